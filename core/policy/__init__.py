@@ -4,11 +4,9 @@ from core.policy.checks import CHECKS, Check
 from core.policy.decisions import judge
 from core.policy.limits import (
     NO_SOURCE,
-    POLICY_SCHEMA,
     VERDICT_TITLES,
     Limit,
     Policy,
-    check_policy,
     control_text,
     default_policy,
     estimate_text,
@@ -37,7 +35,6 @@ from core.policy.verdict import (
 __all__ = [
     "CHECKS",
     "NO_SOURCE",
-    "POLICY_SCHEMA",
     "VERDICT_TITLES",
     "Basis",
     "Bullet",
@@ -50,7 +47,6 @@ __all__ = [
     "Status",
     "Verdict",
     "bullet",
-    "check_policy",
     "control_text",
     "default_policy",
     "estimate_text",

@@ -10,23 +10,13 @@ from core.serialize import Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Result):
-    """One number a limit can be set to.
+    """One number a limit can be set to, by the `name` it has in a policy file.
 
-    Attributes
-    ----------
-    name : str
-        Its name in a policy file.
-    title : str
-        What was attacked, with {attribute} for the sensitive attribute: a row's first line.
-    unit : str
-        How it is written: "points", a difference of rates; "percent", a rate; "gap", a difference between groups;
-        "ratio", a number from 0 to 1; "bits" a person; "columns" changed.
-    at_least : bool
-        Whether the limit is a least value; otherwise it is a largest.
-    definition : str
-        What the number is, against which control, in one or two sentences.
-    needs : tuple of str
-        What must be at hand beyond a table: "predictions", "scores", "planned answers", "a guard".
+    `title` says what was attacked, with {attribute} for the sensitive attribute; `definition` what the number is,
+    against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
+    "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
+    changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
+    hand beyond a table: "predictions", "scores", "planned answers", "a guard".
     """
 
     name: str

@@ -188,6 +188,8 @@ def _decided(claim: Claim, alpha: float, told_apart: bool) -> Estimate:
     return Estimate(value=found.value, low=low, high=high, n=found.n, level=found.level)
 
 
+NO_LIMIT = "The policy sets no limit to it."
+
 _MOST_TIMES = 10
 """From how many times as many people on more of them are no advice."""
 
@@ -195,29 +197,15 @@ _MOST_TIMES = 10
 def judge(
     policy: Policy, measurements: Sequence[Measurement], *, attribute: str, failed_tests: Sequence[str] = ()
 ) -> Verdict:
-    """Return the verdict of a policy on an audit.
+    """Return the verdict of a policy on an audit, with a row for every check of `core.policy.CHECKS`.
 
-    Parameters
-    ----------
-    measurements : sequence of Measurement
-        One a check at most. A check without one counts as not run where the policy sets a limit to it, and blocks
-        where it is required.
-    attribute : str
-        What the sensitive attribute is called.
-    failed_tests : sequence of str
-        Attacks for which FairLeak's test of itself failed. Where there is one, no release passes: what would pass is
-        inconclusive, as a detector that is known to be wrong has found nothing.
+    There is one measurement a check at most. A check without one counts as not run where the policy sets a limit to it,
+    and blocks where it is required; without a limit it is "not_asked" and never blocks. `attribute` is what the
+    sensitive attribute is called. Where FairLeak's test of itself failed for an attack (`failed_tests`), no release
+    passes: what would pass is inconclusive, as a detector that is known to be wrong has found nothing.
 
-    Returns
-    -------
-    Verdict
-        A row for every check of `core.policy.CHECKS`; those without a limit are "not_asked" and never block.
-
-    Raises
-    ------
-    InputError
-        The policy breaks a rule; a measurement is of no known check, is the second of its check, or holds a number its
-        check cannot take.
+    InputError if the policy breaks a rule, or a measurement is of no known check, is the second of its check, or holds
+    a number its check cannot take.
     """
     check_policy(policy)
     found = _by_check(measurements)
@@ -225,15 +213,9 @@ def judge(
     claims = {name: claim for name, (_, limit) in limits.items() if (claim := _claim(limit, found.get(name)))}
     decisions = decide(claims, level=policy.level)
     rows = [_asked(item, limit, found.get(name), decisions.get(name)) for name, (item, limit) in limits.items()]
+    others = [name for name in CHECKS if name not in limits]
     rows += [
-        CheckVerdict(
-            check=name,
-            verdict=Status.NOT_ASKED,
-            measurement=found.get(name),
-            why="The policy sets no limit to it.",
-        )
-        for name in CHECKS
-        if name not in limits
+        CheckVerdict(check=name, verdict=Status.NOT_ASKED, measurement=found.get(name), why=NO_LIMIT) for name in others
     ]
     rows.sort(key=lambda row: list(Status).index(row.verdict))  # stable: within a verdict the policy's order stays
     named = tuple(replace(row, title=check_title(row.check, attribute)) for row in rows)
@@ -277,12 +259,10 @@ def _claim(limit: Limit, measurement: Measurement | None) -> Claim | None:
     """Return what is to be decided, or None where there is no number."""
     if measurement is None or measurement.outcome != Outcome.DONE or measurement.estimate is None:
         return None
-    if math.isnan(measurement.estimate.value):
+    found, at_least = measurement.estimate, CHECKS[limit.check].at_least
+    if math.isnan(found.value):
         return None
-    at_least = CHECKS[limit.check].at_least
-    return Claim(
-        estimate=measurement.estimate, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom
-    )
+    return Claim(estimate=found, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom)
 
 
 def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: Decision | None) -> CheckVerdict:
@@ -341,10 +321,7 @@ def _why_not_run(limit: Limit, measurement: Measurement | None) -> str:
     if measurement is None:
         needs = ", ".join(CHECKS[limit.check].needs)
         return f"The audit has no measurement of it; it needs {needs}."
-    if measurement.reason:
-        return measurement.reason
-    if measurement.outcome == Outcome.FAILED:
-        return "It was begun and broke, and no reason was given."
-    if measurement.outcome == Outcome.DONE:
-        return "There was nothing to measure."
-    return "It was not run, and no reason was given."
+    return measurement.reason or {
+        Outcome.FAILED: "It was begun and broke, and no reason was given.",
+        Outcome.DONE: "There was nothing to measure.",
+    }.get(measurement.outcome, "It was not run, and no reason was given.")

@@ -52,14 +52,9 @@ Rationale = Annotated[str, Param("Rationale", "Why it is as it is.", most=10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limit(Result):
-    """One limit.
+    """One limit; where `source` is empty there is none, and that is shown.
 
-    Attributes
-    ----------
-    if_not_run : {"blocks", "allowed"}
-        A required check that was begun and broke always blocks.
-    source : str
-        Empty means that there is none, and is shown so.
+    Whatever `if_not_run` says, a required check that was begun and broke always blocks.
     """
 
     check: Annotated[str, Param("Check", "What is limited: {options}.", options=CHECKS)]
@@ -90,19 +85,12 @@ class Limit(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy(Result):
-    """What a release must keep to.
+    """What a release must keep to: one limit a check at most, in the order of the file.
 
-    Attributes
-    ----------
-    author, date : str
-        Who answers for the policy, and since when.
-    rationale : str
-        What the policy is for, and why it leaves out the checks it does not ask for.
-    level : float
-        Confidence of the decisions together: with Holm's correction, the chance that any check whose value is exactly
-        at its limit is called kept or broken is at most 1 - level. What is not proved: see `core.policy.decisions`.
-    limits : tuple of Limit
-        One a check at most, in the order of the file.
+    `author` answers for the policy since `date`; `rationale` says what it is for, and why it leaves out the checks it
+    does not ask for. `level` is the confidence of the decisions together: with Holm's correction, the chance that any
+    check whose value is exactly at its limit is called kept or broken is at most 1 - level. What is not proved: see
+    `core.policy.decisions`.
     """
 
     name: Annotated[str, Param("Name", "What the policy is called.", most=200, form="line", shown=True)]
@@ -165,20 +153,10 @@ def _place(item: int, check: object) -> Place:
 
 
 def read_policy(text: str | bytes, *, name: str) -> Policy:
-    """Return the policy a file holds.
+    """Return the policy a file holds; bytes are read as UTF-8, messages begin with the file's name.
 
-    Parameters
-    ----------
-    text : str or bytes
-        The file, whole; bytes are read as UTF-8.
-    name : str
-        The file's name, for messages.
-
-    Raises
-    ------
-    InputError
-        The file breaks a rule of the format; the one sentence begins with its name. A policy and each of its limits
-        must say by whom, when and why; only the source may be left out.
+    InputError if the file breaks a rule of the format. A policy and each of its limits must say by whom, when and why;
+    only the source may be left out.
     """
     content = parsed(text, name=name)
     with naming(name):

@@ -41,29 +41,12 @@ class Basis(StrEnum):
 class Measurement(Result):
     """One check's number, or the reason why there is none.
 
-    Attributes
-    ----------
-    check : str
-        One of `core.policy.CHECKS`.
-    estimate : Estimate or None
-        The number, in the unit of the check as a share (0.05 for 5 points); low = high = value where it is computed
-        and not estimated. None unless the outcome is DONE.
-    freedom : int or None
-        Degrees of freedom where the interval is Student's; None for a normal one.
-    control : Estimate or None
-        What would be reached without the model, the promise or the answers.
-    control_name : str
-        What the control is, such as "features alone" or "calling everybody a man".
-    attacked : str
-        What was attacked, and by whom, in one sentence with the number of people.
-    knows : str
-        What the attacker knows, in one sentence.
-    assumptions : tuple of str
-        What the number takes for granted, a sentence each.
-    reason : str
-        Why there is no number, in one sentence; empty when there is one.
-    details : dict of str to float
-        Further numbers by name, for tables.
+    `estimate` is in the unit of the check as a share (0.05 for 5 points), low = high = value where it is computed and
+    not estimated; None unless the outcome is DONE, and `reason` then says why in one sentence. `freedom` are degrees of
+    freedom where the interval is Student's; None for a normal one. `control` is what would be reached without the
+    model, the promise or the answers, such as by "features alone" (`control_name`). What was `attacked`, by whom and
+    among how many people, and what the attacker `knows`, are one sentence each, and so is each of the `assumptions` the
+    number takes for granted; `details` are further numbers by name, for tables.
     """
 
     check: str
@@ -94,26 +77,11 @@ class Status(StrEnum):
 class CheckVerdict(Result):
     """The verdict on one check.
 
-    Attributes
-    ----------
-    limit : Limit or None
-        None if the policy does not ask for the check.
-    item : int
-        Place of the limit in the policy, from 1; 0 without a limit.
-    measurement : Measurement or None
-        None if the audit did not try the check at all.
-    decided : Estimate or None
-        The interval at the level of its step of Holm's procedure, from which the verdict follows; None where
-        nothing is estimated.
-    p_value, p_adjusted : float
-        Two-sided p-value of "the value is exactly the limit", and after Holm's correction; nan where nothing is
-        estimated.
-    why : str
-        The verdict in one sentence.
-    blocks : bool
-        Whether it stands against a release.
-    title : str
-        The check's title with the sensitive attribute filled in.
+    `limit` is None if the policy does not ask for the check, `item` its place in the policy, from 1; `measurement` is
+    None if the audit did not try the check at all. `decided` is the interval at the level of its step of Holm's
+    procedure, from which the verdict follows, and `p_value` and `p_adjusted` are two-sided p-values of "the value is
+    exactly the limit" before and after Holm's correction: None and nan where nothing is estimated. `why` is the verdict
+    in one sentence; `blocks` says whether it stands against a release; `title` names the sensitive attribute.
     """
 
     check: str
@@ -147,14 +115,9 @@ class CheckVerdict(Result):
 class Verdict(Result):
     """The verdict on a release.
 
-    Attributes
-    ----------
-    overall : Status
-        PASS, FAIL, INCONCLUSIVE or NOT_RUN: the worst of the required checks.
-    headline, detail : str
-        The verdict as a title ("Do not release: two of six checks fail.") and the sentence under it.
-    rows : tuple of CheckVerdict
-        In the order fail, inconclusive, not run, pass, not asked; within these in the policy's order.
+    `overall` is PASS, FAIL, INCONCLUSIVE or NOT_RUN: the worst of the required checks. `headline` and `detail` are a
+    title ("Do not release: two of six checks fail.") and the sentence under it. `rows` come in the order fail,
+    inconclusive, not run, pass, not asked; within these in the policy's order.
     """
 
     overall: Status
@@ -294,13 +257,8 @@ def _joined(*sentences: str) -> str:
 class Bullet(Result):
     """Where a value lies on a scale from 0 over the limit to twice the limit.
 
-    Attributes
-    ----------
-    value, low, high : float in [0, 1]
-        Positions of the value and of the interval the verdict follows from; the limit's is 0.5. Without an interval
-        low and high are the value's.
-    value_beyond, low_beyond, high_beyond : bool
-        Whether it lies off the scale and is shown at its end.
+    `value`, `low` and `high`, in [0, 1], are positions of the value and of the interval the verdict follows from; the
+    limit's is 0.5. Without an interval low and high are the value's. What lies beyond is shown at the scale's end.
     """
 
     value: float
@@ -357,12 +315,9 @@ def _row(row: CheckVerdict) -> dict[str, str | float | int | bool]:
         **_interval("control_", found.control if found else None, with_value=True),
         "control_name": found.control_name if found else "",
         "why": row.why,
-        "attacked": found.attacked if found else "",
-        "knows": found.knows if found else "",
+        **{name: getattr(found, name, "") for name in ("attacked", "knows")},
         "assumptions": " ".join(found.assumptions) if found else "",
-        "author": limit.author if limit else "",
-        "date": limit.date if limit else "",
-        "rationale": limit.rationale if limit else "",
+        **{name: getattr(limit, name, "") for name in ("author", "date", "rationale")},
         "source": source_text(limit) if limit else "",
     }
 

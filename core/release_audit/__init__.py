@@ -1,9 +1,8 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
-from core.release_audit.comparison import BOUNDS, Comparison, Difference, Sameness, same_numbers
+from core.release_audit.comparison import Comparison, Difference, Sameness, same_numbers
 from core.release_audit.fairness_checks import false_promise
 from core.release_audit.plan import (
-    PLAN_SCHEMA,
     AuditPlan,
     DataPlan,
     GuardPlan,
@@ -17,7 +16,6 @@ from core.release_audit.plan import (
     read_plan,
 )
 from core.release_audit.result import (
-    REPORT_SCHEMA,
     DataSummary,
     GroupSummary,
     ModelSummary,
@@ -34,9 +32,6 @@ from core.release_audit.subject import dataset_of, load_model, load_policy_text,
 from core.release_audit.suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
 
 __all__ = [
-    "BOUNDS",
-    "PLAN_SCHEMA",
-    "REPORT_SCHEMA",
     "AuditPlan",
     "Comparison",
     "DataPlan",

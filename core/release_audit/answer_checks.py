@@ -175,9 +175,8 @@ def targeted_leakage(audited: Audited) -> Measurement:
     if not planned.questions:
         return unasked("targeted_leakage", audited, value=0.5, control="a coin")
     known, unknown = declared_limits(planned)
-    told: tuple[str, ...]
     if _answering(planned).private:
-        told = (
+        told: tuple[str, ...] = (
             f"The answers keep epsilon {planned.epsilon:g} together, over their whole life; whoever knows the group "
             "sizes is bounded by twice that.",
             f"An attacker who has the answers alone, and not the group sizes, is right about at most "

@@ -10,7 +10,6 @@ balanced accuracy can; bits count changes of probability that change no guess.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -18,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries import Outputs, ReleasedAttack, attack_released, decimals_of
+from core.arrays import Floats
 from core.attriguard import TABLE_ATTACKER_TITLES, Study, TableSettings, table_study
 from core.attriguard.table_study import study_steps
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, paired_gain, strongest
@@ -34,8 +34,6 @@ _LEAST_EACH = 20
 
 _CLOSED = 0.02
 """Largest gain with which a leak counts as closed."""
-
-Floats = npt.NDArray[np.float64]
 
 
 def outputs_text(outputs: OutputsPlan) -> str:
@@ -62,13 +60,23 @@ class Judged:
     attack: str
     n_known: int
 
-    def levels(self, measure: str) -> tuple[Estimate, Estimate]:
-        """Return a measure without and with the release."""
-        return tuple(_LEVELS[measure](self, p) for p in (self.before, self.after))  # type: ignore[return-value]
+    def level(self, measure: str, probability: Floats) -> Estimate:
+        """Return a measure of these probabilities."""
+        if measure == "bits":
+            return mean(self.bits(probability))
+        balanced = measure == "balanced_accuracy"
+        return (balanced_accuracy if balanced else accuracy)(self.truth, self.guess(probability, balanced=balanced))
 
     def gain(self, measure: str) -> Estimate:
         """Return what the release adds to a measure, on the same people."""
-        return _GAINS[measure](self)
+        if measure == "bits":
+            return mean(self.bits(self.before) - self.bits(self.after))
+        balanced = measure == "balanced_accuracy"
+        before, after = (self.guess(p, balanced=balanced) for p in (self.before, self.after))
+        if balanced:
+            return balanced_gain(self.truth, before, after)
+        was, now = before == self.truth, after == self.truth
+        return paired_gain(int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now)), self.truth.size)
 
     def guess(self, probability: Floats, *, balanced: bool = False) -> npt.NDArray[np.intp]:
         """Return the likeliest group, or the one whose probability is farthest above its share."""
@@ -77,28 +85,6 @@ class Judged:
     def bits(self, probability: Floats) -> Floats:
         """Return everybody's log-loss in bits."""
         return -np.log2(np.maximum(probability[np.arange(self.truth.size), self.truth], 1e-9))
-
-
-_LEVELS: dict[str, Callable[[Judged, Floats], Estimate]] = {
-    "accuracy": lambda own, p: accuracy(own.truth, own.guess(p)),
-    "balanced_accuracy": lambda own, p: balanced_accuracy(own.truth, own.guess(p, balanced=True)),
-    "bits": lambda own, p: mean(own.bits(p)),
-}
-
-
-def _accuracy_gain(own: Judged) -> Estimate:
-    was, now = (own.guess(p) == own.truth for p in (own.before, own.after))
-    won, lost = int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now))
-    return paired_gain(won, lost, own.truth.size)
-
-
-_GAINS: dict[str, Callable[[Judged], Estimate]] = {
-    "accuracy": _accuracy_gain,
-    "balanced_accuracy": lambda own: balanced_gain(
-        own.truth, own.guess(own.before, balanced=True), own.guess(own.after, balanced=True)
-    ),
-    "bits": lambda own: mean(own.bits(own.before) - own.bits(own.after)),
-}
 
 
 def released_judged(audited: Audited, outputs: OutputsPlan | None = None) -> dict[str, Judged]:
@@ -193,18 +179,16 @@ _ATTACKS = {
 def _gain(check: str, measure: str, audited: Audited) -> Measurement:
     place, estimate, found = released_gain(audited, measure)
     own = found[place]
-    without, _ = own.levels(measure)
     details = {}
     for name, judged in found.items():
         for key, title in _MEASURES.items():
-            before, after = judged.levels(key)
-            details[f"{PLACES[name]}, imputation, {title}"] = before.value
-            details[f"{PLACES[name]}, with the release, {title}"] = after.value
+            details[f"{PLACES[name]}, imputation, {title}"] = judged.level(key, judged.before).value
+            details[f"{PLACES[name]}, with the release, {title}"] = judged.level(key, judged.after).value
             details[f"{PLACES[name]}, gain in {title}"] = judged.gain(key).value
     return Measurement(
         check=check,
         estimate=estimate,
-        control=without,
+        control=own.level(measure, own.before),
         control_name="imputation, without the model" + (", log-loss" if measure == "bits" else ""),
         attacked=(
             f"The {audited.attribute} of {audited.trained_on}, inferred from {_released(audited)} by "

@@ -36,7 +36,7 @@ from core.model_card.card_people import MODELS, SETS, released_rows
 from core.model_card.published_counts import SIZE_PARTS, each_number
 from core.models import GIVEN
 from core.release_audit.plan import SOURCE, AuditPlan, read_source, source_values
-from core.release_audit.subject import config_of, dataset_of, roles_of
+from core.release_audit.subject import dataset_of, roles_of
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import (
@@ -131,22 +131,9 @@ CARD_TABLES: Tables = {
 def read_release(
     text: str | bytes, *, name: str = "The release", instead: Mapping[str, Any] = types.MappingProxyType({})
 ) -> ReleasePlan:
-    """Read a release.
+    """Read a release as `read_plan` reads a plan.
 
-    Parameters
-    ----------
-    text : str or bytes
-        TOML in UTF-8.
-    name : str
-        What to call the file in sentences.
-    instead : mapping of str to value
-        Settings of `ReleaseSettings` that stand in place of the file's; None is left out.
-
-    Raises
-    ------
-    InputError
-        If the text is no TOML, has an unknown table or key, or a value of a wrong type or out of range; one sentence
-        with file, key, rule and value.
+    `instead` are settings of `ReleaseSettings` that stand in place of the file's; None is left out.
     """
     content = parsed(text, name=name)
     with naming(name):
@@ -304,13 +291,9 @@ def people_of(
 ) -> ReleasedPeople:
     """Train what a release needs and return its people; `name` is what sentences call the plan's file.
 
-    `report` is called with (done, total) and may raise `core.errors.Cancelled` to stop.
-
-    Raises
-    ------
-    InputError
-        If a rule of `core.datasets.build_dataset`, `several_predictions` or `core.model_card.released_people` is
-        broken, there is no such group or feature, or a typed group size is larger than there are people.
+    `report` is called with (done, total) and may raise `core.errors.Cancelled` to stop. InputError if a rule of
+    `core.datasets.build_dataset`, `several_predictions` or `core.model_card.released_people` is broken, there is no
+    such group or feature, or a typed group size is larger than there are people.
     """
     given = None
     names: tuple[str, ...] = ()
@@ -325,7 +308,7 @@ def people_of(
     else:
         with named(name, "[data]"):
             dataset = dataset_of(plan.source, table, model_file=model_file)
-        config = config_of(plan.source, dataset)
+        config = replace(plan.source.config, roles=dataset.roles)
     group = _group(plan, dataset, name)
     for feature in plan.without:
         if feature not in dataset.feature_names:
@@ -375,10 +358,7 @@ def _drawn(n: int, most: int, seed: int) -> npt.NDArray[np.intp] | None:
 def study_of(plan: ReleasePlan, people: ReleasedPeople, *, name: str = "The release") -> ReleaseStudy:
     """Meter and measure what a plan publishes, in several draws of its noise, or the numbers typed into it.
 
-    Raises
-    ------
-    InputError
-        If a setting breaks its rule, or typed numbers are no numbers of these people or contradict each other.
+    InputError if a setting breaks its rule, or typed numbers are none of these people or contradict each other.
     """
     if not plan.numbers:
         return drawn_again(study(people, plan.settings), people)

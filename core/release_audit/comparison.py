@@ -1,10 +1,10 @@
 """Two reports of one audit, number by number: the same to the bit, within bounds, or not.
 
-Everything is compared but when the audit ran and what it ran on; the second decides how far numbers may lie apart
-(`BOUNDS`). On one kind of machine, with the same versions and the same code, the same audit gives the same bits, and
-a difference in the last digits only is told as such. Elsewhere sums are taken in another order, a tree may split
-another way and an estimate moves: it may move by a tenth of its own half interval, which changes nothing that anybody
-should conclude from it. Verdicts, counts of people and everything the audit was asked for must be equal anywhere.
+Everything is compared but when the audit ran and what it ran on; the second decides how far numbers may lie apart. On
+one kind of machine, with the same versions and the same code, the same audit gives the same bits, and a difference in
+the last digits only is told as such. Elsewhere sums are taken in another order, a tree may split another way and an
+estimate moves: it may move by a tenth of its own half interval, which changes nothing that anybody should conclude from
+it. Verdicts, counts of people and everything the audit was asked for must be equal anywhere.
 """
 
 from __future__ import annotations
@@ -27,25 +27,6 @@ class Sameness(StrEnum):
     DIFFERENT = "different"
 
 
-BOUNDS = {
-    "estimate": (
-        "Value and limits of an estimate: on the same versions 1 part in 1,000,000 of the value or of the interval's "
-        "width, whichever is larger; on others a tenth of the half interval."
-    ),
-    "p_value": "A p-value: on the same versions 0.000001, on others 0.16, what such a move of an estimate can do.",
-    "number": (
-        "Any other number that is not whole, and whole ones in tables and details: on the same versions 1 part in "
-        "1,000,000, on others 1 in 100 or 0.001, whichever is larger."
-    ),
-    "digest": "A fingerprint of the model's answers: equal on the same versions, anything on others.",
-    "text": (
-        "A sentence about what was found: equal on the same versions; on others its decimals, percentages and ranges "
-        "may differ, not its words and whole numbers."
-    ),
-    "exact": "Verdicts, counts, names, and all that the audit was asked for: equal.",
-}
-"""Kind of value -> how far it may lie from the one it is compared with."""
-
 _ENVIRONMENT = ("fairleak", "python", "platform", "packages", "code")
 _LIMITS = ("value", "low", "high")
 _NAMED = ("check", "attack", "group", "name")  # by which the items of a list are told apart, the first they all have
@@ -60,20 +41,12 @@ _ABSENT = "(absent)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference(Result):
-    """One value that is not equal.
+    """One value that is not equal, at a `path` such as "measurements[correction_gain].estimate.low".
 
-    Attributes
-    ----------
-    path : str
-        Where it stands, such as "measurements[correction_gain].estimate.low".
-    kind : str
-        Key of `BOUNDS`.
-    old, new : str, float, int, bool or None
-        "(absent)" for what only the other report has; the number of items for lists of different lengths.
-    bound : float
-        How far apart the two may lie; 0 where they must be equal, nan where they are no numbers.
-    within : bool
-        Whether they lie within the bound.
+    `kind` is "estimate" (its value and limits), "p_value", "number" (any other that is not whole, and whole ones in
+    tables and details), "digest", "text" or "exact"; `bound` how far apart the two may lie, 0 where they must be equal,
+    nan where they are no numbers. "(absent)" stands for what only the other report has, the number of items for lists
+    of different lengths.
     """
 
     path: str
@@ -86,16 +59,10 @@ class Difference(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Result):
-    """Two reports of one audit.
+    """Two reports of one audit, of which `compared` values were looked at.
 
-    Attributes
-    ----------
-    compared : int
-        Values looked at.
-    differences : tuple of Difference
-        What is not equal to the bit, in the order of the reports.
-    environment : tuple of Difference
-        Versions, kind of machine and code that are not the same; no difference of numbers.
+    `differences` are what is not equal to the bit, in the order of the reports; `environment` are versions, kind of
+    machine and code that are not the same.
     """
 
     compared: int
@@ -116,13 +83,10 @@ class Comparison(Result):
 
 
 def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
-    """Compare two reports.
+    """Compare two reports as read from their JSON: nested dicts and lists of texts, numbers, booleans and None.
 
-    Parameters
-    ----------
-    old, new : mapping
-        Reports as read from their JSON: nested dicts and lists of texts, numbers, booleans and None. Left out are
-        "times", the report's own "fingerprint", and of the provenance versions, machine and code, which are told apart.
+    Left out are "times", the report's own "fingerprint", and of the provenance versions, machine and code, which are
+    told apart.
     """
     environment = tuple(_Walk(same=True).compare(_environment(old), _environment(new), "provenance"))
     walk = _Walk(same=not environment)
@@ -180,9 +144,9 @@ class _Walk:
     def _difference(self, old: Any, new: Any, path: str, half: float, kind: str = "") -> Difference:
         kind = kind or _kind(old, new, path, half)
         bound = self._bound(kind, old, half)
-        if kind == "digest":
+        if kind == "digest":  # of the model's answers
             within = not self.same
-        elif kind == "text":
+        elif kind == "text":  # decimals, percentages and ranges may differ, not words and whole numbers
             within = not self.same and _words(old) == _words(new)
         else:
             within = _number(old) and _number(new) and abs(old - new) <= bound
@@ -193,7 +157,7 @@ class _Walk:
             return math.nan
         if kind == "exact":
             return 0.0
-        if kind == "p_value":
+        if kind == "p_value":  # the coarse one is what a tenth of the half interval can do
             return _FINE if self.same else _COARSE_P
         fine = _FINE * max(abs(old), 2 * half if kind == "estimate" else 0.0)
         if self.same:
@@ -213,7 +177,7 @@ def _half_interval(told: dict[str, Any]) -> float:
 
 
 def _kind(old: Any, new: Any, path: str, half: float) -> str:
-    """Return the kind of a value, a key of `BOUNDS`."""
+    """Return the kind of a value, as of `Difference`."""
     if any(path == name or path.startswith(f"{name}.") for name in _INPUTS):
         return "exact"
     if _number(old) and _number(new):

@@ -99,7 +99,7 @@ def correction_gain(audited: Audited) -> Measurement:
     after = {CORRECTED[kind]: told.after for kind, told in found.items() if told.after} | {_MAJORITY: any_one.majority}
     first, last = (strongest(each)[0] for each in (before, after))
     metric, promised = METRIC_TITLES[audited.config.metric].lower(), audited.config.tolerance
-    false = f"{told} " if (told := _false(promised, any_one.used)) else ""
+    false = f"{told} " if (told := false_promise(promised, any_one.achieved)) else ""
     return Measurement(
         check="correction_gain",
         estimate=gain_of_best(attacked, found, raise_until_true=True, seed=audited.config.seed),
@@ -132,15 +132,9 @@ def correction_gain(audited: Audited) -> Measurement:
 def false_promise(promised: float, achieved: float) -> str:
     """Return in one sentence that a promise is false, and what the attackers were told; "" where it is true.
 
-    Parameters
-    ----------
-    promised, achieved : float
-        The plan's tolerance, and the unfairness on the attacked records.
+    `promised` is the plan's tolerance, `achieved` the unfairness on the attacked records.
     """
-    return _false(promised, true_tolerance(promised, achieved))
-
-
-def _false(promised: float, told: float) -> str:
+    told = true_tolerance(promised, achieved)
     if promised == told:
         return ""
     return f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."

@@ -8,11 +8,13 @@ thresholds and LiRA use nobody's membership, and boosting learns from the other 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import Estimate, count, strongest
 from core.membership import (
@@ -38,6 +40,8 @@ from core.membership import (
 from core.policy import Measurement
 from core.release_audit.subject import Audited, not_run
 
+T = TypeVar("T")
+
 FALSE_ALARMS = 0.01
 """FPR at which a TPR is read."""
 
@@ -48,10 +52,7 @@ _LEARNING = ("released", "lira_boosted")
 def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
     """Return what each attack says of everybody in training and test records.
 
-    Raises
-    ------
-    InputError
-        If nobody told which records the model was trained on, or there are too few.
+    InputError if nobody told which records the model was trained on, or there are too few.
     """
 
     def make() -> dict[str, MemberGuess]:
@@ -71,7 +72,7 @@ def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
     return audited.once("member guesses", make)
 
 
-def _on_shadows(audited: Audited, scores: npt.NDArray[np.float64], split: MembershipSplit) -> list[MemberGuess]:
+def _on_shadows(audited: Audited, scores: Floats, split: MembershipSplit) -> list[MemberGuess]:
     """Return LiRA and boosting on the same shadows, whose scores have the decimals of those that are released."""
     config, labels, decimals = audited.config, audited.dataset.labels, audited.plan.outputs.decimals
     target = audited_target(config, audited.dataset)
@@ -92,25 +93,23 @@ def _on_shadows(audited: Audited, scores: npt.NDArray[np.float64], split: Member
 def member_curves(audited: Audited) -> dict[str, Roc]:
     """Return each attack's ROC curve."""
 
-    def make(guess: MemberGuess) -> Roc:
+    def curve_of(guess: MemberGuess) -> Roc:
         curve = roc(guess.score, _inside(audited, guess))
         return replace(curve, auc=taught_both_ways(curve.auc, 0.5)) if guess.name in _LEARNING else curve
 
-    return audited.once("member curves", lambda: {name: make(guess) for name, guess in member_guesses(audited).items()})
+    return _of_each(audited, "member curves", curve_of)
 
 
 def member_advantages(audited: Audited) -> dict[str, Estimate]:
     """Return each attack's advantage, TPR - FPR at a threshold chosen on other people."""
 
-    def make(guess: MemberGuess) -> Estimate:
+    def advantage_of(guess: MemberGuess) -> Estimate:
         inside, seed = _inside(audited, guess), audited.config.seed
         if guess.name not in _LEARNING:
             return advantage(guess.score, inside, seed=seed)
         return taught_both_ways(advantage(guess.score, inside, seed=seed, verdict=guess.verdict), 0.0)
 
-    return audited.once(
-        "member advantages", lambda: {name: make(guess) for name, guess in member_guesses(audited).items()}
-    )
+    return _of_each(audited, "member advantages", advantage_of)
 
 
 def member_gaps(audited: Audited, *, permutations: int = 2000) -> dict[str, tuple[GapResult, ...]]:
@@ -118,57 +117,41 @@ def member_gaps(audited: Audited, *, permutations: int = 2000) -> dict[str, tupl
 
     The permutations are for the tests beside the gaps; gaps and intervals are the same with any number of them.
     """
-    groups, names = audited.dataset.sensitive, audited.dataset.group_names
 
-    def make() -> dict[str, tuple[GapResult, ...]]:
-        return {
-            name: lira_gaps(
-                guess.score,
-                groups[guess.rows],
-                _inside(audited, guess),
-                names=names,
-                fpr=FALSE_ALARMS,
-                permutations=permutations,
-                seed=audited.config.seed,
-            )
-            for name, guess in member_guesses(audited).items()
-        }
+    def gaps_of(guess: MemberGuess) -> tuple[GapResult, ...]:
+        return lira_gaps(
+            guess.score,
+            audited.dataset.sensitive[guess.rows],
+            _inside(audited, guess),
+            names=audited.dataset.group_names,
+            fpr=FALSE_ALARMS,
+            permutations=permutations,
+            seed=audited.config.seed,
+        )
 
-    return audited.once("member gaps", make)
+    return _of_each(audited, "member gaps", gaps_of)
 
 
-def _inside(audited: Audited, guess: MemberGuess) -> npt.NDArray[np.uint8]:
+def _of_each(audited: Audited, name: str, make: Callable[[MemberGuess], T]) -> dict[str, T]:
+    """Return what `make` makes of each attack's scores, made once under this name."""
+    return audited.once(name, lambda: {key: make(guess) for key, guess in member_guesses(audited).items()})
+
+
+def _inside(audited: Audited, guess: MemberGuess) -> Codes:
     return np.isin(guess.rows, audited.splits.train).astype(np.uint8)
 
-
-RANDOM = "random guessing"
-"""The baseline's name."""
 
 AVERAGE = "1% FPR is an average over people; for some non-members the chance of being called a member is far higher."
 """What a rate pooled over people does not say (Jälkö et al. 2026)."""
 
-_IN_A_SENTENCE = {
+_TITLES = {
     "loss": "the loss threshold",
     "gap": "the gap attack",
     "released": "boosting on everything released",
     "lira": "LiRA",
     "lira_boosted": "boosting on LiRA's shadows",
 }
-
-
-def attack_title(name: str) -> str:
-    """Return what to call an attack inside a sentence."""
-    return _IN_A_SENTENCE[name]
-
-
-def who(audited: Audited, name: str) -> str:
-    """Return what was attacked, by the attack that did best of those tried."""
-    members, outsiders = audited.splits.train.size, audited.splits.test.size
-    tried = member_guesses(audited)
-    return (
-        f"Who of {members + outsiders:,} people is among the {members:,} the model was trained on, by "
-        f"{attack_title(name)}, the best of {len(tried)} attacks tried."
-    )
+"""What to call an attack inside a sentence."""
 
 
 def knows(audited: Audited, name: str) -> str:
@@ -179,14 +162,14 @@ def knows(audited: Audited, name: str) -> str:
     if name.startswith("lira"):
         shadows = audited.plan.membership.shadows
         told += f", features, how the model is trained, and {shadows} models trained alike on others of these people"
-    if name in ("released", "lira_boosted"):
+    if name in _LEARNING:
         told += "; of half of the people also who is a member, to judge the other half"
     return f"{told}."
 
 
 def assumptions(audited: Audited) -> tuple[str, ...]:
     """Return what the numbers take for granted."""
-    tried = [attack_title(name) for name in member_guesses(audited)]
+    tried = [_TITLES[name] for name in member_guesses(audited)]
     told = [
         "The interval is over members and non-members; the model and its training are taken as they are.",
         "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
@@ -218,46 +201,43 @@ def membership_caught(audited: Audited) -> Measurement:
     if all(reasons.values()):
         return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
     rates = {key: curve.tpr_at(FALSE_ALARMS) for key, curve in curves.items() if not reasons[key]}
-    name, estimate = strongest(rates, within=(0.0, 1.0))
-    details = {f"{attack_title(key)}, AUC": curve.auc.value for key, curve in curves.items()}
-    details |= {f"{attack_title(key)}, advantage": each.value for key, each in member_advantages(audited).items()}
-    details |= {f"{attack_title(key)}, TPR at 1% FPR": found.value for key, found in rates.items()}
+    details = {f"{_TITLES[key]}, AUC": curve.auc.value for key, curve in curves.items()}
+    details |= {f"{_TITLES[key]}, advantage": each.value for key, each in member_advantages(audited).items()}
+    details |= {f"{_TITLES[key]}, TPR at 1% FPR": found.value for key, found in rates.items()}
     if audited.config.method == "dp_id3":
         details["promised at most"] = most_caught(FALSE_ALARMS, audited.config.epsilon)
-    return Measurement(
-        check="membership_caught",
-        estimate=estimate,
-        control=Estimate(value=FALSE_ALARMS, low=FALSE_ALARMS, high=FALSE_ALARMS, n=curves[name].n_outsiders),
-        control_name=RANDOM,
-        attacked=who(audited, name),
-        knows=knows(audited, name),
-        assumptions=(*assumptions(audited), AVERAGE),
-        details=details,
-    )
+    best = _best("membership_caught", audited, rates, chance=FALSE_ALARMS, n=audited.splits.test.size)
+    return replace(best, assumptions=(*best.assumptions, AVERAGE), details=details)
 
 
 def membership_auc(audited: Audited) -> Measurement:
     """Return the AUC of the best attack tried."""
-    found = {name: curve.auc for name, curve in member_curves(audited).items()}
-    return _best("membership_auc", audited, found, baseline=0.5, least=0.0)
+    return _best("membership_auc", audited, {k: curve.auc for k, curve in member_curves(audited).items()}, chance=0.5)
 
 
 def membership_advantage(audited: Audited) -> Measurement:
     """Return the advantage, TPR - FPR, of the best attack tried."""
-    return _best("membership_advantage", audited, member_advantages(audited), baseline=0.0, least=-1.0)
+    return _best("membership_advantage", audited, member_advantages(audited), chance=0.0, least=-1.0)
 
 
-def _best(check: str, audited: Audited, found: dict[str, Estimate], *, baseline: float, least: float) -> Measurement:
+def _best(
+    check: str, audited: Audited, found: dict[str, Estimate], *, chance: float, least: float = 0.0, n: int = 0
+) -> Measurement:
+    """Return the best attack's number beside chance, which is over `n` people, the number's own if it is 0."""
     name, estimate = strongest(found, within=(least, 1.0))
+    members, outsiders = audited.splits.train.size, audited.splits.test.size
     return Measurement(
         check=check,
         estimate=estimate,
-        control=Estimate(value=baseline, low=baseline, high=baseline, n=estimate.n),
-        control_name=RANDOM,
-        attacked=who(audited, name),
+        control=Estimate(value=chance, low=chance, high=chance, n=n or estimate.n),
+        control_name="random guessing",
+        attacked=(
+            f"Who of {members + outsiders:,} people is among the {members:,} the model was trained on, by "
+            f"{_TITLES[name]}, the best of {len(member_guesses(audited))} attacks tried."
+        ),
         knows=knows(audited, name),
         assumptions=assumptions(audited),
-        details={attack_title(key): each.value for key, each in found.items()},
+        details={_TITLES[key]: each.value for key, each in found.items()},
     )
 
 
@@ -266,29 +246,24 @@ def membership_gap(audited: Audited) -> Measurement:
     found = {(name, gap.group): gap for name, gaps in member_gaps(audited).items() for gap in gaps}
     if unmeasured := next((gap.reason for gap in found.values() if gap.reason), ""):
         return not_run("membership_gap", f"TPR at 1% FPR {unmeasured.removeprefix('n/a, ')}.")
-    keys = {f"{attack_title(name)}, {group}": (name, group) for name, group in found}
+    keys = {f"{_TITLES[name]}, {group}": (name, group) for name, group in found}
     told, estimate = strongest({key: _folded(found[own].estimate) for key, own in keys.items()}, within=(0.0, 1.0))
     name, group = keys[told]
     gap = found[name, group]
-    nobody = Estimate(value=0.0, low=0.0, high=0.0, n=gap.estimate.n)
     return Measurement(
         check="membership_gap",
         estimate=estimate,
-        control=nobody,
+        control=Estimate(value=0.0, low=0.0, high=0.0, n=gap.estimate.n),
         control_name="no difference",
         attacked=(
             f"Who of {audited.splits.train.size + audited.splits.test.size:,} people was in the training data, by "
-            f"{attack_title(name)}: {_shares(gap)}."
+            f"{_TITLES[name]}: TPR at 1% FPR {100 * gap.rates[0].value:.1f}% among {gap.group} and "
+            f"{100 * gap.rates[1].value:.1f}% among {gap.others}."
         ),
         knows=knows(audited, name),
         assumptions=(*assumptions(audited), AVERAGE, "Each group has a threshold of its own."),
         details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
     )
-
-
-def _shares(gap: GapResult) -> str:
-    own, others = (100 * rate.value for rate in gap.rates)
-    return f"TPR at 1% FPR {own:.1f}% among {gap.group} and {others:.1f}% among {gap.others}"
 
 
 def _folded(gap: Estimate) -> Estimate:

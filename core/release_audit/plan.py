@@ -209,14 +209,8 @@ class GuardPlan(Settings):
 class AuditPlan(Result):
     """Everything a release audit is asked to do.
 
-    Attributes
-    ----------
-    title : str
-        The dataset's title when empty.
-    config : AuditConfig
-        Roles of the columns, method, metric, tolerance, seed; its tolerance is what is disclosed.
-    policy : str
-        "" for the default policy.
+    An empty title is the dataset's, an empty policy the default one. The configuration has the roles of the columns,
+    method, metric, seed, and the tolerance that is disclosed.
     """
 
     schema: Annotated[int, Param("Schema", "Version of this format.", least=PLAN_SCHEMA, most=PLAN_SCHEMA)] = (
@@ -256,20 +250,10 @@ PLAN_TABLES: Tables = {"": params(AuditPlan), **SOURCE, **{title: params(part) f
 
 
 def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
-    """Read a plan.
+    """Read a plan, TOML in UTF-8; `name` is what to call the file in sentences.
 
-    Parameters
-    ----------
-    text : str or bytes
-        TOML in UTF-8.
-    name : str
-        What to call the file in sentences.
-
-    Raises
-    ------
-    InputError
-        If the text is no TOML, has an unknown table or key, or a value of a wrong type or out of range; one sentence
-        with file, key, rule and value.
+    InputError if the text is no TOML, has an unknown table or key, or a value of a wrong type or out of range; one
+    sentence with file, key, rule and value.
     """
     content = parsed(text, name=name)
     with naming(name):
@@ -356,18 +340,10 @@ def _values(plan: AuditPlan) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def plan_of(report: Mapping[str, Any]) -> AuditPlan:
-    """Return the plan that a report's JSON holds.
+    """Return the plan of a report, as `core.report.from_json` returns it.
 
-    Parameters
-    ----------
-    report : mapping
-        As `core.report.from_json` returns it.
-
-    Raises
-    ------
-    InputError
-        If there is no plan in it, one that this version of FairLeak does not know, or one that no plan file could say:
-        it must keep every rule of `core.release_audit.read_plan`.
+    InputError if there is no plan in it, one that this version of FairLeak does not know, or one that no plan file
+    could say: it must keep every rule of `core.release_audit.read_plan`.
     """
     told = report.get("plan")
     if not isinstance(told, dict) or told.get("schema") != PLAN_SCHEMA:

@@ -40,14 +40,8 @@ REPORT_SCHEMA = 1
 class GroupSummary(Result):
     """One group in the data and under the model.
 
-    Attributes
-    ----------
-    count : int
-        Records in the table.
-    label_rate : Estimate
-        Positive labels among all its records.
-    test_rate, test_tpr, test_fpr : Estimate
-        Positive predictions on the test records: among all, among positive labels, among negative labels.
+    `count` and `label_rate` are its records in the table and the positive labels among them; `test_rate`, `test_tpr`
+    and `test_fpr` positive predictions on the test records: among all, among positive labels, among negative labels.
     """
 
     group: str
@@ -62,20 +56,9 @@ class GroupSummary(Result):
 class DataSummary(Result):
     """The table.
 
-    Attributes
-    ----------
-    attribute, label : str
-        What the sensitive attribute and the label are called.
-    n : int
-        Records audited.
-    sets : dict of str to int
-        Records by set: train, attack, validation, test.
-    split : str
-        How the sets came about, in one sentence.
-    notes : tuple of str
-        What was left out, filled in, or stands twice.
-    fingerprint : str
-        SHA-256 of the arrays.
+    `attribute` and `label` are their names; `n` records are audited, `sets` are their numbers by set (train, attack,
+    validation, test) and `split` one sentence on how these came about; `notes` say what was left out, filled in, or
+    stands twice; `fingerprint` is the SHA-256 of the arrays.
     """
 
     title: str
@@ -95,14 +78,8 @@ class DataSummary(Result):
 class ModelSummary(Result):
     """The audited model.
 
-    Attributes
-    ----------
-    kind, title : str
-        See `core.release_audit.plan.ModelPlan`; what to call the model.
-    achieved : float
-        Unfairness on the training records.
-    fingerprint : str
-        SHA-256 of the predictions and scores, and of the file where there is one.
+    `kind` is that of `core.release_audit.ModelPlan`, `achieved` the unfairness on the training records, `fingerprint`
+    the SHA-256 of the predictions and scores, and of the file where there is one.
     """
 
     kind: str
@@ -122,18 +99,9 @@ class ModelSummary(Result):
 class SelfTest(Result):
     """Whether FairLeak itself reports a leak where there is none, and one where there is.
 
-    Attributes
-    ----------
-    attack : str
-        Which attack's verdict was tried.
-    false_alarms : Estimate
-        Share of null models (no leak by construction) that were called leaking.
-    detected : Estimate
-        Share of planted leaks that were caught.
-    passed : bool
-        Whether false alarms are at most 5% plus two standard errors and at least 95% of the leaks are caught.
-    told : str
-        What was planted, in one sentence.
+    `false_alarms` is the share of null models (no leak by construction) that were called leaking, `detected` that of
+    planted leaks that were caught; `passed` says whether false alarms are at most 5% plus two standard errors and at
+    least 95% of the leaks are caught; `told` what was planted, in one sentence.
     """
 
     attack: str
@@ -152,14 +120,8 @@ def failed_tests(tests: Iterable[SelfTest]) -> tuple[str, ...]:
 class Provenance(Result):
     """What it takes to get the same numbers again.
 
-    Attributes
-    ----------
-    fairleak, python, platform : str
-        Versions, and the machine's kind.
-    packages : dict of str to str
-        Version by name, of what computes numbers.
-    code, policy, plan : str
-        SHA-256 of FairLeak's own code, of the policy and of the plan.
+    `platform` is the machine's kind, `packages` the versions of what computes numbers; `code`, `policy` and `plan` are
+    the SHA-256 of FairLeak's own code, of the policy and of the plan.
     """
 
     fairleak: str
@@ -174,31 +136,15 @@ class Provenance(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeteredForm(Result):
-    """One form of the numbers, metered.
+    """One form of the numbers, metered for one `group` against everybody else.
 
-    Attributes
-    ----------
-    form : str
-        "every_digit", "page" or "disclosure": the numbers with every digit, as the page prints them, and as the
-        disclosure edition does.
-    group : str
-        The group metered against everybody else.
-    numbers : int
-        Sizes and rates of it and, of two groups, of the other one.
-    df_bits : float
-        Predicted gain, see `core.model_card.Prediction`.
-    joint_bits, prior_bits, person_bits : float
-        See `core.model_card.Meter`; like the prediction these use no true attribute.
-    bits : Estimate
-        Bits the numbers tell beyond features and label, measured with the true attribute.
-    unsure, pinned : int
-        People the attacker was unsure about before, and those of them settled after.
-    pinned_right : int
-        How many of these rightly.
-    accuracy : Estimate
-        Named rightly after reading.
-    status : str
-        Of the projection: "converged", "not_converged" or "infeasible"; "nothing" where no number is told.
+    `form` is "every_digit", "page" or "disclosure": the numbers with every digit, as the page prints them, and as the
+    disclosure edition does. `numbers` counts sizes and rates of the group and, of two groups, of the other one.
+    `df_bits` is the predicted gain (`core.model_card.Prediction`), `joint_bits`, `prior_bits` and `person_bits` are
+    those of `core.model_card.Meter`; none of them uses a true attribute. `bits`, measured with it, are what the numbers
+    tell beyond features and label. Of `unsure` people before, `pinned` are settled after, `pinned_right` of them
+    rightly; `accuracy` is of naming after reading. `status` is that of the projection, "converged", "not_converged" or
+    "infeasible"; "nothing" where no number is told.
     """
 
     form: str
@@ -229,18 +175,10 @@ class MeterOutcome(StrEnum):
 class ReportMeter(Result):
     """What a report's own fairness numbers give away; nothing about single people.
 
-    Attributes
-    ----------
-    reason : str
-        Why there is no result; empty when there is one.
-    people : int
-        Test people.
-    threshold : int
-        Of the disclosure edition.
-    accuracy_before, majority : Estimate
-        Control: the same attacker before reading, and naming the larger side for everybody.
-    told, control, distance : str
-        The result, its control, and how far the projection is from the exact posterior, in sentences.
+    `reason` says why there is no result, if there is none; `threshold` is that of the disclosure edition. Controls are
+    the same attacker before reading (`accuracy_before`) and naming the larger side for everybody (`majority`). `told`,
+    `control` and `distance` say in sentences the result, its control, and how far the projection is from the exact
+    posterior.
     """
 
     outcome: MeterOutcome
@@ -271,20 +209,10 @@ class TableTitle(StrEnum):
 class ReleaseAudit(Result):
     """A whole release audit.
 
-    Attributes
-    ----------
-    groups : tuple of GroupSummary
-        First group first.
-    measurements : tuple of Measurement
-        One a check of `core.policy.CHECKS`, in their order.
-    tables : dict of str to tuple of dict
-        `TableTitle` -> rows (column -> text or number): what the report shows beside the verdicts and offers as CSV.
-    times : dict of str to str or float
-        "started" (ISO 8601, UTC) and "seconds"; all that differs between two runs.
-    labels_only : bool
-        Whether predictions were given as labels, without scores.
-    release_meter : ReportMeter or None
-        What the report's own fairness numbers give away; None where an audit was made without metering.
+    There is one measurement a check of `core.policy.CHECKS`, in their order. `tables`, `TableTitle` -> rows (column ->
+    text or number), stand in the report beside the verdicts, and as CSV. `times` are "started" (ISO 8601, UTC) and
+    "seconds": all that differs between two runs. `labels_only` says whether predictions were given as labels, without
+    scores; `release_meter` is None where an audit was made without metering.
     """
 
     plan: AuditPlan
@@ -324,13 +252,7 @@ SELF_TEST_SEED = 2023
 
 
 def provenance(plan: AuditPlan, policy: Policy) -> Provenance:
-    """Return where an audit's numbers come from.
-
-    Raises
-    ------
-    FairLeakError
-        If FairLeak's own code cannot be read.
-    """
+    """Return where an audit's numbers come from; FairLeakError if FairLeak's own code cannot be read."""
     return Provenance(
         fairleak=core.__version__,
         python=f"{platform.python_implementation()} {platform.python_version()}",
@@ -359,12 +281,8 @@ def data_fingerprint(dataset: AuditDataset, *, answers: bool = True) -> str:
     """Return the SHA-256 of the records an audit works on, the same for every version of FairLeak.
 
     Every value enters, with the columns' names and what their codes stand for, and the predictions, scores and sets
-    where the table gives them; not what the table is called or where it lay.
-
-    Parameters
-    ----------
-    answers : bool
-        Whether predictions and scores enter; not where a model file gave them, whose last digits hang on the machine.
+    where the table gives them; not what the table is called or where it lay. `answers` says whether predictions and
+    scores enter: not where a model file gave them, whose last digits hang on the machine.
     """
     answered = {"predictions": dataset.predictions, "scores": dataset.scores, "withheld": dataset.withheld}
     given = answered if answers else {}

@@ -40,7 +40,6 @@ from core.release_audit.subject import (
     AttackedPeople,
     Audited,
     Progress,
-    config_of,
     dataset_and_notes,
     missing,
     not_run,
@@ -232,24 +231,12 @@ def audit_with_people(
     of one plan on one table differ in nothing but their times. The people are None where the attack that knows them
     beforehand broke.
 
-    Parameters
-    ----------
-    table : Table
-        What `core.release_audit.load_table` returns for it.
-    model_file : ModelFile, optional
-        What `core.release_audit.load_model` returns for it.
-    self_tests : sequence of SelfTest, or callable
-        FairLeak's tests of itself, for the report; one that failed blocks the release. A function is called when
-        everything is measured, so that they can be made meanwhile.
-    report : callable, optional
-        Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop.
-    meter : callable, optional
-        `core.report.meter_of`, which reads what the report's own numbers give away; nothing is metered without it.
-
-    Raises
-    ------
-    InputError
-        If table, roles or model break a rule, so that there is nothing to audit.
+    Table and model file are what `core.release_audit.load_table` and `load_model` return for the plan. A test of itself
+    that FairLeak failed blocks the release; `self_tests` may be a function, called when everything is measured, so that
+    they can be made meanwhile. `report` is called with (steps done, steps in all) and may raise
+    `core.errors.Cancelled` to stop. `meter` is `core.report.meter_of`, which reads what the report's own numbers give
+    away; nothing is metered without it. InputError if table, roles or model break a rule, so that there is nothing to
+    audit.
     """
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
@@ -281,7 +268,7 @@ def audited_of(
 ) -> Audited:
     """Return what a plan audits, trained or taken as given, before any attack; parameters as of `audit_with_people`."""
     dataset, notes = dataset_and_notes(plan, table, model_file=model_file)
-    config = config_of(plan, dataset)
+    config = replace(plan.config, roles=dataset.roles)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     progress = Progress(audit_steps(plan), report)  # of input that cannot be used nothing but that is said
     model = train_model(config, dataset, splits)

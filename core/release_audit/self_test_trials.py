@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
+from core.arrays import Codes, Floats, Ints
 from core.audit import AttackFindings, train_model
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles
@@ -65,21 +66,14 @@ _LEAN = np.array(_TELLS)[:, np.newaxis] * np.linspace(-1.0, 1.0, 3)
 _CHANCES = np.stack([1.0 / 3 - _LEAN, 1.0 / 3 + _LEAN])
 """Probability of each value of each feature in each group, shape (2, 4, 3)."""
 
-Bits = npt.NDArray[np.uint8]
-Floats = npt.NDArray[np.float64]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Drawn:
-    """People.
+    """People; features, shape (n, 4), are 0, 1 or 2 and independent given the group; the rest is of shape (n,)."""
 
-    `features`, shape (n, 4), have values 0, 1, 2 and are independent given the group; labels and groups are of shape
-    (n,).
-    """
-
-    features: npt.NDArray[np.int64]
-    labels: Bits
-    sensitive: Bits
+    features: Ints
+    labels: Codes
+    sensitive: Codes
 
 
 def draw_people(n: int, rng: np.random.Generator) -> Drawn:
@@ -105,7 +99,7 @@ TOLERANCE = 0.02
 
 def audit_of(
     people: Drawn,
-    predictions: Bits,
+    predictions: Codes,
     sizes: tuple[int, int, int],
     *,
     seed: int,
@@ -196,10 +190,10 @@ _RELEASED_SETS = (900, 1_300, 100)
 _LOOKS = 18
 """How many kinds of people a table tells apart by two features and the label."""
 
-_Answers = tuple[Bits, Floats | None]
+_Answers = tuple[Codes, Floats | None]
 
 
-def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Bits:
+def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Codes:
     """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
     chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
     if planted:  # group 1 is accepted so much likelier, and the other so much less
@@ -221,7 +215,7 @@ def _table_leaks(run: Run) -> bool:
     return called(Measurement(check="attribute_excess", estimate=gain), 0.0)
 
 
-def _majority(kinds: npt.NDArray[np.int64], sensitive: Bits) -> Bits:
+def _majority(kinds: Ints, sensitive: Codes) -> Codes:
     """Return the more frequent group of each kind of people, with the share of all as one person more."""
     counts = np.bincount(2 * kinds + sensitive, minlength=4 * _LOOKS).reshape(-1, 2)
     share = sensitive.mean()
@@ -296,7 +290,7 @@ def _promise_leaks(run: Run) -> bool:
     return called(correction_gain(audited), 0.0)
 
 
-def _misled(sensitive: Bits, predictions: Bits, rng: np.random.Generator) -> Floats:
+def _misled(sensitive: Codes, predictions: Codes, rng: np.random.Generator) -> Floats:
     """Return P(group 1) of an attacker who takes some for group 1 because they were accepted, and is unsure of them.
 
     The model is fair, so whoever is told so can find them all: about a quarter of the people.
@@ -394,8 +388,6 @@ _SHADOWS = 4
 _REMEMBERED = 4.0
 """How far a law's answers move for those trained on; from training to training their standard deviation is 1."""
 
-Rows = npt.NDArray[np.int64]
-
 
 def _area_leaks(run: Run) -> bool:
     from sklearn.tree import DecisionTreeClassifier
@@ -443,7 +435,7 @@ def _verdict_gap_leaks(run: Run) -> bool:
     return any(result.tests["advantage_gap"].significant for result in found)
 
 
-def _remembered(groups: Bits | Rows, run: Run) -> Floats:
+def _remembered(groups: Codes | Ints, run: Run) -> Floats:
     """Return how well everybody is remembered: those of one group alone where a gap is planted, else all alike."""
     return np.where(groups == 1, _REMEMBERED, 0.0) if run.planted else np.full(groups.size, _REMEMBERED / 2)
 
@@ -454,7 +446,7 @@ def _caught_gap_leaks(run: Run) -> bool:
     return called(membership_gap(audited), 0.0)
 
 
-def _audited(run: Run, side: int, remembered: Callable[[Bits], npt.ArrayLike]) -> Audited:
+def _audited(run: Run, side: int, remembered: Callable[[Codes], npt.ArrayLike]) -> Audited:
     """Return an audit of a law, with as many members as outsiders, in which both membership attacks are done."""
     own = run.seed
     law = _law(2 * side + _NOT_JUDGED, run.rng)
@@ -486,13 +478,13 @@ class _Law:
 
     level: Floats
     remembered: Floats
-    labels: Bits
+    labels: Codes
 
     def remembering(self, how_well: npt.ArrayLike) -> _Law:
         """Return the same people's law when those trained on are remembered so well, one number or one a person."""
         return replace(self, remembered=np.broadcast_to(np.asarray(how_well, dtype=np.float64), self.level.shape))
 
-    def train(self, rows: Rows, seed: int) -> Floats:
+    def train(self, rows: Ints, seed: int) -> Floats:
         """Return the answers of a model trained on some people."""
         own = self.level + np.random.default_rng(seed).standard_normal(self.level.size)
         own[rows] += self.remembered[rows]

@@ -13,7 +13,6 @@ import os
 import queue
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from typing import IO
 import core
 from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, proportion
+from core.files import write_file
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.release_audit.result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
 from core.release_audit.self_test_trials import TRIALS, Trial
@@ -52,20 +52,10 @@ def self_test(
 ) -> tuple[SelfTest, ...]:
     """Try FairLeak's attacks and verdicts on models that are known to leak, or not to.
 
-    Parameters
-    ----------
-    seed : int
-        Same seed, same models; run i of a trial is the same however many runs there are.
-    runs : int, at least 10
-        Null models of every trial; an attack that takes long makes fewer. Of planted leaks, which are caught or missed
-        by far, half as many are made, of both at least 10.
-    report : callable, optional
-        Called with (models done, models in all); may raise `core.errors.Cancelled` to stop.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
+    Every trial has `runs` null models, at least 10; an attack that takes long makes fewer. Of planted leaks, which are
+    caught or missed by far, half as many are made, of both at least 10. Run i of a trial is the same however many runs
+    there are. `report` is called with (models done, models in all) and may raise `core.errors.Cancelled` to stop.
+    InputError if the seed or `runs` break their rule.
     """
     seed_value(seed)
     if isinstance(runs, bool) or not isinstance(runs, int) or runs < _FEWEST:
@@ -84,16 +74,8 @@ def self_test(
                 if report is not None:
                     report(done, total)
             called.append(proportion(leaks, number))
-        alarms, detected = called
-        found.append(
-            SelfTest(
-                attack=trial.attack,
-                false_alarms=alarms,
-                detected=detected,
-                passed=passes(alarms, detected),
-                told=trial.told,
-            )
-        )
+        rates = dict(zip(("false_alarms", "detected"), called, strict=True))
+        found.append(SelfTest(attack=trial.attack, **rates, passed=passes(**rates), told=trial.told))
     return tuple(found)
 
 
@@ -113,14 +95,10 @@ def _runs_of(trial: Trial, runs: int) -> tuple[int, int]:
     return nulls, max(_FEWEST, math.ceil(nulls / 2))
 
 
-_FORMAT = 1
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept(Result):
-    """What a file holds: the results, and what they rest on."""
+    """What a file holds: the results, what they rest on, and the SHA-256 of both."""
 
-    format: int
     rests_on: str
     tests: tuple[SelfTest, ...]
     digest: str
@@ -131,19 +109,14 @@ def cached_self_test(
 ) -> tuple[SelfTest, ...]:
     """Return `self_test`, from a folder if it was done before with this code, these packages and this kind of machine.
 
-    Parameters
-    ----------
-    folder : Path
-        Made if it is not there. A file in it that is damaged or of another origin is written anew. Where it cannot be
-        written to, the test is done all the same, and again the next time.
-    seed, runs, report
-        As for `self_test`; there is nothing to report where the results are there.
+    The folder is made if it is not there; a file in it that is damaged or of another origin is written anew. Where it
+    cannot be written to, the test is done all the same, and again the next time.
     """
     kept = there(folder, seed=seed, runs=runs)
     if kept is not None:
         return kept
     tests = self_test(seed=seed, runs=runs, report=report)
-    _write(kept_file(folder), _kept(tests, _rests_on(seed, runs)))
+    _keep(tests, folder, _rests_on(seed, runs))
     return tests
 
 
@@ -153,9 +126,7 @@ def there(folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS) -> tupl
         kept = loads(kept_file(folder).read_text(encoding="utf-8"), _Kept)
     except (OSError, UnicodeDecodeError, RecordError):
         return None
-    digest = content_fingerprint(*kept.tests)
-    fits = kept.format == _FORMAT and kept.rests_on == _rests_on(seed, runs) and kept.digest == digest
-    return kept.tests if fits else None
+    return kept.tests if kept == _kept(kept.tests, _rests_on(seed, runs)) else None
 
 
 def _rests_on(seed: int, runs: int) -> str:
@@ -163,7 +134,7 @@ def _rests_on(seed: int, runs: int) -> str:
 
 
 def _kept(tests: tuple[SelfTest, ...], rests_on: str) -> _Kept:
-    return _Kept(format=_FORMAT, rests_on=rests_on, tests=tests, digest=content_fingerprint(*tests))
+    return _Kept(rests_on=rests_on, tests=tests, digest=content_fingerprint(rests_on, *tests))
 
 
 def kept_file(folder: Path) -> Path:
@@ -171,21 +142,11 @@ def kept_file(folder: Path) -> Path:
     return Path(folder) / f"self-test-{code_fingerprint()}.json"
 
 
-def _write(file: Path, kept: _Kept) -> None:
-    """Write whole or not at all: into a file of another name, then renamed; of two at once the later one stays."""
-    half: str | None = None
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=file.parent, suffix=".part", delete=False) as made:
-            half = made.name
-            made.write(dumps(kept).encode())
-            made.flush()
-            os.fsync(made.fileno())
-        os.replace(half, file)
-    except OSError:
-        if half is not None:
-            with contextlib.suppress(OSError):
-                Path(half).unlink(missing_ok=True)
+def _keep(tests: tuple[SelfTest, ...], folder: Path, rests_on: str) -> None:
+    """Write the results where that is possible; of two at once the later ones stay."""
+    with contextlib.suppress(OSError, InputError):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_file(kept_file(folder), dumps(_kept(tests, rests_on)).encode(), what="the self-test's file")
 
 
 _CODE = f"from {__name__} import child; child()"
@@ -202,18 +163,8 @@ def self_test_apart(
 ) -> tuple[SelfTest, ...]:
     """Return `cached_self_test`, made by a process of its own unless it is there.
 
-    Parameters
-    ----------
-    folder, seed, runs
-        As for `cached_self_test`.
-    report : callable, optional
-        Called several times a second with (models done, models in all); what it raises ends the process and is raised
-        here.
-
-    Raises
-    ------
-    FairLeakError
-        If the process cannot be started, or ends without results.
+    `report` is called several times a second; what it raises ends the process and is raised here. FairLeakError if the
+    process cannot be started, or ends without results.
     """
     kept = there(folder, seed=seed, runs=runs)
     if kept is not None:

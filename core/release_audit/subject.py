@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.audit import ModelFindings
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
@@ -26,7 +26,6 @@ from core.model_card import attacker_posteriors
 from core.policy import CHECKS, Basis, Measurement, Outcome
 from core.questions import reader_prior
 from core.release_audit.plan import AuditPlan, OutputsPlan
-from core.validation import binary_array, group_array, one_length
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -55,42 +54,34 @@ class Progress:
             self._report(self.done, self.total)
 
 
+@dataclass(eq=False)
 class Audited:
     """What is audited.
 
     `config` is the plan's, with the roles the dataset was built with; `model_notes` tell how a model file answered.
     """
 
-    def __init__(
-        self,
-        plan: AuditPlan,
-        config: AuditConfig,
-        dataset: AuditDataset,
-        splits: Splits,
-        model: ModelFindings,
-        progress: Progress,
-        *,
-        model_notes: tuple[str, ...] = (),
-    ) -> None:
-        self.model_notes = model_notes
-        self.plan, self.config, self.dataset = plan, config, dataset
-        self.splits, self.model, self.progress = splits, model, progress
-        self._found: dict[str, Any] = {}
-        self._broken: dict[str, Exception] = {}
+    plan: AuditPlan
+    config: AuditConfig
+    dataset: AuditDataset
+    splits: Splits
+    model: ModelFindings
+    progress: Progress
+    model_notes: tuple[str, ...] = field(default=(), kw_only=True)
+    _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` returns, made once under this name; what broke once breaks again at once."""
-        if name in self._broken:
-            raise self._broken[name]
-        if name not in self._found:
+        if name not in self._made:
             try:
-                self._found[name] = make()
+                self._made[name] = make()
             except Cancelled:
                 raise
             except Exception as error:
-                self._broken[name] = error
-                raise
-        found: T = self._found[name]
+                self._made[name] = error
+        found: T = self._made[name]
+        if isinstance(found, Exception):
+            raise found
         return found
 
     @property
@@ -104,11 +95,11 @@ class Audited:
         return self.model.scores_given
 
     @property
-    def released_scores(self) -> npt.NDArray[np.float64] | None:
+    def released_scores(self) -> Floats | None:
         """Everybody's score with the decimals it is released with; None where labels alone are released."""
         return self.scores_of(self.plan.outputs)
 
-    def scores_of(self, outputs: OutputsPlan) -> npt.NDArray[np.float64] | None:
+    def scores_of(self, outputs: OutputsPlan) -> Floats | None:
         """Return everybody's score as a release would give it; None where it gives labels alone."""
         if not self.has_scores or outputs.released != "scores":
             return None
@@ -145,21 +136,10 @@ class Audited:
 
 
 def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
-    """Return the table a plan names.
+    """Return the table a plan names: a file told from the plan's `folder`, or a dataset as of `core.datasets.load`.
 
-    Parameters
-    ----------
-    folder : Path
-        The plan's folder, from which its files are told.
-    data_folder, cache_folder : Path or None
-        For datasets of the catalogue, as for `core.datasets.load`.
-
-    Raises
-    ------
-    InputError
-        If the file is not in the folder, cannot be read, or is no table.
-    DataUnavailableError
-        If the dataset can be neither read nor fetched.
+    InputError if the file is not in the folder, cannot be read, or is no table; DataUnavailableError if the dataset can
+    be neither read nor fetched.
     """
     if plan.data.file:
         return read_table(_content(folder, plan.data.file, "data.file"), Path(plan.data.file).name)
@@ -169,10 +149,7 @@ def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache
 def load_model(plan: AuditPlan, *, folder: Path) -> ModelFile | None:
     """Return the model file a plan names; None if it names none.
 
-    Raises
-    ------
-    InputError
-        If the file is not in the folder, cannot be read, or is refused by `core.models.model_files.read_model`.
+    InputError if the file is not in the folder, cannot be read, or is refused by `core.models.model_files.read_model`.
     """
     if plan.model.kind != "file":
         return None
@@ -182,13 +159,7 @@ def load_model(plan: AuditPlan, *, folder: Path) -> ModelFile | None:
 
 
 def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
-    """Return the content of the policy file a plan names; None if it names none.
-
-    Raises
-    ------
-    InputError
-        If the file is not in the folder or cannot be read.
-    """
+    """Return the text of the policy file a plan names, None if it names none; InputError if it cannot be read."""
     if not plan.policy:
         return None
     try:
@@ -200,10 +171,7 @@ def load_policy_text(plan: AuditPlan, *, folder: Path) -> str | None:
 def dataset_of(plan: AuditPlan, table: Table, *, model_file: ModelFile | None = None) -> AuditDataset:
     """Return the dataset of a plan: its table with roles, and the answers of its model file where there is one.
 
-    Raises
-    ------
-    InputError
-        If a rule of `core.datasets.build_dataset` is broken, or the model file is missing or cannot answer.
+    InputError if a rule of `core.datasets.build_dataset` is broken, or the model file is missing or cannot answer.
     """
     return dataset_and_notes(plan, table, model_file=model_file)[0]
 
@@ -238,11 +206,6 @@ def dataset_and_notes(
     return build_dataset(table, roles), notes
 
 
-def config_of(plan: AuditPlan, dataset: AuditDataset) -> AuditConfig:
-    """Return the plan's configuration with the roles the dataset was built with."""
-    return replace(plan.config, roles=dataset.roles)
-
-
 def roles_of(plan: AuditPlan, table: Table) -> Roles:
     """Return the roles of the table's columns; a table that suggests none under the plan's attribute is refused."""
     if plan.config.roles is not None:
@@ -268,9 +231,6 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     return content_of(path, what=key, named=file)
 
 
-_RELEASED_SCORES = ("membership_caught", "membership_gap")
-
-
 def not_run(
     check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN, basis: Basis = Basis.MEASURED
 ) -> Measurement:
@@ -281,7 +241,7 @@ def not_run(
 def missing(check: str, audited: Audited) -> str:
     """Return what a check needs and this audit has not, in one sentence; "" if nothing is missing."""
     needs, plan = CHECKS[check].needs, audited.plan
-    if check in _RELEASED_SCORES and audited.has_scores and audited.released_scores is None:
+    if check in ("membership_caught", "membership_gap") and audited.has_scores and audited.released_scores is None:
         return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
     if "planned answers" in needs and not plan.answers.questions:
         return ""  # that none are given is declared
@@ -292,8 +252,6 @@ def missing(check: str, audited: Audited) -> str:
     return ""
 
 
-Floats = npt.NDArray[np.float64]
-
 FEWEST_KNOWN = 10
 """People of each group the release meter's attacker learns from at least: two in each of its five folds."""
 
@@ -302,50 +260,26 @@ FEWEST_KNOWN = 10
 class AttackedPeople:
     """The test people, with what the reader knows of them and the truth to judge the attack by.
 
-    Attributes
-    ----------
-    predictions, labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), 0 to K - 1
-    prior : ndarray of shape (n, K), rows adding up to 1
-        The reader's probability of each group from features and label.
-    group_names : tuple of K str
-        As the report names them.
-    posterior : ndarray of shape (n, K), rows adding up to 1, or None
-        What the release meter's attacker makes of each; None where it was not trained, and `reason` says why.
+    `predictions` and `labels`, 0 or 1, and `sensitive`, 0 to K - 1, are of shape (n,); the groups have the report's
+    names. `prior`, shape (n, K), is the reader's probability of each group from features and label; `posterior`, of the
+    same shape, what the release meter's attacker makes of each, None where it was not trained, and `reason` says why.
     """
 
-    predictions: npt.NDArray[np.uint8] = field(repr=False)
-    labels: npt.NDArray[np.uint8] = field(repr=False)
-    sensitive: npt.NDArray[np.uint8] = field(repr=False)
+    predictions: Codes = field(repr=False)
+    labels: Codes = field(repr=False)
+    sensitive: Codes = field(repr=False)
     prior: Floats = field(repr=False)
     group_names: tuple[str, ...]
     posterior: Floats | None = field(default=None, repr=False)
     reason: str = "the attacker of the release meter was not trained"
 
     def __post_init__(self) -> None:
-        n, k = len(self.predictions), len(self.group_names)
-        if k < 2:
-            raise InputError(f"The attacked people must be in at least 2 groups, got {k}.")
-        one_length(predictions=self.predictions, labels=self.labels, sensitive=self.sensitive, prior=self.prior)
-        binary_array(self.predictions, name="predictions")
-        binary_array(self.labels, name="labels")
-        group_array(self.sensitive, k, name="sensitive")
-        if np.shape(self.prior) != (n, k):
-            raise InputError(f"prior must have shape ({n}, {k}), got {np.shape(self.prior)}.")
-        if self.posterior is not None and np.shape(self.posterior) != (n, k):
-            raise InputError(f"posterior must have shape ({n}, {k}), got {np.shape(self.posterior)}.")
         if np.unique(self.sensitive).size < 2:
             raise InputError("The attacked people must be of at least 2 groups, got one.")
 
 
 def attacked_people(dataset: AuditDataset, splits: Splits, model: ModelFindings, *, seed: int) -> AttackedPeople:
-    """Return the test people with the audited model's predictions, and what features and label tell of each.
-
-    Raises
-    ------
-    InputError
-        If the attack or validation records do not hold every group.
-    """
+    """Return the test people; InputError if the attack or validation records do not hold every group."""
     rows = splits.test
     posterior, reason = _posterior(dataset, splits, seed)
     return AttackedPeople(
@@ -359,7 +293,7 @@ def attacked_people(dataset: AuditDataset, splits: Splits, model: ModelFindings,
     )
 
 
-def _posterior(dataset: AuditDataset, splits: Splits, seed: int) -> tuple[npt.NDArray[np.float64] | None, str]:
+def _posterior(dataset: AuditDataset, splits: Splits, seed: int) -> tuple[Floats | None, str]:
     """Return what the release meter's attacker makes of the test people, or why it could not be trained."""
     known = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
     if known.min() < FEWEST_KNOWN:

@@ -32,19 +32,9 @@ _MOST_DECIMALS = 6
 
 
 def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
-    """Return a plan for a dataset of the catalogue.
+    """Return a plan for a dataset of `core.datasets.CATALOG`, by one of its groupings' keys or, when empty, the first.
 
-    Parameters
-    ----------
-    dataset : str
-        One of `core.datasets.CATALOG`.
-    attribute : str
-        Key of one of its groupings; the first when empty.
-
-    Raises
-    ------
-    InputError
-        If there is no such dataset or attribute.
+    InputError if there is no such dataset or attribute.
     """
     entry = CATALOG[choice(dataset, CATALOG, name="dataset")]
     chosen = choice(attribute, entry.attributes, name="attribute") if attribute else next(iter(entry.attributes))
@@ -67,30 +57,13 @@ def suggested_plan(
 ) -> tuple[AuditPlan, dict[str, str]]:
     """Return a plan for a user's table, with roles guessed from names and values of its columns, and why they are so.
 
-    Of predictions that are given, the tolerance promised is the smallest that they keep to.
+    Of predictions that are given, the tolerance promised is the smallest that they keep to; the reasons are those of
+    `core.datasets.Suggestion`, with "tolerance" and, where the predictions say so, "released" or "decimals".
 
-    Parameters
-    ----------
-    table : Table
-    file, model : str
-        What the plan calls the table's file, and that of a model where there is one.
-    model_file : ModelFile, optional
-        The model, if there is one; of one that does not name its columns, as many of the table's are.
-    attribute, label : str
-        The columns of the sensitive attribute and of the label, where they are known and need not be guessed.
-
-    Returns
-    -------
-    plan : AuditPlan
-    reasons : mapping of str to str
-        As of `core.datasets.Suggestion`; of given predictions also "tolerance", and "released" or "decimals" where
-        they say so.
-
-    Raises
-    ------
-    InputError
-        If no column can be the label, or none the sensitive attribute; one that is named is not in the table or has one
-        value only; or both are the same.
+    `file` and `model` are what the plan calls the table's file, and that of a model where there is one; a model that
+    does not name its columns takes the table's first. `attribute` and `label` are the columns of the sensitive
+    attribute and of the label, where they are known and need not be guessed. InputError if no column can be the label,
+    or none the sensitive attribute; one that is named is not in the table or has one value only; or both are the same.
     """
     _check_named(table, attribute=attribute, label=label)
     suggestion = suggest_roles(table.frame, attribute=attribute, label=label, model=model_file is not None)
@@ -120,14 +93,9 @@ def suggested_plan(
 
 
 def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
-    """Return what a model hands out, by what is known of it.
+    """Return what a model of this `ModelPlan.kind` hands out, by what the dataset has of it.
 
-    Parameters
-    ----------
-    dataset : AuditDataset
-        With what is given of the model.
-    kind : {"train", "predictions", "file"}
-        As in `core.release_audit.ModelPlan`; the decimals of given scores are those of the column, if they are few.
+    The decimals of given scores are those of the column, if they are few.
     """
     if kind == "train":
         return OutputsPlan()
@@ -140,17 +108,8 @@ def suggested_outputs(dataset: AuditDataset, kind: str) -> OutputsPlan:
 def kept_tolerance(dataset: AuditDataset, config: AuditConfig) -> float:
     """Return the smallest tolerance, in steps of 0.001, that given predictions keep to on the records attacked.
 
-    Parameters
-    ----------
-    dataset : AuditDataset
-        With predictions.
-    config : AuditConfig
-        Its metric, training share and seed say which records these are, and what is kept to.
-
-    Raises
-    ------
-    InputError
-        If the records are too few to be divided into sets.
+    Metric, training share and seed of the configuration say which records these are, and what is kept to. InputError if
+    there are no predictions, or the records are too few to be divided into sets.
     """
     if dataset.predictions is None:
         raise InputError("A tolerance that is kept to needs predictions, got none.")

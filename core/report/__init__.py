@@ -1,30 +1,21 @@
 """The report of a release audit: one JSON document, drawn as HTML, cut into CSV files, in two editions."""
 
-from core.release_audit.result import MeteredForm, ReportMeter
-from core.release_audit.subject import AttackedPeople, attacked_people
+from core.release_audit.subject import AttackedPeople
 from core.report.canonical import report_fingerprint
 from core.report.charts import BASIS_WORDS
 from core.report.disclosure_edition import document, meter_of
-from core.report.document import EDITIONS, THRESHOLD, CheckRow, check_rows, policy_of
-from core.report.edition_attack import EditionAttack, attack_edition
+from core.report.document import EDITIONS, CheckRow, check_rows, policy_of
 from core.report.page import embedded_document, to_html
 from core.report.schema import from_json, report_schema, to_json
-from core.report.suppression import withheld_counts
 from core.report.tables import csv_files
 from core.report.verification import Verification, verify_report
 
 __all__ = [
     "BASIS_WORDS",
     "EDITIONS",
-    "THRESHOLD",
     "AttackedPeople",
     "CheckRow",
-    "EditionAttack",
-    "MeteredForm",
-    "ReportMeter",
     "Verification",
-    "attack_edition",
-    "attacked_people",
     "check_rows",
     "csv_files",
     "document",
@@ -37,5 +28,4 @@ __all__ = [
     "to_html",
     "to_json",
     "verify_report",
-    "withheld_counts",
 ]

@@ -85,13 +85,7 @@ def _dumped(document: dict[str, Any], *, indent: int | None) -> str:
 
 
 def parse_json(text: str) -> dict[str, Any]:
-    """Read strict JSON that holds one object.
-
-    Raises
-    ------
-    InputError
-        If it is no JSON, holds nan, infinity or a key twice, is nested too deeply, or is not an object.
-    """
+    """Read strict JSON of one object; InputError if it holds nan, infinity or a key twice, or is nested too deeply."""
     try:
         found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
     except RecursionError:

@@ -35,7 +35,7 @@ What is not protected:
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
@@ -64,6 +64,13 @@ _BEHIND = {
 }
 """Rate -> the counts behind it: all, those that count, those that do not."""
 
+_ELSEWHERE = {
+    "elsewhere": ("count", "test"),
+    "labelled elsewhere": ("labelled", "positive"),
+    "not labelled elsewhere": ("not labelled", "negative"),
+}
+"""Records of a group outside the test: printed nowhere, and differences of what is."""
+
 # On the test records a group's rates come from one two-by-two table, label by prediction; the groups add up to
 # everybody's totals, which are taken to be known. All records with their labels are another table; what it holds beyond
 # the test records is told by the difference, and protected like any other count.
@@ -75,34 +82,12 @@ _ADD_UP = (
     ("negative", "false positive", "true negative"),
     ("accepted", "true positive", "false positive"),
     ("rejected", "false negative", "true negative"),
-    ("count", "test", "elsewhere"),
-    ("labelled", "positive", "labelled elsewhere"),
-    ("not labelled", "negative", "not labelled elsewhere"),
-    ("elsewhere", "labelled elsewhere", "not labelled elsewhere"),
+    *((whole, tested, rest) for rest, (whole, tested) in _ELSEWHERE.items()),
+    tuple(_ELSEWHERE),
 )
 
-_ELSEWHERE = ("elsewhere", "labelled elsewhere", "not labelled elsewhere")
-"""Records of a group outside the test: printed nowhere, and differences of what is."""
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hidden:
-    """What of the groups is withheld: cells are (place of the group, which of its records are counted).
-
-    `any_size` says whether the size of a group, in all, in the test or by label there, is printed nowhere; that follows
-    from what is printed, and so tells nothing of the counts that are not.
-    """
-
-    cells: frozenset[tuple[str, str]]
-    any_size: bool
-
-    @property
-    def any_count(self) -> bool:
-        """Whether anything is."""
-        return bool(self.cells)
-
-
-def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple[list[Document], Hidden]:
+def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple[list[Document], frozenset[_Cell]]:
     """Return the groups' summaries for others, and the counts withheld; `notes` is told what and why."""
     groups: list[Document] = found["groups"]
     counts = _counts(groups)
@@ -119,25 +104,23 @@ def disclosed_groups(found: Document, threshold: int, notes: list[str]) -> tuple
     small = {cell for cell in protected if counts[cell] < threshold}
     shown = [_shown(group, name, hidden) for group, name in zip(groups, names, strict=True)]
     _tell(groups, hidden, small, threshold, notes)
-    printed = ("count", *_BEHIND)
-    return shown, Hidden(cells=hidden, any_size=any(group[name] is None for group in shown for name in printed))
+    return shown, hidden
 
 
 def _counts(groups: Sequence[Document]) -> dict[_Cell, int]:
     counts: dict[_Cell, int] = {}
     for place, group in enumerate(groups):
+        own: dict[str, int] = {}
         for rate, (all_, hits, misses) in _BEHIND.items():
             n, value = int(group[rate]["n"] or 0), number_of(group[rate]["value"])
             count = round(value * n) if n and value == value else 0
-            counts |= {(str(place), all_): n, (str(place), hits): count, (str(place), misses): n - count}
-        own = {kind: counts[str(place), kind] for _, kind in tuple(counts) if (str(place), kind) in counts}
-        counts[str(place), "accepted"] = own["true positive"] + own["false positive"]
-        counts[str(place), "rejected"] = own["false negative"] + own["true negative"]
-        counts[str(place), "test"] = own["positive"] + own["negative"]
-        counts[str(place), "count"] = own["labelled"] + own["not labelled"]
-        counts[str(place), "elsewhere"] = counts[str(place), "count"] - counts[str(place), "test"]
-        counts[str(place), "labelled elsewhere"] = own["labelled"] - own["positive"]
-        counts[str(place), "not labelled elsewhere"] = own["not labelled"] - own["negative"]
+            own |= {all_: n, hits: count, misses: n - count}
+        own["accepted"] = own["true positive"] + own["false positive"]
+        own["rejected"] = own["false negative"] + own["true negative"]
+        own["test"] = own["positive"] + own["negative"]
+        own["count"] = own["labelled"] + own["not labelled"]
+        own |= {rest: own[whole] - own[tested] for rest, (whole, tested) in _ELSEWHERE.items()}
+        counts |= {(str(place), kind): number for kind, number in own.items()}
     for kind in dict.fromkeys(kind for _, kind in counts):
         counts["", kind] = sum(counts[str(place), kind] for place in range(len(groups)))
     return counts
@@ -305,7 +288,9 @@ def cut_edition(audit: ReleaseAudit, threshold: int) -> tuple[Document, bool]:
     found["edition"] = "disclosure"
     found["release_meter"] = None  # that of the internal edition tells counts
     found["groups"], hidden = disclosed_groups(found, threshold, notes)
-    compared, sizes_hidden = not hidden.any_count, hidden.any_size or trained_sizes
+    # that a size is printed nowhere follows from what is printed, and so tells nothing of the counts that are not
+    unsized = any(group[name] is None for group in found["groups"] for name in ("count", *_BEHIND))
+    compared, sizes_hidden = not hidden, unsized or trained_sizes
     found["plan"] = disclosed_plan(found["plan"], plan, found["data"]["title"])
     found["data"] = disclosed_data(found["data"], plan, threshold)
     found["model"] = disclosed_model(
@@ -426,20 +411,11 @@ def document(
     people: AttackedPeople | None = None,
     threshold: int = THRESHOLD,
 ) -> Document:
-    """Return the report of an audit, sealed with its fingerprint; that for others is attacked and metered before.
+    """Return the report of an audit, sealed with its fingerprint, in the edition "internal" or "disclosure".
 
-    Parameters
-    ----------
-    edition : {"internal", "disclosure"}
-    people : AttackedPeople, optional
-        The test people, whom the disclosure edition is attacked on; without them it says that it was not.
-    threshold : int, at least 2
-        Counts below it are withheld from the disclosure edition.
-
-    Raises
-    ------
-    InputError
-        If there is no such edition, the threshold is below 2 or the people are not those of the audit.
+    That for others is attacked on the test people and metered before; without them it says that it was not. Counts
+    below the threshold, at least 2, are withheld from it. InputError if there is no such edition, the threshold is
+    below 2 or the people are not those of the audit.
     """
     choice(edition, EDITIONS, name="edition")
     if edition == "internal":
@@ -453,12 +429,8 @@ def document(
 def meter_of(audit: ReleaseAudit, people: AttackedPeople | None, *, threshold: int = THRESHOLD) -> ReportMeter:
     """Return what the reports of an audit give away by their fairness numbers; a meter that breaks is a result.
 
-    Parameters
-    ----------
-    people : AttackedPeople or None
-        The test people, None where the attacker that knows them beforehand could not be trained.
-    threshold : int
-        Of the disclosure edition.
+    The people are None where the attacker that knows them beforehand could not be trained; `threshold` is that of the
+    disclosure edition.
     """
     if people is None:
         return meter_report({}, None, threshold=threshold)

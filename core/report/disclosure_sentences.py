@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from core.estimates import count
 from core.fairness import METRIC_TITLES
 from core.policy import CHECKS, level_text, limit_text, range_text, value_text
+from core.policy.decisions import NO_LIMIT
 from core.report.canonical import estimate_of, number_of, rounded, rounded_estimate
 from core.report.document import Document
 from core.report.suppression import withheld_counts
@@ -306,7 +307,7 @@ def why_of(row: Document, measurement: Document | None, level: float, because: s
     its number is withheld, if it is.
     """
     if row["verdict"] == "not_asked" or row["limit"] is None:
-        return "The policy sets no limit to it."
+        return NO_LIMIT
     if because:
         return WITHHELD.format(because=because)
     if row["verdict"] == "not_run" or measurement is None:

@@ -8,10 +8,10 @@ check.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from core.estimates import Estimate
+from core.estimates import Estimate, interval
 from core.policy import (
     CHECKS,
     CheckVerdict,
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 KIND = "fairleak release audit"
 
+OF_VERDICT = tuple(field.name for field in fields(CheckVerdict) if field.name != "measurement")
+OF_CHECK = ("unit", "at_least", "definition")
+"""What a check's row has of its verdict, and of the check itself."""
+
 EDITIONS = ("internal", "disclosure")
 """Everything the audit found; and what can be given to others, small counts withheld."""
 
@@ -51,6 +55,9 @@ METRIC_RATES = {
 }
 """Metric -> the rates of the groups it compares."""
 
+_OWN = ("schema", "plan", "data", "groups", "model", "self_tests", "provenance", "release_meter", "times")
+"""Parts of an audit that stand in a document as they are."""
+
 Document = dict[str, Any]
 
 
@@ -61,27 +68,18 @@ def sealed(content: Document) -> Document:
 
 def internal_document(audit: ReleaseAudit) -> Document:
     """Return everything an audit found, without a fingerprint."""
-    verdict = audit.verdict
     return dict(
         strict(
             {
+                **{name: getattr(audit, name) for name in _OWN},
                 "kind": KIND,
-                "schema": audit.schema,
                 "edition": "internal",
-                "verdict": verdict_section(verdict, audit.data.attribute),
-                "policy": verdict.policy,
+                "verdict": verdict_section(audit.verdict, audit.data.attribute),
+                "policy": audit.verdict.policy,
                 "measurements": [{**m.to_dict(), "details": m.details or {}} for m in _measurements(audit)],
-                "plan": audit.plan,
-                "data": audit.data,
-                "groups": audit.groups,
-                "model": audit.model,
                 "tables": [_table(title, rows) for title, rows in audit.tables.items()],
-                "self_tests": audit.self_tests,
-                "provenance": audit.provenance,
                 "withheld": None,
                 "edition_attack": None,
-                "release_meter": audit.release_meter,
-                "times": audit.times,
             }
         )
     )
@@ -106,29 +104,17 @@ def _measurements(audit: ReleaseAudit) -> list[Any]:
     return list(found.values())
 
 
-def _row(row: Any, attribute: str) -> dict[str, Any]:
+def _row(row: CheckVerdict, attribute: str) -> dict[str, Any]:
     check = CHECKS[row.check]
     return {
-        "check": row.check,
+        **{name: getattr(row, name) for name in OF_VERDICT},
         "title": row.title or check_title(row.check, attribute or "the attribute"),
-        "unit": check.unit,
-        "at_least": check.at_least,
-        "definition": check.definition,
-        "verdict": row.verdict,
-        "item": row.item,
-        "limit": row.limit,
-        "decided": row.decided,
-        "p_value": row.p_value,
-        "p_adjusted": row.p_adjusted,
-        "why": row.why,
-        "blocks": row.blocks,
+        **{name: getattr(check, name) for name in OF_CHECK},
     }
 
 
 def _table(title: str, rows: Any) -> dict[str, Any]:
-    columns: dict[str, None] = {}
-    for row in rows:
-        columns.update(dict.fromkeys(map(str, row)))
+    columns = dict.fromkeys(str(name) for row in rows for name in row)
     cells = [{str(name): value for name, value in row.items()} for row in rows]
     return {"title": title, "columns": list(columns), "rows": [[row.get(name) for name in columns] for row in cells]}
 
@@ -141,14 +127,8 @@ _LONGEST_BRIEF = 64
 class CheckRow:
     """One check of a report, with everything a reader is shown of it in words.
 
-    Attributes
-    ----------
-    verdict : CheckVerdict
-        With its measurement.
-    value, interval : str
-        Such as "+7.0 points" and "95%: 6.5 to 7.4"; "no value" and "" where there is none.
-    control, limit, source, decided : str
-        Empty where there is none.
+    `value` and `interval` are such as "+7.0 points" and "95%: 6.5 to 7.4", "no value" and "" where there is none; other
+    texts are empty then.
     """
 
     verdict: CheckVerdict
@@ -201,19 +181,10 @@ def check_rows(document: Mapping[str, Any]) -> tuple[CheckRow, ...]:
 
 def _check_row(row: Mapping[str, Any], measurement: Measurement | None) -> CheckRow:
     limit = None if row["limit"] is None else _limit(row["limit"])
-    verdict = CheckVerdict(
-        check=row["check"],
-        verdict=row["verdict"],
-        limit=limit,
-        item=row["item"],
-        measurement=measurement,
-        decided=estimate_of(row["decided"]),
-        p_value=number_of(row["p_value"]),
-        p_adjusted=number_of(row["p_adjusted"]),
-        why=row["why"],
-        blocks=row["blocks"],
-        title=row["title"],
-    )
+    told = {name: row[name] for name in OF_VERDICT}
+    numbers = {name: number_of(row[name]) for name in ("p_value", "p_adjusted")}
+    more = {"limit": limit, "measurement": measurement, "decided": estimate_of(row["decided"])}
+    verdict = CheckVerdict(**{**told, **numbers, **more})
     beside = None if limit is None else limit.value
     value, interval = _words(row["check"], measurement.estimate if measurement else None, measurement, beside)
     control = measurement.control if measurement else None
@@ -243,8 +214,6 @@ def _words(
 
 def _control(check: str, control: Estimate | None) -> str:
     """Write a control, a rate with its interval."""
-    from core.estimates import interval
-
     if control is None or control.value != control.value:
         return ""
     told = control_text(check, control)

@@ -28,8 +28,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import (
     Estimate,
@@ -44,6 +44,7 @@ from core.estimates import (
     points,
     proportion,
 )
+from core.model_card.pinned_people import SETTLED, UNSURE
 from core.policy import Outcome
 from core.projection import Constraints
 from core.release_audit.subject import AttackedPeople
@@ -58,20 +59,23 @@ _METRIC_OF = {"test_rate": "statistical_parity", "test_tpr": "equal_opportunity"
 _MOST_TRIED = 50
 """Numbers of accepted people tried against unfairness and ratio; where more are left, these are hardly finer."""
 
-Bits = npt.NDArray[np.uint8]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """The number of people of one group in some patterns lies between `low` and `high`.
-
-    `patterns` are four of 0 or 1: which patterns (prediction + 2 · label) are counted.
-    """
+    """How many of a group there are, in all or with a label, or accepted of these, lies between `low` and `high`."""
 
     group: int
-    patterns: tuple[int, int, int, int]
+    label: int | None
+    accepted: bool
     low: int
     high: int
+
+    @property
+    def patterns(self) -> tuple[int, ...]:
+        """Which of the four patterns, prediction + 2 · label, are counted: 0 or 1 each."""
+        return tuple(
+            int(self.label in (None, pattern >> 1) and (pattern & 1 or not self.accepted)) for pattern in range(4)
+        )
 
     @property
     def exact(self) -> bool:
@@ -81,8 +85,8 @@ class Statement:
 
 def statements_of(
     document: Mapping[str, Any],
-    predictions: Bits,
-    labels: Bits,
+    predictions: Codes,
+    labels: Codes,
     group_names: Sequence[str],
     *,
     exact: bool = False,
@@ -90,11 +94,7 @@ def statements_of(
     """Return what the groups' summaries state about people with these predictions and labels, each of shape (n,).
 
     With `exact` the rates have every digit, so that each gives a whole number; otherwise they are read as rounded.
-
-    Raises
-    ------
-    InputError
-        If the document names a group the people do not have, or counts more of them than there are.
+    InputError if the document names a group the people do not have, or counts more of them than there are.
     """
     names = [strict(name) for name in group_names]
     found: list[Statement] = []
@@ -113,11 +113,8 @@ def statements_of(
             sizes[group] = size = int(rate["n"])
             if size > rows.sum():
                 raise InputError(f"A group must not have more than the {rows.sum():,} people attacked, got {size:,}.")
-            if exact:
-                told = round(number_of(rate["value"]) * size)
-                hits[group] = range(told, told + 1)
-            else:
-                hits[group] = _possible(rate)
+            told = round(number_of(rate["value"]) * size)
+            hits[group] = range(told, told + 1) if exact else _possible(rate)
         if not exact:
             hits = _linked(document, part, sizes, hits, accepted, len(names), int(rows.sum()))
         found += _stated(label, sizes, hits)
@@ -129,15 +126,10 @@ def _possible(rate: Mapping[str, Any]) -> range:
     n, value = int(rate["n"]), number_of(rate["value"])
     half = 0.5 * 10.0 ** -decimals_of(number_of(rate["low"]), number_of(rate["high"]))
     low, high = max(0, int(np.ceil((value - half) * n - 1e-9))), min(n, int(np.floor((value + half) * n + 1e-9)))
-    wide = range(low, high + 1)
-    told = [k for k in wide if _printed_alike(proportion(k, n, level=number_of(rate["level"])), rate)]
+    wide, stated = range(low, high + 1), tuple(number_of(rate[name]) for name in ("value", "low", "high"))
+    found = {k: proportion(k, n, level=number_of(rate["level"])) for k in wide}
+    told = [k for k, one in found.items() if printed(one.value, one.low, one.high) == stated]
     return range(told[0], told[-1] + 1) if told else wide
-
-
-def _printed_alike(estimate: Estimate, rate: Mapping[str, Any]) -> bool:
-    return printed(estimate.value, estimate.low, estimate.high) == tuple(
-        number_of(rate[name]) for name in ("value", "low", "high")
-    )
 
 
 def _linked(
@@ -170,20 +162,11 @@ def _fits_others(
     document: Mapping[str, Any], part: str, hits: int, sizes: dict[int, int], accepted: int, n: int
 ) -> bool:
     """Whether this many accepted people of group 1 would give the unfairness and the ratio that are printed."""
-    from core.fairness import unfairness
-
     gap, ratio = _gap(document, part), _ratio(document, part)
-    if gap is not None:
-        sensitive, predictions = np.zeros(n, dtype=np.uint8), np.zeros(n, dtype=np.uint8)
-        sensitive[: sizes[1]] = 1
-        predictions[:hits] = 1
-        predictions[sizes[1] : sizes[1] + accepted - hits] = 1
-        if not _near(unfairness(predictions, sensitive, metric="statistical_parity"), gap):
-            return False
-    if ratio is not None and min(sizes.values()) > 0 and accepted:
-        rates = (hits / sizes[1], (accepted - hits) / sizes[0])
-        return _near(min(rates) / max(rates), ratio)
-    return True
+    rates = [k / size for k, size in ((hits, sizes[1]), (accepted - hits, sizes[0])) if size]
+    if gap is not None and not _near(max(abs(rate - accepted / n) for rate in rates), gap):
+        return False
+    return ratio is None or len(rates) < 2 or not accepted or _near(min(rates) / max(rates), ratio)
 
 
 def _gap(document: Mapping[str, Any], part: str) -> Mapping[str, Any] | None:
@@ -215,17 +198,12 @@ def numbers_of(document: Mapping[str, Any]) -> int:
 
 
 def _stated(label: int | None, sizes: dict[int, int], hits: dict[int, range]) -> list[Statement]:
-    """Return a size and a number of accepted people as statements."""
-    inside = [label in (None, pattern >> 1) for pattern in range(4)]
-    everybody = tuple(int(i) for i in inside)
-    accepted = tuple(int(i and pattern & 1) for pattern, i in enumerate(inside))
+    """Return sizes and numbers of accepted people as statements."""
     found = []
     for group, size in sizes.items():
-        found.append(Statement(group=group, patterns=everybody, low=size, high=size))  # type: ignore[arg-type]
-        left = hits.get(group)
-        if left is not None and len(left):
-            ends = {"low": left[0], "high": left[-1]}
-            found.append(Statement(group=group, patterns=accepted, **ends))  # type: ignore[arg-type]
+        found.append(Statement(group=group, label=label, accepted=False, low=size, high=size))
+        if left := hits.get(group):
+            found.append(Statement(group=group, label=label, accepted=True, low=left[0], high=left[-1]))
     return found
 
 
@@ -239,7 +217,7 @@ def independent(statements: Iterable[Statement], k: int) -> int:
     return int(np.linalg.matrix_rank(np.vstack([known, *rows]))) - 4 if rows else 0
 
 
-def constraints_of(statements: Sequence[Statement], predictions: Bits, labels: Bits, k: int) -> Constraints | None:
+def constraints_of(statements: Sequence[Statement], predictions: Codes, labels: Codes, k: int) -> Constraints | None:
     """Return the statements as what a projection has to meet; None where there are none.
 
     Statements that say nothing beyond the others are left out: exact ones first, then the narrowest.
@@ -260,44 +238,17 @@ def constraints_of(statements: Sequence[Statement], predictions: Bits, labels: B
     )
 
 
-_UNSURE, _SURE = (0.05, 0.95), 0.995
-"""Somebody is pinned whose group was open before (5 to 95%) and is beyond 99.5% after."""
-
-Floats = npt.NDArray[np.float64]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditionAttack(Result):
-    """What a reader recovers from an edition's fairness numbers.
+    """What a reader recovers from an edition's fairness numbers; `reason` says why if there is no result.
 
-    Attributes
-    ----------
-    reason : str
-        Why there is no result; empty when there is one.
-    people : int
-        Test people attacked.
-    numbers : int
-        Fairness numbers in the edition that speak of them: sizes, rates, unfairness, ratio.
-    equations : int
-        Linearly independent statements these amount to, beyond what predictions and labels tell.
-    exact : int
-        How many of these give a whole number, as an exact answer to a bias question does.
-    before, after : Estimate
-        Balanced accuracy of the guess from the prior alone, and with the edition.
-    gain : Estimate
-        Change in balanced accuracy.
-    accuracy_before, accuracy_after, accuracy_gain : Estimate
-        The same for plain accuracy of the likeliest group.
-    bits : float
-        Bits by which the log-loss of the truth falls, over all people together; nan where not run.
-    prior_bits : float
-        Bits the truth costs under the prior: what there is to learn.
-    pinned : int
-        People whose group was open before and is nearly certain after.
-    pinned_right : int or None
-        How many of them rightly so; None where the rates are withheld.
-    told : str
-        The result in a few sentences.
+    `numbers` counts the edition's fairness numbers that speak of the test `people`: sizes, rates, unfairness, ratio.
+    They amount to so many linearly independent `equations` beyond what predictions and labels tell, `exact` of which
+    give a whole number, as an exact answer to a bias question does. `before` and `after` are balanced accuracies of the
+    guess from the prior alone and with the edition, `gain` the change; those with "accuracy_" are of plain accuracy of
+    the likeliest group. The log-loss of the truth, over all people together, is `prior_bits` under the prior and falls
+    by `bits`; nan where not run. `pinned` people were open before and are nearly certain after, `pinned_right` of them
+    rightly; None where the rates are withheld. `told` is the result in a few sentences.
     """
 
     outcome: Outcome
@@ -320,22 +271,11 @@ class EditionAttack(Result):
 
 
 def attack_edition(document: Mapping[str, Any], people: AttackedPeople | None, *, rates: bool = True) -> EditionAttack:
-    """Attack an edition with the fairness numbers that stand in it.
+    """Attack an edition, as `core.report.document` makes it, with the fairness numbers that stand in it.
 
-    Parameters
-    ----------
-    document : mapping
-        The edition, as `core.report.document` makes it.
-    people : AttackedPeople or None
-        The test people; None where they are not at hand, which is a result that says so.
-    rates : bool
-        Whether the result says how many were named rightly, and how much of the truth was learned. Where counts of a
-        group are withheld these may tell them to whoever knows the prior.
-
-    Raises
-    ------
-    InputError
-        If the people are not those of the document.
+    That the test people are not at hand is a result that says so. `rates` says whether the result tells how many were
+    named rightly, and how much of the truth was learned: where counts of a group are withheld these may tell them to
+    whoever knows the prior. InputError if the people are not those of the document.
     """
     if people is None:
         return _without(Outcome.NOT_RUN, "the test people were not at hand when it was written", document)
@@ -366,7 +306,7 @@ def _measured(
     was, now = (p == truth for p in likeliest)
     cost = [-np.log2(np.maximum(p[np.arange(n), truth], 1e-300)) for p in (before, after)]
     top = before.max(axis=1)
-    pinned = (top >= 0.5) & (top <= _UNSURE[1]) & (after.max(axis=1) > _SURE)
+    pinned = (top >= 0.5) & (top <= UNSURE[1]) & (after.max(axis=1) > SETTLED[1])
     found: dict[str, Any] = {
         "people": n,
         "numbers": numbers_of(document),
@@ -388,7 +328,7 @@ def _measured(
     )
 
 
-def _balanced(probability: Floats) -> npt.NDArray[np.uint8]:
+def _balanced(probability: Floats) -> Codes:
     """Return the guess of the highest expected balanced accuracy: the group that is most above its mean."""
     from core.queries import balanced_guess
 
@@ -401,17 +341,15 @@ def _balanced(probability: Floats) -> npt.NDArray[np.uint8]:
 def _told(found: dict[str, Any], attribute: str) -> str:
     if not found["equations"]:
         return (
-            "No size or rate of a group on the test records stands in this edition, so the decoder had nothing to add "
-            f"to features and labels alone: {percent(found['before'])} of {attribute}, balanced over the groups. "
-            f"{_NOT_TRIED}"
+            f"{_NOTHING}, so the decoder had nothing to add to features and labels alone: {percent(found['before'])} "
+            f"of {attribute}, balanced over the groups. {_NOT_TRIED}"
         )
     exact = {0: "none of them exact", found["equations"]: "all of them exact"}.get(
         found["exact"], f"{found['exact']} of them exact"
     )
-    gain, equations = found["gain"], "equation" if found["equations"] == 1 else "equations"
+    gain = found["gain"]
     return (
-        f"Its {found['numbers']} fairness numbers amount to {found['equations']} linear {equations} about "
-        f"{count(found['people'])} test people, {exact}. "
+        f"{_amount(found)}, {exact}. "
         f"The strongest decoder, which also knows everybody's features, label and prediction, recovers {attribute} of "
         f"{percent(found['after'])} with them (95%: {interval(found['after'])}) and of {percent(found['before'])} from "
         f"features and label alone: {points(gain)}, 95%: {_signed(gain.low)} to {_signed(gain.high)}, balanced over "
@@ -421,30 +359,26 @@ def _told(found: dict[str, Any], attribute: str) -> str:
     )
 
 
+_NOTHING = "No size or rate of a group on the test records stands in this edition"
 _NOT_TRIED = "What the verdicts and the numbers of the attacks tell besides was not tried."
+
+
+def _amount(found: Mapping[str, Any]) -> str:
+    return (
+        f"Its {found['numbers']} fairness numbers amount to {found['equations']} linear "
+        f"{'equation' if found['equations'] == 1 else 'equations'} about {count(found['people'])} test people"
+    )
 
 
 def _without_rates(found: EditionAttack) -> EditionAttack:
     """Return the attack without what hangs on how many were named rightly."""
-    equations = "equation" if found.equations == 1 else "equations"
+    names = ("outcome", "reason", "people", "numbers", "equations", "exact", "pinned")
+    kept = {name: getattr(found, name) for name in names}
     told = (
-        f"Its {found.numbers} fairness numbers amount to {found.equations} linear {equations} about {found.people:,} "
-        "test people. "
-        if found.equations
-        else "No size or rate of a group on the test records stands in this edition. "
+        f"{_amount(kept) if found.equations else _NOTHING}. How much the strongest decoder recovers with what is "
+        f"printed is withheld: it may tell counts of a group. {_NOT_TRIED}"
     )
-    return EditionAttack(
-        outcome=found.outcome,
-        reason=found.reason,
-        people=found.people,
-        numbers=found.numbers,
-        equations=found.equations,
-        exact=found.exact,
-        pinned=found.pinned,
-        pinned_right=None,
-        told=f"{told}How much the strongest decoder recovers with what is printed is withheld: it may tell counts of a "
-        f"group. {_NOT_TRIED}",
-    )
+    return EditionAttack(**kept, pinned_right=None, told=told)
 
 
 def people_text(number: int) -> str:

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core.estimates import count, interval, percent
 from core.model_card import (
@@ -43,8 +42,6 @@ FORM_TITLES = {
     "disclosure": "Disclosure edition",
 }
 """Form -> what to call it."""
-
-CONTROL_UNKNOWN = "Without it there is no control."
 
 METER_WITHHELD = (
     "What the release meter read in this edition before it was written is told in the internal edition alone: counts "
@@ -163,13 +160,9 @@ _DISTANCE = (
 """How far the projection is from the exact posterior."""
 
 
-_STATISTICS = {(1, 1): "sp_rate", (0, 1): "tpr_rate", (1, 0): "fpr_rate"}
-_SIZES = {(1, 1): "size", (0, 1): "size_label_1", (1, 0): "size_label_0"}
-"""Whether people with label 0 and with label 1 are counted -> the statistic, the size."""
-
-_MODEL = "model 1"
-
-Floats = npt.NDArray[np.float64]
+_STATISTICS = {None: "sp_rate", 1: "tpr_rate", 0: "fpr_rate"}
+_SIZES = {None: "size", 1: "size_label_1", 0: "size_label_0"}
+"""Label of the people who are counted, None for all -> the statistic, the size."""
 
 
 def meter_report(
@@ -178,12 +171,7 @@ def meter_report(
     """Meter the forms of a report's numbers; without people the result says so.
 
     `documents` has form -> the document whose groups' summaries have the numbers in this form; `threshold` is that of
-    the disclosure edition.
-
-    Raises
-    ------
-    InputError
-        If the people are not those of the documents.
+    the disclosure edition. InputError if the people are not those of the documents.
     """
     if people is None:
         return not_metered("nobody could work out what an attacker knows of the test people beforehand", threshold)
@@ -216,7 +204,7 @@ def not_metered(reason: str, threshold: int, *, outcome: MeterOutcome = MeterOut
         reason=reason,
         threshold=threshold,
         told=f"What the fairness numbers give away was not metered: {reason}.",
-        control=CONTROL_UNKNOWN,
+        control="Without it there is no control.",
     )
 
 
@@ -271,29 +259,17 @@ def published_of(statements: Iterable[Statement], people: AttackedPeople, group:
     other.
     """
     two = len(people.group_names) == 2
-    asked = [s for s in statements if s.group == group or two]
-    sizes = {(s.group, part): s.low for s in asked if (part := _part(s)) and not _about_accepted(s)}
-    there = {(1, 1): len(people.labels), (0, 1): int(people.labels.sum()), (1, 0): int((people.labels == 0).sum())}
+    asked, labels = [s for s in statements if s.group == group or two], people.labels
+    sizes = {(s.group, s.label): s.low for s in asked if not s.accepted}
+    there = {None: len(labels), 1: int(labels.sum()), 0: int((labels == 0).sum())}
     values: dict[tuple[str, str], float | tuple[float, float]] = {}
-    for (member, part), size in sizes.items():
-        if there[part]:
-            values["", _SIZES[part]] = float(size if member == group else there[part] - size)
+    for (member, label), size in sizes.items():
+        if there[label]:
+            values["", _SIZES[label]] = float(size if member == group else there[label] - size)
     for s in asked:
-        part = _part(s)
-        size = sizes.get((s.group, part), 0)
-        if _about_accepted(s) and 0 < size < there[part]:
-            values[_MODEL, f"{_STATISTICS[part]}_{int(s.group == group)}"] = (s.low / size, s.high / size)
+        size = sizes.get((s.group, s.label), 0)
+        if s.accepted and 0 < size < there[s.label]:
+            values["model 1", f"{_STATISTICS[s.label]}_{int(s.group == group)}"] = (s.low / size, s.high / size)
     if not values:
         return None
-    labels = people.labels
-    release = Release(people.predictions, labels=labels, statistics=("sp_rate",))
-    return Published.from_values(release, values)
-
-
-def _part(statement: Statement) -> tuple[int, int]:
-    """Return whether people with label 0 and with label 1 are counted; patterns are prediction + 2 · label."""
-    return statement.patterns[1], statement.patterns[3]
-
-
-def _about_accepted(statement: Statement) -> bool:
-    return not (statement.patterns[0] or statement.patterns[2])
+    return Published.from_values(Release(people.predictions, labels=labels, statistics=("sp_rate",)), values)

@@ -351,13 +351,7 @@ class Judged:
 
 
 def judged_again(found: Document) -> Judged:
-    """Judge a report that keeps to the schema again.
-
-    Raises
-    ------
-    InputError
-        If its policy or a measurement breaks a rule, so that nothing can be judged by it.
-    """
+    """Judge a report that keeps to the schema again; InputError if its policy or a measurement breaks a rule."""
     attribute = found["data"]["attribute"]
     failed = [test["attack"] for test in found["self_tests"] if not test["passed"]]
     verdict = judge(

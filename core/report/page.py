@@ -16,102 +16,55 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from core.errors import InputError
-from core.estimates import count, interval, percent, tolerance_text
+from core.estimates import count, tolerance_text
 from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, largest_difference
 from core.policy import VERDICT_TITLES
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
 from core.report.charts import BASIS_WORDS, COLOURS, GLYPHS, bullet, clean, element, group_chart, line_chart
 from core.report.document import METRIC_RATES, CheckRow, Document, check_rows
 from core.report.edition_meter import BITS_OF_THE_EDITION, BITS_OF_THE_METER
-from core.report.tables import joined, page_tables, provenance_rows, report_tables
+from core.report.tables import count_words, joined, page_tables, provenance_rows, rate_words, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from core.estimates import Estimate
 
-GLOSSARY = (
-    (
-        "Pass, fail, inconclusive",
-        "Pass: the whole interval lies on the allowed side of the limit. Fail: it lies on the other side. "
-        "Inconclusive: it holds the limit, so these people cannot tell. Inconclusive blocks a release like a fail.",
-    ),
-    (
-        "Not run, not asked",
-        "Not run: the policy asks for the check and there is no number, with the reason; this blocks. Not asked: the "
-        "policy sets no limit; this never blocks.",
-    ),
-    (
-        "Measured, combined, declared",
-        "Measured: counted or attacked on this model and these people. Declared: computed from settings somebody "
-        "promises to keep. Combined: a measurement that also rests on such a promise.",
-    ),
-    (
-        "Interval",
-        "Where the number would lie for other people like these, in 95 of 100 audits. The band the verdict is reached "
-        "on is wider where several limits are judged at once.",
-    ),
-    (
-        "Holm's correction",
-        "With many limits, one is easily called kept or broken by luck. The correction asks for more evidence: the "
-        "chance that any number exactly at its limit is called kept or broken is at most what the policy allows (Holm "
-        "1979). That the side called is right is proved besides where the numbers are independent, not for numbers "
-        "about the same people.",
-    ),
-    (
-        "Control",
-        "What is reached without the model, the promise or the answers. Only what lies beyond it is a leak of theirs.",
-    ),
-    (
-        "Points",
-        "Hundredths: from 75.9% to 82.9% are 7 points.",
-    ),
-    (
-        "Balanced accuracy",
-        "The average, over the groups, of the share of a group that is named rightly. Naming the larger group for "
-        "everybody gets 50% of two groups.",
-    ),
-    (
-        "Statistical parity, predictive equality, equal opportunity, equalized odds",
-        "Every group is accepted equally often: among all, among those with a negative label, among those with a "
-        "positive label, among both.",
-    ),
-    (
-        "Unfairness",
-        "The largest deviation of a group's rate of acceptance from the overall rate.",
-    ),
-    (
-        "Difference between groups",
-        "The highest rate of acceptance of a group minus the lowest: Fairlearn's demographic parity difference. It is "
-        "at least as large as the unfairness.",
-    ),
-    (
-        "Tolerance, fairness promise",
-        "How much unfairness the model is allowed. Told to others, it helps to guess who is in which group.",
-    ),
-    (
-        "Prior",
-        "What an attacker makes of features and label alone.",
-    ),
-    (
-        "Members, false alarms",
-        "Members are people the model was trained on. A false alarm names somebody as a member who is none.",
-    ),
-    (
-        "LiRA",
-        "An attack that compares the model with others trained with and without a person (Carlini et al. 2022).",
-    ),
-    (
-        "ε (epsilon)",
-        "A privacy budget: the odds of any guess about a person change by a factor of at most e to the power of ε.",
-    ),
-    (
-        "AttriGuard",
-        "Noise added to a person's record so that attackers guess an attribute wrongly (Jia and Gong 2018).",
-    ),
-)
-"""Term and explanation, in the order they are met."""
-
+GLOSSARY = {
+    "Pass, fail, inconclusive": "Pass: the whole interval lies on the allowed side of the limit. Fail: it lies on the "
+    "other side. Inconclusive: it holds the limit, so these people cannot tell. Inconclusive blocks a release like a "
+    "fail.",
+    "Not run, not asked": "Not run: the policy asks for the check and there is no number, with the reason; this "
+    "blocks. Not asked: the policy sets no limit; this never blocks.",
+    "Measured, combined, declared": "Measured: counted or attacked on this model and these people. Declared: computed "
+    "from settings somebody promises to keep. Combined: a measurement that also rests on such a promise.",
+    "Interval": "Where the number would lie for other people like these, in 95 of 100 audits. The band the verdict is "
+    "reached on is wider where several limits are judged at once.",
+    "Holm's correction": "With many limits, one is easily called kept or broken by luck. The correction asks for more "
+    "evidence: the chance that any number exactly at its limit is called kept or broken is at most what the policy "
+    "allows (Holm 1979). That the side called is right is proved besides where the numbers are independent, not for "
+    "numbers about the same people.",
+    "Control": "What is reached without the model, the promise or the answers. Only what lies beyond it is a leak of "
+    "theirs.",
+    "Points": "Hundredths: from 75.9% to 82.9% are 7 points.",
+    "Balanced accuracy": "The average, over the groups, of the share of a group that is named rightly. Naming the "
+    "larger group for everybody gets 50% of two groups.",
+    "Statistical parity, predictive equality, equal opportunity, equalized odds": "Every group is accepted equally "
+    "often: among all, among those with a negative label, among those with a positive label, among both.",
+    "Unfairness": "The largest deviation of a group's rate of acceptance from the overall rate.",
+    "Difference between groups": "The highest rate of acceptance of a group minus the lowest: Fairlearn's demographic "
+    "parity difference. It is at least as large as the unfairness.",
+    "Tolerance, fairness promise": "How much unfairness the model is allowed. Told to others, it helps to guess who is "
+    "in which group.",
+    "Prior": "What an attacker makes of features and label alone.",
+    "Members, false alarms": "Members are people the model was trained on. A false alarm names somebody as a member "
+    "who is none.",
+    "LiRA": "An attack that compares the model with others trained with and without a person (Carlini et al. 2022).",
+    "ε (epsilon)": "A privacy budget: the odds of any guess about a person change by a factor of at most e to the "
+    "power of ε.",
+    "AttriGuard": "Noise added to a person's record so that attackers guess an attribute wrongly (Jia and Gong 2018).",
+}
+"""Term -> explanation, in the order they are met."""
 
 _CONTENTS = (
     ("checks", "The checks"),
@@ -149,22 +102,18 @@ def _environment() -> Environment:
 
 
 def _shown(told: Document) -> dict[str, Any]:
-    """Return everything the template inserts."""
+    """Return everything the template inserts: the document's own entries, and what is made of them."""
     rows = check_rows(told)
     at_least = {row["check"]: row["at_least"] for row in told["verdict"]["checks"]}
     asked = [row for row in rows if row.verdict.verdict != "not_asked"]
     own = {table.name: table for table in report_tables(told)}
     tables = [table for name, table in own.items() if name.startswith("table-")]
-    data = told["data"]
     meter = told.get("release_meter")
     gone = {"tables": not tables, "meter": not meter, "edition": told["edition"] != "disclosure"}
     level = number_of(told["policy"]["level"])
     return {
-        "edition": told["edition"],
-        "fingerprint": told["fingerprint"],
-        "title": told["plan"]["title"] or data["title"],
-        "headline": told["verdict"]["headline"],
-        "detail": told["verdict"]["detail"],
+        **told,
+        "title": told["plan"]["title"] or told["data"]["title"],
         "day": str(told["times"].get("started", ""))[:10],
         "logo": _logo(),
         "ring": _ring(told["verdict"]["overall"]),
@@ -176,12 +125,10 @@ def _shown(told: Document) -> dict[str, Any]:
         "bullets": {row.verdict.check: bullet(row, at_least=at_least[row.verdict.check]) for row in asked},
         "rows": rows,
         "contents": [(id_, name) for id_, name in _CONTENTS if not gone.get(id_)],
-        "policy": told["policy"],
         "level": f"{100 * level:.4g}%",
         "chance": f"{100 * (1 - level):.4g}%",
-        "data": data,
-        "n_people": count(data["n"]),
-        "sets": ", ".join(f"{name} {_count(number)}" for name, number in _by_size(data["sets"])),
+        "n_people": count(told["data"]["n"]),
+        "sets": ", ".join(f"{name} {count_words(number)}" for name, number in _by_size(told["data"]["sets"])),
         "model": _model(told),
         "model_notes": told["model"]["notes"],
         "group_chart": group_chart(told["groups"]),
@@ -189,9 +136,6 @@ def _shown(told: Document) -> dict[str, Any]:
         "audit_tables": [
             (joined(table), line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)
         ],
-        "self_tests": told["self_tests"],
-        "withheld": told["withheld"],
-        "attack": told["edition_attack"],
         "meter": meter,
         "bits_here": BITS_OF_THE_METER,
         "bits_there": BITS_OF_THE_EDITION,
@@ -263,23 +207,10 @@ def _model(told: Document) -> list[tuple[str, str]]:
         (f"{UNFAIRNESS_TITLE}, test records", "withheld" if gap is None else _between(gap)),
         (f"{difference}, training records", "withheld" if on_training != on_training else f"{on_training:.3f}"),
         (f"{difference}, test records", _difference(told)),
-        ("Accuracy on training records", _rate(model["accuracy_train"])),
-        ("Accuracy on test records", _rate(model["accuracy_test"])),
-        ("The more frequent label for all", _rate(model["majority_test"])),
+        ("Accuracy on training records", rate_words(model["accuracy_train"])),
+        ("Accuracy on test records", rate_words(model["accuracy_test"])),
+        ("The more frequent label for all", rate_words(model["majority_test"])),
     ]
-
-
-def _rate(found: Mapping[str, Any] | None) -> str:
-    if found is None:
-        return "withheld"
-    estimate = estimate_of(found)
-    if estimate is None or estimate.value != estimate.value:
-        return "not measured"
-    return f"{percent(estimate)} ({interval(estimate)})"
-
-
-def _count(number: int | None) -> str:
-    return "withheld" if number is None else count(number)
 
 
 def _by_size(sets: Mapping[str, int | None]) -> list[tuple[str, int | None]]:
@@ -336,13 +267,7 @@ class _Findings(HTMLParser):
 
 
 def embedded_document(page: str) -> Document:
-    """Return the document that stands at the end of a page, unchecked.
-
-    Raises
-    ------
-    InputError
-        If the page holds none.
-    """
+    """Return the document that stands at the end of a page, unchecked; InputError if the page holds none."""
     reader = _Findings()
     reader.feed(page)
     reader.close()

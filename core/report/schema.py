@@ -9,14 +9,15 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
 from typing import Any
 
 from core.errors import InputError
+from core.estimates import Estimate
 from core.report.canonical import json_text, parse_json
-from core.report.document import EDITIONS, KIND, Document
+from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, Document
 
 Schema = dict[str, Any]
 
@@ -64,27 +65,12 @@ _CELL = {"type": ["string", "number", "boolean", "null"]}
 def report_schema() -> Schema:
     """Return the schema."""
     from core.datasets.roles import Roles
-    from core.policy import CHECKS, Limit, Measurement, Policy, Status
-    from core.policy.limits import RANGES
+    from core.policy import CHECKS, Check, CheckVerdict, Limit, Measurement, Policy
     from core.release_audit.plan import AuditPlan
     from core.release_audit.result import DataSummary, GroupSummary, ModelSummary, Provenance, ReportMeter, SelfTest
     from core.report.edition_attack import EditionAttack
 
-    row = {
-        "check": {"$ref": "#/$defs/check"},
-        "title": _of(str),
-        "unit": {"enum": list(RANGES)},
-        "at_least": _of(bool),
-        "definition": _of(str),
-        "verdict": {"enum": [str(status) for status in Status]},
-        "item": _of(int),
-        "limit": _or_null({"$ref": "#/$defs/limit"}),
-        "decided": _or_null({"$ref": "#/$defs/estimate"}),
-        "p_value": _of(float),
-        "p_adjusted": _of(float),
-        "why": _of(str),
-        "blocks": _of(bool),
-    }
+    row = _fields(CheckVerdict, OF_VERDICT) | _fields(Check, OF_CHECK)
     verdict = {
         "overall": {"enum": ["pass", "fail", "inconclusive", "not_run"]},
         "headline": _of(str),
@@ -117,10 +103,6 @@ def report_schema() -> Schema:
         "release_meter": _or_null(_of(ReportMeter)) | {"description": _METER},
         "times": times | {"description": _TIMES},
     }
-    estimate = {name: _of(float) for name in ("value", "low", "high")} | {
-        "n": _of(int),
-        "level": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-    }
     number = {"anyOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]}
     told = "A value with its interval, the records it rests on, and the interval's level."
     return {
@@ -131,7 +113,7 @@ def report_schema() -> Schema:
         **_object(content, ("release_meter",)),
         "$defs": {
             "number": number | {"description": "A number; null for none, inf and -inf for infinities."},
-            "estimate": _object(estimate) | {"description": told},
+            "estimate": _record(Estimate) | {"description": told},
             "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
             "check": {"enum": list(CHECKS)},
             "limit": _record(Limit),
@@ -162,21 +144,29 @@ def _of(kind: Any) -> Schema:
 
 def _record(cls: type) -> Schema:
     """Return the schema of a dataclass."""
-    hints, known = typing.get_type_hints(cls), _known()
-    names = [field.name for field in dataclasses.fields(cls)]
-    found = {name: known.get((cls.__name__, name)) or _of(hints[name]) for name in names}
-    found |= {name: _or_null(found[name]) for name in _WITHHELD.get(cls.__name__, ())}
+    found = _fields(cls, [field.name for field in dataclasses.fields(cls)])
     return _object(found, _LEFT_OUT.get(cls.__name__, ()))
+
+
+def _fields(cls: type, names: Sequence[str]) -> dict[str, Schema]:
+    """Return the schemas of some fields of a dataclass."""
+    hints, known = typing.get_type_hints(cls), _known()
+    found = {name: known.get((cls.__name__, name)) or _of(hints[name]) for name in names}
+    return found | {name: _or_null(found[name]) for name in _WITHHELD.get(cls.__name__, ())}
 
 
 def _known() -> dict[tuple[str, str], Schema]:
     """Return the fields of which less is possible than their type says."""
     from core.policy import Limit
+    from core.policy.limits import RANGES
     from core.release_audit.plan import ModelPlan
     from core.settings import params
 
     check, version = {"$ref": "#/$defs/check"}, {"type": "integer"}
     return {
+        ("Estimate", "level"): {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
+        ("Check", "unit"): {"enum": list(RANGES)},
+        ("CheckVerdict", "check"): check,
         ("Limit", "check"): check,
         ("Measurement", "check"): check,
         ("Measurement", "details"): _of(dict[str, float]),
@@ -221,10 +211,7 @@ def to_json(document: Document) -> str:
 def from_json(text: str) -> Document:
     """Read a report's JSON and check it against the schema; whether its fingerprint holds is for `verify_report`.
 
-    Raises
-    ------
-    InputError
-        If it is no strict JSON, no report, of another version, or breaks the schema; the message says where.
+    InputError if it is no strict JSON, no report, of another version, or breaks the schema; the message says where.
     """
     found = parse_json(text)
     error = schema_error(found)

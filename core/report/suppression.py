@@ -32,20 +32,12 @@ def withheld_counts(
     public: Collection[Cell] = (),
     unpublished: Collection[Cell] = (),
 ) -> frozenset[Cell]:
-    """Return the counts to withhold.
+    """Return the counts, of at least 0 each, to withhold; every reader is taken to know what sums up to what.
 
-    Parameters
-    ----------
-    counts : mapping of cell to int, at least 0
-    sums : sequence of (cell, cells)
-        What adds up to what; every reader is taken to know it.
-    threshold : int, at least 1
-        Counts below it are withheld, 0 included: that nobody is in a cell says something of everybody.
-    public : collection of cells, optional
-        Counts every reader knows anyway, such as the grand totals: never withheld, never protected.
-    unpublished : collection of cells, optional
-        Counts that are told nowhere, such as differences between others: protected where they are small, and part of
-        the result.
+    Counts below the threshold, at least 1, are withheld, 0 included: that nobody is in a cell says something of
+    everybody. Never withheld and never protected are `public` ones, which every reader knows anyway, such as the grand
+    totals; `unpublished` ones are told nowhere, such as differences between others: they are protected where they are
+    small, and part of the result.
     """
     known = set(public)
     small = [cell for cell, count in counts.items() if count < threshold and cell not in known]

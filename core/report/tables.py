@@ -62,6 +62,16 @@ def three(prefix: str) -> tuple[str, ...]:
     return (prefix, f"{prefix} low", f"{prefix} high")
 
 
+def _of_rows(name: str, title: str, rows: Sequence[Mapping[str, Cell]]) -> ReportTable:
+    """Return a table of rows, at least one, that all have the same columns."""
+    return ReportTable(name=name, title=title, columns=tuple(rows[0]), rows=tuple(tuple(row.values()) for row in rows))
+
+
+def _of_estimate(prefix: str, found: Mapping[str, Any] | None) -> dict[str, Cell]:
+    """Return the cells of an estimate by their columns."""
+    return dict(zip(three(prefix), ends(found), strict=True))
+
+
 def ends(found: Mapping[str, Any] | None) -> tuple[Cell, ...]:
     """Return the cells of an estimate."""
     return (None, None, None) if found is None else (found["value"], found["low"], found["high"])
@@ -94,26 +104,24 @@ def meter_numbers(document: Mapping[str, Any]) -> ReportTable:
 
 def meter_words(document: Mapping[str, Any]) -> ReportTable:
     """Return the release meter for the page, a row a form."""
-    columns = (
-        "Numbers of",
-        "Group, against the rest",
-        "Numbers",
-        "Bits predicted",
-        "Bits measured",
-        "About all together",
-        "Pinned down",
-    )
     rows = []
     for f in document["release_meter"]["forms"]:
         bits, joint, prior = estimate_of(f["bits"]), number_of(f["joint_bits"]), number_of(f["prior_bits"])
         assert bits is not None
         span = f"{_tenth(bits.value)} ({_tenth(bits.low)} to {_tenth(bits.high)})"
         right = f", {count(f['pinned_right'])} rightly" if f["pinned"] else ""
-        pinned = f"{count(f['pinned'])} of {count(f['unsure'])} unsure before{right}"
-        together = f"{_tenth(joint)} of {_tenth(prior)}"
-        predicted = _tenth(number_of(f["df_bits"]))
-        rows.append((FORM_TITLES[f["form"]], f["group"], f["numbers"], predicted, span, together, pinned))
-    return ReportTable(name="release-meter", title="Bits beyond the features", columns=columns, rows=tuple(rows))
+        rows.append(
+            {
+                "Numbers of": FORM_TITLES[f["form"]],
+                "Group, against the rest": f["group"],
+                "Numbers": f["numbers"],
+                "Bits predicted": _tenth(number_of(f["df_bits"])),
+                "Bits measured": span,
+                "About all together": f"{_tenth(joint)} of {_tenth(prior)}",
+                "Pinned down": f"{count(f['pinned'])} of {count(f['unsure'])} unsure before{right}",
+            }
+        )
+    return _of_rows("release-meter", "Bits beyond the features", rows)
 
 
 def _tenth(bits: float) -> str:
@@ -184,46 +192,35 @@ def _free(title: str, taken: set[str]) -> str:
 
 
 def _checks(document: Mapping[str, Any]) -> ReportTable:
-    columns = (
-        "check", "title", "verdict", "blocks", "item", "limit", "at least", "unit", "source", "basis", "outcome",
-        *three("value"), "level", "n", *three("control"), "control name", "decided low", "decided high", "p value",
-        "p adjusted", "attacked", "knows", "assumptions", "reason", "why",
-    )  # fmt: skip
     measurements = {m["check"]: m for m in document["measurements"]}
     rows = []
     for row in document["verdict"]["checks"]:
         limit, found = row["limit"], measurements.get(row["check"], {})
         estimate, decided = found.get("estimate"), row["decided"]
         rows.append(
-            (
-                row["check"],
-                row["title"],
-                row["verdict"],
-                _yes(row["blocks"]),
-                row["item"] or None,
-                limit and limit["value"],
-                _yes(row["at_least"]),
-                row["unit"],
-                limit and (limit["source"] or NO_SOURCE),
-                found.get("basis"),
-                found.get("outcome"),
-                *ends(estimate),
-                estimate and estimate["level"],
-                estimate and estimate["n"],
-                *ends(found.get("control")),
-                found.get("control_name"),
-                decided and decided["low"],
-                decided and decided["high"],
-                row["p_value"],
-                row["p_adjusted"],
-                found.get("attacked"),
-                found.get("knows"),
-                " ".join(found.get("assumptions", ())),
-                found.get("reason"),
-                row["why"],
-            )
+            {
+                **{name: row[name] for name in ("check", "title", "verdict")},
+                "blocks": _yes(row["blocks"]),
+                "item": row["item"] or None,
+                "limit": limit and limit["value"],
+                "at least": _yes(row["at_least"]),
+                "unit": row["unit"],
+                "source": limit and (limit["source"] or NO_SOURCE),
+                **{name: found.get(name) for name in ("basis", "outcome")},
+                **_of_estimate("value", estimate),
+                **{name: estimate and estimate[name] for name in ("level", "n")},
+                **_of_estimate("control", found.get("control")),
+                "control name": found.get("control_name"),
+                **{f"decided {end}": decided and decided[end] for end in ("low", "high")},
+                "p value": row["p_value"],
+                "p adjusted": row["p_adjusted"],
+                **{name: found.get(name) for name in ("attacked", "knows")},
+                "assumptions": " ".join(found.get("assumptions", ())),
+                "reason": found.get("reason"),
+                "why": row["why"],
+            }
         )
-    return ReportTable(name="checks", title="Verdicts", columns=columns, rows=tuple(rows))
+    return _of_rows("checks", "Verdicts", rows)
 
 
 def _yes(value: bool) -> str:
@@ -263,25 +260,28 @@ def _group_numbers(document: Mapping[str, Any]) -> ReportTable:
 
 
 def _groups(document: Mapping[str, Any]) -> ReportTable:
-    columns = (
-        "Group", "Records", "Positive labels", "Accepted in test", "Accepted, positive label",
-        "Accepted, negative label",
-    )  # fmt: skip
+    names = ("Positive labels", "Accepted in test", "Accepted, positive label", "Accepted, negative label")
+    columns = ("Group", "Records", *names)
     rows = []
     for group in document["groups"]:
-        records = "withheld" if group["count"] is None else count(group["count"])
-        rows.append((group["group"], records, *(rate_words(group[rate]) for rate in GROUP_RATES)))
+        rates = (rate_words(group[rate], of=True) for rate in GROUP_RATES)
+        rows.append((group["group"], count_words(group["count"]), *rates))
     return ReportTable(name="groups", title="Groups, with 95% intervals", columns=columns, rows=tuple(rows))
 
 
-def rate_words(found: Mapping[str, Any] | None) -> str:
-    """Write a rate as "12.3% (11.8 to 12.9%) of 4,821"."""
-    if found is None:
-        return "withheld"
+def count_words(number: int | None) -> str:
+    """Write a count that may be withheld."""
+    return "withheld" if number is None else count(number)
+
+
+def rate_words(found: Mapping[str, Any] | None, *, of: bool = False) -> str:
+    """Write a rate that may be withheld as "12.3% (11.8 to 12.9%)", or with the number it is `of`."""
     estimate = estimate_of(found)
-    if estimate is None or estimate.value != estimate.value:
-        return "no records"
-    return f"{percent(estimate)} ({interval(estimate)}) of {count(estimate.n)}"
+    if estimate is None:
+        return "withheld"
+    if estimate.value != estimate.value:
+        return "no records" if of else "not measured"
+    return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
 
 
 def _self_test_numbers(document: Mapping[str, Any]) -> ReportTable:
@@ -299,7 +299,7 @@ def _self_tests(document: Mapping[str, Any]) -> ReportTable:
     columns = ("Attack", "False alarms", "Planted leaks caught", "Result", "What was planted")
     rows = []
     for t in document["self_tests"]:
-        rates = (rate_words(t["false_alarms"]), rate_words(t["detected"]))
+        rates = (rate_words(t[name], of=True) for name in ("false_alarms", "detected"))
         rows.append((t["attack"], *rates, "✓ passed" if t["passed"] else "✕ failed", t["told"]))
     return ReportTable(name="self-test", title="Self-test, with 95% intervals", columns=columns, rows=tuple(rows))
 
@@ -336,16 +336,14 @@ def _attack(document: Mapping[str, Any]) -> ReportTable:
 def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
     """Return where the numbers come from, as name and text; what an edition withholds is left out."""
     found = document["provenance"]
-    prints = (
+    versions = ", ".join(f"{name} {version}" for name, version in sorted(found["packages"].items()))
+    seeds = ", ".join(f"{name} {number_of(seed):g}" for name, seed in sorted(found["seeds"].items()))
+    rows = (
         ("Fingerprint of the policy", found["policy"]),
         ("Fingerprint of the plan", found["plan"]),
         ("Fingerprint of FairLeak's code", found["code"]),
         ("Fingerprint of the data", document["data"]["fingerprint"]),
         ("Fingerprint of the model's answers", document["model"]["fingerprint"]),
-    )
-    versions = ", ".join(f"{name} {version}" for name, version in sorted(found["packages"].items()))
-    seeds = ", ".join(f"{name} {number_of(seed):g}" for name, seed in sorted(found["seeds"].items()))
-    rest = (
         ("FairLeak", found["fairleak"]),
         ("Python", found["python"]),
         ("Machine", found["platform"]),
@@ -353,7 +351,7 @@ def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:
         ("Seeds", seeds),
         *((name.capitalize(), shown(value)) for name, value in sorted(document["times"].items())),
     )
-    return [(name, text) for name, text in (*prints, *rest) if text]
+    return [(name, text) for name, text in rows if text]
 
 
 def csv_files(document: Mapping[str, Any]) -> dict[str, bytes]:

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from core.errors import FairLeakError, InputError
@@ -47,13 +47,7 @@ class Finding(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification(Result):
-    """Everything that was verified about one report.
-
-    Attributes
-    ----------
-    fingerprint : str
-        As the report states it; empty where it states none.
-    """
+    """Everything that was verified about one report; `fingerprint` is as it states it, empty where it states none."""
 
     fingerprint: str
     findings: tuple[Finding, ...]
@@ -65,21 +59,10 @@ class Verification(Result):
 
 
 def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Verification:
-    """Verify a report, JSON or page.
+    """Verify a report, JSON or page, by the content of its file, which sentences call by its `name`.
 
-    Parameters
-    ----------
-    text : str
-        The file's content.
-    signed : str, optional
-        The fingerprint, or its beginning of at least 8 digits, as it stands on a signed page.
-    name : str, optional
-        What to call the file in sentences.
-
-    Raises
-    ------
-    InputError
-        If it is no report, or `signed` no fingerprint.
+    `signed` is the fingerprint, or its beginning of at least 8 digits, as it stands on a signed page. InputError if the
+    text is no report, or `signed` no fingerprint.
     """
     wanted = "".join(signed.split()).lower()
     if signed and (len(wanted) < 8 or not set(wanted) <= set("0123456789abcdef")):
@@ -257,43 +240,35 @@ _MEANS = "The signer answers for the numbers; only `replay` on the same table me
 
 def new_key() -> tuple[bytes, bytes]:
     """Return a new private key and its public key, as PEM."""
-    crypto = _cryptography()
-    key = crypto.ed25519.Ed25519PrivateKey.generate()
+    forms = _part_of("hazmat.primitives.serialization")
+    key = _part_of(_KEYS).Ed25519PrivateKey.generate()
     return (
-        key.private_bytes(
-            crypto.serialization.Encoding.PEM,
-            crypto.serialization.PrivateFormat.PKCS8,
-            crypto.serialization.NoEncryption(),
-        ),
-        key.public_key().public_bytes(
-            crypto.serialization.Encoding.PEM, crypto.serialization.PublicFormat.SubjectPublicKeyInfo
-        ),
+        key.private_bytes(forms.Encoding.PEM, forms.PrivateFormat.PKCS8, forms.NoEncryption()),
+        key.public_key().public_bytes(forms.Encoding.PEM, forms.PublicFormat.SubjectPublicKeyInfo),
     )
 
 
 def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
     """Read an Ed25519 key in PEM without a password; of anything else nothing is told."""
-    crypto = _cryptography()
-    found = _read_key(lambda: crypto.serialization.load_pem_private_key(pem, password=None))
-    if not isinstance(found, crypto.ed25519.Ed25519PrivateKey):
+    found = _read_key(lambda forms: forms.load_pem_private_key(pem, password=None))
+    if not isinstance(found, _part_of(_KEYS).Ed25519PrivateKey):
         raise InputError(f"{name} must be an Ed25519 private key in PEM without a password, got something else.")
     return found
 
 
 def public_key(pem: bytes, *, name: str) -> Ed25519PublicKey:
     """Read an Ed25519 public key in PEM."""
-    crypto = _cryptography()
-    found = _read_key(lambda: crypto.serialization.load_pem_public_key(pem))
-    if not isinstance(found, crypto.ed25519.Ed25519PublicKey):
+    found = _read_key(lambda forms: forms.load_pem_public_key(pem))
+    if not isinstance(found, _part_of(_KEYS).Ed25519PublicKey):
         raise InputError(f"{name} must be an Ed25519 public key in PEM, got something else.")
     return found
 
 
-def _read_key(load: Callable[[], Any]) -> Any:
+def _read_key(load: Callable[[Any], Any]) -> Any:
     """Return the key; None where it is none."""
     try:
-        return load()
-    except (ValueError, TypeError, _cryptography().UnsupportedAlgorithm):
+        return load(_part_of("hazmat.primitives.serialization"))
+    except (ValueError, TypeError, _part_of("exceptions").UnsupportedAlgorithm):
         return None
 
 
@@ -312,14 +287,8 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     """Return whether a file is signed, and by whom as far as that is known.
 
     `signature` is the signature's file, if there is one; `signer` the PEM of the public key it must be signed with,
-    None to take the key that comes with the signature; `name` what sentences call the signer's file.
-
-    Raises
-    ------
-    InputError
-        If the signer's file is no public key.
-    FairLeakError
-        If the package that checks signatures is not installed.
+    None to take the key that comes with the signature; `name` what sentences call the signer's file. InputError if that
+    is no public key.
     """
     wanted = None if signer is None else public_key(signer, name=name)
     if signature is None:
@@ -331,7 +300,7 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     told = _text(key.public_bytes_raw())
     try:
         key.verify(signed, content)
-    except _cryptography().InvalidSignature:
+    except _part_of("exceptions").InvalidSignature:
         return _finding(
             False, f"Signature does not hold: the file is not what the owner of the key {told} signed, if they did."
         )
@@ -357,26 +326,20 @@ def _read(signature: bytes) -> tuple[Ed25519PublicKey, bytes]:
     if found.get("kind") != _KIND or found.get("algorithm") != "Ed25519":
         raise InputError("A signature must call itself one.")
     key, signed = (base64.b64decode(found[part], validate=True) for part in ("public_key", "signature"))
-    return _cryptography().ed25519.Ed25519PublicKey.from_public_bytes(key), signed
+    return _part_of(_KEYS).Ed25519PublicKey.from_public_bytes(key), signed
 
 
 def _text(raw: bytes) -> str:
     return base64.b64encode(raw).decode("ascii")
 
 
-def _cryptography() -> Any:
-    """Return the parts of the package that are used here."""
-    try:
-        from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-        from cryptography.hazmat.primitives import serialization
-        from cryptography.hazmat.primitives.asymmetric import ed25519
+_KEYS = "hazmat.primitives.asymmetric.ed25519"
 
-        return SimpleNamespace(
-            ed25519=ed25519,
-            serialization=serialization,
-            InvalidSignature=InvalidSignature,
-            UnsupportedAlgorithm=UnsupportedAlgorithm,
-        )
+
+def _part_of(package: str) -> Any:
+    """Return a part of the package cryptography."""
+    try:
+        return importlib.import_module(f"cryptography.{package}")
     except ImportError:
         raise FairLeakError(
             "A signature needs the package cryptography; install what requirements-signing.txt lists."

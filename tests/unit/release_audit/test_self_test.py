@@ -213,7 +213,6 @@ def damages() -> list[Callable[[bytes], bytes]]:
         lambda content: b"\xff\xfe" + content,
         lambda content: b"[]",
         lambda content: b'{"tests": []}',
-        lambda content: content.replace(b'"format":1', b'"format":2'),
         lambda content: b"[" * 100_000,
         changed,
     ]

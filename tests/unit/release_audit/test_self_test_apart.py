@@ -11,14 +11,14 @@ import pytest
 from core.errors import Cancelled, FairLeakError
 from core.release_audit import SelfTest, self_test, self_test_apart
 from core.release_audit.result import SELF_TEST_SEED
-from core.release_audit.self_tests import _CODE, TRIALS, _kept, _rests_on, _write, child, kept_file, there
+from core.release_audit.self_tests import _CODE, TRIALS, _keep, _kept, _rests_on, child, there
 from core.serialize import dumps
 from tests.patience import PATIENT
 
 
 def keep(tests: tuple[SelfTest, ...], folder: Path) -> None:
     """Put results where the test of ten runs is looked for."""
-    _write(kept_file(folder), _kept(tests, _rests_on(SELF_TEST_SEED, 10)))
+    _keep(tests, folder, _rests_on(SELF_TEST_SEED, 10))
 
 
 @pytest.fixture
