@@ -271,7 +271,7 @@ class _Maker:
 
     def add_rate(self, rate: Rate) -> None:
         k = self.problem.n_groups
-        for g in range(k):
+        for g in range(k):  # Ferry et al. (2023): (2) and (3) of RC, (7) and (8) of RC_e
             self.add(self.sum_of(rate.inside, g), 1, rate.n - k + 1)
         if not 0 < rate.positives < rate.n:  # D = 0 whatever the counts
             return
@@ -280,7 +280,7 @@ class _Maker:
                 self.pin(rate, g, Fraction(rate.positives, rate.n))
             return
         for g in range(k):
-            for sign in (1, -1):
+            for sign in (1, -1):  # (4) and (5) of RC, (9) and (10) of RC_e, multiplied by the size of the group
                 self.add(self.gap(rate, g, sign, -rate.upper), -math.inf, -self.margin)
 
     def gap(self, rate: Rate, g: int, sign: int, limit: float) -> dict[int, float]:

@@ -6,7 +6,7 @@ guesses that break it. The correction promises the cheapest such change, or says
 
 Beyond the paper's two groups and one tolerance: K groups, known group shares, the exact unfairness, several
 disclosures at once. Two groups under one tolerance, and two groups on one row set with shares or an exact value, are
-solved by sorting; everything else in the counts of `core.correction.counts`.
+solved by sorting; everything else, and all that CBC is asked, in the counts of `core.correction.counts`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from core.correction.certificate import (
 )
 from core.correction.counts import components, count_problem
 from core.correction.exact import solve_rows, solve_rows_within
-from core.correction.ilp import solve_counts_by_ilp, solve_rows_by_ilp
+from core.correction.ilp import solve_counts_by_ilp
 from core.correction.problem import Outcome, RowProblem, group_number, smallest_tolerance
 from core.correction.tangents import solve_counts
 from core.errors import InputError
@@ -168,8 +168,8 @@ def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> 
     choice(solver, SOLVERS, name="solver")
     if not time_limit > 0:
         raise InputError(f"time_limit must be above 0 seconds, got {time_limit!r}.")
-    run = _by_sorting if _is_plain(claim) or (solver == "exact" and _is_one_row_set(claim)) else _by_counts
-    vector, bounds = run(claim, solver, started + time_limit)
+    sortable = solver == "exact" and (_is_plain(claim) or _is_one_row_set(claim))
+    vector, bounds = _by_sorting(claim) if sortable else _by_counts(claim, solver, started + time_limit)
     certificate = certify(claim, vector, bounds, solver=solver, seconds=0.0)
     needed, reason = None, ""
     if certificate.status == SolverStatus.INFEASIBLE:
@@ -207,7 +207,7 @@ def _is_one_row_set(claim: Claim) -> bool:
 _Solved = tuple[Codes | None, list[float]]
 
 
-def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
+def _by_sorting(claim: Claim) -> _Solved:
     """Solve each row set of a single disclosure with two groups."""
     bound, vector, bounds, complete = claim.bounds[0], claim.guess.copy(), [], True
     for _, rows in bound.row_sets():
@@ -218,13 +218,7 @@ def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
             cost=claim.cost[inside],
             tolerance=bound.tolerance,
         )
-        if not _is_plain(claim):
-            outcome = _solve_within(claim, problem)
-        elif solver == "exact":
-            outcome = solve_rows(problem)
-        else:
-            seconds = deadline - time.perf_counter()
-            outcome = solve_rows_by_ilp(problem, per_record=solver == "ilp_general", seconds=seconds)
+        outcome = solve_rows(problem) if _is_plain(claim) else _solve_within(claim, problem)
         bounds.append(outcome.bound)
         if outcome.vector is None:
             complete = False
