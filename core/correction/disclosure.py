@@ -240,14 +240,9 @@ def prices_of(
     # The held-out records may not allow the tolerance at all (divisibility); then the closest they allow is tried.
     closest = smallest_tolerance(held_out.predictions, metric=metric, labels=held_out.labels, n_groups=k)
     chosen = choose_exponent(
-        held_out.guess,
-        held_out.confidence,
-        held_out.predictions,
-        held_out.truth,
+        held_out,
         tolerance=max(tolerance, closest) if closest <= 1 else tolerance,
         metric=metric,
-        labels=held_out.labels,
-        n_groups=k,
         exponents=range(100) if k == 2 else _EXPONENTS_OF_MANY,
     )
     return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen

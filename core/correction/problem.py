@@ -125,9 +125,6 @@ def _last_bracket(n: int, positives: int, n_groups: int) -> tuple[int, Fraction]
 WIDENING = 1 + 1e-12
 """Factor on the tolerance that absorbs the rounding of decimal fractions."""
 
-CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
-"""(prediction, guess) of a row set's four cells."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
