@@ -198,16 +198,15 @@ def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
 class Tilt:
     """What everybody's posterior was projected on, and the multipliers that came out.
 
-    `parts` are the labels of the row sets the metric compares groups on, None for all records. What was said of
-    fairness and shares is None for nothing; with `true_shares` each sample's own are said.
+    `parts` are the labels of the row sets the metric compares groups on, None for all records. The tolerance is None
+    where nothing was said of fairness; where `shares` were said, each sample is told its own.
     """
 
     constraints: Constraints
     multipliers: Floats
     parts: tuple[int | None, ...]
     tolerance: float | None
-    shares: Shares | None = None
-    true_shares: bool = False
+    shares: bool
 
     @cached_property
     def shift(self) -> Floats:
@@ -243,7 +242,7 @@ class Tilt:
             parts=self.parts,
             n_groups=k,
             tolerance=self.tolerance,
-            group_shares=(true.sum(axis=0) / true.sum()).tolist() if self.true_shares else self.shares,
+            group_shares=(true.sum(axis=0) / true.sum()).tolist() if self.shares else None,
         )
         if bound.size != self.multipliers.size:
             return None
