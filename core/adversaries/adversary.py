@@ -147,6 +147,15 @@ def known_columns(features: Floats, labels: Codes, predictions: Codes | None = N
     return known if predictions is None else np.column_stack([known, predictions])
 
 
+def seen_predictions(kind: str, predictions: Codes | None) -> Codes | None:
+    """Return what one of `ADVERSARIES` sees of the model's predictions: A nothing; A′ must be given them."""
+    if choice(kind, ADVERSARIES, name="adversary") == "features":
+        return None
+    if predictions is None:
+        raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
+    return predictions
+
+
 def check_groups(sensitive: Codes) -> None:
     """Refuse attack records without two groups, or with a gap in their numbers: an adversary could not name it."""
     present = np.unique(sensitive)
@@ -191,16 +200,13 @@ def train_adversary(
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    kind = choice(kind, ADVERSARIES, name="adversary")
-    sees = kind == "predictions"
-    if sees and predictions is None:
-        raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
+    seen = seen_predictions(kind, predictions)
     check_groups(sensitive)
-    known = known_columns(features, labels, predictions if sees else None)
+    known = known_columns(features, labels, seen)
     forest = RandomForestClassifier(
         **forest_parameters(parameters), class_weight="balanced", random_state=seed_value(seed)
     ).fit(known, sensitive)
-    return Adversary(sees_predictions=sees, estimator=forest)
+    return Adversary(sees_predictions=seen is not None, estimator=forest)
 
 
 STRONG = ("strong", "strong_predictions")

@@ -339,10 +339,13 @@ class LeakAttribution(Result):
     n_true: int
     steps: tuple[RepeatedStep, ...]
 
+    def step(self, name: str) -> RepeatedStep:
+        """Return a step by name."""
+        return next(step for step in self.steps if step.step == name)
+
     def sentence(self, *, measure: str = "accuracy") -> str:
         """Say what the bound changed on top of the groups' shares, and no more than its interval supports."""
-        constraint = next(step for step in self.steps if step.step == "constraint")
-        found, said = constraint.changes[choice(measure, MEASURES, name="measure")], _SAID[measure]
+        found, said = self.step("constraint").changes[choice(measure, MEASURES, name="measure")], _SAID[measure]
         change, attacker, caution = found.estimate, self.attacker, self._caution()
         if change.n == 0:
             return f"{_ADDED} could not be measured for the {attacker} attacker.{caution}"

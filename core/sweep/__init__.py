@@ -14,7 +14,6 @@ from core.sweep.point import (
     grid,
     measure,
     point_key,
-    tolerance_configs,
 )
 from core.sweep.store import FolderStore, MemoryStore
 from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise, table_three
@@ -35,5 +34,4 @@ __all__ = [
     "summarise",
     "sweep",
     "table_three",
-    "tolerance_configs",
 ]

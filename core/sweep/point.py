@@ -41,11 +41,6 @@ SWEPT_METHODS = ("exponentiated_gradient",)
 """Methods that can be asked for a tolerance; each of the others is one point, at tolerance 0."""
 
 
-def tolerance_configs(config: AuditConfig, tolerances: Sequence[float] = TOLERANCES) -> list[AuditConfig]:
-    """Return the same audit at each trained tolerance."""
-    return [replace(config, tolerance=float(t)) for t in tolerances]
-
-
 def grid(
     base: AuditConfig,
     *,

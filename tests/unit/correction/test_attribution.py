@@ -16,8 +16,6 @@ from core.correction import (
     MEASURES,
     STEPS,
     Attribution,
-    LeakAttribution,
-    RepeatedStep,
     attribute_leak,
     attribute_over_seeds,
     soft_correct,
@@ -62,10 +60,6 @@ def attributed(case: dict[str, Any]) -> Attribution:
 
 
 def by_name(found: Attribution) -> dict[str, StepMeasures]:
-    return {step.step: step for step in found.steps}
-
-
-def steps(found: LeakAttribution) -> dict[str, RepeatedStep]:
     return {step.step: step for step in found.steps}
 
 
@@ -138,7 +132,7 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     assert found["predictions"].accuracy.value == 1 - 19 / 600
     assert found["constraint_without_shares"].reason.startswith("No probabilities")
     summary = attribute_over_seeds([attributed(certain)] * 2)
-    assert steps(summary)["shares"].n_seeds == 0 and steps(summary)["shares"].reasons
+    assert summary.step("shares").n_seeds == 0 and summary.step("shares").reasons
     assert "could not be measured" in summary.sentence()
     assert summary.to_frame()["accuracy"].notna().tolist() == [True, True, True, False, False, False]
 
@@ -159,7 +153,7 @@ def test_seeds_are_summed_up_by_student() -> None:
     for name in [*STEPS, "constraint_without_shares"]:
         for measure in MEASURES:
             values = np.array([getattr(by_name(seed)[name], measure).value for seed in seeds])
-            told = steps(found)[name].values[measure]
+            told = found.step(name).values[measure]
             half = student.ppf(0.975, 4) * values.std(ddof=1) / math.sqrt(5)
             assert (told.estimate.value, told.estimate.low, told.estimate.high) == pytest.approx(
                 (values.mean(), values.mean() - half, values.mean() + half)
@@ -167,7 +161,7 @@ def test_seeds_are_summed_up_by_student() -> None:
             assert told.deviation == pytest.approx(values.std(ddof=1))
             assert (told.estimate.n, told.over) == (5, "seeds")
     gained = [by_name(seed)["constraint"].accuracy_change for seed in seeds]
-    assert steps(found)["constraint"].changes["accuracy"].estimate.value == pytest.approx(
+    assert found.step("constraint").changes["accuracy"].estimate.value == pytest.approx(
         np.mean([g.value for g in gained if g])
     )
     frame = found.to_frame()
@@ -178,10 +172,10 @@ def test_seeds_are_summed_up_by_student() -> None:
 def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
     seed = attributed(people())
     found = attribute_over_seeds([seed])
-    change = steps(found)["features"].changes["accuracy"]
+    change = found.step("features").changes["accuracy"]
     assert change.estimate == by_name(seed)["features"].accuracy_change
     assert change.over == "people" and "600 people, one seed" in found.sentence()
-    assert math.isnan(steps(found)["features"].values["accuracy"].deviation)
+    assert math.isnan(found.step("features").values["accuracy"].deviation)
 
 
 def made(changes: list[float], *, measure: str = "accuracy") -> tuple[Estimate, str]:
@@ -200,7 +194,7 @@ def made(changes: list[float], *, measure: str = "accuracy") -> tuple[Estimate, 
         for value in changes
     ]
     found = attribute_over_seeds(one)
-    return steps(found)["constraint"].changes[measure].estimate, found.sentence(measure=measure)
+    return found.step("constraint").changes[measure].estimate, found.sentence(measure=measure)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
