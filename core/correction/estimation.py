@@ -102,17 +102,9 @@ def _measured(answers: Codes, groups: npt.NDArray[Any], labels: Codes, metric: s
 class Identification(Result):
     """How often, over repeated seeds, the estimate names the metric the models were trained for.
 
-    Attributes
-    ----------
-    trained : str or None
-        None for a method that is trained for no metric, such as correlation remover; there is no rate then.
-    control_of_three : float or None
-        What naming one of the three metrics an estimate can name at random would reach.
-    unmitigated : Estimate or None
-        Control: share of seeds in which the model trained without any mitigation is given the same name, that is, how
-        far the name comes from the data.
-    shares : dict
-        metric -> Estimate, the share of seeds in which it is named.
+    A method that is trained for none, such as correlation remover, has no rate. `shares` are those of seeds in which
+    each metric is named. Controls: naming at random one of the three metrics an estimate can name; and the share of
+    seeds in which the model without any mitigation is given the same name, that is, how far it comes from the data.
     """
 
     trained: str | None
@@ -129,18 +121,10 @@ def identification_rate(
     trained: str | None,
     unmitigated: Sequence[EstimatedConstraint] | None = None,
 ) -> Identification:
-    """Return how often estimates from repeated seeds name the metric the models were trained for.
+    """Return how often estimates, one a seed, name the metric the models were trained for (None: for none).
 
-    Raises `InputError` if there is no estimate or the metric is unknown.
-
-    Parameters
-    ----------
-    estimates : sequence of EstimatedConstraint
-        One for each seed, at least one.
-    trained : str or None
-        One of `core.fairness.METRICS`, or None where the method is trained for no metric.
-    unmitigated : sequence of EstimatedConstraint, optional
-        Estimates for models trained without mitigation, as control.
+    `unmitigated` are those for models trained without mitigation, as control. Raises `InputError` if there is no
+    estimate or the metric is unknown.
     """
     if trained is not None:
         choice(trained, METRICS, name="trained")

@@ -45,10 +45,7 @@ def noisy_counts(counts: npt.NDArray[np.int64], epsilon: float, rng: np.random.G
     (Mironov 2012); whole numbers have none below 2^53. The two geometric draws come from a pseudo-random generator with
     53-bit probabilities, so the law holds up to about 1e-16 a draw, and whoever knows the seed knows the noise.
 
-    Raises
-    ------
-    InputError
-        If epsilon is below 1e-14: beyond 2^63 all draws would be the same number and cancel.
+    Raises `InputError` if epsilon is below 1e-14: beyond 2^63 all draws would be the same number and cancel.
     """
     if math.isinf(epsilon):
         return counts
@@ -188,10 +185,7 @@ class Domains:
     def codes(self, x: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """Return the records as codes, shape (n, d), in Fortran order: columns are read whole.
 
-        Raises
-        ------
-        InputError
-            If a column holds a value outside its codes.
+        Raises `InputError` if a column holds a value outside its codes.
         """
         coded = np.empty(x.shape, dtype=np.int64, order="F")
         for j, entry in enumerate(self.entries):
