@@ -195,7 +195,6 @@ def train_adversary(
 
     Notes
     -----
-    The pinned parameters are those Ferry et al. publish for Adult: 100 trees, depth 6, at least 10 records to split.
     The class weights are balanced whatever the parameters. No search is run.
     """
     from sklearn.ensemble import RandomForestClassifier
@@ -228,10 +227,8 @@ def train_strong(
 
     Parameters
     ----------
-    features : ndarray of shape (n, d)
-    labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), int
-        Groups 0 to K - 1, each of them there.
+    features, labels, sensitive : ndarray of shape (n, d), (n,) and (n,)
+        As for `train_adversary`.
     predictions : ndarray of shape (n,), 0 or 1, optional
         The audited model's answers, where the adversary knows them.
     categorical : ndarray of shape (d,), bool, optional

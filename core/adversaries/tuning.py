@@ -106,18 +106,16 @@ def tune_forest(
 ) -> TunedForest:
     """Search the parameters of A's or A′'s forest on records whose sensitive attribute the attacker knows.
 
-    The class-balanced measure that the paper describes is maximised.
+    The class-balanced measure of the paper is maximised. Raises `InputError` if an argument breaks its rule.
 
     Parameters
     ----------
     kind : {"features", "predictions"}
         A or A′.
-    features : ndarray of shape (n, d)
-    labels : ndarray of shape (n,), 0 or 1
+    features, labels, predictions : ndarray of shape (n, d), (n,) and (n,)
+        As for `train_adversary`.
     sensitive : ndarray of shape (n,)
         Group of each record, at least 10 records a group; any number of groups from two.
-    predictions : ndarray of shape (n,), 0 or 1
-        The audited model's answers; required by A′, ignored by A.
     evaluations : int
         Forests tried, 1 to 1,000.
     seed : int
@@ -125,13 +123,6 @@ def tune_forest(
     report : callable, optional
         Called with (evaluations done, evaluations in all) before each of them and after the last; may raise
         `core.errors.Cancelled`, which ends the search there and reaches the caller.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
-    Cancelled
-        If `report` raises it.
     """
     whole = isinstance(evaluations, (int, np.integer)) and not isinstance(evaluations, bool)
     if not whole or not 1 <= evaluations <= _MOST:

@@ -197,7 +197,7 @@ def compare_constraints(
 
     Parameters
     ----------
-    attacked, held_out : AttackedRecords
+    attacked, held_out, cost
         As for `core.correction.disclose`, the same for both corrections.
     estimate : EstimatedConstraint
         From `estimate_constraint` on the attacker's own records.
@@ -205,8 +205,6 @@ def compare_constraints(
         Metric the model was trained for; None for a method that is trained for none.
     tolerance : float in [0, 1] or None
         Tolerance disclosed with it; None exactly where the metric is.
-    cost
-        As for `core.correction.disclose`.
     raise_until_true : bool
         Raise the real constraint's tolerance until the model satisfies it, as published. The estimate is never
         raised for truth, which its attacker cannot know.

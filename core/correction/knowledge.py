@@ -31,18 +31,10 @@ _SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MoreDisclosed(Result):
-    """What one more disclosure changes.
+    """What one more disclosure, `known` of `KNOWLEDGE`, changes.
 
-    Attributes
-    ----------
-    known : str
-        One of `KNOWLEDGE`.
-    before : Estimate
-        Accuracy of the guess all corrections start from.
-    after, gain : Estimate or None
-        Accuracy after correction and the change; None when there is no correction.
-    reason : str
-        Why there is no correction, or empty.
+    Accuracy of the guess all corrections start from, accuracy after correction, and the change; the latter are None,
+    and `reason` says why, when there is no correction.
     """
 
     known: str
@@ -64,19 +56,9 @@ def disclose_more(
 ) -> tuple[MoreDisclosed, ...]:
     """Correct the same guess with every kind of knowledge.
 
-    Parameters
-    ----------
-    attacked, held_out : AttackedRecords
-        As for `core.correction.disclose`.
-    tolerance : float in [0, 1]
-        The disclosed bound, told as it is.
-    metric, cost : str
-        As for `core.correction.disclose`.
-
-    Notes
-    -----
-    The exact unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds,
-    which is two of them) each is told with the smallest true bound in steps of 0.001.
+    The arguments are those of `core.correction.disclose`; the tolerance, in [0, 1], is told as it is. The exact
+    unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds, which is
+    two of them) each is told with the smallest true bound in steps of 0.001.
 
     Intervals take the changed guesses as given, and are narrower than those of `core.correction.disclose`.
     """
