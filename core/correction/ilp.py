@@ -61,13 +61,6 @@ class _Task:
         return kept
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Answer:
-    counts: Ints | None
-    bound: float
-    infeasible: bool
-
-
 def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOutcome:
     """Return the best counts CBC finds in the given time, with their lower bound.
 
@@ -111,14 +104,14 @@ def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[In
         if best is None:
             task = _Task(problem=problem, choice=choice, value=None, per_record=per_record)
             answer = _believed(task, deadline)
-            if answer.infeasible:
+            if math.isinf(answer.bound):
                 continue
             best = answer.counts
         possible.append(choice)
     return best, possible
 
 
-def _believed(task: _Task, deadline: float) -> _Answer:
+def _believed(task: _Task, deadline: float) -> CountOutcome:
     """Solve; once more with tightened rows if the first counts break a constraint. The first bound stays."""
     first = _run(task, deadline)
     if first.counts is None:
@@ -131,11 +124,10 @@ def _believed(task: _Task, deadline: float) -> _Answer:
     return replace(first, counts=counts)
 
 
-def _run(task: _Task, deadline: float) -> _Answer:
+def _run(task: _Task, deadline: float) -> CountOutcome:
     rows = linear_rows(task.problem, task.choice, task.margin)
-    nothing = _Answer(counts=None, bound=math.inf, infeasible=True)
     if rows.impossible:
-        return nothing
+        return CountOutcome(counts=None, bound=math.inf)
     model, k = empty_model(), task.problem.n_groups
     sizes = np.repeat(task.problem.old.sum(axis=1), k).tolist()
     unknowns = [model.add_variable(f"n{j}", 0, size, "Integer") for j, size in enumerate(sizes)]
@@ -154,12 +146,12 @@ def _run(task: _Task, deadline: float) -> _Answer:
     status, bound = run(model, linear(terms), deadline, gap=0.0 if task.value else 0.2)
     if status < 0:
         # Records that alone cost more than the best counts may not leave: then nothing is cheaper than these.
-        return nothing if task.value is None else replace(nothing, bound=task.value, infeasible=False)
+        return CountOutcome(counts=None, bound=math.inf if task.value is None else task.value)
     counts = None
     if status >= 1:
         counts = np.array([round(unknown.value()) for unknown in unknowns[: len(sizes)]], dtype=np.int64)
         counts = counts.reshape(task.problem.old.shape)
-    return _Answer(counts=counts, bound=max(0.0, bound) * task.unit, infeasible=False)
+    return CountOutcome(counts=counts, bound=max(0.0, bound) * task.unit)
 
 
 def _segment_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[Any, float]]:

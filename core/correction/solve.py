@@ -92,12 +92,18 @@ def correct(
         Seconds the search may take, above 0; two groups under a tolerance take the exact solver milliseconds. The exact
         solver also ends after a fixed amount of work: with an infinite limit its answer does not depend on the machine.
     """
-    started = time.perf_counter()
     disclosed = Disclosed(
         predictions=predictions, metric=metric, tolerance=tolerance, unfairness=unfairness, labels=labels
     )
-    claim = _checked(guess, [disclosed], cost, n_groups, group_shares)
-    return _corrected(claim, solver, time_limit, started)
+    return correct_jointly(
+        guess,
+        [disclosed],
+        cost=cost,
+        n_groups=n_groups,
+        group_shares=group_shares,
+        solver=solver,
+        time_limit=time_limit,
+    )
 
 
 def correct_jointly(
@@ -124,19 +130,6 @@ def correct_jointly(
         As for `correct`.
     """
     started = time.perf_counter()
-    claim = _checked(guess, disclosures, cost, n_groups, group_shares)
-    if not claim.bounds and claim.sizes is None:
-        raise InputError("At least one disclosure or group share must be given, got none.")
-    return _corrected(claim, solver, time_limit, started)
-
-
-def _checked(
-    guess: npt.ArrayLike,
-    disclosures: Sequence[Disclosed | Mapping[str, Any]],
-    cost: npt.ArrayLike | None,
-    n_groups: int | None,
-    group_shares: Shares | None,
-) -> Claim:
     guesses, k = _guesses(guess, n_groups)
     bounds = tuple(bound_of(disclosed) for disclosed in disclosures)
     costs = np.ones(guesses.size) if cost is None else positive_array(cost, name="cost")
@@ -144,7 +137,10 @@ def _checked(
         one_length(guess=guesses, predictions=bound.predictions, labels=bound.labels, cost=costs)
     one_length(guess=guesses, cost=costs)
     sizes = share_counts(group_shares, guesses.size, k)
-    return Claim(guess=guesses, cost=costs, n_groups=k, bounds=bounds, sizes=sizes)
+    if not bounds and sizes is None:
+        raise InputError("At least one disclosure or group share must be given, got none.")
+    claim = Claim(guess=guesses, cost=costs, n_groups=k, bounds=bounds, sizes=sizes)
+    return _corrected(claim, solver, time_limit, started)
 
 
 def _guesses(guess: npt.ArrayLike, n_groups: int | None) -> tuple[Codes, int]:
