@@ -51,14 +51,8 @@ def permuted_by_set(
     crosses from the records she learns from to those she attacks, so that a model's higher accuracy on its training
     records stays theirs. Raises `InputError` if an argument breaks its rule or two sets share a row.
 
-    Parameters
-    ----------
-    predictions, labels : array-like of shape (n,), 0 or 1
-        As for `permuted_predictions`.
-    sets : mapping of str to ndarray of int
-        Row numbers of each set, disjoint; rows in none of them keep their prediction.
-    seed : int
-        Every set is permuted independently, by its name.
+    Predictions and labels, 0 or 1, have the shape (n,); `sets` are disjoint row numbers by name. Every set is permuted
+    independently, by its name; rows in none of them keep their prediction.
     """
     answers = binary_array(predictions, name="predictions")
     known = None if labels is None else binary_array(labels, name="labels")

@@ -38,16 +38,8 @@ Rows = npt.NDArray[np.intp]
 class ReleasedAttack:
     """What an attacker believes about some people's groups without and with a release.
 
-    Attributes
-    ----------
-    before, after : ndarray of shape (m, K)
-        Probabilities of the groups by imputation, and by the chosen attack.
-    attack : str
-        The one of `ATTACKS` that was chosen.
-    share : ndarray of shape (K,)
-        The groups' shares among the people the attacker knows.
-    n_known : int
-        People whose attribute the attacker knows.
+    Probabilities of the groups (m, K) by imputation, and by the attack of `ATTACKS` that was chosen; the groups' shares
+    (K,) among the people whose attribute the attacker knows, and the number of these.
     """
 
     before: Floats = field(repr=False)

@@ -286,16 +286,9 @@ _SAID = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedMeasure(Result):
-    """One measure over seeds.
+    """One measure over seeds: mean and interval, and the standard deviation, nan with fewer than two.
 
-    Attributes
-    ----------
-    estimate : Estimate
-        Mean and interval; `n` counts seeds where `over` is "seeds", people where it is "people".
-    deviation : float
-        Standard deviation over seeds; nan with fewer than two.
-    over : str
-        What the interval is over: "seeds", or "people" where there is only one seed.
+    The interval is `over` "seeds", or "people" where there is only one seed; its `n` counts these.
     """
 
     estimate: Estimate
@@ -305,16 +298,9 @@ class RepeatedMeasure(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedStep(Result):
-    """One step over seeds.
+    """One step over the seeds in which it could be measured, and the reasons why not in the others.
 
-    Attributes
-    ----------
-    values, changes : dict
-        Measure -> RepeatedMeasure; `changes` is empty for the majority guess.
-    n_seeds : int
-        Seeds in which the step could be measured.
-    reasons : tuple of str
-        Why it could not be, in the others.
+    Values and changes are by measure; there are no changes for the majority guess.
     """
 
     step: str

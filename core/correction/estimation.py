@@ -7,9 +7,7 @@ first, it is never taken; the paper says so too, and counts a model trained for 
 instead may still be true of the people under attack, or false: the measured tolerance holds of the attack set.
 
 Beside the known one. Both corrections start from the same guess on the same records and differ only in metric and
-tolerance (Ferry et al. 2023, tables IV and V). The measured tolerance holds of the attacker's own records, so for the
-people under attack it may be false, or so small that no answer can meet it: the result says both and relaxes nothing on
-its own.
+tolerance (Ferry et al. 2023, tables IV and V). Nothing is relaxed on its own.
 """
 
 from __future__ import annotations
@@ -46,15 +44,9 @@ _TIE = 1e-12
 class EstimatedConstraint(Result):
     """The fairness promise an attacker reads off her own records.
 
-    Attributes
-    ----------
-    metric : str
-        The metric with the smallest violation; the first in the order of `core.fairness.METRICS` where several tie.
-    tolerance : float in [0, 1]
-        That violation.
-    unfairness : dict
-        Violation of each metric on the attack set; nan where it cannot be measured because a row set holds fewer
-        than two groups.
+    The metric with the smallest violation, which is the tolerance, in [0, 1]; the first in the order of
+    `core.fairness.METRICS` where several tie. `unfairness` is the violation of each metric on the attack set; nan where
+    it cannot be measured because a row set holds fewer than two groups.
     """
 
     metric: str
@@ -70,13 +62,8 @@ def estimate_constraint(
 
     Raises `InputError` if an argument breaks its rule, or no metric can be measured because there is only one group.
 
-    Parameters
-    ----------
-    predictions : array-like of shape (n,), 0 or 1
-        The audited model's answers for the attacker's own records.
-    sensitive : array-like of shape (n,)
-        Their groups, any number of them from two.
-    labels : array-like of shape (n,), 0 or 1
+    The audited model's answers for the attacker's own records and their labels, 0 or 1, and their groups, any number of
+    them from two, have the shape (n,).
     """
     answers, known = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
     _, groups = group_codes(sensitive)

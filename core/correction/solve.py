@@ -118,16 +118,8 @@ def correct_jointly(
 ) -> Correction:
     """Return the cheapest guesses that meet several disclosures at once: of several metrics, models or both.
 
-    When that is infeasible, the result carries the reason.
-
-    Parameters
-    ----------
-    guess : array-like of shape (n,)
-        The adversary's guess of each record's group, 0 to K - 1.
-    disclosures : sequence of Disclosed
-        What is published; mappings with the same keys do as well. May be empty where group shares are given.
-    cost, n_groups, group_shares, solver, time_limit
-        As for `correct`.
+    When that is infeasible, the result carries the reason. Mappings with the keys of a `Disclosed` do as well; there
+    may be none where group shares are given. The other arguments are those of `correct`.
     """
     started = time.perf_counter()
     guesses, k = _guesses(guess, n_groups)

@@ -10,10 +10,8 @@ order of their relaxations, and those whose bound exceeds the best solution are 
 On a single row set the relaxation only gives multipliers to `core.correction.enumeration`, which proves the optimum
 without HiGHS; the integer program is left with what that would take too long to list (many equal costs).
 
-Counts are handed on only if they meet every constraint in integers; HiGHS is believed for its lower bound alone.
-
-A program holds the rows of one choice of alternatives; tangents are
-shared by all of them, and are scaled by the objective of the best solution known when a program is solved.
+A program holds the rows of one choice of alternatives; tangents are shared by all of them. Counts are handed on only
+if they meet every constraint in integers; HiGHS is believed for its lower bound alone.
 """
 
 from __future__ import annotations

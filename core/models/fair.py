@@ -82,16 +82,10 @@ _MAX_DEPTH = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairModel:
-    """A trained model of one of `METHODS`.
+    """A trained model of one of `METHODS`, a fitted object of fairlearn or scikit-learn.
 
-    Attributes
-    ----------
-    needs_sensitive : bool
-        Whether it must be told people's sensitive attribute to predict.
-    randomised : bool
-        Whether two predictions for the same person may differ.
-    estimator : object
-        The fitted fairlearn or scikit-learn object.
+    It may need to be told people's sensitive attribute to predict; if it is randomised, two predictions for the same
+    person may differ.
     """
 
     method: str
@@ -165,9 +159,8 @@ def fit_model(
     Parameters
     ----------
     method : {"exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3"}
-    features : ndarray of shape (n, d)
-    labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), 0 to K - 1
+    features, labels, sensitive : ndarray of shape (n, d), (n,) and (n,)
+        Labels are 0 or 1, groups 0 to K - 1.
     metric : str
         Fairness metric the method is to satisfy; correlation remover, control and private tree do not use it.
     tolerance : float in [0, 1]

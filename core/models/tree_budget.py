@@ -63,18 +63,10 @@ ACCOUNTINGS = ("savings", "literal", "naive")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry(Result):
-    """One slot of one level of a path.
+    """One slot of one level of a path; level 0 is the root.
 
-    Attributes
-    ----------
-    level : int
-        0 is the root.
-    slot : {"node size", "attributes", "leaf counts", "true counts"}
-        What is asked; "true counts" are what the naive tree reads, without noise, in place of a node's size.
-    tables : int
-        Count tables released in the slot; a record is in one cell of each.
-    each : float
-        Epsilon of one table.
+    "node size", "attributes" or "leaf counts" are asked; "true counts" are what the naive tree reads, without noise, in
+    place of a node's size. So many count tables are released, `each` with its epsilon; a record is in one cell of each.
     """
 
     level: int
@@ -92,14 +84,8 @@ class LedgerEntry(Result):
 class BudgetLedger(Result):
     """What a tree spends; it depends on the settings and the public domains only, never on the records.
 
-    Attributes
-    ----------
-    accounting : str
-        One of `ACCOUNTINGS`.
-    asked : float
-        Epsilon the tree was trained with.
-    depth : int
-        Levels below the root, at most.
+    The accounting is one of `ACCOUNTINGS`, `asked` the epsilon the tree was trained with; the tree has at most `depth`
+    levels below the root.
     """
 
     accounting: str

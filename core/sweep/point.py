@@ -112,24 +112,11 @@ def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | N
 class SweepPoint(Result):
     """One trained model and what every adversary makes of its tolerance. Equality ignores the seconds.
 
-    Attributes
-    ----------
-    config : AuditConfig
-        Method, metric, seed, and the tolerance trained for and told to the attacker.
-    achieved : float
-        Unfairness on the training records: a fact about them.
-    unfairness_test : Estimate
-        The same on the test records.
-    difference_test : Estimate
-        Difference between groups on either.
-    accuracy_train, accuracy_test : Estimate
-        Of the audited model.
-    majority_test : Estimate
-        Control: accuracy of predicting the more frequent label for everybody.
-    disclosures : dict
-        (adversary, protocol, cost) -> Disclosure.
-    seconds, seconds_model : float
-        Wall time in all, and of it the training and asking of the audited model, which is fairlearn's share.
+    The configuration's tolerance is trained for and told to the attacker. Unfairness `achieved` on the training records
+    is a fact about them; on the test records it is an estimate, and so is the difference between groups. Accuracy is
+    the audited model's; `majority_test` is the control, predicting the more frequent label for everybody. Disclosures
+    are by adversary, protocol and cost. Seconds are wall time in all, and of it the training and asking of the audited
+    model, which is fairlearn's share.
     """
 
     config: AuditConfig

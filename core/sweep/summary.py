@@ -26,17 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread(Result):
-    """One number over seeds.
+    """One number over seeds, with the standard deviation between them (n - 1 in the denominator; nan with one seed).
 
-    Attributes
-    ----------
-    sd : float
-        Standard deviation between seeds (n - 1 in the denominator); nan with one seed.
-    low, high : float
-        Interval; nan where there is none.
-    over : {"seeds", "people", ""}
-        What the interval is over: seeds if there are several, else people; empty where one seed measured a fact
-        without an interval.
+    The interval is `over` "seeds" if there are several, else "people"; it is nan, and this empty, where one seed
+    measured a fact without an interval.
     """
 
     mean: float
@@ -51,22 +44,11 @@ class Spread(Result):
 class SweepRow(Result):
     """All seeds of one setting and one attacker.
 
-    Attributes
-    ----------
-    tolerance : float
-        Trained for and told.
-    majority : Spread
-        Control: accuracy of naming the larger group for everybody.
-    before, balanced_before : Spread
-        Accuracy and balanced accuracy of the adversary's guess, over all seeds.
-    before_corrected : Spread or None
-        Accuracy before over the seeds that have a correction: what `after` is to be set against.
-    after, balanced_after, gain : Spread or None
-        After correction, and the change seed by seed, over the seeds that have a correction; None without any.
-    n_true : int
-        Seeds in which the model satisfied what the attacker was told.
-    model_train, model_test, model_majority : Spread
-        Accuracy of the audited model, and of always predicting the more frequent label (on the test records).
+    The tolerance is trained for and told; in `n_true` seeds the model satisfied it. `majority` is the control: accuracy
+    of naming the larger group for everybody. Accuracy and balanced accuracy of the adversary's guess before are over
+    all seeds; `before_corrected`, those after and the gain seed by seed are over the seeds that have a correction, None
+    without any. Of the audited model: accuracy, and that of always predicting the more frequent label (on the test
+    records).
     """
 
     method: str
