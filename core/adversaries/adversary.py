@@ -85,10 +85,7 @@ ADVERSARIES = ("features", "predictions")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adversary:
-    """A trained attribute-inference adversary.
-
-    It holds a fitted scikit-learn classifier of s, and whether the audited model's predictions are among its inputs.
-    """
+    """A trained adversary: a fitted scikit-learn classifier of s, and whether it sees the model's predictions."""
 
     sees_predictions: bool
     estimator: Any
@@ -103,14 +100,8 @@ class Adversary:
 class AttackedRecords:
     """What the attacker has on one set of records, and the truth to judge it by.
 
-    Attributes
-    ----------
-    probability, calibrated : ndarray of shape (n, K), rows adding up to 1
-        The adversary's probability of each group, as it came and after calibration.
-    predictions, labels : ndarray of shape (n,), 0 or 1
-        The audited model's answers, and the labels.
-    truth : ndarray of shape (n,), 0 to K - 1
-        The sensitive attribute.
+    The adversary's probability of each group (n, K), rows adding up to 1, as it came and after calibration; the audited
+    model's answers and the labels (n,), 0 or 1; and the sensitive attribute (n,), 0 to K - 1.
     """
 
     probability: Floats
@@ -183,10 +174,8 @@ def train_adversary(
     ----------
     kind : {"features", "predictions"}
         A or A′.
-    features : ndarray of shape (n, d)
-    labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), int
-        Groups 0 to K - 1, each of them there.
+    features, labels, sensitive : ndarray of shape (n, d), (n,) and (n,)
+        Labels are 0 or 1; groups 0 to K - 1, each of them there.
     predictions : ndarray of shape (n,), 0 or 1
         The audited model's answers; required by A′, ignored by A.
     parameters : mapping, optional

@@ -48,19 +48,10 @@ class ForestTrial(Result):
 class TunedForest(Result):
     """What the search found.
 
-    Attributes
-    ----------
-    parameters : dict
-        Those of the best trial, the earliest where several tie; `train_adversary` takes them.
-    accuracy, balanced : Estimate
-        Accuracy and balanced accuracy of the forest with these parameters on the attacker's held-out records, which
-        had no part in the search.
-    pinned_accuracy, pinned_balanced : Estimate
-        Baseline: the same of the pinned forest, trained on the same records.
-    majority : Estimate
-        Control: accuracy of naming the largest group for everybody held out.
-    trials : tuple of ForestTrial
-        Every evaluation, in order; the first is the pinned forest.
+    The parameters are those of the best trial, the earliest where several tie; `train_adversary` takes them. Accuracy
+    and balanced accuracy are on the attacker's held-out records, which had no part in the search: of the forest with
+    these parameters, and, as baseline, of the pinned forest, trained on the same records. `majority` is the control:
+    naming the largest group for everybody held out. The trials are in order; the first is the pinned forest.
     """
 
     kind: str

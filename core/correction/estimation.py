@@ -138,18 +138,12 @@ def _share(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
 class ConstraintComparison(Result):
     """The correction with the constraint the model was trained for beside that with the one the attacker measured.
 
-    Attributes
-    ----------
-    trained : Disclosure or None
-        The correction by an attacker who is told the real constraint; None for a model trained for none.
-    estimated : Disclosure
-        The correction by an attacker who uses her estimate. Its `achieved` and `is_true` say whether the estimate
-        holds of the people under attack, its `after` is None where the estimated tolerance cannot be met by any
-        answer, with the reason in `smallest_tolerance` and `certificate`.
-    difference : Estimate or None
-        Corrected accuracy with the estimate minus that with the real constraint; None where either is missing. The
-        interval adds the squared distances of both Wilson intervals (Newcombe 1998) as if they came from different
-        people; they come from the same ones, which makes it wider than needed.
+    There is none with the trained one for a model trained for none. `achieved` and `is_true` of the other say whether
+    the estimate holds of the people under attack; its `after` is None where no answer can meet the estimated tolerance,
+    with the reason in `smallest_tolerance` and `certificate`. The difference is corrected accuracy with the
+    estimate minus that with the real constraint, None where either is missing. Its interval adds the squared distances
+    of both Wilson intervals (Newcombe 1998) as if they came from different people; they come from the same ones, which
+    makes it wider than needed.
     """
 
     estimate: EstimatedConstraint
@@ -188,10 +182,8 @@ def compare_constraints(
         As for `core.correction.disclose`, the same for both corrections.
     estimate : EstimatedConstraint
         From `estimate_constraint` on the attacker's own records.
-    metric : str or None
-        Metric the model was trained for; None for a method that is trained for none.
-    tolerance : float in [0, 1] or None
-        Tolerance disclosed with it; None exactly where the metric is.
+    metric, tolerance : str and float in [0, 1], or None and None
+        Metric the model was trained for and tolerance disclosed with it; none for a method that is trained for none.
     raise_until_true : bool
         Raise the real constraint's tolerance until the model satisfies it, as published. The estimate is never
         raised for truth, which its attacker cannot know.

@@ -23,19 +23,11 @@ from typing import Any
 import numpy as np
 
 from core.arrays import Floats, Ints
-from core.correction.counts import Attained, CountOutcome, CountProblem, linear_rows
+from core.correction.counts import MUCH, TIGHTENING, Choice, CountOutcome, CountProblem, linear_rows
 from core.solvers import empty_model, linear, run
-
-_TIGHTENING = 1e-5
-"""Margin on scaled rows when a solution within CBC's own row tolerance breaks a constraint."""
 
 _SCALE = 1e7
 """Objective of the best known solution after scaling: CBC takes reduced costs below 1e-7 for 0."""
-
-_MUCH = 4.0
-"""Fall of the objective after which a bound found at the old scale is not trusted, and all is solved again."""
-
-_Choice = tuple[Attained, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +35,7 @@ class _Task:
     """A problem with one choice of alternatives; costs are multiplied by 1 / `unit`, all 1 where `value` is None."""
 
     problem: CountProblem
-    choice: _Choice
+    choice: Choice
     value: float | None
     per_record: bool
     margin: float = 0.0
@@ -67,24 +59,20 @@ def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: flo
     RC (one variable a record) is solved rather than RC_e where it is asked `per_record`. The seconds are for the model
     and CBC together, which looks at its clock now and then, so it may overrun a little.
     """
-    if problem.meets(problem.old):
-        return CountOutcome(counts=problem.old.copy(), bound=0.0)
-    if any(rate.impossible(problem.n_groups) for rate in problem.rates):
-        return CountOutcome(counts=None, bound=math.inf)
     deadline = time.perf_counter() + seconds
     best, possible = _start(problem, per_record, deadline)
     if best is None:
         return CountOutcome(counts=None, bound=0.0 if possible or problem.surely_possible() else math.inf)
     bound, before = 0.0, math.inf
-    while problem.cost_of(best) < before / _MUCH and time.perf_counter() < deadline:
+    while problem.cost_of(best) < before / MUCH and time.perf_counter() < deadline:
         before = problem.cost_of(best)
         best, bound = _all(problem, per_record, best, possible, deadline)
     value = problem.cost_of(best)
-    return CountOutcome(counts=best, bound=min(bound, value) if value >= before / _MUCH else 0.0)
+    return CountOutcome(counts=best, bound=min(bound, value) if value >= before / MUCH else 0.0)
 
 
 def _all(
-    problem: CountProblem, per_record: bool, best: Ints, possible: list[_Choice], deadline: float
+    problem: CountProblem, per_record: bool, best: Ints, possible: list[Choice], deadline: float
 ) -> tuple[Ints, float]:
     """Solve every choice; return the cheapest counts, and the lowest bound."""
     bound = math.inf
@@ -97,7 +85,7 @@ def _all(
     return best, bound
 
 
-def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[Ints | None, list[_Choice]]:
+def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[Ints | None, list[Choice]]:
     """Return feasible counts (None if none were found), and the choices that are not proved infeasible."""
     possible, best = [], None
     for choice in problem.choices():
@@ -118,7 +106,7 @@ def _believed(task: _Task, deadline: float) -> CountOutcome:
         return first
     counts: Ints | None = first.counts
     if not task.problem.meets(first.counts):
-        counts = _run(replace(task, margin=_TIGHTENING), deadline).counts
+        counts = _run(replace(task, margin=TIGHTENING), deadline).counts
         if counts is not None and not task.problem.meets(counts):
             counts = None
     return replace(first, counts=counts)

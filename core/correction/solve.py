@@ -11,6 +11,7 @@ solved by sorting; everything else, and all that CBC is asked, in the counts of 
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -32,7 +33,7 @@ from core.correction.certificate import (
     certify,
     share_counts,
 )
-from core.correction.counts import components, count_problem
+from core.correction.counts import CountOutcome, components, count_problem
 from core.correction.exact import solve_rows, solve_rows_within
 from core.correction.ilp import solve_counts_by_ilp
 from core.correction.problem import Outcome, RowProblem, group_number, smallest_tolerance
@@ -229,7 +230,11 @@ def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
     vector, bounds, complete = claim.guess.copy(), [], True
     for part in components(count_problem(claim)):
         seconds = deadline - time.perf_counter()
-        if solver == "exact":
+        if part.meets(part.old):
+            outcome = CountOutcome(counts=part.old, bound=0.0)
+        elif any(rate.impossible(part.n_groups) for rate in part.rates):
+            outcome = CountOutcome(counts=None, bound=math.inf)
+        elif solver == "exact":
             outcome = solve_counts(part, seconds=seconds)
         else:
             outcome = solve_counts_by_ilp(part, per_record=solver == "ilp_general", seconds=seconds)

@@ -77,6 +77,14 @@ METHOD_TITLES = {
     GIVEN: "Given predictions",
 }
 
+_CONSTRAINTS = {
+    "statistical_parity": ("DemographicParity", "demographic_parity"),
+    "predictive_equality": ("FalsePositiveRateParity", "false_positive_rate_parity"),
+    "equal_opportunity": ("TruePositiveRateParity", "true_positive_rate_parity"),
+    "equalized_odds": ("EqualizedOdds", "equalized_odds"),
+}
+"""Metric -> fairlearn's names for it, in reductions and in postprocessing."""
+
 _MAX_DEPTH = 8
 
 
@@ -187,10 +195,16 @@ def fit_model(
         return FairModel(method=method, needs_sensitive=False, randomised=False, estimator=private)
     tree = DecisionTreeClassifier(max_depth=_MAX_DEPTH, random_state=seed)
     if method == "exponentiated_gradient":
-        estimator = _exponentiated_gradient(tree, metric, tolerance)
+        from fairlearn import reductions
+
+        moment = getattr(reductions, _CONSTRAINTS[metric][0])(difference_bound=tolerance)
+        estimator = reductions.ExponentiatedGradient(tree, moment)
         estimator.fit(features, labels, sensitive_features=sensitive)
     elif method == "threshold_optimizer":
-        estimator = _threshold_optimizer(tree, metric)
+        from fairlearn.postprocessing import ThresholdOptimizer
+
+        constraint = _CONSTRAINTS[metric][1]
+        estimator = ThresholdOptimizer(estimator=tree, constraints=constraint, predict_method="predict_proba")
         estimator.fit(features, labels, sensitive_features=sensitive)
     elif method == "correlation_remover":
         estimator = _correlation_remover(tree, features, labels, sensitive)
@@ -202,30 +216,6 @@ def fit_model(
         randomised=method in ("exponentiated_gradient", "threshold_optimizer"),
         estimator=estimator,
     )
-
-
-def _exponentiated_gradient(tree: Any, metric: str, tolerance: float) -> Any:
-    from fairlearn import reductions
-
-    constraint = {
-        "statistical_parity": reductions.DemographicParity,
-        "predictive_equality": reductions.FalsePositiveRateParity,
-        "equal_opportunity": reductions.TruePositiveRateParity,
-        "equalized_odds": reductions.EqualizedOdds,
-    }[metric](difference_bound=tolerance)
-    return reductions.ExponentiatedGradient(tree, constraint)
-
-
-def _threshold_optimizer(tree: Any, metric: str) -> Any:
-    from fairlearn.postprocessing import ThresholdOptimizer
-
-    constraint = {
-        "statistical_parity": "demographic_parity",
-        "predictive_equality": "false_positive_rate_parity",
-        "equal_opportunity": "true_positive_rate_parity",
-        "equalized_odds": "equalized_odds",
-    }[metric]
-    return ThresholdOptimizer(estimator=tree, constraints=constraint, predict_method="predict_proba")
 
 
 def _correlation_remover(tree: Any, x: Any, y: Any, s: Any) -> Any:

@@ -137,11 +137,6 @@ class PrivateFairTree:
     n_groups: int
     counts_epsilon: float
 
-    @property
-    def spent(self) -> float:
-        """Return what tree and counts cost together."""
-        return float(self.tree.tree.budget_ledger_.total + self.counts_epsilon)
-
     def unchanged(self) -> PrivateFairModel:
         """Return the tree alone, which promises nothing about groups."""
         return PrivateFairModel(tree=self.tree, acceptance=np.tile([0.0, 1.0], (self.n_groups, 1)))

@@ -76,11 +76,7 @@ class LandscapePlan(Result):
         Param("Privacy budgets", "Privacy budgets, less privacy first.", least=LEAST_EPSILON, infinite=True, some=True),
     ] = EPSILONS
     seeds: Annotated[tuple[int, ...], Param("Seeds", "Seeds of the repeats.", least=0, most=2**32 - 1, some=True)] = (
-        0,
-        1,
-        2,
-        3,
-        4,
+        tuple(range(5))
     )
     tree_share: Annotated[
         float,

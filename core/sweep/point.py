@@ -53,13 +53,8 @@ def grid(
 
     Raises `InputError` if a sequence is empty or a value breaks its rule.
 
-    Parameters
-    ----------
-    base : AuditConfig
-        Everything else; its epsilon is the private tree's alone.
-    tolerances : sequence of float in [0, 1]
-        Used by the methods that can be asked for a tolerance (`SWEPT_METHODS`); the others appear once for each
-        metric and seed, with tolerance 0.
+    Tolerances, in [0, 1], are those of the methods that can be asked for one (`SWEPT_METHODS`); the others appear once
+    for each metric and seed, with tolerance 0. Everything else is the base's; its epsilon is the private tree's alone.
     """
     methods = (base.method,) if methods is None else methods
     metrics = (base.metric,) if metrics is None else metrics

@@ -92,7 +92,7 @@ def test_rows_are_tightened_once_when_a_solution_breaks_them(monkeypatch):
     monkeypatch.setattr(ilp, "_run", breaks_first)
     arguments = adult_like(200)
     result = correct(**arguments, tolerance=0.02, solver="ilp")
-    assert margins[:2] == [0.0, ilp._TIGHTENING] and set(margins) == set(margins[:2])
+    assert margins[:2] == [0.0, ilp.TIGHTENING] and set(margins) == set(margins[:2])
     assert result.certificate.residual == 0
     assert result.objective == pytest.approx(correct(**arguments, tolerance=0.02).objective)
     assert result.certificate.best_bound <= result.objective * (1 + 1e-12)
