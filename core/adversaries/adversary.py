@@ -168,7 +168,8 @@ def train_adversary(
 ) -> Adversary:
     """Train the paper's adversary on records whose sensitive attribute the attacker knows.
 
-    Raises `InputError` if A′ gets no predictions, the records lack a group, or a parameter is unknown or out of range.
+    The class weights are balanced whatever the parameters; no search is run. Raises `InputError` if A′ gets no
+    predictions, the records lack a group, or a parameter is unknown or out of range.
 
     Parameters
     ----------
@@ -181,10 +182,6 @@ def train_adversary(
     parameters : mapping, optional
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
         pinned value.
-
-    Notes
-    -----
-    The class weights are balanced whatever the parameters. No search is run.
     """
     from sklearn.ensemble import RandomForestClassifier
 

@@ -50,7 +50,8 @@ def soft_correct(
 ) -> Floats:
     """Return the probabilities closest to the adversary's that agree with what was disclosed, in expectation.
 
-    Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were.
+    Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were; if the
+    truth meets them, its log-loss -Σ log q'(s) never exceeds the one before.
 
     Parameters
     ----------
@@ -67,10 +68,6 @@ def soft_correct(
     group_shares : sequence of length K, optional
         For each group (for two groups: group 0, then group 1) its share among the records, an interval
         (low, high), or None where nothing is known. A rounded share is true only as an interval.
-
-    Notes
-    -----
-    If the truth meets the bounds, its log-loss -Σ log q'(s) never exceeds the one before.
     """
     posterior = np.asarray(probability, dtype=np.float64)
     if posterior.ndim not in (1, 2):
