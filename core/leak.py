@@ -125,14 +125,11 @@ def attribution_of(
     """Return one attacker's steps on the attacked records, told `tolerance` (the configuration's by default)."""
     without, with_predictions = (attacks[kind].attacked for kind in KINDS[name])
     return attribute_leak(
-        attacker=name,
-        features=without.probability,
-        with_predictions=with_predictions.probability,
+        name,
+        without,
+        with_predictions,
         prior=prior,
-        truth=without.truth,
-        predictions=without.predictions,
         metric=config.metric,
         tolerance=config.tolerance if tolerance is None else tolerance,
-        labels=without.labels,
-        permuted=None if permuted is None else permuted.attacked.probability,
+        permuted=None if permuted is None else permuted.attacked,
     )

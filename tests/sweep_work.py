@@ -16,11 +16,11 @@ from core.audit import train_model
 from core.config import AuditConfig
 from core.datasets import AuditDataset, split
 from core.estimates import proportion
-from core.sweep import FolderStore, SweepPoint, sweep, tolerance_configs
+from core.sweep import FolderStore, SweepPoint, sweep
 from tests import samples
 
 BASE = AuditConfig(dataset="sample", roles=samples.ROLES, forest=(("n_estimators", 10),))
-CONFIGS = tolerance_configs(replace(BASE, method="unmitigated"), [k / 100 for k in range(9)])
+CONFIGS = [replace(BASE, method="unmitigated", tolerance=k / 100) for k in range(9)]
 
 
 @cache

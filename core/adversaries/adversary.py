@@ -85,10 +85,7 @@ ADVERSARIES = ("features", "predictions")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adversary:
-    """A trained attribute-inference adversary.
-
-    It holds a fitted scikit-learn classifier of s, and whether the audited model's predictions are among its inputs.
-    """
+    """A trained adversary: a fitted scikit-learn classifier of s, and whether it sees the model's predictions."""
 
     sees_predictions: bool
     estimator: Any
@@ -103,14 +100,8 @@ class Adversary:
 class AttackedRecords:
     """What the attacker has on one set of records, and the truth to judge it by.
 
-    Attributes
-    ----------
-    probability, calibrated : ndarray of shape (n, K), rows adding up to 1
-        The adversary's probability of each group, as it came and after calibration.
-    predictions, labels : ndarray of shape (n,), 0 or 1
-        The audited model's answers, and the labels.
-    truth : ndarray of shape (n,), 0 to K - 1
-        The sensitive attribute.
+    The adversary's probability of each group (n, K), rows adding up to 1, as it came and after calibration; the audited
+    model's answers and the labels (n,), 0 or 1; and the sensitive attribute (n,), 0 to K - 1.
     """
 
     probability: Floats
@@ -147,6 +138,15 @@ def known_columns(features: Floats, labels: Codes, predictions: Codes | None = N
     return known if predictions is None else np.column_stack([known, predictions])
 
 
+def seen_predictions(kind: str, predictions: Codes | None) -> Codes | None:
+    """Return what one of `ADVERSARIES` sees of the model's predictions: A nothing; A′ must be given them."""
+    if choice(kind, ADVERSARIES, name="adversary") == "features":
+        return None
+    if predictions is None:
+        raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
+    return predictions
+
+
 def check_groups(sensitive: Codes) -> None:
     """Refuse attack records without two groups, or with a gap in their numbers: an adversary could not name it."""
     present = np.unique(sensitive)
@@ -168,39 +168,30 @@ def train_adversary(
 ) -> Adversary:
     """Train the paper's adversary on records whose sensitive attribute the attacker knows.
 
-    Raises `InputError` if A′ gets no predictions, the records lack a group, or a parameter is unknown or out of range.
+    The class weights are balanced whatever the parameters; no search is run. Raises `InputError` if A′ gets no
+    predictions, the records lack a group, or a parameter is unknown or out of range.
 
     Parameters
     ----------
     kind : {"features", "predictions"}
         A or A′.
-    features : ndarray of shape (n, d)
-    labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), int
-        Groups 0 to K - 1, each of them there.
+    features, labels, sensitive : ndarray of shape (n, d), (n,) and (n,)
+        Labels are 0 or 1; groups 0 to K - 1, each of them there.
     predictions : ndarray of shape (n,), 0 or 1
         The audited model's answers; required by A′, ignored by A.
     parameters : mapping, optional
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
         pinned value.
-
-    Notes
-    -----
-    The pinned parameters are those Ferry et al. publish for Adult: 100 trees, depth 6, at least 10 records to split.
-    The class weights are balanced whatever the parameters. No search is run.
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    kind = choice(kind, ADVERSARIES, name="adversary")
-    sees = kind == "predictions"
-    if sees and predictions is None:
-        raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
+    seen = seen_predictions(kind, predictions)
     check_groups(sensitive)
-    known = known_columns(features, labels, predictions if sees else None)
+    known = known_columns(features, labels, seen)
     forest = RandomForestClassifier(
         **forest_parameters(parameters), class_weight="balanced", random_state=seed_value(seed)
     ).fit(known, sensitive)
-    return Adversary(sees_predictions=sees, estimator=forest)
+    return Adversary(sees_predictions=seen is not None, estimator=forest)
 
 
 STRONG = ("strong", "strong_predictions")
@@ -222,10 +213,8 @@ def train_strong(
 
     Parameters
     ----------
-    features : ndarray of shape (n, d)
-    labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), int
-        Groups 0 to K - 1, each of them there.
+    features, labels, sensitive : ndarray of shape (n, d), (n,) and (n,)
+        As for `train_adversary`.
     predictions : ndarray of shape (n,), 0 or 1, optional
         The audited model's answers, where the adversary knows them.
     categorical : ndarray of shape (d,), bool, optional

@@ -33,11 +33,8 @@ def permuted_predictions(
     known = None if labels is None else binary_array(labels, name="labels")
     one_length(predictions=answers, labels=known)
     rng = child_generator(seed, f"permuted predictions of {records}")
-    if known is None:
-        return rng.permutation(answers)
     dealt = answers.copy()
-    for label in (0, 1):
-        inside = known == label
+    for inside in [slice(None)] if known is None else [known == 0, known == 1]:
         dealt[inside] = rng.permutation(answers[inside])
     return dealt
 
@@ -51,23 +48,16 @@ def permuted_by_set(
     crosses from the records she learns from to those she attacks, so that a model's higher accuracy on its training
     records stays theirs. Raises `InputError` if an argument breaks its rule or two sets share a row.
 
-    Parameters
-    ----------
-    predictions, labels : array-like of shape (n,), 0 or 1
-        As for `permuted_predictions`.
-    sets : mapping of str to ndarray of int
-        Row numbers of each set, disjoint; rows in none of them keep their prediction.
-    seed : int
-        Every set is permuted independently, by its name.
+    Predictions and labels, 0 or 1, have the shape (n,); `sets` are disjoint row numbers by name. Every set is permuted
+    independently, by its name; rows in none of them keep their prediction.
     """
-    answers = binary_array(predictions, name="predictions")
+    dealt = binary_array(predictions, name="predictions").copy()
     known = None if labels is None else binary_array(labels, name="labels")
-    one_length(predictions=answers, labels=known)
+    one_length(predictions=dealt, labels=known)
     rows = np.concatenate([np.asarray(inside, dtype=np.intp) for inside in sets.values()] or [np.empty(0, np.intp)])
     if np.unique(rows).size < rows.size:
         raise InputError(f"The sets to permute within must be disjoint, got {rows.size} rows for fewer records.")
-    dealt = answers.copy()
     for name, inside in sets.items():
         within = None if known is None else known[inside]
-        dealt[inside] = permuted_predictions(answers[inside], within, seed=seed, records=name)
+        dealt[inside] = permuted_predictions(dealt[inside], within, seed=seed, records=name)
     return dealt

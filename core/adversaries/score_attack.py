@@ -38,16 +38,8 @@ Rows = npt.NDArray[np.intp]
 class ReleasedAttack:
     """What an attacker believes about some people's groups without and with a release.
 
-    Attributes
-    ----------
-    before, after : ndarray of shape (m, K)
-        Probabilities of the groups by imputation, and by the chosen attack.
-    attack : str
-        The one of `ATTACKS` that was chosen.
-    share : ndarray of shape (K,)
-        The groups' shares among the people the attacker knows.
-    n_known : int
-        People whose attribute the attacker knows.
+    Probabilities of the groups (m, K) by imputation, and by the attack of `ATTACKS` that was chosen; the groups' shares
+    (K,) among the people whose attribute the attacker knows, and the number of these.
     """
 
     before: Floats = field(repr=False)
@@ -70,16 +62,9 @@ def attack_released(
 ) -> ReleasedAttack:
     """Let an attacker who knows some people's attribute judge others.
 
-    Parameters
-    ----------
-    x : ndarray of shape (n, d)
-        Everybody's features, and the true label as the last column.
-    sensitive : ndarray of shape (n,), int
-        Groups 0 to K - 1; read of known people only.
-    known, judged : ndarray of int
-        Disjoint rows; known people hold at least a few of each group.
-    categorical : ndarray of shape (d,), bool
-        Which columns of x are codes of categories.
+    x, of shape (n, d), holds everybody's features and the true label as the last column; which of its columns are codes
+    of categories is said by `categorical`, (d,). The groups, 0 to K - 1, are read of known people only; they and those
+    judged are disjoint rows, and hold at least a few known ones of each group.
     """
     rng = child_generator(seed, f"released outputs, {known.size} known, {judged.size} judged")
     categorical = categorical & np.array([np.unique(column).size <= 255 and column.max() < 255 for column in x.T])

@@ -41,16 +41,10 @@ _LEAST_STEP = 1e-13
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outputs:
-    """What is released about some people.
+    """What is released about n people: predicted labels, 0 or 1, and scores in [0, 1] of so many decimals.
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n,), 0 or 1
-        Predicted labels.
-    scores : ndarray of shape (n,), in [0, 1], or None
-        As they are released; nan where a score is withheld. None where labels alone are released.
-    decimals : int
-        Decimals of the scores, at most `MOST_DECIMALS`.
+    Scores are nan where one is withheld, and None where labels alone are released; decimals are at most
+    `MOST_DECIMALS`.
     """
 
     labels: Codes = field(repr=False)

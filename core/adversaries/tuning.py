@@ -19,19 +19,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.adversary import ADVERSARIES, PINNED, forest_parameters, known_columns
+from core.adversaries.adversary import PINNED, forest_parameters, known_columns, seen_predictions
 from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
 from core.seeds import child_seed
 from core.serialize import Result
-from core.validation import choice, one_length, seed_value
+from core.validation import one_length, seed_value
 
 if TYPE_CHECKING:
     import pandas
-
-OBJECTIVES = {"balanced_accuracy": balanced_accuracy, "accuracy": accuracy}
-"""What is maximised: the class-balanced measure the paper describes, or the default of the library it names."""
 
 _HELD_OUT = 0.2
 _FOLDS = 3
@@ -41,10 +38,7 @@ _MOST = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForestTrial(Result):
-    """One evaluation of the search.
-
-    Its score is the objective on the search records, each predicted by a forest that had not seen it (3 folds).
-    """
+    """One evaluation; the score is the balanced accuracy on the search records, by forests that had not seen them."""
 
     parameters: dict[str, int | str | None]
     score: Estimate
@@ -54,23 +48,13 @@ class ForestTrial(Result):
 class TunedForest(Result):
     """What the search found.
 
-    Attributes
-    ----------
-    parameters : dict
-        Those of the best trial, the earliest where several tie; `train_adversary` takes them.
-    accuracy, balanced : Estimate
-        Accuracy and balanced accuracy of the forest with these parameters on the attacker's held-out records, which
-        had no part in the search.
-    pinned_accuracy, pinned_balanced : Estimate
-        Baseline: the same of the pinned forest, trained on the same records.
-    majority : Estimate
-        Control: accuracy of naming the largest group for everybody held out.
-    trials : tuple of ForestTrial
-        Every evaluation, in order; the first is the pinned forest.
+    The parameters are those of the best trial, the earliest where several tie; `train_adversary` takes them. Accuracy
+    and balanced accuracy are on the attacker's held-out records, which had no part in the search: of the forest with
+    these parameters, and, as baseline, of the pinned forest, trained on the same records. `majority` is the control:
+    naming the largest group for everybody held out. The trials are in order; the first is the pinned forest.
     """
 
     kind: str
-    objective: str
     parameters: dict[str, int | str | None]
     accuracy: Estimate
     balanced: Estimate
@@ -109,41 +93,31 @@ def tune_forest(
     *,
     evaluations: int = 100,
     seed: int = 0,
-    objective: str = "balanced_accuracy",
     report: Callable[[int, int], None] | None = None,
 ) -> TunedForest:
     """Search the parameters of A's or A′'s forest on records whose sensitive attribute the attacker knows.
+
+    The class-balanced measure of the paper is maximised. Raises `InputError` if an argument breaks its rule.
 
     Parameters
     ----------
     kind : {"features", "predictions"}
         A or A′.
-    features : ndarray of shape (n, d)
-    labels : ndarray of shape (n,), 0 or 1
+    features, labels, predictions : ndarray of shape (n, d), (n,) and (n,)
+        As for `train_adversary`.
     sensitive : ndarray of shape (n,)
         Group of each record, at least 10 records a group; any number of groups from two.
-    predictions : ndarray of shape (n,), 0 or 1
-        The audited model's answers; required by A′, ignored by A.
     evaluations : int
         Forests tried, 1 to 1,000.
     seed : int
         Fixes the split, the folds, the sampler and the forests: same seed, same search.
-    objective : {"balanced_accuracy", "accuracy"}
     report : callable, optional
         Called with (evaluations done, evaluations in all) before each of them and after the last; may raise
         `core.errors.Cancelled`, which ends the search there and reaches the caller.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule.
-    Cancelled
-        If `report` raises it.
     """
     whole = isinstance(evaluations, (int, np.integer)) and not isinstance(evaluations, bool)
     if not whole or not 1 <= evaluations <= _MOST:
         raise InputError(f"evaluations must be a whole number from 1 to {_MOST}, got {evaluations!r}.")
-    objective = choice(objective, OBJECTIVES, name="objective")
     search, held_out = _halves(_checked_records(kind, features, labels, sensitive, predictions), seed_value(seed))
     trials: list[ForestTrial] = []
     study = _study(child_seed(seed, "tuning sampler"))
@@ -152,7 +126,7 @@ def tune_forest(
             report(done, evaluations)
         asked = study.ask()
         parameters = forest_parameters(_suggested(asked))
-        trial = ForestTrial(parameters=parameters, score=_score(search, parameters, objective, seed))
+        trial = ForestTrial(parameters=parameters, score=_score(search, parameters, seed))
         study.tell(asked, trial.score.value)
         trials.append(trial)
     if report is not None:
@@ -164,7 +138,6 @@ def tune_forest(
     )
     return TunedForest(
         kind=kind,
-        objective=objective,
         parameters=found,
         accuracy=accuracy(truth, tuned),
         balanced=balanced_accuracy(truth, tuned),
@@ -178,9 +151,7 @@ def tune_forest(
 def _checked_records(
     kind: str, features: Floats, labels: Codes, sensitive: npt.NDArray[Any], predictions: Codes | None
 ) -> _Records:
-    sees = choice(kind, ADVERSARIES, name="adversary") == "predictions"
-    if sees and predictions is None:
-        raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
+    known = known_columns(features, labels, seen_predictions(kind, predictions))
     one_length(features=features, sensitive=sensitive)
     groups, counts = np.unique(sensitive, return_counts=True)
     if groups.size < 2:
@@ -190,7 +161,7 @@ def _checked_records(
             f"The search needs at least {_FEWEST} attack records of each group, got {counts.min()} of group "
             f"{groups[counts.argmin()]}."
         )
-    return _Records(known_columns(features, labels, predictions if sees else None), np.asarray(sensitive))
+    return _Records(known, np.asarray(sensitive))
 
 
 def _halves(records: _Records, seed: int) -> tuple[_Records, _Records]:
@@ -241,13 +212,13 @@ def _forest(parameters: dict[str, Any], seed: int) -> Any:
     )
 
 
-def _score(records: _Records, parameters: dict[str, Any], objective: str, seed: int) -> Estimate:
-    """Return the objective of the out-of-fold guesses on the search records."""
+def _score(records: _Records, parameters: dict[str, Any], seed: int) -> Estimate:
+    """Return the balanced accuracy of the out-of-fold guesses (3 folds) on the search records."""
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     folds = StratifiedKFold(n_splits=_FOLDS, shuffle=True, random_state=child_seed(seed, "tuning folds"))
     guess = cross_val_predict(_forest(parameters, seed), records.known, records.sensitive, cv=folds)
-    return OBJECTIVES[objective](records.sensitive, guess)
+    return balanced_accuracy(records.sensitive, guess)
 
 
 def _best(trials: Sequence[ForestTrial]) -> int:

@@ -77,7 +77,7 @@ def _printed(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[
         header = ["step", "accuracy", "change", "balanced", "change", "log-loss", "change"]
         yield aligned(header, [_cells(step) for step in leak.steps])
         for measure in MEASURES:
-            yield leak.sentence("constraint", measure=measure)
+            yield leak.sentence(measure=measure)
         for step in leak.steps:
             for reason in step.reasons:
                 yield f"{_STEPS[step.step]}: {reason}"

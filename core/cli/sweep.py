@@ -79,7 +79,7 @@ def _printed(summary: SweepSummary, settings: SweepSettings, config: AuditConfig
     over = "over seeds (t)" if several else "over people; one seed says nothing of another"
     where = f"{config.dataset}, exponent chosen {settings.protocol}, cost {settings.cost}"
     yield f"People whose attribute is recovered, % of those trained on ({where})"
-    yield f"In brackets: {summary.level:.0%} intervals {over}. Majority: naming the larger group for everybody."
+    yield f"In brackets: 95% intervals {over}. Majority: naming the larger group for everybody."
     yield ""
     told = [
         {

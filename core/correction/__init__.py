@@ -5,7 +5,6 @@ from core.correction.attribution import (
     STEPS,
     Attribution,
     LeakAttribution,
-    RepeatedMeasure,
     RepeatedStep,
     attribute_leak,
     attribute_over_seeds,
@@ -14,8 +13,10 @@ from core.correction.certificate import Correction, Disclosed, SolverCertificate
 from core.correction.disclosure import (
     COSTS,
     Disclosure,
+    MoreDisclosed,
     PermutedControl,
     disclose,
+    disclose_more,
     gain_of_best,
     permuted_control,
     permuted_records,
@@ -27,7 +28,6 @@ from core.correction.estimation import (
     estimate_constraint,
     identification_rate,
 )
-from core.correction.knowledge import MoreDisclosed, disclose_more
 from core.correction.problem import smallest_tolerance, true_tolerance
 from core.correction.soft import soft_correct
 from core.correction.solve import correct, correct_jointly
@@ -45,7 +45,6 @@ __all__ = [
     "LeakAttribution",
     "MoreDisclosed",
     "PermutedControl",
-    "RepeatedMeasure",
     "RepeatedStep",
     "SolverCertificate",
     "attribute_leak",

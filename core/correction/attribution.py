@@ -17,16 +17,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core.adversaries import AttackedRecords
 from core.arrays import Floats
 from core.correction.bootstrap import Step, rightly, rightly_balanced, steps_in_draws, widened
-from core.correction.certificate import Shares
-from core.correction.disclosure import won_and_lost
+from core.correction.disclosure import true_unfairness, won_and_lost
 from core.correction.soft import Tilt, soft_constraints
 from core.errors import InputError
 from core.estimates import (
@@ -40,7 +40,7 @@ from core.estimates import (
     over_repeats,
     paired_gain,
 )
-from core.fairness import row_sets, unfairness
+from core.fairness import row_sets
 from core.projection import ProjectionStatus, project
 from core.serialize import Result
 from core.validation import choice, unit_interval
@@ -126,128 +126,86 @@ def step_columns(step: StepMeasures) -> dict[str, Any]:
 
 
 def attribute_leak(
-    *,
     attacker: str,
-    features: npt.ArrayLike,
-    with_predictions: npt.ArrayLike,
-    prior: npt.ArrayLike,
-    truth: npt.ArrayLike,
-    predictions: npt.ArrayLike,
+    features: AttackedRecords,
+    with_predictions: AttackedRecords,
+    *,
+    prior: Sequence[float],
     metric: str,
     tolerance: float,
-    labels: npt.ArrayLike | None = None,
-    group_shares: Shares | None = None,
-    permuted: npt.ArrayLike | None = None,
+    permuted: AttackedRecords | None = None,
 ) -> Attribution:
     """Measure one attacker after each thing she is told.
 
     Parameters
     ----------
-    features, with_predictions : array-like of shape (n, K) or (n,)
-        The attacker's posterior from features and label (A), and with the model's predictions (A′); one number a
-        record is P(s = 1) of two groups.
-    prior : array-like of shape (K,)
-        Groups' shares among the records the attacker knows.
-    truth : array-like of shape (n,), whole numbers from 0 to K - 1
-    predictions : array-like of shape (n,), 0 or 1
-        The audited model's predictions for the attacked records.
+    features, with_predictions, permuted : AttackedRecords
+        The same people by the attacker's posterior from features and label (A), with the model's predictions (A′), and,
+        as control, with permuted ones.
+    prior : sequence of length K
+        Groups' shares among the records the attacker knows. Of the attacked, in each draw of people, the true ones
+        become known.
     metric : str
         One of `core.fairness.METRICS`.
     tolerance : float in [0, 1]
         The disclosed bound.
-    labels : array-like of shape (n,), 0 or 1, optional
-        Needed by all metrics but statistical parity.
-    group_shares : sequence of length K, optional
-        What becomes known of the shares (see `core.correction.soft_correct`); by default the true ones, in each draw
-        of people its own.
-    permuted : array-like of the shape of `features`, optional
-        Posterior of an attacker who learned from permuted predictions: the control.
     """
-    tolerance = unit_interval(tolerance, name="tolerance")
-    known = {"features": _rows(features), "predictions": _rows(with_predictions)}
+    tolerance, truth = unit_interval(tolerance, name="tolerance"), with_predictions.truth.astype(np.intp)
+    k = features.n_groups
+    known = {
+        "majority": np.broadcast_to(np.asarray(prior, dtype=np.float64), (truth.size, k)),
+        "features": features.probability,
+        "predictions": with_predictions.probability,
+    }
     if permuted is not None:
-        known["permuted_predictions"] = _rows(permuted)
-    k = known["features"].shape[1]
-    true_groups = _groups(truth, k)
-    known["majority"] = _everybody(prior, true_groups.size, k)
+        known["permuted_predictions"] = permuted.probability
     for name, posterior in known.items():
-        if posterior.shape != (true_groups.size, k):
-            raise InputError(f"The posterior '{name}' must have shape {(true_groups.size, k)}, got {posterior.shape}.")
-    shares = group_shares
-    if shares is None:
-        shares = (np.bincount(true_groups, minlength=k) / true_groups.size).tolist()
-    told, reasons, tilts = _told(known["predictions"], predictions, tolerance, metric, labels, shares)
+        if posterior.shape != (truth.size, k):
+            raise InputError(f"The posterior '{name}' must have shape {(truth.size, k)}, got {posterior.shape}.")
+    told, reasons, tilts = _told(with_predictions, tolerance, metric)
     known |= told
-    if group_shares is None:
-        tilts = {step: replace(tilt, true_shares=tilt.shares is not None) for step, tilt in tilts.items()}
     drawn = {}
     if tilts:
         drawn = steps_in_draws(
             known["predictions"],
-            _surprise(known["predictions"], true_groups),
-            true_groups,
+            _surprise(known["predictions"], truth),
+            truth,
             next(iter(tilts.values())).constraints.pattern,
             {"predictions": None, **tilts},
         )
-    measured = [_measure("majority", known, reasons, drawn, true_groups)]
-    measured += [_measure(step, known, reasons, drawn, true_groups) for step in BUILDS_ON if step in known]
+    measured = [_measure(step, known, reasons, drawn, truth) for step in ("majority", *BUILDS_ON) if step in known]
     return Attribution(
         attacker=attacker,
         metric=metric,
         tolerance=tolerance,
-        achieved=unfairness(predictions, true_groups, metric=metric, labels=labels),
+        achieved=true_unfairness(with_predictions, with_predictions.truth, metric),
         steps=tuple(measured),
     )
 
 
-def _rows(posterior: npt.ArrayLike) -> Floats:
-    """Return a posterior as rows over groups."""
-    p = np.asarray(posterior, dtype=np.float64)
-    return np.column_stack([1.0 - p, p]) if p.ndim == 1 else p
-
-
-def _groups(truth: npt.ArrayLike, k: int) -> npt.NDArray[np.intp]:
-    groups = np.asarray(truth)
-    if groups.ndim != 1 or groups.dtype.kind not in "biu" or not groups.size:
-        raise InputError("truth must be one whole number a record, for at least one record.")
-    if int(groups.min()) < 0 or int(groups.max()) >= k:
-        wrong = int(groups.max()) if groups.min() >= 0 else int(groups.min())
-        raise InputError(f"truth must lie in 0 to {k - 1}, got {wrong}.")
-    return groups.astype(np.intp)
-
-
-def _everybody(prior: npt.ArrayLike, n: int, k: int) -> Floats:
-    shares = np.asarray(prior, dtype=np.float64)
-    if shares.shape != (k,) or not (shares >= 0).all() or abs(float(shares.sum()) - 1.0) > 1e-6:
-        raise InputError(f"prior must hold {k} shares that add up to 1, got {shares.tolist()}.")
-    return np.broadcast_to(shares, (n, k))
-
-
 def _told(
-    posterior: Floats,
-    predictions: npt.ArrayLike,
-    tolerance: float,
-    metric: str,
-    labels: npt.ArrayLike | None,
-    shares: Shares,
+    records: AttackedRecords, tolerance: float, metric: str
 ) -> tuple[dict[str, Floats], dict[str, str], dict[str, Tilt]]:
     """Return the posterior after each disclosure, why where one cannot be met, and the others to draw from."""
     known, reasons, tilts = {}, {}, {}
-    parts = [None if rows is None else int(name[-1]) for name, rows in row_sets(metric, labels, len(posterior))]
+    parts = [
+        None if rows is None else int(name[-1]) for name, rows in row_sets(metric, records.labels, records.truth.size)
+    ]
+    shares = (np.bincount(records.truth, minlength=records.n_groups) / records.truth.size).tolist()
     for step, bound, sizes in (
         ("shares", None, shares),
         ("constraint", tolerance, shares),
         ("constraint_without_shares", tolerance, None),
     ):
         constraints = soft_constraints(
-            predictions,
-            n_groups=posterior.shape[1],
+            records.predictions,
+            n_groups=records.n_groups,
             tolerance=bound,
             metric=metric,
-            labels=labels,
+            labels=records.labels,
             group_shares=sizes,
         )
-        done = project(posterior, constraints)
+        done = project(records.probability, constraints)
         known[step] = done.probability
         if done.status == ProjectionStatus.INFEASIBLE:
             reasons[step] = done.reason
@@ -257,7 +215,7 @@ def _told(
                 multipliers=done.multipliers,
                 parts=tuple(parts),
                 tolerance=bound,
-                shares=sizes,
+                shares=sizes is not None,
             )
     return known, reasons, tilts
 
@@ -321,30 +279,16 @@ def _surprise(posterior: Floats, truth: npt.NDArray[np.intp]) -> Floats:
     return -np.log(np.maximum(posterior[np.arange(truth.size), truth], LOG_LOSS_CLIP))
 
 
-_ADDED = {
-    "features": "Learning from features and labels instead of naming the larger group",
-    "predictions": "Seeing the model's predictions as well",
-    "shares": "Knowing the groups' shares as well",
-    "constraint": "Being told the fairness bound on top of the groups' shares",
-    "constraint_without_shares": "Being told the fairness bound, without the groups' shares,",
-    "permuted_predictions": "Seeing permuted predictions (the control)",
-}
+_ADDED = "Being told the fairness bound on top of the groups' shares"
 
 _SAID = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_loss": "log-loss"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedMeasure(Result):
-    """One measure over seeds.
+    """One measure over seeds: mean and interval, and the standard deviation, nan with fewer than two.
 
-    Attributes
-    ----------
-    estimate : Estimate
-        Mean and interval; `n` counts seeds where `over` is "seeds", people where it is "people".
-    deviation : float
-        Standard deviation over seeds; nan with fewer than two.
-    over : str
-        What the interval is over: "seeds", or "people" where there is only one seed.
+    The interval is `over` "seeds", or "people" where there is only one seed; its `n` counts these.
     """
 
     estimate: Estimate
@@ -354,16 +298,9 @@ class RepeatedMeasure(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedStep(Result):
-    """One step over seeds.
+    """One step over the seeds in which it could be measured, and the reasons why not in the others.
 
-    Attributes
-    ----------
-    values, changes : dict
-        Measure -> RepeatedMeasure; `changes` is empty for the majority guess.
-    n_seeds : int
-        Seeds in which the step could be measured.
-    reasons : tuple of str
-        Why it could not be, in the others.
+    Values and changes are by measure; there are no changes for the majority guess.
     """
 
     step: str
@@ -390,29 +327,27 @@ class LeakAttribution(Result):
 
     def step(self, name: str) -> RepeatedStep:
         """Return a step by name."""
-        found = {step.step: step for step in self.steps}
-        return found[choice(name, found, name="step")]
+        return next(step for step in self.steps if step.step == name)
 
-    def sentence(self, step: str = "constraint", *, measure: str = "accuracy") -> str:
-        """Say what a step changed, and no more than its interval supports; the majority guess changes nothing."""
-        choice(step, BUILDS_ON, name="step")
-        found, said = self.step(step).changes[choice(measure, MEASURES, name="measure")], _SAID[measure]
-        change, attacker, caution = found.estimate, self.attacker, self._caution(step)
+    def sentence(self, *, measure: str = "accuracy") -> str:
+        """Say what the bound changed on top of the groups' shares, and no more than its interval supports."""
+        found, said = self.step("constraint").changes[choice(measure, MEASURES, name="measure")], _SAID[measure]
+        change, attacker, caution = found.estimate, self.attacker, self._caution()
         if change.n == 0:
-            return f"{_ADDED[step]} could not be measured for the {attacker} attacker.{caution}"
+            return f"{_ADDED} could not be measured for the {attacker} attacker.{caution}"
         unit = "nats" if measure == "log_loss" else "points"
         value, low, high = _written([change.value, change.low, change.high], nats=unit == "nats")
         based = f"{change.n} seeds" if found.over == "seeds" else f"{change.n:,} people, one seed"
         limits = f"{100 * change.level:.0f}% interval over {based}: {low} to {high}"
         if change.low > 0 or change.high < 0:
             changed = f"{'raises' if change.low > 0 else 'lowers'} the {attacker} attacker's {said}"
-            return f"{_ADDED[step]} {changed} by {value.lstrip('+−')} {unit} ({limits}).{caution}"
-        none = f"{_ADDED[step]} has no statistically significant effect on the {attacker} attacker's {said}"
+            return f"{_ADDED} {changed} by {value.lstrip('+−')} {unit} ({limits}).{caution}"
+        none = f"{_ADDED} has no statistically significant effect on the {attacker} attacker's {said}"
         return f"{none}: {value} {unit} ({limits}).{caution}"
 
-    def _caution(self, step: str) -> str:
-        """Return a second sentence where a step rests on a disclosure that was not always true."""
-        if not step.startswith("constraint") or self.n_true == self.n_seeds:
+    def _caution(self) -> str:
+        """Return a second sentence where the disclosure was not always true."""
+        if self.n_true == self.n_seeds:
             return ""
         if self.n_seeds == 1:
             return " The disclosed bound was not true of this model."
@@ -427,17 +362,10 @@ class LeakAttribution(Result):
         return pd.DataFrame([{"attacker": self.attacker} | _columns(step) for step in self.steps])
 
 
-def attribute_over_seeds(seeds: Sequence[Attribution], *, level: float = 0.95) -> LeakAttribution:
-    """Put together one attacker's attributions, one a seed.
+def attribute_over_seeds(seeds: Sequence[Attribution]) -> LeakAttribution:
+    """Put together one attacker's attributions, one a seed; a single seed keeps the intervals it came with.
 
     Raises `InputError` if there is no seed, or they are not of one attacker, metric, tolerance and set of steps.
-
-    Parameters
-    ----------
-    seeds : sequence of Attribution
-        Of one attacker, metric and tolerance, with the same steps.
-    level : float in (0, 1)
-        Coverage the intervals over seeds aim at; a single seed keeps the intervals it came with.
     """
     if not seeds:
         raise InputError("An attribution needs at least one seed, got none.")
@@ -456,19 +384,19 @@ def attribute_over_seeds(seeds: Sequence[Attribution], *, level: float = 0.95) -
         tolerance=first.tolerance,
         n_seeds=len(seeds),
         n_true=sum(seed.is_true for seed in seeds),
-        steps=tuple(_repeated(list(same), level) for same in steps),
+        steps=tuple(_repeated(list(same)) for same in steps),
     )
 
 
-def _repeated(same: list[StepMeasures], level: float) -> RepeatedStep:
+def _repeated(same: list[StepMeasures]) -> RepeatedStep:
     """Put together one step's measures, leaving out the seeds in which it could not be measured."""
     measured = [step for step in same if not step.reason]
     return RepeatedStep(
         step=same[0].step,
         builds_on=same[0].builds_on,
-        values={name: _over([getattr(step, name) for step in measured], level) for name in MEASURES},
+        values={name: _over([getattr(step, name) for step in measured]) for name in MEASURES},
         changes={
-            name: _over([getattr(step, f"{name}_change") for step in measured], level)
+            name: _over([getattr(step, f"{name}_change") for step in measured])
             for name in MEASURES
             if same[0].builds_on
         },
@@ -477,16 +405,12 @@ def _repeated(same: list[StepMeasures], level: float) -> RepeatedStep:
     )
 
 
-def _over(estimates: Sequence[Estimate | None], level: float) -> RepeatedMeasure:
+def _over(estimates: Sequence[Estimate | None]) -> RepeatedMeasure:
     there = [estimate for estimate in estimates if estimate is not None]
     if len(there) < 2:
-        return RepeatedMeasure(
-            estimate=there[0] if there else not_measured(level=level), deviation=math.nan, over="people"
-        )
+        return RepeatedMeasure(estimate=there[0] if there else not_measured(), deviation=math.nan, over="people")
     values = [estimate.value for estimate in there]
-    return RepeatedMeasure(
-        estimate=over_repeats(values, level=level), deviation=float(np.std(values, ddof=1)), over="seeds"
-    )
+    return RepeatedMeasure(estimate=over_repeats(values), deviation=float(np.std(values, ddof=1)), over="seeds")
 
 
 def _columns(step: RepeatedStep) -> dict[str, Any]:

@@ -54,10 +54,7 @@ BLOCKS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Named:
-    """How many people of each group there are, and are named rightly before and after the correction.
-
-    All of shape (samples, K); `after` is nan where no correction was found.
-    """
+    """People of each group, and of them those named rightly before and after (nan: no correction), (samples, K)."""
 
     size: Floats
     before: Floats

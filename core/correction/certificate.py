@@ -44,18 +44,9 @@ Shares = Sequence[float | tuple[float, float] | None]
 class Disclosed:
     """One disclosure: what is published about one vector of predictions under one metric.
 
-    Attributes
-    ----------
-    predictions : array-like of shape (n,)
-        A model's predictions, 0 or 1.
-    metric : str
-        One of `core.fairness.METRICS`.
-    tolerance : float, optional
-        Published bound on the unfairness, in [0, 1].
-    unfairness : float or (low, high), optional
-        Published value, or the interval that a rounded value stands for. Exactly one of the two is given.
-    labels : array-like of shape (n,), optional
-        True labels, 0 or 1; needed by all metrics but statistical parity.
+    The model's predictions (n,) are 0 or 1, and so are the true labels, which all `core.fairness.METRICS` but
+    statistical parity need. Published is either a bound on the unfairness, the tolerance, in [0, 1], or its value, or
+    the interval (low, high) that a rounded value stands for.
     """
 
     predictions: npt.ArrayLike
@@ -248,15 +239,9 @@ class SolverCertificate(Result):
 class Correction(Result):
     """A corrected reconstruction of the sensitive attribute.
 
-    Attributes
-    ----------
-    reconstruction : (n,) uint8 array or None
-        Corrected guesses, read-only; None when infeasible or not solved.
-    smallest_tolerance : float or None
-        When a single tolerance is infeasible, the smallest one any guesses can meet with these predictions; None
-        otherwise (with shares, exact values or several disclosures no single tolerance is to blame).
-    reason : str
-        Why there is no reconstruction, in one sentence; empty when there is one.
+    The reconstruction, (n,) uint8 and read-only, is None when infeasible or not solved, and `reason` a sentence why.
+    When a single tolerance is infeasible, `smallest_tolerance` is the smallest one any guesses can meet with these
+    predictions; None otherwise (with shares, exact values or several disclosures no single tolerance is to blame).
     """
 
     reconstruction: Codes | None

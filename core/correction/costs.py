@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes, Floats, Ints, Mask
-from core.correction.exact import Repairs, best_repair, full_pass, repairs
-from core.correction.problem import CELLS, Counts, RowProblem
+from core.adversaries import AttackedRecords
+from core.arrays import Codes, Floats, Ints
+from core.correction.exact import best_repair, repairs, solve_rows
+from core.correction.problem import RowProblem
+from core.correction.solve import correct
 from core.errors import InputError
 from core.fairness import row_sets
 from core.validation import positive_array
@@ -53,80 +55,44 @@ def log_odds_cost(confidence: npt.ArrayLike) -> Floats:
 
 
 def choose_exponent(
-    guess: Codes,
-    confidence: Floats,
-    predictions: Codes,
-    truth: Codes,
-    *,
-    tolerance: float,
-    metric: str,
-    labels: Codes | None = None,
-    exponents: Sequence[int] = range(100),
-    n_groups: int = 2,
+    records: AttackedRecords, *, tolerance: float, metric: str, exponents: Sequence[int] = range(100)
 ) -> int | None:
     """Return the exponent whose correction is most accurate on records with known groups, the smallest in a tie.
 
-    None when no correction is found at any of the exponents, which rise. The other arguments are those of
-    `corrected_accuracy`.
+    None when no correction is found at any of the exponents, which rise.
     """
-    tried = np.array(exponents, dtype=np.int64)
-    found = corrected_accuracy(
-        guess,
-        confidence,
-        predictions,
-        truth,
-        tolerance=tolerance,
-        metric=metric,
-        labels=labels,
-        exponents=tried,
-        n_groups=n_groups,
-    )
-    return None if np.isnan(found).all() else int(tried[np.nanargmax(found)])
+    found = corrected_accuracy(records, tolerance=tolerance, metric=metric, exponents=exponents)
+    return None if np.isnan(found).all() else int(exponents[int(np.nanargmax(found))])
 
 
-def corrected_accuracy(
-    guess: Codes,
-    confidence: Floats,
-    predictions: Codes,
-    truth: Codes,
-    *,
-    tolerance: float,
-    metric: str,
-    labels: Codes | None,
-    exponents: Ints,
-    n_groups: int,
-) -> Floats:
+def corrected_accuracy(records: AttackedRecords, *, tolerance: float, metric: str, exponents: Sequence[int]) -> Floats:
     """Return the accuracy of the corrected guesses at each exponent; nan where there is no correction.
 
-    Guesses and truth are groups 0 to K - 1 of n validation records, predictions 0 or 1, the confidence in each guess
-    finite and above 0. With more than two groups every exponent is a program of its own, so few should be tried.
+    With more than two groups every exponent is a program of its own, so few should be tried.
     """
-    base, right = _rescaled(confidence), guess == truth
-    correct = np.full(exponents.size, np.count_nonzero(right), dtype=np.float64)
-    if n_groups > 2:
-        from core.correction.solve import correct as corrected
-
-        for i, exponent in enumerate(exponents.tolist()):
-            vector = corrected(
+    guess, truth, base = records.guess, records.truth, _rescaled(records.confidence)
+    right = np.full(len(exponents), np.count_nonzero(guess == truth), dtype=np.float64)
+    if records.n_groups > 2:
+        for i, exponent in enumerate(exponents):
+            vector = correct(
                 guess,
-                predictions,
+                records.predictions,
                 tolerance=tolerance,
                 metric=metric,
-                labels=labels,
+                labels=records.labels,
                 cost=base**exponent,
-                n_groups=n_groups,
+                n_groups=records.n_groups,
                 time_limit=math.inf,
             ).reconstruction
-            correct[i] = math.nan if vector is None else np.count_nonzero(vector == truth)
-        return correct / guess.size
-    for _, rows in row_sets(metric, labels, guess.size):
+            right[i] = math.nan if vector is None else np.count_nonzero(vector == truth)
+        return right / guess.size
+    for _, rows in row_sets(metric, records.labels, guess.size):
         inside = slice(None) if rows is None else rows
         problem = RowProblem(
-            guess=guess[inside], predictions=predictions[inside], cost=base[inside], tolerance=tolerance
+            guess=guess[inside], predictions=records.predictions[inside], cost=base[inside], tolerance=tolerance
         )
-        gained = _gained(problem, truth[inside], exponents)
-        correct += math.nan if gained is None else gained
-    return correct / guess.size
+        right += _gained(problem, truth[inside], np.array(exponents))
+    return right / guess.size
 
 
 def _rescaled(confidence: npt.ArrayLike) -> Floats:
@@ -136,65 +102,31 @@ def _rescaled(confidence: npt.ArrayLike) -> Floats:
     return 1 + (p - p.min()) / spread if spread > 0 else np.ones(p.size)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    """A cell's costs at exponent 1 in rising order, and the correct guesses gained by changing the first 0, 1, ..."""
+def _gained(problem: RowProblem, truth: Codes, exponents: Ints) -> Floats:
+    """Return, for each exponent, the correct guesses its correction gains on a row set; nan where there is none.
 
-    base: Floats
-    gain: Ints
-
-
-def _sorted_cells(problem: RowProblem, right: Mask, keep_order: bool) -> dict[tuple[int, int], _Cell]:
-    """Sort every cell by cost, ties in record order (all of it where `keep_order`)."""
-    cells = {}
-    for key in CELLS:
-        inside = np.flatnonzero(problem.cell(*key))
-        if not keep_order:
-            inside = inside[np.argsort(problem.cost[inside], kind="stable")]
-        gain = np.concatenate([[0], np.cumsum(1 - 2 * right[inside].astype(np.int64))])
-        cells[key] = _Cell(problem.cost[inside], gain)
-    return cells
-
-
-def _gained(problem: RowProblem, truth: Codes, exponents: Ints) -> Ints | None:
-    """Return, for each exponent, the correct guesses its correction gains on a row set; None when infeasible."""
-    counts = problem.counts()
-    if counts.n < 2:
-        return None
+    The natural repairs of all exponents are found together; the uncertain ones are solved one by one, and so is
+    exponent 0, at which all costs are 1 and ties follow the records.
+    """
+    counts, right = problem.counts(), problem.guess == truth
+    gained, certain = np.zeros(exponents.size), np.zeros(exponents.size, dtype=np.bool_)
     if counts.allowed(counts.a, counts.b):
-        return np.zeros(exponents.size, dtype=np.int64)
-    right, gained = problem.guess == truth, np.zeros(exponents.size, dtype=np.int64)
-    for ordered in (True, False):  # at exponent 0 all costs are 1, and ties follow the records
-        chosen = (exponents == 0) == ordered
-        if chosen.any():
-            cells = _sorted_cells(problem, right, keep_order=ordered)
-            found = _gains(counts, cells, exponents[chosen])
-            if found is None:
-                return None
-            gained[chosen] = found
-    return gained
-
-
-def _gains(counts: Counts, cells: dict[tuple[int, int], _Cell], exponents: Ints) -> Ints | None:
-    """Solve all exponents on sorted cells: together by the natural repairs, the uncertain ones by the full pass."""
+        return gained
     plan = repairs(counts)
-    gained = np.zeros(exponents.size, dtype=np.int64)
-    certain = np.zeros(exponents.size, dtype=np.bool_)
     if plan is not None:
-        gained, certain = _repair_gains(plan, cells, exponents)
+        powers = exponents[:, None].astype(float)
+        cells = [np.flatnonzero(problem.cell(*cell)) for cell in (plan.raised, plan.lowered)]
+        raised, lowered = (cell[np.argsort(problem.cost[cell], kind="stable")] for cell in cells)
+        raising, lowering = (
+            problem.cost[cell[:most]] ** powers for cell, most in ((raised, plan.x_limit), (lowered, plan.y_limit))
+        )
+        x, _, certain = best_repair(plan, raising, lowering, np.ones(exponents.size))
+        certain &= exponents > 0
+        won = [np.append(0, np.cumsum(1 - 2 * right[cell].astype(np.int64))) for cell in (raised, lowered)]
+        gained = (won[0][x] + won[1][plan.y[x]]).astype(np.float64)
     for i in np.flatnonzero(~certain):
-        powers = {key: cell.base ** exponents[i] for key, cell in cells.items()}
-        found = full_pass(counts, (powers[1, 1], powers[1, 0]), (powers[0, 1], powers[0, 0]))
-        if found is None:
-            return None
-        moves = ((1, found[0] - counts.a), (0, found[1] - counts.b))
-        gained[i] = sum(int(cells[p, 0 if move > 0 else 1].gain[abs(move)]) for p, move in moves)
+        vector = solve_rows(replace(problem, cost=problem.cost ** exponents[i])).vector
+        if vector is None:  # whatever the costs
+            return np.full(exponents.size, math.nan)
+        gained[i] = np.count_nonzero(vector == truth) - np.count_nonzero(right)
     return gained
-
-
-def _repair_gains(plan: Repairs, cells: dict[tuple[int, int], _Cell], exponents: Ints) -> tuple[Ints, Mask]:
-    raised, lowered = cells[plan.raised], cells[plan.lowered]
-    powers = exponents[:, None].astype(float)
-    raising, lowering = raised.base[: plan.x_limit] ** powers, lowered.base[: plan.y_limit] ** powers
-    x, _, certain = best_repair(plan, raising, lowering, np.ones(exponents.size))
-    return raised.gain[x] + lowered.gain[plan.y[x]], certain

@@ -61,6 +61,15 @@ class Attained:
     sign: int
 
 
+Choice = tuple[Attained, ...]
+
+TIGHTENING = 1e-5
+"""Margin on scaled rows when a solution within the solver's own row tolerance breaks a constraint."""
+
+MUCH = 4.0
+"""Fall of the objective after which a bound found at the old scale is not trusted, and all is solved again."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CountProblem:
     """Counts, records and constraints of some cells.
@@ -130,7 +139,7 @@ class CountProblem:
                 found[rate.disclosure] += [Attained(rate=rate, group=g, sign=sign) for g in range(self.n_groups)]
         return list(found.values())
 
-    def choices(self) -> Iterator[tuple[Attained, ...]]:
+    def choices(self) -> Iterator[Choice]:
         """Return every full choice of alternatives; a single empty one where no disclosure has a lower limit."""
         return itertools.product(*self.alternatives())
 
@@ -239,7 +248,7 @@ class Rows:
     impossible: bool = False
 
 
-def linear_rows(problem: CountProblem, chosen: tuple[Attained, ...] = (), margin: float = 0.0) -> Rows:
+def linear_rows(problem: CountProblem, chosen: Choice = (), margin: float = 0.0) -> Rows:
     """Return the rows of a problem with the chosen alternatives; `margin` tightens the rows of D."""
     maker = _Maker(problem, margin)
     for c, size in enumerate(problem.old.sum(axis=1).tolist()):
@@ -271,7 +280,7 @@ class _Maker:
 
     def add_rate(self, rate: Rate) -> None:
         k = self.problem.n_groups
-        for g in range(k):
+        for g in range(k):  # Ferry et al. (2023): (2) and (3) of RC, (7) and (8) of RC_e
             self.add(self.sum_of(rate.inside, g), 1, rate.n - k + 1)
         if not 0 < rate.positives < rate.n:  # D = 0 whatever the counts
             return
@@ -280,7 +289,7 @@ class _Maker:
                 self.pin(rate, g, Fraction(rate.positives, rate.n))
             return
         for g in range(k):
-            for sign in (1, -1):
+            for sign in (1, -1):  # (4) and (5) of RC, (9) and (10) of RC_e, multiplied by the size of the group
                 self.add(self.gap(rate, g, sign, -rate.upper), -math.inf, -self.margin)
 
     def gap(self, rate: Rate, g: int, sign: int, limit: float) -> dict[int, float]:

@@ -15,6 +15,10 @@ same guess with permuted predictions: dealt out within the row sets the metric c
 statistical parity, each label for the others), so that the rates, the counts a correction may reach and the smallest
 tolerance stay exactly as they were, while the permuted answers are unrelated to the groups and the promise stays true
 of them up to chance. A gain that survives this does not come from what the model said about anybody.
+
+More than a bound. Ferry et al. (2023, VII) leave the groups' shares, the exact unfairness and several metrics as future
+work. Every correction with these starts from the same guess at the same price, whose exponent is chosen for the bound
+alone, so that only what is known differs.
 """
 
 from __future__ import annotations
@@ -22,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -40,10 +44,10 @@ from core.correction.bootstrap import (
     rightly_balanced,
     widened,
 )
-from core.correction.certificate import SolverCertificate
+from core.correction.certificate import Disclosed, SolverCertificate
 from core.correction.costs import choose_exponent, log_odds_cost, published_cost
 from core.correction.problem import smallest_tolerance, true_tolerance
-from core.correction.solve import correct
+from core.correction.solve import correct, correct_jointly
 from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
 from core.fairness import METRICS, unfairness
 from core.serialize import Result
@@ -240,14 +244,9 @@ def prices_of(
     # The held-out records may not allow the tolerance at all (divisibility); then the closest they allow is tried.
     closest = smallest_tolerance(held_out.predictions, metric=metric, labels=held_out.labels, n_groups=k)
     chosen = choose_exponent(
-        held_out.guess,
-        held_out.confidence,
-        held_out.predictions,
-        held_out.truth,
+        held_out,
         tolerance=max(tolerance, closest) if closest <= 1 else tolerance,
         metric=metric,
-        labels=held_out.labels,
-        n_groups=k,
         exponents=range(100) if k == 2 else _EXPONENTS_OF_MANY,
     )
     return published_cost(attacked.confidence, 1 if chosen is None else chosen), chosen
@@ -286,16 +285,9 @@ def gain_of_best(
 ) -> Estimate:
     """Return the accuracy of the best attacker after the promise minus that of the best before it.
 
-    Parameters
-    ----------
-    attacked : mapping of str to AttackedRecords
-        What each attacker says of the same people, in the same order.
-    told : mapping of str to Disclosure
-        What each reaches with the published cost, told the same; all of them corrected.
-    raise_until_true : bool
-        Whether the tolerance was raised until it was true.
-    seed : int
-        Of the draws of people; who is best is found anew in each draw.
+    `attacked` is what each attacker says of the same people, in the same order; `told` what each reaches with the
+    published cost, told the same, which may have been raised until it was true; all of them corrected. Who is best is
+    found anew in each draw of people.
     """
     one = next(iter(told.values()))
     n = one.before.n
@@ -321,9 +313,8 @@ def gain_of_best(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutedControl(Result):
-    """A correction beside its control.
+    """A correction beside its control, with the model's answers and with these permuted.
 
-    Both correct the same guess and are told the same tolerance, one with the model's answers, one with these permuted.
     The control's `achieved` is the unfairness of the permuted answers; above `used`, chance has made the promise false
     of them.
     """
@@ -382,3 +373,85 @@ def permuted_control(
         cost=cost,
     )
     return PermutedControl(real=real, permuted=permuted)
+
+
+KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
+"""The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""
+
+_SECONDS_OF_MORE = 30.0
+"""Time each of these corrections may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreDisclosed(Result):
+    """What one more disclosure, `known` of `KNOWLEDGE`, changes.
+
+    Accuracy of the guess all corrections start from, accuracy after correction, and the change; the latter are None,
+    and `reason` says why, when there is no correction.
+    """
+
+    known: str
+    before: Estimate
+    after: Estimate | None
+    gain: Estimate | None
+    n_changed: int | None
+    certificate: SolverCertificate
+    reason: str
+
+
+def disclose_more(
+    attacked: AttackedRecords,
+    held_out: AttackedRecords,
+    *,
+    tolerance: float,
+    metric: str = "statistical_parity",
+    cost: str = "published",
+) -> tuple[MoreDisclosed, ...]:
+    """Correct the same guess with every kind of knowledge.
+
+    The arguments are those of `core.correction.disclose`; the tolerance, in [0, 1], is told as it is. The exact
+    unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds, which is
+    two of them) each is told with the smallest true bound in steps of 0.001.
+
+    Intervals take the changed guesses as given, and are narrower than those of `core.correction.disclose`.
+    """
+    tolerance, metric = unit_interval(tolerance, name="tolerance"), choice(metric, METRICS, name="metric")
+    guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
+    prices, _ = prices_of(attacked, held_out, tolerance, metric, cost)
+    counts = np.bincount(attacked.truth, minlength=attacked.n_groups)
+    shares = (counts / counts.sum()).tolist()
+    exact = true_unfairness(attacked, attacked.truth, metric)
+    told: dict[str, dict[str, Any]] = {
+        "bound": {"tolerance": tolerance},
+        "bound_shares": {"tolerance": tolerance, "group_shares": shares},
+        "exact": {"unfairness": exact},
+        "exact_shares": {"unfairness": exact, "group_shares": shares},
+    }
+    common: dict[str, Any] = {"cost": prices, "n_groups": attacked.n_groups, "time_limit": _SECONDS_OF_MORE}
+    found = {
+        known: correct(guess, attacked.predictions, metric=metric, labels=attacked.labels, **common, **more)
+        for known, more in told.items()
+    }
+    found["all_metrics"] = correct_jointly(guess, [_true_bound(attacked, name) for name in METRICS[:3]], **common)
+    truth, before = attacked.truth, accuracy(attacked.truth, guess)
+    measured = []
+    for known in KNOWLEDGE:
+        correction = found[known]
+        after = correction.reconstruction
+        measured.append(
+            MoreDisclosed(
+                known=known,
+                before=before,
+                after=None if after is None else accuracy(truth, after),
+                gain=None if after is None else paired_gain(*won_and_lost(truth, guess, after), truth.size),
+                n_changed=correction.n_changed,
+                certificate=correction.certificate,
+                reason=correction.reason,
+            )
+        )
+    return tuple(measured)
+
+
+def _true_bound(attacked: AttackedRecords, metric: str) -> Disclosed:
+    bound = true_tolerance(0.0, true_unfairness(attacked, attacked.truth, metric))
+    return Disclosed(predictions=attacked.predictions, metric=metric, tolerance=bound, labels=attacked.labels)

@@ -7,9 +7,7 @@ first, it is never taken; the paper says so too, and counts a model trained for 
 instead may still be true of the people under attack, or false: the measured tolerance holds of the attack set.
 
 Beside the known one. Both corrections start from the same guess on the same records and differ only in metric and
-tolerance (Ferry et al. 2023, tables IV and V). The measured tolerance holds of the attacker's own records, so for the
-people under attack it may be false, or so small that no answer can meet it: the result says both and relaxes nothing on
-its own.
+tolerance (Ferry et al. 2023, tables IV and V). Nothing is relaxed on its own.
 """
 
 from __future__ import annotations
@@ -46,15 +44,9 @@ _TIE = 1e-12
 class EstimatedConstraint(Result):
     """The fairness promise an attacker reads off her own records.
 
-    Attributes
-    ----------
-    metric : str
-        The metric with the smallest violation; the first in the order of `core.fairness.METRICS` where several tie.
-    tolerance : float in [0, 1]
-        That violation.
-    unfairness : dict
-        Violation of each metric on the attack set; nan where it cannot be measured because a row set holds fewer
-        than two groups.
+    The metric with the smallest violation, which is the tolerance, in [0, 1]; the first in the order of
+    `core.fairness.METRICS` where several tie. `unfairness` is the violation of each metric on the attack set; nan where
+    it cannot be measured because a row set holds fewer than two groups.
     """
 
     metric: str
@@ -70,13 +62,8 @@ def estimate_constraint(
 
     Raises `InputError` if an argument breaks its rule, or no metric can be measured because there is only one group.
 
-    Parameters
-    ----------
-    predictions : array-like of shape (n,), 0 or 1
-        The audited model's answers for the attacker's own records.
-    sensitive : array-like of shape (n,)
-        Their groups, any number of them from two.
-    labels : array-like of shape (n,), 0 or 1
+    The audited model's answers for the attacker's own records and their labels, 0 or 1, and their groups, any number of
+    them from two, have the shape (n,).
     """
     answers, known = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
     _, groups = group_codes(sensitive)
@@ -102,17 +89,9 @@ def _measured(answers: Codes, groups: npt.NDArray[Any], labels: Codes, metric: s
 class Identification(Result):
     """How often, over repeated seeds, the estimate names the metric the models were trained for.
 
-    Attributes
-    ----------
-    trained : str or None
-        None for a method that is trained for no metric, such as correlation remover; there is no rate then.
-    control_of_three : float or None
-        What naming one of the three metrics an estimate can name at random would reach.
-    unmitigated : Estimate or None
-        Control: share of seeds in which the model trained without any mitigation is given the same name, that is, how
-        far the name comes from the data.
-    shares : dict
-        metric -> Estimate, the share of seeds in which it is named.
+    A method that is trained for none, such as correlation remover, has no rate. `shares` are those of seeds in which
+    each metric is named. Controls: naming at random one of the three metrics an estimate can name; and the share of
+    seeds in which the model without any mitigation is given the same name, that is, how far it comes from the data.
     """
 
     trained: str | None
@@ -129,18 +108,10 @@ def identification_rate(
     trained: str | None,
     unmitigated: Sequence[EstimatedConstraint] | None = None,
 ) -> Identification:
-    """Return how often estimates from repeated seeds name the metric the models were trained for.
+    """Return how often estimates, one a seed, name the metric the models were trained for (None: for none).
 
-    Raises `InputError` if there is no estimate or the metric is unknown.
-
-    Parameters
-    ----------
-    estimates : sequence of EstimatedConstraint
-        One for each seed, at least one.
-    trained : str or None
-        One of `core.fairness.METRICS`, or None where the method is trained for no metric.
-    unmitigated : sequence of EstimatedConstraint, optional
-        Estimates for models trained without mitigation, as control.
+    `unmitigated` are those for models trained without mitigation, as control. Raises `InputError` if there is no
+    estimate or the metric is unknown.
     """
     if trained is not None:
         choice(trained, METRICS, name="trained")
@@ -167,18 +138,12 @@ def _share(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
 class ConstraintComparison(Result):
     """The correction with the constraint the model was trained for beside that with the one the attacker measured.
 
-    Attributes
-    ----------
-    trained : Disclosure or None
-        The correction by an attacker who is told the real constraint; None for a model trained for none.
-    estimated : Disclosure
-        The correction by an attacker who uses her estimate. Its `achieved` and `is_true` say whether the estimate
-        holds of the people under attack, its `after` is None where the estimated tolerance cannot be met by any
-        answer, with the reason in `smallest_tolerance` and `certificate`.
-    difference : Estimate or None
-        Corrected accuracy with the estimate minus that with the real constraint; None where either is missing. The
-        interval adds the squared distances of both Wilson intervals (Newcombe 1998) as if they came from different
-        people; they come from the same ones, which makes it wider than needed.
+    There is none with the trained one for a model trained for none. `achieved` and `is_true` of the other say whether
+    the estimate holds of the people under attack; its `after` is None where no answer can meet the estimated tolerance,
+    with the reason in `smallest_tolerance` and `certificate`. The difference is corrected accuracy with the
+    estimate minus that with the real constraint, None where either is missing. Its interval adds the squared distances
+    of both Wilson intervals (Newcombe 1998) as if they came from different people; they come from the same ones, which
+    makes it wider than needed.
     """
 
     estimate: EstimatedConstraint
@@ -213,16 +178,12 @@ def compare_constraints(
 
     Parameters
     ----------
-    attacked, held_out : AttackedRecords
+    attacked, held_out, cost
         As for `core.correction.disclose`, the same for both corrections.
     estimate : EstimatedConstraint
         From `estimate_constraint` on the attacker's own records.
-    metric : str or None
-        Metric the model was trained for; None for a method that is trained for none.
-    tolerance : float in [0, 1] or None
-        Tolerance disclosed with it; None exactly where the metric is.
-    cost
-        As for `core.correction.disclose`.
+    metric, tolerance : str and float in [0, 1], or None and None
+        Metric the model was trained for and tolerance disclosed with it; none for a method that is trained for none.
     raise_until_true : bool
         Raise the real constraint's tolerance until the model satisfies it, as published. The estimate is never
         raised for truth, which its attacker cannot know.

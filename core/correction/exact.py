@@ -27,6 +27,7 @@ pass is made. The objective is the same either way.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,8 +80,9 @@ def repairs(counts: Counts) -> Repairs | None:
         return None
     group = 1 if counts.gap(counts.a, counts.b) < 0 else 0  # the group whose rate is too low
     own = counts if group else counts.swapped()
-    x_limit = _first_true(lambda x: own.high_enough(own.a + x, own.b), own.positives - own.a)
-    y_limit = _first_true(lambda y: own.high_enough(own.a, own.b - y), own.b)
+    # X and Y: once enough, more is enough
+    x_limit = bisect_left(range(own.positives - own.a), True, key=lambda x: own.high_enough(own.a + x, own.b))
+    y_limit = bisect_left(range(own.b), True, key=lambda y: own.high_enough(own.a, own.b - y))
     a = np.arange(own.a, own.a + x_limit + 1, dtype=np.int64)
     b = np.minimum(highest_b(own, a), own.b)
     return Repairs(
@@ -203,18 +205,6 @@ def highest_b(counts: Counts, a: Ints) -> Ints:
     for _ in range(2):
         b -= ~counts.high_enough(a, b)
     return b
-
-
-def _first_true(test: Any, most: int) -> int:
-    """Return the smallest k in 0..most with test(k), where test only ever turns from false to true; else most."""
-    low, high = 0, most
-    while low < high:
-        middle = (low + high) // 2
-        if test(middle):
-            high = middle
-        else:
-            low = middle + 1
-    return low
 
 
 def _cheapest(cost: Floats, cell: Mask, k: int) -> Floats:

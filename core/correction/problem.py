@@ -63,16 +63,8 @@ def smallest_tolerance(
 ) -> float:
     """Return the smallest tolerance that some split into groups meets, every group non-empty in every row set.
 
-    It lies in [0, 1] and is exact up to rounding; inf where a row set has fewer records than there are groups.
-
-    Parameters
-    ----------
-    predictions : array-like of shape (n,)
-        Predictions, 0 or 1.
-    metric, labels
-        As for `core.fairness.unfairness`.
-    n_groups : int
-        Number of groups, from 2 to 20.
+    It lies in [0, 1] and is exact up to rounding; inf where a row set has fewer records than there are groups, of which
+    there are 2 to 20. Predictions (n,), 0 or 1, metric and labels are those of `core.fairness.unfairness`.
     """
     predicted, groups = binary_array(predictions, name="predictions"), group_number(n_groups)
     tolerances = []
@@ -124,9 +116,6 @@ def _last_bracket(n: int, positives: int, n_groups: int) -> tuple[int, Fraction]
 
 WIDENING = 1 + 1e-12
 """Factor on the tolerance that absorbs the rounding of decimal fractions."""
-
-CELLS = ((1, 0), (1, 1), (0, 0), (0, 1))
-"""(prediction, guess) of a row set's four cells."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

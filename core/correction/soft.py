@@ -50,7 +50,8 @@ def soft_correct(
 ) -> Floats:
     """Return the probabilities closest to the adversary's that agree with what was disclosed, in expectation.
 
-    Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were.
+    Probabilities of 0 and 1 stay. Where nothing can meet the bounds the probabilities come back as they were; if the
+    truth meets them, its log-loss -Σ log q'(s) never exceeds the one before.
 
     Parameters
     ----------
@@ -67,10 +68,6 @@ def soft_correct(
     group_shares : sequence of length K, optional
         For each group (for two groups: group 0, then group 1) its share among the records, an interval
         (low, high), or None where nothing is known. A rounded share is true only as an interval.
-
-    Notes
-    -----
-    If the truth meets the bounds, its log-loss -Σ log q'(s) never exceeds the one before.
     """
     posterior = np.asarray(probability, dtype=np.float64)
     if posterior.ndim not in (1, 2):
@@ -198,16 +195,15 @@ def _intervals(shares: Shares | None, k: int) -> list[tuple[float, float]]:
 class Tilt:
     """What everybody's posterior was projected on, and the multipliers that came out.
 
-    `parts` are the labels of the row sets the metric compares groups on, None for all records. What was said of
-    fairness and shares is None for nothing; with `true_shares` each sample's own are said.
+    `parts` are the labels of the row sets the metric compares groups on, None for all records. The tolerance is None
+    where nothing was said of fairness; where `shares` were said, each sample is told its own.
     """
 
     constraints: Constraints
     multipliers: Floats
     parts: tuple[int | None, ...]
     tolerance: float | None
-    shares: Shares | None = None
-    true_shares: bool = False
+    shares: bool
 
     @cached_property
     def shift(self) -> Floats:
@@ -243,7 +239,7 @@ class Tilt:
             parts=self.parts,
             n_groups=k,
             tolerance=self.tolerance,
-            group_shares=(true.sum(axis=0) / true.sum()).tolist() if self.true_shares else self.shares,
+            group_shares=(true.sum(axis=0) / true.sum()).tolist() if self.shares else None,
         )
         if bound.size != self.multipliers.size:
             return None

@@ -6,11 +6,12 @@ guesses that break it. The correction promises the cheapest such change, or says
 
 Beyond the paper's two groups and one tolerance: K groups, known group shares, the exact unfairness, several
 disclosures at once. Two groups under one tolerance, and two groups on one row set with shares or an exact value, are
-solved by sorting; everything else in the counts of `core.correction.counts`.
+solved by sorting; everything else, and all that CBC is asked, in the counts of `core.correction.counts`.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -32,9 +33,9 @@ from core.correction.certificate import (
     certify,
     share_counts,
 )
-from core.correction.counts import components, count_problem
+from core.correction.counts import CountOutcome, components, count_problem
 from core.correction.exact import solve_rows, solve_rows_within
-from core.correction.ilp import solve_counts_by_ilp, solve_rows_by_ilp
+from core.correction.ilp import solve_counts_by_ilp
 from core.correction.problem import Outcome, RowProblem, group_number, smallest_tolerance
 from core.correction.tangents import solve_counts
 from core.errors import InputError
@@ -92,12 +93,18 @@ def correct(
         Seconds the search may take, above 0; two groups under a tolerance take the exact solver milliseconds. The exact
         solver also ends after a fixed amount of work: with an infinite limit its answer does not depend on the machine.
     """
-    started = time.perf_counter()
     disclosed = Disclosed(
         predictions=predictions, metric=metric, tolerance=tolerance, unfairness=unfairness, labels=labels
     )
-    claim = _checked(guess, [disclosed], cost, n_groups, group_shares)
-    return _corrected(claim, solver, time_limit, started)
+    return correct_jointly(
+        guess,
+        [disclosed],
+        cost=cost,
+        n_groups=n_groups,
+        group_shares=group_shares,
+        solver=solver,
+        time_limit=time_limit,
+    )
 
 
 def correct_jointly(
@@ -112,31 +119,10 @@ def correct_jointly(
 ) -> Correction:
     """Return the cheapest guesses that meet several disclosures at once: of several metrics, models or both.
 
-    When that is infeasible, the result carries the reason.
-
-    Parameters
-    ----------
-    guess : array-like of shape (n,)
-        The adversary's guess of each record's group, 0 to K - 1.
-    disclosures : sequence of Disclosed
-        What is published; mappings with the same keys do as well. May be empty where group shares are given.
-    cost, n_groups, group_shares, solver, time_limit
-        As for `correct`.
+    When that is infeasible, the result carries the reason. Mappings with the keys of a `Disclosed` do as well; there
+    may be none where group shares are given. The other arguments are those of `correct`.
     """
     started = time.perf_counter()
-    claim = _checked(guess, disclosures, cost, n_groups, group_shares)
-    if not claim.bounds and claim.sizes is None:
-        raise InputError("At least one disclosure or group share must be given, got none.")
-    return _corrected(claim, solver, time_limit, started)
-
-
-def _checked(
-    guess: npt.ArrayLike,
-    disclosures: Sequence[Disclosed | Mapping[str, Any]],
-    cost: npt.ArrayLike | None,
-    n_groups: int | None,
-    group_shares: Shares | None,
-) -> Claim:
     guesses, k = _guesses(guess, n_groups)
     bounds = tuple(bound_of(disclosed) for disclosed in disclosures)
     costs = np.ones(guesses.size) if cost is None else positive_array(cost, name="cost")
@@ -144,7 +130,10 @@ def _checked(
         one_length(guess=guesses, predictions=bound.predictions, labels=bound.labels, cost=costs)
     one_length(guess=guesses, cost=costs)
     sizes = share_counts(group_shares, guesses.size, k)
-    return Claim(guess=guesses, cost=costs, n_groups=k, bounds=bounds, sizes=sizes)
+    if not bounds and sizes is None:
+        raise InputError("At least one disclosure or group share must be given, got none.")
+    claim = Claim(guess=guesses, cost=costs, n_groups=k, bounds=bounds, sizes=sizes)
+    return _corrected(claim, solver, time_limit, started)
 
 
 def _guesses(guess: npt.ArrayLike, n_groups: int | None) -> tuple[Codes, int]:
@@ -168,8 +157,8 @@ def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> 
     choice(solver, SOLVERS, name="solver")
     if not time_limit > 0:
         raise InputError(f"time_limit must be above 0 seconds, got {time_limit!r}.")
-    run = _by_sorting if _is_plain(claim) or (solver == "exact" and _is_one_row_set(claim)) else _by_counts
-    vector, bounds = run(claim, solver, started + time_limit)
+    sortable = solver == "exact" and (_is_plain(claim) or _is_one_row_set(claim))
+    vector, bounds = _by_sorting(claim) if sortable else _by_counts(claim, solver, started + time_limit)
     certificate = certify(claim, vector, bounds, solver=solver, seconds=0.0)
     needed, reason = None, ""
     if certificate.status == SolverStatus.INFEASIBLE:
@@ -207,7 +196,7 @@ def _is_one_row_set(claim: Claim) -> bool:
 _Solved = tuple[Codes | None, list[float]]
 
 
-def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
+def _by_sorting(claim: Claim) -> _Solved:
     """Solve each row set of a single disclosure with two groups."""
     bound, vector, bounds, complete = claim.bounds[0], claim.guess.copy(), [], True
     for _, rows in bound.row_sets():
@@ -218,13 +207,7 @@ def _by_sorting(claim: Claim, solver: str, deadline: float) -> _Solved:
             cost=claim.cost[inside],
             tolerance=bound.tolerance,
         )
-        if not _is_plain(claim):
-            outcome = _solve_within(claim, problem)
-        elif solver == "exact":
-            outcome = solve_rows(problem)
-        else:
-            seconds = deadline - time.perf_counter()
-            outcome = solve_rows_by_ilp(problem, per_record=solver == "ilp_general", seconds=seconds)
+        outcome = solve_rows(problem) if _is_plain(claim) else _solve_within(claim, problem)
         bounds.append(outcome.bound)
         if outcome.vector is None:
             complete = False
@@ -247,7 +230,11 @@ def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
     vector, bounds, complete = claim.guess.copy(), [], True
     for part in components(count_problem(claim)):
         seconds = deadline - time.perf_counter()
-        if solver == "exact":
+        if part.meets(part.old):
+            outcome = CountOutcome(counts=part.old, bound=0.0)
+        elif any(rate.impossible(part.n_groups) for rate in part.rates):
+            outcome = CountOutcome(counts=None, bound=math.inf)
+        elif solver == "exact":
             outcome = solve_counts(part, seconds=seconds)
         else:
             outcome = solve_counts_by_ilp(part, per_record=solver == "ilp_general", seconds=seconds)

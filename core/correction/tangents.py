@@ -10,10 +10,8 @@ order of their relaxations, and those whose bound exceeds the best solution are 
 On a single row set the relaxation only gives multipliers to `core.correction.enumeration`, which proves the optimum
 without HiGHS; the integer program is left with what that would take too long to list (many equal costs).
 
-Counts are handed on only if they meet every constraint in integers; HiGHS is believed for its lower bound alone.
-
-A program holds the rows of one choice of alternatives; tangents are
-shared by all of them, and are scaled by the objective of the best solution known when a program is solved.
+A program holds the rows of one choice of alternatives; tangents are shared by all of them. Counts are handed on only
+if they meet every constraint in integers; HiGHS is believed for its lower bound alone.
 """
 
 from __future__ import annotations
@@ -30,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints
-from core.correction.counts import Attained, CountOutcome, CountProblem, Rows, linear_rows
+from core.correction.counts import MUCH, TIGHTENING, Choice, CountOutcome, CountProblem, Rows, linear_rows
 from core.correction.enumeration import cheapest_counts, is_one_row_set
 
 _SCALE = 1e6
@@ -44,11 +42,6 @@ _SMALLEST = 1e-9
 
 _AROUND = (-40, -20, -10, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 10, 20, 40)
 """Whole counts around a solution at which the integer program gets a tangent at once."""
-
-TIGHTENING = 1e-5
-"""Margin on scaled rows when a solution within HiGHS's own row tolerance breaks a constraint."""
-
-Choice = tuple[Attained, ...]
 
 
 class Left(NamedTuple):
@@ -273,9 +266,6 @@ def _matrix(rows: Rows, size: int, width: int) -> tuple[Any, Floats, Floats]:
 _CLOSED = 2e-10
 """Relative gap at which a search ends, well within what the certificate asks for."""
 
-_MUCH = 4.0
-"""Fall of the objective after which a bound found at the old scale is not trusted, and the search is repeated."""
-
 _MOST_NODES = 20_000
 """Nodes of integer programs, and programs, that one search may take: a bound that does not depend on the machine."""
 
@@ -286,10 +276,6 @@ def solve_counts(problem: CountProblem, *, seconds: float) -> CountOutcome:
     The search may take so many seconds, infinitely many for what does not depend on the machine: it ends after
     `_MOST_NODES` in any case; afterwards the best counts so far are returned with the bound reached.
     """
-    if problem.meets(problem.old):
-        return CountOutcome(counts=problem.old.copy(), bound=0.0)
-    if any(rate.impossible(problem.n_groups) for rate in problem.rates):
-        return CountOutcome(counts=None, bound=math.inf)
     search = _Search(problem, time.perf_counter() + seconds)
     bound = search.start()
     if problem.surely_possible():
@@ -355,11 +341,11 @@ class _Search:
     def settle(self, run: Callable[[], float]) -> float:
         """Search again as long as the objective, and with it the scale of the costs, falls by much."""
         bound, before = 0.0, math.inf
-        while self.value < before / _MUCH and not self.over():
+        while self.value < before / MUCH and not self.over():
             before = self.value
             self.tangents.spread(self.value)
             bound = run()
-        return bound if self.value >= before / _MUCH else 0.0
+        return bound if self.value >= before / MUCH else 0.0
 
     def enumerate(self) -> float:
         """Solve a single row set by enumeration, and by integer programs only where that lists too much."""

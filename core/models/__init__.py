@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.models.fair import GIVEN, METHOD_TITLES, METHODS, FairModel, fit_model
-from core.models.tree_budget import ACCOUNTINGS, BudgetLedger, LedgerEntry
+from core.models.tree_budget import BudgetLedger
 
 if TYPE_CHECKING:
     from core.models.dp_id3 import DPID3Classifier
 
 __all__ = [
-    "ACCOUNTINGS",
     "GIVEN",
     "METHODS",
     "METHOD_TITLES",
     "BudgetLedger",
     "DPID3Classifier",
     "FairModel",
-    "LedgerEntry",
     "fit_model",
 ]
 

@@ -86,15 +86,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.accounting = accounting
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Grow the tree.
-
-        Parameters
-        ----------
-        X : array-like of shape (n, d)
-            Codes or numbers, as the domains say.
-        y : array-like of shape (n,)
-            Labels, among `classes` if given.
-        """
+        """Grow the tree on codes or numbers (n, d), as the domains say, and labels (n,), among `classes` if given."""
         epsilon, depth = privacy_budget(self.epsilon), _depth(self.max_depth)
         accounting = choice(self.accounting, ACCOUNTINGS, name="accounting")
         x, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
@@ -124,10 +116,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the shares of the classes in each record's leaf, shape (n, C), noise and all.
 
-        Raises
-        ------
-        InputError
-            If a column holds a code outside its domain, or X holds nan or infinity.
+        Raises `InputError` if a column holds a code outside its domain, or X holds nan or infinity.
         """
         check_is_fitted(self)
         x = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, reset=False)

@@ -77,21 +77,23 @@ METHOD_TITLES = {
     GIVEN: "Given predictions",
 }
 
+_CONSTRAINTS = {
+    "statistical_parity": ("DemographicParity", "demographic_parity"),
+    "predictive_equality": ("FalsePositiveRateParity", "false_positive_rate_parity"),
+    "equal_opportunity": ("TruePositiveRateParity", "true_positive_rate_parity"),
+    "equalized_odds": ("EqualizedOdds", "equalized_odds"),
+}
+"""Metric -> fairlearn's names for it, in reductions and in postprocessing."""
+
 _MAX_DEPTH = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairModel:
-    """A trained model of one of `METHODS`.
+    """A trained model of one of `METHODS`, a fitted object of fairlearn or scikit-learn.
 
-    Attributes
-    ----------
-    needs_sensitive : bool
-        Whether it must be told people's sensitive attribute to predict.
-    randomised : bool
-        Whether two predictions for the same person may differ.
-    estimator : object
-        The fitted fairlearn or scikit-learn object.
+    It may need to be told people's sensitive attribute to predict; if it is randomised, two predictions for the same
+    person may differ.
     """
 
     method: str
@@ -165,9 +167,8 @@ def fit_model(
     Parameters
     ----------
     method : {"exponentiated_gradient", "threshold_optimizer", "correlation_remover", "unmitigated", "dp_id3"}
-    features : ndarray of shape (n, d)
-    labels : ndarray of shape (n,), 0 or 1
-    sensitive : ndarray of shape (n,), 0 to K - 1
+    features, labels, sensitive : ndarray of shape (n, d), (n,) and (n,)
+        Labels are 0 or 1, groups 0 to K - 1.
     metric : str
         Fairness metric the method is to satisfy; correlation remover, control and private tree do not use it.
     tolerance : float in [0, 1]
@@ -194,10 +195,16 @@ def fit_model(
         return FairModel(method=method, needs_sensitive=False, randomised=False, estimator=private)
     tree = DecisionTreeClassifier(max_depth=_MAX_DEPTH, random_state=seed)
     if method == "exponentiated_gradient":
-        estimator = _exponentiated_gradient(tree, metric, tolerance)
+        from fairlearn import reductions
+
+        moment = getattr(reductions, _CONSTRAINTS[metric][0])(difference_bound=tolerance)
+        estimator = reductions.ExponentiatedGradient(tree, moment)
         estimator.fit(features, labels, sensitive_features=sensitive)
     elif method == "threshold_optimizer":
-        estimator = _threshold_optimizer(tree, metric)
+        from fairlearn.postprocessing import ThresholdOptimizer
+
+        constraint = _CONSTRAINTS[metric][1]
+        estimator = ThresholdOptimizer(estimator=tree, constraints=constraint, predict_method="predict_proba")
         estimator.fit(features, labels, sensitive_features=sensitive)
     elif method == "correlation_remover":
         estimator = _correlation_remover(tree, features, labels, sensitive)
@@ -209,30 +216,6 @@ def fit_model(
         randomised=method in ("exponentiated_gradient", "threshold_optimizer"),
         estimator=estimator,
     )
-
-
-def _exponentiated_gradient(tree: Any, metric: str, tolerance: float) -> Any:
-    from fairlearn import reductions
-
-    constraint = {
-        "statistical_parity": reductions.DemographicParity,
-        "predictive_equality": reductions.FalsePositiveRateParity,
-        "equal_opportunity": reductions.TruePositiveRateParity,
-        "equalized_odds": reductions.EqualizedOdds,
-    }[metric](difference_bound=tolerance)
-    return reductions.ExponentiatedGradient(tree, constraint)
-
-
-def _threshold_optimizer(tree: Any, metric: str) -> Any:
-    from fairlearn.postprocessing import ThresholdOptimizer
-
-    constraint = {
-        "statistical_parity": "demographic_parity",
-        "predictive_equality": "false_positive_rate_parity",
-        "equal_opportunity": "true_positive_rate_parity",
-        "equalized_odds": "equalized_odds",
-    }[metric]
-    return ThresholdOptimizer(estimator=tree, constraints=constraint, predict_method="predict_proba")
 
 
 def _correlation_remover(tree: Any, x: Any, y: Any, s: Any) -> Any:

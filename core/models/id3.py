@@ -79,15 +79,8 @@ def _xlogx(x: Floats) -> Floats:
 class Tree:
     """A multiway tree of N nodes; a node's children stand side by side, one for each value of its attribute's domain.
 
-    Attributes
-    ----------
-    attribute : ndarray of shape (N,)
-        Attribute a node asks for, -1 in leaves.
-    first : ndarray of shape (N,)
-        Index of the child for code 0; 0 in leaves.
-    answer : ndarray of shape (N, C)
-        Probabilities of the classes in leaves.
-    level : ndarray of shape (N,)
+    By node: the attribute it asks for, -1 in leaves; its `first` child, for code 0, 0 in leaves; probabilities of the
+    classes in leaves, (N, C); its level.
     """
 
     attribute: Ints
@@ -113,14 +106,8 @@ _MOST_NODES = 5_000_000
 class _Level:
     """The m nodes of one level, or those of them that go on, and the r records inside.
 
-    Attributes
-    ----------
-    columns, labels, at : ndarray of shape (d, r), (r,) and (r,)
-        Codes, label and node of each record.
-    open : ndarray of shape (m, d)
-        Attributes not yet used on the way to each node.
-    above : ndarray of shape (m, C)
-        Class counts released above a node, none below 0; all 0 where there are none.
+    By record: codes (d, r), label and node. By node: attributes not yet used on the way to it (m, d), and the class
+    counts released above it (m, C), none below 0, all 0 where there are none.
     """
 
     number: int

@@ -24,12 +24,8 @@ def matched(
 ) -> tuple[pandas.DataFrame, tuple[str, ...]]:
     """Return the model's columns of a table, and a note for everything that was not plainly so.
 
-    `features` are columns of the table in the model's order, for a model that does not name them.
-
-    Raises
-    ------
-    InputError
-        If a column is missing, or holds what the model does not take.
+    `features` are columns of the table in the model's order, for a model that does not name them. Raises `InputError`
+    if a column is missing, or holds what the model does not take.
     """
     import pandas as pd
 
@@ -155,16 +151,8 @@ _USUAL = {("0", "1"): "1", ("-1", "1"): "1", ("False", "True"): "True", ("false"
 class Answers(Result):
     """What a model says about each of n records, and what a reader should know of it (`notes`, a sentence each).
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n,), uint8
-        1 where it gives the positive answer.
-    scores : ndarray of shape (n,), float64, in [0, 1], or None
-        Probability of the positive answer, where the model has one.
-    positive, classes : str, tuple of str
-        The answer that counts as 1, and all it can give as far as is known, as text.
-    repeatable : bool
-        Whether it said the same when asked again.
+    Labels are 1 for the positive answer, `positive` among all known `classes`; scores are its probability, in [0, 1].
+    `repeatable`: the model said the same when asked again.
     """
 
     labels: npt.NDArray[np.uint8]
@@ -176,12 +164,9 @@ class Answers(Result):
 
 
 def decide(raw: RawAnswers, *, positive: str, threshold: float) -> Answers:
-    """Turn a model's own answers into decisions of 0 or 1 and scores; see `ModelFile.answers` for the parameters.
+    """Turn a model's own answers into decisions of 0 or 1 and scores; see `ModelFile.answers`.
 
-    Raises
-    ------
-    InputError
-        If it is not known which answer is the positive one, or a score is no probability.
+    Raises `InputError` if it is not known which answer is the positive one, or a score is no probability.
     """
     notes: list[str] = []
     texts, classes = raw.labels, _known_classes(raw)

@@ -70,10 +70,7 @@ _ARCHIVE = b"PK\x03\x04"
 def kind_of(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> str:
     """Return the kind of a model file, one of `KINDS`, without opening it.
 
-    Raises
-    ------
-    InputError
-        If the file is too large, empty, or of another kind than these two or than its name says.
+    Raises `InputError` if it is too large, empty, or of another kind than these two or than its name says.
     """
     ending = PurePath(name).suffix.lower()
     if reason := _ENDINGS.get(ending):
@@ -185,25 +182,13 @@ class ModelFile(Takes):
         32-bit floats as a rule and agrees with the one it was exported from to about seven digits. If the second
         answers differ from the first, the model draws at random; the first are kept and a note says so.
 
-        Parameters
-        ----------
-        frame : DataFrame
-            Columns the model does not ask for are ignored, with a note.
-        positive : str
-            The answer that counts as 1, as text. If the answers are 0 and 1, -1 and 1, or false and true, it may be
-            left out or be a word of the table's for the second.
-        threshold : float in [0, 1]
-            From which score on the decision is 1, for a model that gives scores and no decisions.
-        features : sequence of str
-            The table's columns in the model's order, for a model whose file does not name them.
-        report : callable, optional
-            Called with records asked about so far, and in all.
+        Columns it does not ask for are ignored, with a note; `features` are the table's in its order, for a file that
+        does not name them. `positive` is the answer that counts as 1, as text; if the answers are 0 and 1, -1 and 1, or
+        false and true, it may be left out or be a word of the table's for the second. A model that gives scores and no
+        decisions decides 1 from the `threshold` in [0, 1] on. `report` hears of records asked about so far, and in all.
 
-        Raises
-        ------
-        InputError
-            If a column is missing or holds what the model cannot take, the model breaks, or its scores are no
-            probabilities. The message is one sentence.
+        Raises `InputError` if a column is missing or holds what the model cannot take, the model breaks, or its scores
+        are no probabilities. The message is one sentence.
         """
         threshold = unit_interval(threshold, name="threshold")
         if len(frame) < 1 or batch < 1:
@@ -232,11 +217,8 @@ class ModelFile(Takes):
 def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> ModelFile:
     """Open a model file in a process of its own, without running anything in it and without writing to disk.
 
-    Raises
-    ------
-    InputError
-        If the file is of another kind (a pickle above all), damaged, too large, crashes its reader, or holds something
-        that is not on the list of what may be loaded or run. The message is one sentence.
+    Raises `InputError` if the file is of another kind (a pickle above all), damaged, too large, crashes its reader, or
+    holds something that is not on the list of what may be loaded or run. The message is one sentence.
     """
     kind = kind_of(content, name, max_bytes=max_bytes)
     child = Child(f"The model file {quoted(name)}", _MODULES[kind])

@@ -197,10 +197,7 @@ def _wants_memory(error: Exception) -> bool:
 def open_onnx(content: bytes, name: str) -> OnnxModel:
     """Read and check an ONNX file.
 
-    Raises
-    ------
-    InputError
-        If it is no ONNX, holds something that is refused, or takes or gives other than one row a person.
+    Raises `InputError` if it is no ONNX, holds what is refused, or takes or gives other than one row a person.
     """
     model = read_graph(content, name)
     check_graph(model, name)

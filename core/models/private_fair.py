@@ -55,15 +55,9 @@ _KEEP = 1e-6
 def fair_acceptance(counts: npt.ArrayLike, *, tolerance: float, metric: str = "statistical_parity") -> Floats:
     """Return the probabilities of a positive answer, by group and decision (K, 2), with the fewest expected errors.
 
-    Parameters
-    ----------
-    counts : array-like of shape (K, 2, 2)
-        People by group, decision and label; noisy ones may be negative, which counts as 0. A group without anybody
-        left counts one person a cell.
-    tolerance : float in [0, 1]
-        Largest distance of a group's rate from everybody's, on these counts and in expectation.
-    metric : str
-        One of `core.fairness.METRICS`.
+    `counts` are people by group, decision and label, (K, 2, 2); noisy ones may be negative, which counts as 0, and a
+    group without anybody left counts one person a cell. No group's rate is farther than the tolerance from
+    everybody's, on these counts and in expectation.
     """
     from scipy.optimize import linprog
 
@@ -143,11 +137,6 @@ class PrivateFairTree:
     n_groups: int
     counts_epsilon: float
 
-    @property
-    def spent(self) -> float:
-        """Return what tree and counts cost together."""
-        return float(self.tree.tree.budget_ledger_.total + self.counts_epsilon)
-
     def unchanged(self) -> PrivateFairModel:
         """Return the tree alone, which promises nothing about groups."""
         return PrivateFairModel(tree=self.tree, acceptance=np.tile([0.0, 1.0], (self.n_groups, 1)))
@@ -155,10 +144,7 @@ class PrivateFairTree:
     def fair(self, tolerance: float, *, metric: str = "statistical_parity") -> PrivateFairModel:
         """Return the model with the fewest errors, on the noisy counts, that meets a tolerance there in expectation.
 
-        Raises
-        ------
-        InputError
-            If an argument breaks its rule, or no counts were asked for.
+        Raises `InputError` if an argument breaks its rule, or no counts were asked for.
         """
         if self.counts is None:
             raise InputError(
@@ -181,21 +167,11 @@ def fit_private_fair(
     tree_share: float = TREE_SHARE,
     seed: int = 0,
 ) -> PrivateFairTree:
-    """Grow a private tree and count what it decides, with noise.
+    """Grow a private tree on features (n, d), labels 0 or 1 and groups, and count what it decides, with noise.
 
-    Parameters
-    ----------
-    features, labels, sensitive
-        Shapes (n, d) and (n,); labels 0 or 1, groups 0 to `n_groups` - 1.
-    epsilon : float, at least 1e-6, or infinite
-        Privacy budget of tree and counts together; infinity adds no noise to either.
-    domains : sequence of int or (low, high), or None
-        Public domain of each feature, see `core.models.fit_model`; read from the records if None, which voids a
-        finite epsilon, with a warning.
-    tree_share : float in (0, 1]
-        Of the budget; at 1 nothing is counted.
-    seed : int
-        Draws the noise. Whoever knows it takes the noise off.
+    Tree and counts share the budget epsilon, at least 1e-6, or infinite for no noise; at a `tree_share` of 1, of
+    (0, 1], nothing is counted. The domains of the features are public (`core.models.fit_model`); None has them read
+    from the records, which voids a finite epsilon, with a warning. Whoever knows the seed takes the noise off.
     """
     epsilon, y = privacy_budget(epsilon), binary_array(labels, name="labels")
     if not 0.0 < tree_share <= 1.0:

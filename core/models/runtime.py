@@ -19,16 +19,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawAnswers:
-    """What a model said, as it said it.
+    """What a model said, as it said it: decisions, numbers or texts (n,), and probabilities (n, k).
 
-    Attributes
-    ----------
-    labels : ndarray of shape (n,) or None
-        Its decisions, numbers or texts.
-    probability : ndarray of shape (n, k) or None
-        One column a class; one column alone is the positive class's.
-    classes : tuple or None
-        What the columns stand for, if the file says so.
+    One column of these alone is the positive class's; `classes` are what they stand for, if the file says so.
     """
 
     labels: npt.NDArray[Any] | None
@@ -38,19 +31,11 @@ class RawAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Takes:
-    """What a model takes, as far as its file says.
+    """What a model takes, as far as its file says, and what a reader should know about it (`notes`, a sentence each).
 
-    Attributes
-    ----------
-    feature_names : tuple of str
-        The columns, in the model's order; empty if the file does not name them.
-    dtypes : tuple of str
-        What each must hold: "number", "whole number", "true or false", "text", or "any" where the file does not say;
-        one for all where the number of features (`width`) is not known.
-    takes_missing : bool
-        Whether a missing cell may be passed on; the model may still refuse it.
-    notes : tuple of str
-        What a reader should know about the file, a sentence each.
+    Features are in the model's order, nameless if the file does not name them. Each must hold a "number", "whole
+    number", "true or false", "text", or "any" where the file does not say; one of these stands for all where their
+    number (`width`) is not known. A missing cell may be passed on if `takes_missing`, and may still be refused.
     """
 
     feature_names: tuple[str, ...]

@@ -93,10 +93,7 @@ class SkopsModel(Runtime):
 def open_skops(content: bytes, name: str) -> SkopsModel:
     """Read and check a skops file.
 
-    Raises
-    ------
-    InputError
-        If it is damaged, holds a type that is not on the list, or is no fitted classifier.
+    Raises `InputError` if it is damaged, holds a type that is not on the list, or is no fitted classifier.
     """
     import skops.io
 

@@ -45,10 +45,7 @@ def noisy_counts(counts: npt.NDArray[np.int64], epsilon: float, rng: np.random.G
     (Mironov 2012); whole numbers have none below 2^53. The two geometric draws come from a pseudo-random generator with
     53-bit probabilities, so the law holds up to about 1e-16 a draw, and whoever knows the seed knows the noise.
 
-    Raises
-    ------
-    InputError
-        If epsilon is below 1e-14: beyond 2^63 all draws would be the same number and cancel.
+    Raises `InputError` if epsilon is below 1e-14: beyond 2^63 all draws would be the same number and cancel.
     """
     if math.isinf(epsilon):
         return counts
@@ -66,18 +63,10 @@ ACCOUNTINGS = ("savings", "literal", "naive")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry(Result):
-    """One slot of one level of a path.
+    """One slot of one level of a path; level 0 is the root.
 
-    Attributes
-    ----------
-    level : int
-        0 is the root.
-    slot : {"node size", "attributes", "leaf counts", "true counts"}
-        What is asked; "true counts" are what the naive tree reads, without noise, in place of a node's size.
-    tables : int
-        Count tables released in the slot; a record is in one cell of each.
-    each : float
-        Epsilon of one table.
+    "node size", "attributes" or "leaf counts" are asked; "true counts" are what the naive tree reads, without noise, in
+    place of a node's size. So many count tables are released, `each` with its epsilon; a record is in one cell of each.
     """
 
     level: int
@@ -95,14 +84,8 @@ class LedgerEntry(Result):
 class BudgetLedger(Result):
     """What a tree spends; it depends on the settings and the public domains only, never on the records.
 
-    Attributes
-    ----------
-    accounting : str
-        One of `ACCOUNTINGS`.
-    asked : float
-        Epsilon the tree was trained with.
-    depth : int
-        Levels below the root, at most.
+    The accounting is one of `ACCOUNTINGS`, `asked` the epsilon the tree was trained with; the tree has at most `depth`
+    levels below the root.
     """
 
     accounting: str
@@ -188,10 +171,7 @@ class Domains:
     def codes(self, x: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
         """Return the records as codes, shape (n, d), in Fortran order: columns are read whole.
 
-        Raises
-        ------
-        InputError
-            If a column holds a value outside its codes.
+        Raises `InputError` if a column holds a value outside its codes.
         """
         coded = np.empty(x.shape, dtype=np.int64, order="F")
         for j, entry in enumerate(self.entries):

@@ -14,7 +14,6 @@ from core.sweep.point import (
     grid,
     measure,
     point_key,
-    tolerance_configs,
 )
 from core.sweep.settings import SweepSettings
 from core.sweep.store import FolderStore, MemoryStore
@@ -37,5 +36,4 @@ __all__ = [
     "summarise",
     "sweep",
     "table_three",
-    "tolerance_configs",
 ]

@@ -182,7 +182,9 @@ def sweep(
 ) -> Iterator[P]:
     """Yield the point of each configuration as soon as it is there, in any order, stored ones first.
 
-    Closing the generator, or an exception, stops the workers; what was yielded is stored.
+    Closing the generator, or an exception, stops the workers; what was yielded is stored. Raises `InputError` if an
+    argument breaks its rule, a configuration cannot be measured on these data, or the cluster does not answer, and
+    `FairLeakError` if a worker is lost or a point cannot be stored.
 
     Parameters
     ----------
@@ -203,14 +205,6 @@ def sweep(
         Takes a configuration and the dataset and returns its point.
     result : type
         What `measure` returns: a frozen dataclass that `core.serialize` can write and read.
-
-    Raises
-    ------
-    InputError
-        If an argument breaks its rule, a configuration cannot be measured on these data, or the cluster does not
-        answer.
-    FairLeakError
-        If a worker is lost or a point cannot be stored.
     """
     _check(dataset, n_jobs, scheduler, store)
     wanted = list(dict.fromkeys(configs))

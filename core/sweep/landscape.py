@@ -57,12 +57,8 @@ _MOST_SEEDS = 50
 class LandscapePlan(Result):
     """What decides a map besides the table.
 
-    Attributes
-    ----------
-    seeds : tuple of int
-        Each draws a split, the noise and the answers, and trains the attackers anew.
-    tree_share : float
-        Without a promised tolerance the tree gets all.
+    Each seed draws a split, the noise and the answers, and trains the attackers anew; without a promised tolerance the
+    tree gets all of the budget.
     """
 
     metric: Annotated[
@@ -80,11 +76,7 @@ class LandscapePlan(Result):
         Param("Privacy budgets", "Privacy budgets, less privacy first.", least=LEAST_EPSILON, infinite=True, some=True),
     ] = EPSILONS
     seeds: Annotated[tuple[int, ...], Param("Seeds", "Seeds of the repeats.", least=0, most=2**32 - 1, some=True)] = (
-        0,
-        1,
-        2,
-        3,
-        4,
+        tuple(range(5))
     )
     tree_share: Annotated[
         float,
@@ -117,20 +109,11 @@ _RATES = ("accuracy", "unfairness_train", "unfairness_test", "difference_train",
 class Readings(Result):
     """What was read off the models of one tolerance and one budget; every field but these two has a number a seed.
 
-    Attributes
-    ----------
-    tolerance : float or None
-        Trained for; None if nothing was promised.
-    told, after : tuple of float
-        Tolerance the attacker was told: the one trained for, or the smallest that these answers can meet if that is
-        larger; share of the training people whose attribute the paper's attacker names rightly, once corrected. nan
-        where nothing is told, or no correction was found.
-    unfairness_train, unfairness_test, difference_train, difference_test : tuple of float
-        Largest deviation of a group from the overall rate; largest difference between two groups (Fairlearn's).
-    accuracy : tuple of float
-        Of the model, on unseen people.
-    members : tuple of float
-        Probability that `MEMBER_ATTACKER` ranks a training person above an unseen one.
+    The tolerance trained for is None if nothing was promised. The attacker is `told` it, or the smallest that these
+    answers can meet if that is larger, and once corrected names the attribute of a share `after` of the training people
+    rightly: nan where nothing is told, or no correction was found. Unfairness is a group's largest deviation from the
+    overall rate, the difference the largest between two groups (Fairlearn's), the accuracy the model's on unseen
+    people; `members` is the probability that `MEMBER_ATTACKER` ranks a training person above an unseen one.
     """
 
     tolerance: float | None
@@ -175,23 +158,11 @@ class MapCell(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landscape(Result):
-    """A map.
+    """A map of a table's models, budget by budget and in each tolerance by tolerance, and who made it from what.
 
-    Attributes
-    ----------
-    title, attribute, majority_name : str
-        Of the table; what is attacked; the largest group.
-    majority, before, strong : tuple of float
-        By seed, on the training people: the control that names the largest group for everybody, the paper's attacker
-        before any correction, and the strong attacker, who is told nothing.
-    majority_label : tuple of float
-        By seed: the control of the models' accuracy, the more frequent label for all unseen people.
-    readings : tuple of Readings
-        Budget by budget, in each tolerance by tolerance.
-    made_from : str
-        Fingerprint of table and plan, see `core.sweep.landscape.landscape_key`.
-    made_by : tuple of str
-        Version, code and libraries that made it.
+    By seed, right guesses about the training people: the control that names the largest group for everybody, the
+    paper's attacker before any correction, and the strong attacker, who is told nothing. `majority_label` is the
+    control of the models' accuracy, the more frequent label for all unseen people.
     """
 
     plan: LandscapePlan
@@ -291,19 +262,13 @@ def landscape_key(dataset: AuditDataset, plan: LandscapePlan) -> str:
 
 
 def write_landscape(made: Landscape, path: Path) -> None:
-    """Write a map.
-
-    Raises `InputError` if the file cannot be written.
-    """
+    """Write a map; raises `InputError` if the file cannot be written."""
     lines = dumps(made).replace('},{"tolerance"', '},\n{"tolerance"')
     write_file(path, f"{lines}\n".encode(), what="The map")
 
 
 def read_landscape(path: Path) -> Landscape:
-    """Read a map.
-
-    Raises `FairLeakError` if the file is missing or does not hold a map.
-    """
+    """Read a map; raises `FairLeakError` if the file is missing or does not hold one."""
     try:
         return loads(path.read_text(encoding="utf-8"), Landscape)
     except (OSError, UnicodeDecodeError, RecordError) as error:

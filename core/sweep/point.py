@@ -41,11 +41,6 @@ SWEPT_METHODS = ("exponentiated_gradient",)
 """Methods that can be asked for a tolerance; each of the others is one point, at tolerance 0."""
 
 
-def tolerance_configs(config: AuditConfig, tolerances: Sequence[float] = TOLERANCES) -> list[AuditConfig]:
-    """Return the same audit at each trained tolerance."""
-    return [replace(config, tolerance=float(t)) for t in tolerances]
-
-
 def grid(
     base: AuditConfig,
     *,
@@ -58,13 +53,8 @@ def grid(
 
     Raises `InputError` if a sequence is empty or a value breaks its rule.
 
-    Parameters
-    ----------
-    base : AuditConfig
-        Everything else; its epsilon is the private tree's alone.
-    tolerances : sequence of float in [0, 1]
-        Used by the methods that can be asked for a tolerance (`SWEPT_METHODS`); the others appear once for each
-        metric and seed, with tolerance 0.
+    Tolerances, in [0, 1], are those of the methods that can be asked for one (`SWEPT_METHODS`); the others appear once
+    for each metric and seed, with tolerance 0. Everything else is the base's; its epsilon is the private tree's alone.
     """
     methods = (base.method,) if methods is None else methods
     metrics = (base.metric,) if metrics is None else metrics
@@ -117,24 +107,11 @@ def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | N
 class SweepPoint(Result):
     """One trained model and what every adversary makes of its tolerance. Equality ignores the seconds.
 
-    Attributes
-    ----------
-    config : AuditConfig
-        Method, metric, seed, and the tolerance trained for and told to the attacker.
-    achieved : float
-        Unfairness on the training records: a fact about them.
-    unfairness_test : Estimate
-        The same on the test records.
-    difference_test : Estimate
-        Difference between groups on either.
-    accuracy_train, accuracy_test : Estimate
-        Of the audited model.
-    majority_test : Estimate
-        Control: accuracy of predicting the more frequent label for everybody.
-    disclosures : dict
-        (adversary, protocol, cost) -> Disclosure.
-    seconds, seconds_model : float
-        Wall time in all, and of it the training and asking of the audited model, which is fairlearn's share.
+    The configuration's tolerance is trained for and told to the attacker. Unfairness `achieved` on the training records
+    is a fact about them; on the test records it is an estimate, and so is the difference between groups. Accuracy is
+    the audited model's; `majority_test` is the control, predicting the more frequent label for everybody. Disclosures
+    are by adversary, protocol and cost. Seconds are wall time in all, and of it the training and asking of the audited
+    model, which is fairlearn's share.
     """
 
     config: AuditConfig

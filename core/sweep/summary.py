@@ -26,17 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spread(Result):
-    """One number over seeds.
+    """One number over seeds, with the standard deviation between them (n - 1 in the denominator; nan with one seed).
 
-    Attributes
-    ----------
-    sd : float
-        Standard deviation between seeds (n - 1 in the denominator); nan with one seed.
-    low, high : float
-        Interval; nan where there is none.
-    over : {"seeds", "people", ""}
-        What the interval is over: seeds if there are several, else people; empty where one seed measured a fact
-        without an interval.
+    The interval is `over` "seeds" if there are several, else "people"; it is nan, and this empty, where one seed
+    measured a fact without an interval.
     """
 
     mean: float
@@ -51,22 +44,11 @@ class Spread(Result):
 class SweepRow(Result):
     """All seeds of one setting and one attacker.
 
-    Attributes
-    ----------
-    tolerance : float
-        Trained for and told.
-    majority : Spread
-        Control: accuracy of naming the larger group for everybody.
-    before, balanced_before : Spread
-        Accuracy and balanced accuracy of the adversary's guess, over all seeds.
-    before_corrected : Spread or None
-        Accuracy before over the seeds that have a correction: what `after` is to be set against.
-    after, balanced_after, gain : Spread or None
-        After correction, and the change seed by seed, over the seeds that have a correction; None without any.
-    n_true : int
-        Seeds in which the model satisfied what the attacker was told.
-    model_train, model_test, model_majority : Spread
-        Accuracy of the audited model, and of always predicting the more frequent label (on the test records).
+    The tolerance is trained for and told; in `n_true` seeds the model satisfied it. `majority` is the control: accuracy
+    of naming the larger group for everybody. Accuracy and balanced accuracy of the adversary's guess before are over
+    all seeds; `before_corrected`, those after and the gain seed by seed are over the seeds that have a correction, None
+    without any. Of the audited model: accuracy, and that of always predicting the more frequent label (on the test
+    records).
     """
 
     method: str
@@ -94,22 +76,24 @@ class SweepRow(Result):
 
 
 _SETTING = ("method", "metric", "tolerance", "adversary", "protocol", "cost")
-_SPREADS = (
-    "majority", "before", "before_corrected", "after", "gain", "balanced_before", "balanced_after",
-    "model_train", "model_test", "model_majority", "unfairness_train", "unfairness_test",
-    "difference_train", "difference_test",
-)  # fmt: skip
+_OF_GUESSES = ("majority", "before", "before_corrected", "after", "gain", "balanced_before", "balanced_after")
+_OF_MODEL = {
+    "model_train": "accuracy_train",
+    "model_test": "accuracy_test",
+    "model_majority": "majority_test",
+    "unfairness_train": "achieved",
+    "unfairness_test": "unfairness_test",
+    "difference_train": "difference_train",
+    "difference_test": "difference_test",
+}
+"""Number of a row -> that of a point."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepSummary(Result):
-    """A sweep over seeds.
-
-    Intervals over seeds aim at the coverage `level`, in (0, 1); those over people keep their own.
-    """
+    """A sweep over seeds; intervals over seeds aim at a coverage of 95%, those over people keep their own."""
 
     rows: tuple[SweepRow, ...]
-    level: float
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one line a row; each number as its mean, and with _sd, _low, _high, _n, _interval."""
@@ -118,28 +102,26 @@ class SweepSummary(Result):
         return pd.DataFrame([_line(row) for row in self.rows])
 
 
-def summarise(points: Sequence[SweepPoint], *, level: float = 0.95) -> SweepSummary:
+def summarise(points: Sequence[SweepPoint]) -> SweepSummary:
     """Gather the points of a sweep, in any order, setting by setting over seeds.
 
-    Raises `InputError` if there are no points, two are of one configuration, some are of different tables, private
-    trees have different epsilons, or `level` is not in (0, 1).
+    Raises `InputError` if there are no points, two are of one configuration, some are of different tables, or private
+    trees have different epsilons.
     """
-    _check(points, level)
+    _check(points)
     groups: dict[tuple[Any, ...], list[SweepPoint]] = defaultdict(list)
     for point in sorted(points, key=lambda p: p.config.seed):
         groups[point.config.method, point.config.metric, point.tolerance].append(point)
     rows = [
-        _row(members, attacker, level)
+        _row(members, attacker)
         for _, members in sorted(groups.items())
         for attacker in members[0].disclosures
         if all(attacker in member.disclosures for member in members)
     ]
-    return SweepSummary(rows=tuple(rows), level=level)
+    return SweepSummary(rows=tuple(rows))
 
 
-def _check(points: Sequence[SweepPoint], level: float) -> None:
-    if not 0 < level < 1:
-        raise InputError(f"level must be in (0, 1), got {level!r}.")
+def _check(points: Sequence[SweepPoint]) -> None:
     if not points:
         raise InputError("A summary needs at least one finished configuration, got none.")
     if len({point.config for point in points}) < len(points):
@@ -150,12 +132,16 @@ def _check(points: Sequence[SweepPoint], level: float) -> None:
         raise InputError("All private trees of a summary must have one epsilon, got several.")
 
 
-def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str], level: float) -> SweepRow:
+def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str]) -> SweepRow:
     config, told = points[0].config, [point.disclosures[attacker] for point in points]
 
     def over(found: Sequence[Any], name: str, least: float = 0.0) -> Any:
-        return _spread([getattr(one, name) for one in found], level, least)
+        return _spread([getattr(one, name) for one in found], least)
 
+    numbers = {
+        name: over(told, name, -1.0 if name == "gain" else 0.0) for name in _OF_GUESSES if name != "before_corrected"
+    }
+    numbers |= {name: over(points, source) for name, source in _OF_MODEL.items()}
     return SweepRow(
         method=config.method,
         metric=config.metric,
@@ -164,25 +150,13 @@ def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str], level: fl
         protocol=attacker[1],
         cost=attacker[2],
         seeds=tuple(point.config.seed for point in points),
-        majority=over(told, "majority"),
-        before=over(told, "before"),
-        balanced_before=over(told, "balanced_before"),
-        before_corrected=over([d for d in told if d.after is not None], "before"),
-        after=over(told, "after"),
-        balanced_after=over(told, "balanced_after"),
-        gain=over(told, "gain", -1.0),
         n_true=sum(d.is_true for d in told),
-        model_train=over(points, "accuracy_train"),
-        model_test=over(points, "accuracy_test"),
-        model_majority=over(points, "majority_test"),
-        unfairness_train=over(points, "achieved"),
-        unfairness_test=over(points, "unfairness_test"),
-        difference_train=over(points, "difference_train"),
-        difference_test=over(points, "difference_test"),
+        before_corrected=over([d for d in told if d.after is not None], "before"),
+        **numbers,
     )
 
 
-def _spread(values: Sequence[Estimate | float | None], level: float, least: float) -> Spread | None:
+def _spread(values: Sequence[Estimate | float | None], least: float) -> Spread | None:
     """Return mean, standard deviation and interval inside [least, 1] of what was measured; None if nothing was."""
     there = [value for value in values if value is not None]
     if not there:
@@ -196,7 +170,7 @@ def _spread(values: Sequence[Estimate | float | None], level: float, least: floa
     from scipy.stats import t
 
     sd = statistics.stdev(numbers) if all(map(math.isfinite, numbers)) else math.nan
-    half = float(t.ppf(0.5 + level / 2, len(numbers) - 1)) * sd / math.sqrt(len(numbers))
+    half = float(t.ppf(0.975, len(numbers) - 1)) * sd / math.sqrt(len(numbers))
     low, high = (max(least, mean - half), min(1.0, mean + half)) if math.isfinite(half) else (math.nan, math.nan)
     return Spread(mean=mean, sd=sd, low=low, high=high, n=len(numbers), over="seeds")
 
@@ -204,7 +178,7 @@ def _spread(values: Sequence[Estimate | float | None], level: float, least: floa
 def _line(row: SweepRow) -> dict[str, Any]:
     line: dict[str, Any] = {name: getattr(row, name) for name in _SETTING}
     line |= {"n_seeds": len(row.seeds), "n_true": row.n_true}
-    for name in _SPREADS:
+    for name in (*_OF_GUESSES, *_OF_MODEL):
         spread: Spread | None = getattr(row, name)
         line |= _told(name, spread)
         line[f"{name}_n"] = 0 if spread is None else spread.n
@@ -218,18 +192,18 @@ _ADVERSARIES = {"features": "A", "predictions": "A'"}
 def table_three(
     summary: SweepSummary,
     *,
-    method: str = "threshold_optimizer",
     protocol: str = "as_published",
     cost: str = "published",
 ) -> pandas.DataFrame:
-    """Return table III: a metric a line, the audited model's figures, then each adversary's accuracy.
+    """Return table III: a metric a line, the threshold optimizer's figures, then each adversary's accuracy.
 
     Columns, each with _sd, _low and _high: model_train, model_test, unfairness_train, unfairness_test,
     difference_train, difference_test; majority; and for A (features) and A' (features and predictions) before, after
     and gain; other adversaries by their names. The paper prints mean and standard deviation, and raises the tolerance
-    of 0 until the model keeps it; under "held_out" it stays 0, which often no correction can meet. A method that was
-    swept appears with its smallest tolerance. Raises `InputError` if the sweep has no point of `method`.
+    of 0 until the model keeps it; under "held_out" it stays 0, which often no correction can meet. Raises `InputError`
+    if the sweep has no point of the method.
     """
+    method = "threshold_optimizer"
     rows = [row for row in summary.rows if (row.method, row.protocol, row.cost) == (method, protocol, cost)]
     if not rows:
         raise InputError(f"Table III needs points of {method} under {protocol} with the cost {cost}, got none.")

@@ -307,12 +307,7 @@ class Child:
         """Call a function in the child, "module:name", and return its answer.
 
         It is called with a dict the child keeps, a function for progress (heard by `report`), and the arguments, which
-        are whatever can be pickled.
-
-        Raises
-        ------
-        InputError
-            What the function refuses, or one sentence that says how the child ended.
+        are whatever can be pickled. Raises `InputError`: what the function refuses, or how the child ended.
         """
         with self._asking, _places.taken_by(self):
             if not self.alive:

@@ -325,7 +325,7 @@ def _waterfalls(config: AuditConfig, own: list, findings: AuditFindings) -> None
                 attribute=attribute,
             )
             panels.chart(drawing, key=f"seeds_{name[:5]}_chart")
-            st.caption(shell.escape(leak.sentence("constraint")))
+            st.caption(shell.escape(leak.sentence()))
 
 
 def _sentences(config: AuditConfig, points: list, own: list) -> None:  # type: ignore[type-arg]

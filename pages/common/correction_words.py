@@ -107,7 +107,7 @@ def promise_added(leak: Attribution) -> str:
     """Say what the fairness promise adds to the groups' shares, for this one audit."""
     from core.correction import attribute_over_seeds
 
-    return escape(attribute_over_seeds([leak]).sentence("constraint"))
+    return escape(attribute_over_seeds([leak]).sentence())
 
 
 def permuted(control: Disclosure) -> str:

@@ -17,7 +17,7 @@ from statistics import median
 
 from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, load
-from core.sweep import PAPER_TOLERANCES, SweepPoint, sweep, tolerance_configs
+from core.sweep import PAPER_TOLERANCES, SweepPoint, grid, sweep
 
 SPEED_UP = 1.7
 
@@ -52,7 +52,7 @@ def told(n_jobs: int, wall: float, points: list[SweepPoint]) -> None:
 def main(length: str = "") -> None:
     """Measure and print."""
     name, dataset = people()
-    configs = tolerance_configs(AuditConfig(dataset=name, roles=dataset.roles), PAPER_TOLERANCES)
+    configs = grid(AuditConfig(dataset=name, roles=dataset.roles), tolerances=PAPER_TOLERANCES)
     print(f"Sweep, {name}, {dataset.n:,} records, {os.cpu_count()} cores", flush=True)
     list(sweep(configs[:1], dataset))  # imports and caches
     walls, results = {}, {}

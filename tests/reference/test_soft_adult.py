@@ -20,6 +20,7 @@ the calibrated forest and each next step of the attribution but the last, whose 
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,16 +56,9 @@ def findings(adult: AuditDataset) -> AuditFindings:
 def attribution(adult: AuditDataset, findings: AuditFindings, features, with_predictions) -> Attribution:
     splits = split(adult, seed=42)
     known = adult.sensitive[splits.known].mean()
-    return attribute_leak(
-        attacker="reference",
-        features=features,
-        with_predictions=with_predictions,
-        prior=[1 - known, known],
-        truth=adult.sensitive[splits.train],
-        predictions=findings.model.predictions[splits.train],
-        metric="statistical_parity",
-        tolerance=0.001,
-    )
+    attacked = findings.attacks["features", "held_out"].attacked
+    said = [replace(attacked, probability=posterior) for posterior in (features, with_predictions)]
+    return attribute_leak("reference", *said, prior=[1 - known, known], metric="statistical_parity", tolerance=0.001)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from core.config import AuditConfig
 from core.datasets import AuditDataset, split
 from core.errors import Cancelled, InputError
 from core.fairness import METRICS
-from core.sweep import TOLERANCES, sweep, tolerance_configs
+from core.sweep import TOLERANCES, grid, sweep
 from tests.samples import ROLES, dataset
 
 CONFIG = AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01, seed=7)
@@ -151,7 +151,7 @@ def test_only_the_demo_needs_no_data() -> None:
 
 @pytest.mark.long
 def test_a_sweep_gives_the_same_in_one_process_and_in_two(people: AuditDataset) -> None:
-    configs = tolerance_configs(CONFIG, (0.0, 0.02, 0.1))
+    configs = grid(CONFIG, tolerances=(0.0, 0.02, 0.1))
     here = {p.tolerance: p for p in sweep(configs, people)}
     there = {p.tolerance: p for p in sweep(configs, people, n_jobs=2)}
     assert set(here) == set(there) == {0.0, 0.02, 0.1}
@@ -164,11 +164,11 @@ def test_a_sweep_gives_the_same_in_one_process_and_in_two(people: AuditDataset) 
 
 @pytest.mark.long
 def test_a_sweep_can_be_closed_before_its_end(people: AuditDataset) -> None:
-    running = sweep(tolerance_configs(CONFIG), people, n_jobs=2)
+    running = sweep(grid(CONFIG), people, n_jobs=2)
     first = next(running)
     running.close()  # type: ignore[attr-defined]
     assert first.tolerance in TOLERANCES
-    assert len(list(sweep(tolerance_configs(CONFIG, (0.1,)), people, n_jobs=2))) == 1  # and a new one can follow
+    assert len(list(sweep(grid(CONFIG, tolerances=(0.1,)), people, n_jobs=2))) == 1  # and a new one can follow
 
 
 def test_the_default_curve_has_enough_tolerances() -> None:

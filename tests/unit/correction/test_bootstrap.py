@@ -92,33 +92,28 @@ def test_a_projection_moves_to_where_projecting_the_draw_anew_leads(groups: int,
     told = {"metric": metric, "tolerance": 0.01, "labels": records.labels, "group_shares": shares}
     constraints = soft_constraints(records.predictions, n_groups=groups, **told)
     multipliers = project(records.probability, constraints).multipliers
-    tilt = Tilt(constraints=constraints, multipliers=multipliers, parts=parts, tolerance=0.01, shares=shares)
-    own = replace(tilt, true_shares=True)
+    tilt = Tilt(constraints=constraints, multipliers=multipliers, parts=parts, tolerance=0.01, shares=True)
     truth = records.truth.astype(np.intp)
     surprise = -np.log(records.probability[np.arange(n), truth])
-    found = steps_in_draws(
-        records.probability, surprise, truth, constraints.pattern, {"told": tilt, "own": own}, draws=5, seed=8
-    )
+    found = steps_in_draws(records.probability, surprise, truth, constraints.pattern, {"own": tilt}, draws=5, seed=8)
     order = np.argsort(constraints.pattern, kind="stable")
     from core.correction.bootstrap import _drawn_people
 
     for number, weight in enumerate(_drawn_people(n, 5, 8)):
         rows = np.repeat(order, weight)
         drawn = some(records, rows)
-        for step in ("told", "own"):
-            said = shares if step == "told" else (np.bincount(drawn.truth) / n).tolist()
-            after = soft_correct(
-                drawn.probability,
-                drawn.predictions,
-                tolerance=0.01,
-                metric=metric,
-                labels=drawn.labels,
-                group_shares=said,
-            )
-            loss = -np.log(after[np.arange(n), drawn.truth]).mean()
-            assert found[step].log_loss[number] == pytest.approx(loss, abs=2e-4)
-            right = rightly(found[step].size, found[step].right)[number]
-            assert right == pytest.approx((after.argmax(axis=1) == drawn.truth).mean(), abs=0.004)
+        after = soft_correct(
+            drawn.probability,
+            drawn.predictions,
+            tolerance=0.01,
+            metric=metric,
+            labels=drawn.labels,
+            group_shares=(np.bincount(drawn.truth) / n).tolist(),
+        )
+        loss = -np.log(after[np.arange(n), drawn.truth]).mean()
+        assert found["own"].log_loss[number] == pytest.approx(loss, abs=2e-4)
+        right = rightly(found["own"].size, found["own"].right)[number]
+        assert right == pytest.approx((after.argmax(axis=1) == drawn.truth).mean(), abs=0.004)
 
 
 def test_an_interval_holds_its_own_and_what_the_draws_add() -> None:

@@ -9,6 +9,7 @@ import pytest
 from core import solvers as integer_programs
 from core.correction import correct, ilp, smallest_tolerance, solve
 from core.correction.certificate import Claim, bound_of, certify
+from core.correction.counts import CountOutcome
 from core.errors import InputError
 from tests.problem_bank import adult_like
 
@@ -56,12 +57,10 @@ def test_a_group_empty_on_one_row_set_breaks_the_certificate():
 
 
 def test_a_solver_that_breaks_the_tolerance_is_not_believed(monkeypatch):
-    from core.correction.problem import Outcome
-
     def unchanged(problem, **_):
-        return Outcome(vector=problem.guess.copy(), bound=0.0)
+        return CountOutcome(counts=problem.old.copy(), bound=0.0)
 
-    monkeypatch.setattr(solve, "solve_rows_by_ilp", unchanged)
+    monkeypatch.setattr(solve, "solve_counts_by_ilp", unchanged)
     result = correct([1, 1, 0, 0], [1, 1, 0, 0], tolerance=0.1, solver="ilp")
     assert result.certificate.status == "not_solved" and result.certificate.residual == pytest.approx(0.4)
     assert result.reconstruction is None and result.objective is None and result.smallest_tolerance is None
@@ -83,17 +82,17 @@ def test_a_time_limit_never_passes_for_an_optimum(limit):
 
 
 def test_rows_are_tightened_once_when_a_solution_breaks_them(monkeypatch):
-    margins, solve_counts = [], ilp._solve_counts
+    margins, run = [], ilp._run
 
     def breaks_first(task, deadline):
         margins.append(task.margin)
-        answer = solve_counts(task, deadline)
-        return answer if task.margin else replace(answer, vector=task.problem.guess.copy())
+        answer = run(task, deadline)
+        return answer if task.margin else replace(answer, counts=task.problem.old.copy())
 
-    monkeypatch.setattr(ilp, "_solve_counts", breaks_first)
+    monkeypatch.setattr(ilp, "_run", breaks_first)
     arguments = adult_like(200)
     result = correct(**arguments, tolerance=0.02, solver="ilp")
-    assert margins == [0.0, pytest.approx(200 * ilp._ROW_TIGHTENING)]
+    assert margins[:2] == [0.0, ilp.TIGHTENING] and set(margins) == set(margins[:2])
     assert result.certificate.residual == 0
     assert result.objective == pytest.approx(correct(**arguments, tolerance=0.02).objective)
     assert result.certificate.best_bound <= result.objective * (1 + 1e-12)

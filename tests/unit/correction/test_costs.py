@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from core.adversaries import AttackedRecords
 from core.correction import correct
 from core.correction.costs import (
     SMALLEST_COST,
@@ -24,7 +25,9 @@ def validation_records(n, seed=0, decimals=9):
     labels = (rng.random(n) < np.where(predictions, 0.7, 0.2)).astype(np.uint8)
     confidence = np.round(0.5 + rng.random(n) / 2, decimals)
     guess = np.where(rng.random(n) < confidence - 0.2 * predictions * truth, truth, 1 - truth).astype(np.uint8)
-    return {"guess": guess, "confidence": confidence, "predictions": predictions, "truth": truth, "labels": labels}
+    said = np.stack([1 - confidence, confidence], axis=1)
+    said[guess == 0] = said[guess == 0, ::-1]
+    return AttackedRecords(probability=said, calibrated=said, predictions=predictions, labels=labels, truth=truth)
 
 
 def test_published_cost_is_a_power_of_the_rescaled_confidence():
@@ -65,23 +68,23 @@ def test_log_odds_cost_yields_the_most_probable_reconstruction():
 @pytest.mark.parametrize("tolerance", [0.0, 0.002, 0.01])
 def test_curve_is_the_accuracy_of_the_corrections(metric, n, decimals, tolerance):
     records = validation_records(n, seed=n, decimals=decimals)
-    known = {"tolerance": tolerance, "metric": metric, "labels": records["labels"]}
-    tried = np.array([0, 1, 2, 7, 40, 99])
-    curve = corrected_accuracy(**records, tolerance=tolerance, metric=metric, exponents=tried, n_groups=2)
-    chosen = choose_exponent(**records, tolerance=tolerance, metric=metric, exponents=tried)
+    known = {"tolerance": tolerance, "metric": metric, "labels": records.labels}
+    tried = (0, 1, 2, 7, 40, 99)
+    curve = corrected_accuracy(records, tolerance=tolerance, metric=metric, exponents=tried)
+    chosen = choose_exponent(records, tolerance=tolerance, metric=metric, exponents=tried)
     for exponent, told in zip(tried, curve, strict=True):
-        cost = published_cost(records["confidence"], exponent)
-        vector = correct(records["guess"], records["predictions"], cost=cost, **known).reconstruction
+        cost = published_cost(records.confidence, exponent)
+        vector = correct(records.guess, records.predictions, cost=cost, **known).reconstruction
         if vector is None:
             assert math.isnan(told) and chosen is None
         else:
-            assert told == np.mean(vector == records["truth"])
+            assert told == np.mean(vector == records.truth)
 
 
 def test_the_smallest_exponent_of_the_best_wins():
-    asked = {**validation_records(2000), "tolerance": 0.001, "metric": "statistical_parity"}
-    curve = corrected_accuracy(**asked, exponents=np.arange(100), n_groups=2)
-    assert choose_exponent(**asked) == int(np.flatnonzero(curve == curve.max())[0])
+    records, asked = validation_records(2000), {"tolerance": 0.001, "metric": "statistical_parity"}
+    curve = corrected_accuracy(records, **asked, exponents=range(100))
+    assert choose_exponent(records, **asked) == int(np.flatnonzero(curve == curve.max())[0])
     assert curve.max() > curve.min()
 
 

@@ -8,7 +8,7 @@ import pytest
 from core.audit import AuditFindings, run
 from core.config import AuditConfig
 from core.correction import MoreDisclosed, correct, disclose_more
-from core.correction.knowledge import KNOWLEDGE
+from core.correction.disclosure import KNOWLEDGE
 from core.fairness import METRICS, unfairness
 from tests.samples import ROLES, dataset
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.adversaries import AttackedRecords
 from core.correction import correct, enumeration, solve, tangents
 from core.correction.certificate import Correction
 from core.correction.costs import choose_exponent
@@ -54,12 +55,14 @@ def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.Fixtu
 
 def test_the_exponent_does_not_depend_on_the_clock(request: pytest.FixtureRequest) -> None:
     asked = problem()
+    said = np.random.default_rng(0).dirichlet(np.ones(4), asked["guess"].size)
+    known = {name: asked[name] for name in ("predictions", "labels")}
     truth = np.roll(asked["guess"], 3)
-    given = (asked["guess"], asked["cost"], asked["predictions"], truth)
-    settings = {"tolerance": 0.02, "metric": "equalized_odds", "labels": asked["labels"], "n_groups": 4}
-    fast = choose_exponent(*given, exponents=(0, 2, 8), **settings)
+    records = AttackedRecords(probability=said, calibrated=said, truth=truth, **known)
+    settings = {"tolerance": 0.02, "metric": "equalized_odds", "exponents": (0, 2, 8)}
+    fast = choose_exponent(records, **settings)
     request.getfixturevalue("slow")
-    again = choose_exponent(*given, exponents=(0, 2, 8), **settings)
+    again = choose_exponent(records, **settings)
     assert fast == again and fast is not None
 
 

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from core.errors import FairLeakError, InputError
-from core.sweep import FolderStore, sweep, tolerance_configs
+from core.sweep import FolderStore, grid, sweep
 from core.sweep import engine as cluster
 from tests.patience import PATIENT
 from tests.sweep_work import BASE, people, surroundings
 from tests.unit.sweep.test_engine import never, refused
 
 ROOT = Path(__file__).resolve().parents[3]
-CONFIGS = [*tolerance_configs(BASE, (0.05,)), replace(BASE, method="unmitigated", tolerance=0.0, seed=3)]
+CONFIGS = [*grid(BASE, tolerances=(0.05,)), replace(BASE, method="unmitigated", tolerance=0.0, seed=3)]
 
 
 def free_port() -> int:
@@ -101,7 +101,7 @@ def test_a_cluster_worker_computes_in_one_thread_elsewhere(address: str):
 
 
 def test_a_sweep_on_the_cluster_can_be_closed_and_another_can_follow(address: str):
-    some = sweep(tolerance_configs(BASE), people(), scheduler=address, measure=surroundings)
+    some = sweep(grid(BASE), people(), scheduler=address, measure=surroundings)
     next(some)
     some.close()  # type: ignore[attr-defined]
     assert len(list(sweep(CONFIGS, people(), scheduler=address, measure=surroundings))) == 2

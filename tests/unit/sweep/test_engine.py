@@ -14,12 +14,12 @@ import threadpoolctl
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import Cancelled, FairLeakError, InputError
-from core.sweep import FolderStore, MemoryStore, SweepPoint, grid, measure, sweep, tolerance_configs
+from core.sweep import FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
 from core.sweep import engine as workers
 from tests.sweep_work import BASE, begun, logged, people, surroundings, unattacked
 
 CONFIGS = [
-    *tolerance_configs(BASE, (0.0, 0.05)),
+    *grid(BASE, tolerances=(0.0, 0.05)),
     replace(BASE, method="threshold_optimizer", metric="equal_opportunity", tolerance=0.0),
     replace(BASE, method="unmitigated", tolerance=0.0, seed=3),
 ]
@@ -61,7 +61,7 @@ def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypat
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         monkeypatch.setenv(name, "2")
     get_reusable_executor().shutdown(wait=True)  # workers that were started before
-    configs = tolerance_configs(BASE, [k / 100 for k in range(6)])
+    configs = grid(BASE, tolerances=[k / 100 for k in range(6)])
     found = list(sweep(configs, people(), n_jobs=2, measure=surroundings))
     assert os.getpid() not in {point.unfairness_test.n for point in found}
     assert {point.achieved for point in found} == {1.0}

@@ -12,7 +12,7 @@ import pytest
 import core
 from core.errors import FairLeakError, InputError
 from core.fingerprint import fingerprint
-from core.sweep import FolderStore, SweepPoint, measure, sweep, tolerance_configs
+from core.sweep import FolderStore, SweepPoint, grid, measure, sweep
 from core.sweep.point import point_key
 from tests import samples
 from tests.sweep_work import BASE, people, surroundings
@@ -73,7 +73,7 @@ def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: SweepPoint):
 
 
 def test_a_damaged_record_is_measured_anew_by_the_sweep(tmp_path: Path):
-    configs = tolerance_configs(BASE, (0.1,))
+    configs = grid(BASE, tolerances=(0.1,))
     first = list(sweep(configs, people(), store=FolderStore(tmp_path), measure=surroundings))
     the_record(tmp_path).write_text("nonsense")
     store = FolderStore(tmp_path)
