@@ -15,7 +15,8 @@ from pages.common import correction_words as words
 with shell.head("correction", badge=wording.synthetic_badge(state.dataset_name())):
     published = controls.published_switch()
 config, table = cached.audited()
-findings, dataset = cached.findings_of(config, table)
+audit = cached.audit(config, table)
+findings = audit.findings
 
 from core.charts import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one
 from pages.common import correction_sections as sections
@@ -30,31 +31,29 @@ attribute = shell.escape(wording.attribute(config))
 def told() -> None:
     """Draw everything that follows the slider."""
     tolerance = st.session_state.get("told", words.first_told(findings))
-    now = cached.disclosure(points, findings, tolerance, **settings)
-    curve = [points[t] for t in sorted(points)]
+    now, curve = audit.disclosure(tolerance, **attacker), audit.curve(**attacker)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(
+        by_tolerance = panels.titled(
             words.curve_heading(curve),
             f"People whose {attribute} is recovered, by the tolerance the attacker is told",
+            draw_disclosure(
+                curve,
+                now,
+                words.strong_line(findings, adversary),
+                colours,
+                attribute=attribute,
+                attacker=words.attacker(adversary),
+                difference=findings.model.difference_train,
+            ),
+            key="told_chart",
         )
-        by_tolerance = draw_disclosure(
-            curve,
-            now,
-            words.strong_line(findings, adversary),
-            colours,
-            attribute=attribute,
-            attacker=attacker,
-            difference=findings.model.difference_train,
-        )
-        panels.chart(by_tolerance, key="told_chart")
         controls.told_tolerance(tolerance)
     time.sleep(_HEAD_START)
     with opening:
-        shell.finding(*words.finding(findings, now, config, adversary=adversary, as_published=published))
+        shell.finding(*words.finding(findings, now, adversary=adversary, as_published=published))
     with right:
-        leak = cached.attribution(findings, now.used, adversary)
-        shell.whisper("Where the leak comes from", "Each row adds one thing the attacker knows; 95% intervals")
+        leak = audit.attribution(now.used, adversary)
         waterfall = draw_waterfall(
             rows_of_one(leak, now, share=words.share_words(findings)),
             findings.strong,
@@ -63,7 +62,8 @@ def told() -> None:
             attribute=attribute,
             told=now.told,
         )
-        panels.chart(waterfall, key="leak_chart")
+        drawn = "Each row adds one thing the attacker knows; 95% intervals"
+        panels.titled("Where the leak comes from", drawn, waterfall, key="leak_chart")
         st.caption(words.promise_added(leak))
     st.markdown(words.certificate(now))
     if noise := words.private_training(findings, now):
@@ -72,9 +72,12 @@ def told() -> None:
         panels.problem(words.false_disclosure(findings, now))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper("Accuracy by group", "Share inferred correctly before (○) and after (●), 95% intervals")
-        by_group = draw_recognition(now, curve, colours, names=findings.group_names)
-        panels.chart(by_group, key="recognised_chart")
+        by_group = panels.titled(
+            "Accuracy by group",
+            "Share inferred correctly before (○) and after (●), 95% intervals",
+            draw_recognition(now, curve, colours, names=findings.group_names),
+            key="recognised_chart",
+        )
     with right:
         panels.how_to_read(words.guide(findings, now))
         panels.numbers(
@@ -86,28 +89,17 @@ def told() -> None:
             },
             key="correction",
         )
-        st.caption(words.permuted(cached.permuted(findings, dataset, now, **settings)))
+        st.caption(words.permuted(audit.permuted(now, **attacker)))
         st.caption(words.held_out(findings, adversary, published))
 
 
 opening = st.empty()
 left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
 with right:
-    settings: dict[str, Any] = {**controls.attacker_settings(), "as_published": published}
-adversary = settings["adversary"]
-attacker = words.attacker(adversary)
+    attacker: dict[str, Any] = {**controls.attacker_settings(), "as_published": published}
+adversary = attacker["adversary"]
 with left:
     shell.chips(*words.known(findings, adversary))
-points = cached.curve(findings, dataset, **settings)
+audit.curve(**attacker)  # ends the page while it is computed
 told()
-section = controls.further_section()
-if section == "trained":
-    sections.trained_section(config, dataset, findings, points[0.0], settings)
-elif section == "methods":
-    sections.methods_section(config, dataset, settings)
-elif section == "seeds":
-    sections.seeds_section(config, dataset, findings)
-elif section == "tuning":
-    sections.tuning_section(config, dataset, adversary)
-elif section == "more":
-    sections.more_section(config, dataset, findings, settings)
+sections.draw(controls.further_section(), audit, attacker)

@@ -123,7 +123,7 @@ def published(who: People) -> tuple[tuple[float, float], ...]:
 def _own() -> Ratings:
     """Return the session's own ratings, with the box to bring them; ends the page while there are none."""
     _box()
-    ratings = cached.own_ratings()
+    ratings: Ratings | None = cached.own(state.OWN_RATINGS)
     if ratings is None:
         st.caption(
             "One table with a line a rating and the columns user, item, rating and the private attribute (CSV), the "
@@ -144,12 +144,13 @@ def _box() -> None:
         help="Kept in this session's memory only: never written to disk, gone ten minutes after you close the page.",
     )
     handed = [file.file_id for file in files or []]
-    lost = cached.own_ratings() is None and "guard_problem" not in st.session_state
+    lost = cached.own(state.OWN_RATINGS) is None and "guard_problem" not in st.session_state
     if files and (lost or st.session_state.get("guard_read") != handed):
         _read(files, handed)
     panels.kept_problem("guard_problem")
-    if cached.own_ratings() is not None:
-        st.button("Remove your ratings", key="guard_remove", icon=":material/delete:", on_click=cached.drop_own_ratings)
+    if cached.own(state.OWN_RATINGS) is not None:
+        icon, of_ratings = ":material/delete:", (state.OWN_RATINGS,)
+        st.button("Remove your ratings", key="guard_remove", icon=icon, on_click=cached.drop_own, args=of_ratings)
 
 
 def _read(files: Any, handed: list[str]) -> None:
@@ -166,7 +167,7 @@ def _read(files: Any, handed: list[str]) -> None:
     except MemoryError:
         st.session_state["guard_problem"] = "The ratings do not fit into memory; use fewer people or items."
         return
-    cached.keep_own_ratings(ratings)
+    cached.keep_own(state.OWN_RATINGS, ratings)
 
 
 def _refused(files: Any) -> str:

@@ -21,7 +21,7 @@ from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from core.settings import Setting, params
 from pages.common import panels, shell, state
-from pages.common.cached import kept_tolerance, own_table
+from pages.common.cached import kept_tolerance, own
 
 Kind = Literal["toggle", "selectbox", "multiselect", "slider", "select_slider", "number_input", "text_input"]
 """Streamlit's widgets a setting can be drawn as."""
@@ -107,7 +107,7 @@ def audit_settings(page: str) -> None:
 
 def _start_tolerance() -> None:
     """Start at the default, for predictions that came with a table at the smallest tolerance they keep to."""
-    table = own_table() if state.given() else None
+    table = own(state.UPLOAD) if state.given() else None
     config = state.config(table) if table is not None else None
     if table is None or config is None:
         state.start_tolerance(None, state.default("tolerance"))
@@ -213,18 +213,19 @@ def attacker_settings() -> dict[str, str]:
     return {"adversary": adversary, "cost": cost}
 
 
-_SECTIONS = {
+FURTHER = {
     "trained": "Tighter and looser models",
     "methods": "Other methods",
     "seeds": "Other seeds",
     "tuning": "A tuned attacker",
     "more": "More disclosed",
 }
+"""What is on offer below the correction's slider."""
 
 
 def further_section() -> str:
     """Choose what is shown below the slider."""
-    return str(panels.pick("Look further", _SECTIONS, key="further", default="trained"))
+    return str(panels.pick("Look further", FURTHER, key="further", default="trained"))
 
 
 def told_tolerance(value: float) -> None:
@@ -244,7 +245,7 @@ def told_tolerance(value: float) -> None:
 def dataset() -> None:
     """Choose the table."""
     options = list(CATALOG)
-    if own_table() is not None or state.dataset_name() == state.UPLOAD:  # a table that got lost stays chosen: said so
+    if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
         options.append(state.UPLOAD)
     value = st.selectbox(
         "Dataset",

@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from core.audit import AuditFindings
 from core.config import AuditConfig
 from core.estimates import Estimate, over_repeats, percent, points, tolerance_text
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from pages.common.shell import escape
+from pages.common.wording import attribute
 
 if TYPE_CHECKING:
     import pandas
@@ -34,6 +34,20 @@ def trained_heading(rows: Sequence[SweepRow]) -> str:
             return f"Being told misleads the attacker significantly at {misled} of {len(gains)} tolerances"
         return "Being told has no statistically significant effect at any of these tolerances"
     return f"Being told helps the attacker significantly at {ahead} of {len(gains)} tolerances"
+
+
+def trained_quantity(config: AuditConfig, as_published: bool) -> str:
+    """Say what is drawn over trained tolerances, and what the attacker is told."""
+    told = (
+        ", raised until it is true"
+        if as_published
+        else "; hollow: the model misses what it was trained for, so she is told a falsehood"
+    )
+    others = "" if config.method == "exponentiated_gradient" else ". All are trained by exponentiated gradient"
+    return (
+        f"People whose {escape(attribute(config))} is recovered; each point is a model trained for that tolerance, and "
+        f"the attacker is told the same{told}{others}"
+    )
 
 
 def reached(rows: Sequence[SweepRow]) -> str:
@@ -232,7 +246,7 @@ def _unknown(found_points: Sequence[LeakPoint], own: Sequence[LeakPoint], config
     return f"{opening}It is the right metric in {right} of {found.n} seeds ({chance}); {reached}{truth}."
 
 
-def leak_tables(found: Sequence[LeakPoint], own: Sequence[LeakPoint], findings: AuditFindings) -> dict[str, Any]:
+def leak_tables(found: Sequence[LeakPoint], own: Sequence[LeakPoint]) -> dict[str, Any]:
     """Return the tables behind the section."""
     import pandas as pd
 

@@ -6,7 +6,6 @@ import math
 
 from core.adversaries import STRONG
 from core.audit import AuditFindings
-from core.config import AuditConfig
 from core.correction import Attribution, Disclosure
 from core.estimates import Estimate, count, epsilon_text, interval, percent, points, tolerance_text
 from core.fairness import difference_title
@@ -24,9 +23,7 @@ _ATTACKERS = {
 }
 
 
-def finding(
-    findings: AuditFindings, now: Disclosure, config: AuditConfig, *, adversary: str, as_published: bool = False
-) -> tuple[str, str]:
+def finding(findings: AuditFindings, now: Disclosure, *, adversary: str, as_published: bool = False) -> tuple[str, str]:
     """Return the finding of the correction, and its interval and control."""
     strong = "" if adversary in STRONG else _strong(findings, now)
     aside = _protocol(now, as_published, adversary)
@@ -38,9 +35,9 @@ def finding(
             f"{tolerance_text(now.used)}; {_smallest(now)}. {strong}",
             f"The attacker stays at {percent(now.before)} ({interval(now.before)}). {control}{aside}",
         )
-    name, after, before = escape(attribute(config)), percent(now.after), percent(now.before)
+    name, after, before = escape(attribute(findings.config)), percent(now.after), percent(now.before)
     who = _ATTACKERS[adversary]
-    if config.forest is not None and adversary not in STRONG:
+    if findings.config.forest is not None and adversary not in STRONG:
         who = who.replace("attacker", "attacker, tuned,", 1).replace(",,", ",")
     told = f"Told that the model is fair to within {tolerance_text(now.used)}, {who}"
     few = f" Only {count(now.after.n)} people are attacked: take it as a hint." if now.after.n < _FEW else ""
@@ -215,13 +212,6 @@ def curve_heading(curve: list[Disclosure]) -> str:
     if tightest.low > max(0.0, loosest.high) and max(g.value for g in gains) <= tightest.high:
         return "The tighter the promise, the more it gives away"
     return "What the promise gives away"
-
-
-def trained_caption(as_published: bool) -> str:
-    """Say what the attacker is told about models trained tighter or looser."""
-    if as_published:
-        return "the attacker is told the same, raised until it is true"
-    return "the attacker is told the same; hollow: the model misses what it was trained for, so she is told a falsehood"
 
 
 def false_disclosure(findings: AuditFindings, now: Disclosure) -> str:

@@ -53,6 +53,13 @@ def chart(drawing: Drawing, key: str) -> None:
     )
 
 
+def titled(heading: str, quantity: str, drawing: Drawing, key: str) -> Drawing:
+    """Show a chart under its point and, in grey, what is drawn; return it."""
+    shell.whisper(heading, quantity)
+    chart(drawing, key)
+    return drawing
+
+
 def how_to_read(text: str) -> None:
     """Offer an explanation, folded."""
     with st.expander("How to read this", icon=":material/help:"):
@@ -72,10 +79,16 @@ def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
 
 
 def pick(
-    label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, default: Any, help: str | None = None
+    label: str,
+    titles: Mapping[str, str] | Sequence[Any],
+    *,
+    key: str,
+    default: Any,
+    help: str | None = None,
+    place: Any = st,
 ) -> Any:
     """Choose one of a few things that stand side by side, named by `titles` or by themselves; the session keeps it."""
-    value = st.segmented_control(
+    value = place.segmented_control(
         label,
         list(titles),
         default=default,
