@@ -101,6 +101,12 @@ def pick(
     return default if value is None else value
 
 
+def choose(label: str, titles: Mapping[str, str], *, key: str, help: str | None = None, place: Any = st) -> Any:
+    """Choose one of several things from a list, named by `titles`; the session keeps it."""
+    name = titles.__getitem__
+    return place.selectbox(label, list(titles), key=key, format_func=name, help=help, persist_state="session")
+
+
 def download(label: str, content: Callable[[], bytes], file_name: str, *, key: str, mime: str = "text/csv") -> None:
     """Offer a file that is made when it is asked for."""
     st.download_button(
