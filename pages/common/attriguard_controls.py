@@ -86,22 +86,42 @@ _STEPS = 50  # of the slider
 def defence() -> tuple[People, Defence]:
     """Choose people and defence in one row; ends the page while there are no people."""
     ratings = people.chosen() != "table"
+    declared, defenders = (_RATINGS, _DEFENDERS) if ratings else (_TABLE, _DEFENDERS_OF_TABLES)
     places = st.columns([3, 3, 3, 2] if ratings else [3, 3, 2], vertical_alignment="bottom")
-    with places[0]:
-        people.choose()
+    people.choose(places[0])
     below = st.container()
-    policy = _policy(places[1]) if ratings else ""
-    defender = control(
-        _RATINGS["defender"] if ratings else _TABLE["defender"],
-        f"guard_defender_{len(_DEFENDERS if ratings else _DEFENDERS_OF_TABLES)}",
+    told: dict[str, Any] = {}
+    if ratings:
+        told["policy"] = control(
+            _RATINGS["policy"],
+            "guard_policy",
+            place=places[1],
+            options=_POLICIES,
+            help=(
+                "Modify_Add, Modify_Exist and Add_New of the paper. Where ratings that are there cannot mislead the "
+                "classifier, new ones are added all the same."
+            ),
+        )
+    told["defender"] = control(
+        declared["defender"],
+        f"guard_defender_{len(defenders)}",
         place=places[-2],
-        options=_DEFENDERS if ratings else _DEFENDERS_OF_TABLES,
+        options=defenders,
         help="The classifier the noise misleads. Attackers may use another one, and it does not fool all alike.",
     )
     who = _people(below, places[-1])
     with places[-1].popover("Target, margin", icon=":material/tune:", width="stretch"):
-        target, given, problem = _target(who)
-        told: dict[str, Any] = {"defender": defender, "target": target, "given": given, "margin": _margin()}
+        told["target"], told["given"], problem = _target(who)
+        told["margin"] = control(
+            _TABLE["margin"],
+            "guard_margin",
+            "select_slider",
+            options=[0.0, 0.5, 1.0, 1.5, 2.0, 3.0],
+            help=(
+                "By how much the wanted value's score must lead. Noise with a margin is larger and fools other kinds "
+                "of attackers more often."
+            ),
+        )
         balanced = st.toggle(
             "Count each value alike",
             key="guard_balanced",
@@ -112,7 +132,7 @@ def defence() -> tuple[People, Defence]:
         with below:
             panels.problem(problem)
     told["seed"] = who.config.seed if who.config is not None else 42
-    settings = GuardSettings(policy=policy, **told) if ratings else replace(changes(who), **told)
+    settings = GuardSettings(**told) if ratings else replace(changes(who), **told)
     return who, Defence(settings=settings, balanced=balanced)
 
 
@@ -126,20 +146,6 @@ def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
         if who is None:
             place.button("Target, margin", icon=":material/tune:", width="stretch", disabled=True)
     return who
-
-
-def _policy(place: DeltaGenerator) -> str:
-    value: str = control(
-        _RATINGS["policy"],
-        "guard_policy",
-        place=place,
-        options=_POLICIES,
-        help=(
-            "Modify_Add, Modify_Exist and Add_New of the paper. Where ratings that are there cannot mislead the "
-            "classifier, new ones are added all the same."
-        ),
-    )
-    return value
 
 
 def _target(who: People) -> tuple[str, tuple[float, ...], str]:
@@ -199,20 +205,6 @@ def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
     if abs(total - 100) > 0.05:
         raise InputError(f"The shares must add up to 100, got {total:g} in all.")
     return tuple(shares[value] / total for value in values)
-
-
-def _margin() -> float:
-    value: float = control(
-        _TABLE["margin"],
-        "guard_margin",
-        "select_slider",
-        options=[0.0, 0.5, 1.0, 1.5, 2.0, 3.0],
-        help=(
-            "By how much the wanted value's score must lead. Noise with a margin is larger and fools other kinds of "
-            "attackers more often."
-        ),
-    )
-    return value
 
 
 def changes(who: People) -> TableSettings:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.attriguard import PUBLISHED_CURVE
 from core.config import AuditConfig
@@ -14,8 +15,6 @@ from core.datasets.ratings import Ratings
 from core.errors import InputError
 from pages.common import cached, panels, state, wording
 from pages.common.background import Store
-
-_KEPT: dict[str, Any] = {"persist_state": "session"}
 
 _TITLES = {
     "table": "The audited table",
@@ -27,20 +26,9 @@ _TITLES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class People:
-    """Who is protected, and from whose data everybody learns.
+    """Who is protected, and from whose data everybody learns: ratings, or the audited table with its settings.
 
-    Attributes
-    ----------
-    data : str
-        A key of what is on offer.
-    attribute : str
-        The private attribute.
-    store : Store
-        Where all that follows from these people is kept.
-    ratings : Ratings or None
-        Of people who rated things.
-    config, dataset : AuditConfig and AuditDataset, or None
-        Of the people of the audited table.
+    `data` is what was chosen, `attribute` the private one; in `store` is kept all that follows from these people.
     """
 
     data: str
@@ -84,15 +72,14 @@ def badge() -> str:
     return "synthetic data" if name == "invented" else ""
 
 
-def choose() -> None:
+def choose(place: DeltaGenerator) -> None:
     """Choose the data."""
-    st.selectbox(
+    panels.choose(
         "Data",
-        offered(),
+        {name: _TITLES[name] for name in offered()},
         key="guard_data",
-        format_func=_TITLES.__getitem__,
         help="The settings at the left choose the table and its sensitive attribute; they do not concern ratings.",
-        **_KEPT,
+        place=place,
     )
 
 

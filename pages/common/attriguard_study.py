@@ -22,21 +22,12 @@ _POINTS = 25  # steps of a curve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grown:
-    """A study as far as it has come.
-
-    Attributes
-    ----------
-    curves : mapping of attacker to its points
-    guard : core.attriguard.TableGuard or core.attriguard.Guarded
-        What the noise was found with.
-    learning : str
-        An attacker who is there but not trained at all budgets yet; empty if there is none.
-    """
+    """A study as far as it has come."""
 
     study: Study
-    curves: Mapping[str, tuple[Point, ...]]
-    guard: Any
-    learning: str
+    curves: Mapping[str, tuple[Point, ...]]  # by attacker
+    guard: Any  # what the noise was found with, a `core.attriguard.TableGuard` or `Guarded`
+    learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
 
 
 class _Steps(Iterator[Grown]):
