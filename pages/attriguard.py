@@ -11,7 +11,6 @@ from pages.common import attriguard_people as people
 from pages.common import attriguard_sections as sections
 from pages.common import attriguard_words as words
 from pages.common import panels
-from pages.common.attriguard_controls import last_budget
 from pages.common.attriguard_study import DefenceStudy
 from pages.common.background import State, want
 
@@ -38,37 +37,34 @@ def told(running: bool) -> None:
     study, floor = grown.study, words.floor(grown.study, defence)
     budget = controls.budget(study)
     controls.follow(budget)
-    now, last = study.at(budget), last_budget(study)
+    now, clean = study.at(budget), study.undefended()
     published = () if defence.balanced else people.published(who)
     with opening:
         state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
-        clean = study.undefended()
         shell.finding(
             *words.finding(study, now, clean, budget, defence, floor=floor, state=state, learning=grown.learning)
         )
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(*words.budget_chart(study, defence))
-        chart = draw_budget(
+        curves = draw_budget(
             grown.curves,
             now,
             floor,
             colours,
-            last=last,
+            last=controls.last_budget(study),
             budget=budget,
             unit=study.unit,
             attribute=study.attribute,
             balanced=defence.balanced,
             published=published,
         )
-        panels.chart(chart, key="guard_chart")
+        chart = panels.titled(*words.budget_chart(study, defence), curves, key="guard_chart")
         controls.budget_slider(study, budget)
         work.watch(work.show_progress, drawn=grown)
     with right:
-        shell.whisper(*words.values_chart(study, defence))
         rows = value_noise(study, budget)
-        drawn = draw_value_noise(rows, colours, unit=study.unit, attribute=study.attribute)
-        panels.chart(drawn, key="values_noise_chart")
+        bars = draw_value_noise(rows, colours, unit=study.unit, attribute=study.attribute)
+        drawn = panels.titled(*words.values_chart(study, defence), bars, key="values_noise_chart")
         for sentence in words.asides(study, now, budget, published):
             st.caption(sentence)
     left, right = st.columns(2, gap="large")

@@ -43,42 +43,45 @@ def told(running: bool) -> None:
     """Draw everything that follows the number of answers."""
     if running and not any(curve.busy for curve in curves):
         st.rerun()
-    numbers = people.trials.numbers
-    m = controls.number_of_questions(numbers, live=people.live)
+    m = controls.number_of_questions(people)
     now = people.marker(m, mechanism)
     prior = people.leak(0, exact).leakage
     errors = words.errors(people, answering, m)
-    limit = words.limit(people, answering)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(f"How many answers until {attribute} is known?", words.leakage_axis(asking, attribute))
-        chart = draw_leakage(
-            people.curves(mechanism),
-            people.curves(exact) if answering.noise != "exact" else {},
-            now,
-            colours,
-            last=numbers[-1],
-            prior=prior,
-            limit=limit,
-            attribute=attribute,
+        chart = panels.titled(
+            f"How many answers until {attribute} is known?",
+            words.leakage_axis(asking, attribute),
+            draw_leakage(
+                people.curves(mechanism),
+                people.curves(exact) if answering.noise != "exact" else {},
+                now,
+                colours,
+                last=people.trials.numbers[-1],
+                prior=prior,
+                limit=words.limit(people, answering),
+                attribute=attribute,
+            ),
+            key="leakage_chart",
         )
-        panels.chart(chart, key="leakage_chart")
-        controls.questions_slider(numbers, m, live=people.live)
+        controls.questions_slider(people, m)
         bias_queries_trials.show(curves)
     with right:
-        shell.whisper("Is the answer still worth having?", words.error_axis(m, answering))
-        drawn = draw_answer_errors(errors, controls.NOISES[answering.noise], colours)
-        panels.chart(drawn, key="errors_chart")
-        st.caption(words.needed_answers(people, exact, mechanism, answering))
+        drawn = panels.titled(
+            "Is the answer still worth having?",
+            words.error_axis(m, answering),
+            draw_answer_errors(errors, controls.NOISES[answering.noise], colours),
+            key="errors_chart",
+        )
+        st.caption(words.needed_answers(people, mechanism, answering))
     with opening:
         shell.finding(*words.finding(people, now, prior, errors, answering, config))
-    warning = words.useless(errors, answering)
-    if warning:
+    if warning := words.useless(errors, answering):
         panels.problem(warning, point="This answer cannot be used.")
-    words.found_out(people, pool, now, mechanism, attribute)
+    words.found_out(people, now, mechanism, attribute)
     left, right = st.columns(2, gap="large")
     with left:
-        panels.how_to_read(words.guide(pool, asking, attribute))
+        panels.how_to_read(words.guide(pool, attribute))
     with right:
         panels.numbers(
             {"Recovered people by answers": chart.table, "Error of an answer": drawn.table}, key="bias-queries"
@@ -86,12 +89,4 @@ def told(running: bool) -> None:
 
 
 told(busy)
-section = controls.section()
-if section == "values":
-    sections.values_section(people, pool, mechanism)
-elif section == "noise":
-    sections.noise_section(people, answering)
-elif section == "targeted":
-    sections.targeted_section(people, answering)
-elif section == "published":
-    sections.published_section()
+sections.SECTIONS[controls.section()](people, answering)

@@ -12,6 +12,7 @@ from core.datasets.dataset import AuditDataset
 from core.queries import Asking, repeats_for
 from core.questions import QueryPool
 from pages.common import panels
+from pages.common.bias_queries_trials import QueryTrials
 
 _KEPT: dict[str, Any] = {"persist_state": "session"}
 
@@ -49,21 +50,11 @@ _SECTIONS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answering:
-    """How answers are made.
+    """How answers are made."""
 
-    Attributes
-    ----------
-    noise : str
-        A key of `NOISES`.
-    epsilon : float
-        Privacy budget of all answers together; unused without noise.
-    decimals : int
-        Of rounded answers.
-    """
-
-    noise: str
-    epsilon: float
-    decimals: int
+    noise: str  # a key of `NOISES`
+    epsilon: float  # privacy budget of all answers together; unused without noise
+    decimals: int  # of rounded answers
     absolute: bool
     as_published: bool
 
@@ -117,16 +108,16 @@ def published() -> bool:
 def answering(as_published: bool) -> Answering:
     """Choose the noise and, beside it, how strong it is."""
     left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
-    with left:
-        noise = panels.pick(
-            "Noise on the answers",
-            NOISES,
-            key="noise",
-            default="cauchy",
-            help="Laplace: for the largest change one person could ever make. Cauchy and Smooth Laplace "
-            "(Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the smaller group's sums, "
-            "from which the gap is computed.",
-        )
+    noise = panels.pick(
+        "Noise on the answers",
+        NOISES,
+        key="noise",
+        default="cauchy",
+        help="Laplace: for the largest change one person could ever make. Cauchy and Smooth Laplace "
+        "(Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the smaller group's sums, "
+        "from which the gap is computed.",
+        place=left,
+    )
     with right:
         if noise == "rounded":
             st.select_slider("Decimals of an answer", [0, 1, 2, 3, 4, 5, 6], value=3, key="decimals", **_KEPT)
@@ -154,59 +145,52 @@ def asking(pool: QueryPool, seed: int) -> Asking:
     """Choose how many people are asked about, with which questions, and which gap."""
     left, middle, right = st.columns([2, 3, 2], gap="medium", vertical_alignment="bottom")
     there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
-    with left:
-        n = st.select_slider("People", there, value=100 if 100 in there else there[-1], key="people_asked", **_KEPT)
-    with right:
-        kind = panels.pick(
-            "Gap",
-            {"signed": "Signed", "absolute": "Absolute"},
-            key="gap_kind",
-            default="signed",
-            help="Without its sign a gap still splits the people in two (theorem 4), with questions about one person.",
-        )
+    most = 100 if 100 in there else there[-1]
+    n = int(left.select_slider("People", there, value=most, key="people_asked", **_KEPT))
+    kind = panels.pick(
+        "Gap",
+        {"signed": "Signed", "absolute": "Absolute"},
+        key="gap_kind",
+        default="signed",
+        help="Without its sign a gap still splits the people in two (theorem 4), with questions about one person.",
+        place=right,
+    )
     if kind == "absolute":
         middle.selectbox("Questions", ["One person accepted at a time"], disabled=True, key="question_single")
-        return Asking(n=int(n), design="single", repeats=repeats_for(int(n)), seed=seed)
-    with middle:
-        design = st.selectbox(
-            "Questions",
-            list(_DESIGNS),
-            key="question_design",
-            format_func=_DESIGNS.__getitem__,
-            help=(
-                "Each question is a model, that is a score for each person. Jittered: the audited model's scores, "
-                "moved by up to 0.1. One person changed: the audited model, with one score turned round. "
-                "Fifty packed: scores 1/2, 1/4, 1/8 and so on, which an exact answer gives away like binary digits."
-            ),
-            **_KEPT,
-        )
-    return Asking(n=int(n), design=design, repeats=repeats_for(int(n)), seed=seed)
+        return Asking(n=n, design="single", repeats=repeats_for(n), seed=seed)
+    design = panels.choose(
+        "Questions",
+        _DESIGNS,
+        key="question_design",
+        help=(
+            "Each question is a model, that is a score for each person. Jittered: the audited model's scores, moved by "
+            "up to 0.1. One person changed: the audited model, with one score turned round. Fifty packed: scores 1/2, "
+            "1/4, 1/8 and so on, which an exact answer gives away like binary digits."
+        ),
+        place=middle,
+    )
+    return Asking(n=n, design=design, repeats=repeats_for(n), seed=seed)
 
 
-def number_of_questions(numbers: tuple[int, ...], *, live: bool) -> int:
+def number_of_questions(people: QueryTrials) -> int:
     """Return the number of answered questions; the slider that sets it stands under its chart."""
-    last = numbers[-1]
+    last = people.trials.numbers[-1]
     first = round(last * 25 / 60) if last > 4 else last
-    value = int(st.session_state.get(_slider_key(numbers), first if live else _nearest(numbers, first)))
-    return min(value, last)
+    return min(int(st.session_state.get(f"answered_{last}", first if people.live else _nearest(people, first))), last)
 
 
-def questions_slider(numbers: tuple[int, ...], value: int, *, live: bool) -> None:
+def questions_slider(people: QueryTrials, value: int) -> None:
     """Draw the slider of the number of answered questions."""
-    if live:
-        st.slider("Answered questions", 0, numbers[-1], value=value, key=_slider_key(numbers), **_KEPT)
+    label, numbers = "Answered questions", people.trials.numbers
+    key = f"answered_{numbers[-1]}"
+    if people.live:
+        st.slider(label, 0, numbers[-1], value=value, key=key, **_KEPT)
     else:
-        st.select_slider(
-            "Answered questions", numbers, value=_nearest(numbers, value), key=_slider_key(numbers), **_KEPT
-        )
+        st.select_slider(label, numbers, value=_nearest(people, value), key=key, **_KEPT)
 
 
-def _slider_key(numbers: tuple[int, ...]) -> str:
-    return f"answered_{numbers[-1]}"
-
-
-def _nearest(numbers: tuple[int, ...], value: int) -> int:
-    return min(numbers, key=lambda m: abs(m - value))
+def _nearest(people: QueryTrials, value: int) -> int:
+    return min(people.trials.numbers, key=lambda m: abs(m - value))
 
 
 def section() -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -14,14 +14,15 @@ from core.charts.queries import error_words
 from core.estimates import count
 from core.queries import (
     MEASURED_LEAKAGES,
+    PROGRAMS,
     TABLE_1,
     LaplaceGlobal,
     SmoothCauchy,
     accuracy_limit,
     largest_loss,
+    leakage,
     targeted_leakage,
 )
-from core.questions import QueryPool
 from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_words as words
 from pages.common import panels, shell
@@ -42,46 +43,34 @@ _DECODERS = {
 }
 
 
-def values_section(people: QueryTrials, pool: QueryPool, mechanism: Any) -> None:
+@st.fragment
+def _values(people: QueryTrials, answering: Answering) -> None:
     """Draw the recovered vector of one draw."""
-    st.fragment(_values)(people, pool, mechanism)
-
-
-def _values(people: QueryTrials, pool: QueryPool, mechanism: Any) -> None:
-    from core.queries import PROGRAMS, leakage
-
+    mechanism = controls.mechanism(answering)
     exact = mechanism.noise in ("none", "rounding") and not mechanism.absolute
-    offered = [name for name in _DECODERS if exact or name not in PROGRAMS]
+    offered = {name: title for name, title in _DECODERS.items() if exact or name not in PROGRAMS}
     if st.session_state.get("decoder") not in offered:
         st.session_state["decoder"] = "strongest"
-    decoder = st.segmented_control(
-        "Decoder",
-        offered,
-        required=True,
-        key="decoder",
-        format_func=_DECODERS.__getitem__,
-        persist_state="session",
-    )
-    numbers = people.trials.numbers
-    m = controls.number_of_questions(numbers, live=people.live)
-    now = people.marker(m, mechanism)
-    someone, reading = people.reading(now.m, mechanism, decoder or "strongest", now.typical)
+    decoder = panels.pick("Decoder", offered, key="decoder", default=None) or "strongest"
+    now = people.marker(controls.number_of_questions(people), mechanism)
+    someone, reading = people.reading(now.m, mechanism, decoder, now.typical)
     found = leakage(someone.sensitive, reading.recovered)
-    shell.whisper(
+    pool = people.pool
+    names = pool.advantaged, pool.disadvantaged
+    drawn = panels.titled(
         f"{100 * found:.0f}% balanced accuracy in this draw of {count(someone.n)} people, after {count(now.m)} answers",
         "Recovered value of each person: 0 speaks for the larger group, 1 for the smaller. Filled: correct; "
         "hollow: wrong. Baseline: random guessing gives 50%",
+        draw_values(someone, reading, shell.palette(), names=names, advantaged=pool.advantaged_code),
+        key="values_chart",
     )
-    names = pool.advantaged, pool.disadvantaged
-    drawn = draw_values(someone, reading, shell.palette(), names=names, advantaged=pool.advantaged_code)
-    panels.chart(drawn, key="values_chart")
     panels.numbers({"Recovered values": drawn.table}, key="recovered-values")
 
 
 _TARGETED_NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
 
 
-def targeted_section(people: QueryTrials, answering: Answering) -> None:
+def _targeted(people: QueryTrials, answering: Answering) -> None:
     """Draw the curves over epsilon."""
     n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
     epsilons = sorted({*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS})
@@ -98,27 +87,23 @@ def targeted_section(people: QueryTrials, answering: Answering) -> None:
     epsilon = answering.epsilon
     here = {name: dict(points)[epsilon] for name, points in curves.items()}
     worst = max(here, key=lambda name: here[name])
-    shell.whisper(
+    drawn = panels.titled(
         f"One question about one person: {worst} allows {100 * here[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
         f"The whole budget on one answer about a model that accepts only them; groups of {n1:,} and {n0:,}, no prior. "
         "Baseline: random guessing gives 50%. The limits are for noise that keeps its ε",
+        draw_targeted(curves, limits, NOISES[answering.noise], epsilon, shell.palette()),
+        key="targeted_chart",
     )
-    drawn = draw_targeted(curves, limits, NOISES[answering.noise], epsilon, shell.palette())
-    panels.chart(drawn, key="targeted_chart")
     panels.numbers({"One targeted person": drawn.table}, key="targeted")
 
 
 _NOISES = ("laplace", "smooth_laplace", "cauchy", "noisy_sums")
 
 
-def noise_section(people: QueryTrials, answering: Answering) -> None:
-    """Draw the table of scales and the list of guarantees."""
-    st.fragment(_noise)(people, answering)
-
-
+@st.fragment
 def _noise(people: QueryTrials, answering: Answering) -> None:
-    numbers = people.trials.numbers
-    m = max(controls.number_of_questions(numbers, live=people.live), 1)
+    """Draw the table of scales and the list of guarantees."""
+    m = max(controls.number_of_questions(people), 1)
     n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
     left, right = st.columns(2, gap="large")
     with left:
@@ -127,8 +112,7 @@ def _noise(people: QueryTrials, answering: Answering) -> None:
             f"Groups of {n1:,} and {n0:,}. The scale of Cauchy noise is also its median error. What is spent is what "
             "these people can lose at most (?: no bound); noise that spends less than ε is larger than ε asks for",
         )
-        table = _noise_table(people, answering, m)
-        st.dataframe(table, hide_index=True)
+        st.dataframe(_noise_table(people, answering, m), hide_index=True)
         for noise in _NOISES:
             made = controls.mechanism(answering, noise)
             st.caption(f"**{NOISES[noise]}.** {shell.escape(made.why(answering.as_published))}")
@@ -194,7 +178,7 @@ def _guarantees(people: QueryTrials, answering: Answering) -> str:
 _BLACK_SHARE = 0.098
 
 
-def published_section() -> None:
+def _published(people: QueryTrials, answering: Answering) -> None:
     """Draw the table and say what it means."""
     shell.whisper(
         "The paper's noisy answers do not reproduce",
@@ -244,3 +228,7 @@ def _published_table() -> pandas.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+SECTIONS = {"values": _values, "targeted": _targeted, "noise": _noise, "published": _published}
+"""Name -> what draws it."""

@@ -44,7 +44,7 @@ class QueryTrials:
     """One way of asking: its trials, and everything computed from them."""
 
     def __init__(self, pool: QueryPool, asking: Asking, store: Store, key: str, filed: Any) -> None:
-        self.trials = Trials(pool, asking)
+        self.pool, self.trials = pool, Trials(pool, asking)
         self.store, self.key, self.filed = store, key, filed
         self.live = asking.n <= LIVE
         self._found: dict[Any, Any] = {}

@@ -130,7 +130,7 @@ def useless(errors: Errors, answering: Answering) -> str:
     return f"Half of the answers are off by more than {error_words(error.median)}; a gap lies {span}.{better}"
 
 
-def needed_answers(people: QueryTrials, exact: Any, mechanism: Any, answering: Answering) -> str:
+def needed_answers(people: QueryTrials, mechanism: Any, answering: Answering) -> str:
     """Say how many answers reach 95% and everybody, and how odd the models asked about look."""
     curve = people.curves(mechanism)["strongest"]
     complete = len(curve) == len(people.trials.numbers)
@@ -158,13 +158,7 @@ def _needed(most: int | None, everybody: int | None, people: QueryTrials) -> str
     return f"{told}, {count(everybody)} everybody in every draw"
 
 
-def found_out(
-    people: QueryTrials,
-    pool: QueryPool,
-    now: Leak,
-    mechanism: Any,
-    attribute: str,
-) -> None:
+def found_out(people: QueryTrials, now: Leak, mechanism: Any, attribute: str) -> None:
     """Draw one square a person of one draw: filled where the attribute was recovered."""
     someone, reading = people.reading(now.m, mechanism, "strongest", now.typical)
     each = -(-someone.n // _MOST_SQUARES)
@@ -176,7 +170,7 @@ def found_out(
     )
     right = reading.recovered == someone.sensitive
     strips = []
-    for group, name in ((0, pool.disadvantaged), (1, pool.advantaged)):
+    for group, name in ((0, people.pool.disadvantaged), (1, people.pool.advantaged)):
         inside = someone.sensitive == group
         strips.append((name, int(inside.sum()), int(np.count_nonzero(right & inside))))
     st.html("".join(_strip(name, size, found, each) for name, size, found in strips), width="stretch")
@@ -199,7 +193,7 @@ def _strip(name: str, size: int, found: int, each: int) -> str:
     )
 
 
-def guide(pool: QueryPool, asking: Asking, attribute: str) -> str:
+def guide(pool: QueryPool, attribute: str) -> str:
     """Explain the page."""
     asked = {"equal_opportunity": 1, "predictive_equality": 0}.get(pool.metric)
     among = "" if asked is None else f" Only people with label {asked} enter the gap, and only they can be found out."
