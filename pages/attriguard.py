@@ -76,4 +76,4 @@ def told(running: bool) -> None:
 
 controls.stand(None)
 told(busy)
-sections.draw(controls.section(who), work)
+sections.draw(work)

@@ -89,4 +89,4 @@ def told(running: bool) -> None:
 
 
 told(busy)
-sections.SECTIONS[controls.section()](people, answering)
+sections.draw(people, answering)

@@ -102,4 +102,4 @@ with left:
     shell.chips(*words.known(findings, adversary))
 audit.curve(**attacker)  # ends the page while it is computed
 told()
-sections.draw(controls.further_section(), audit, attacker)
+sections.draw(audit, attacker)

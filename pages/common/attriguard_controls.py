@@ -69,17 +69,6 @@ _TARGETS = {
     "given": "Shares of my own",
 }
 
-_SECTIONS = {
-    "transfer": "Which noise fools whom",
-    "person": "One person",
-    "where": "Where the noise sits",
-    "cost": "What it costs",
-    "others": "Other defences",
-    "changes": "What may change",
-}
-_OF_RATINGS = ("person", "transfer", "where", "cost", "others")
-_OF_TABLES = ("person", "transfer", "where", "cost", "changes")
-
 _STEPS = 50  # of the slider
 
 
@@ -253,10 +242,3 @@ def follow(value: float) -> None:
 def stand(value: float | None) -> None:
     """Note the budget at which the section below is drawn; None if it does not depend on it."""
     st.session_state["guard_below"] = value
-
-
-def section(who: People) -> str:
-    """Choose what is shown below."""
-    of_ratings = who.ratings is not None
-    key, offered = ("further_guard", _OF_RATINGS) if of_ratings else ("further_guard_table", _OF_TABLES)
-    return str(panels.pick("Look further", {name: _SECTIONS[name] for name in offered}, key=key, default="person"))

@@ -36,8 +36,11 @@ _TABLE = params(TableSettings)
 _FOLLOWING = ("person", "cost", "others")  # what depends on the budget
 
 
-def draw(name: str, work: DefenceStudy) -> None:
-    """Draw a section by its name; what tells of all attackers follows as they come."""
+def draw(work: DefenceStudy) -> None:
+    """Offer the sections and draw one; what tells of all attackers follows as they come."""
+    ratings = work.who.ratings is not None
+    offered = {name: row for name, row in _SECTIONS.items() if name != ("changes" if ratings else "others")}
+    name = panels.further(offered, key="further_guard" if ratings else "further_guard_table")
     grown = work.wait_for_first()
     controls.stand(controls.budget(grown.study) if name in _FOLLOWING else None)
     st.fragment(_draw)(name, work)
@@ -45,7 +48,7 @@ def draw(name: str, work: DefenceStudy) -> None:
 
 def _draw(name: str, work: DefenceStudy) -> None:
     grown = work.wait_for_first()
-    _SECTIONS[name](work, grown, controls.budget(grown.study))
+    _SECTIONS[name][1](work, grown, controls.budget(grown.study))
 
 
 _MOST_VALUES = 3  # that get a column each
@@ -596,10 +599,10 @@ def _pairs(written: str, columns: Sequence[str]) -> tuple[Pair, ...]:
 
 
 _SECTIONS = {
-    "transfer": _transfer_section,
-    "person": _person_section,
-    "where": _where_section,
-    "cost": _cost_section,
-    "others": _others_section,
-    "changes": _changes_section,
+    "person": ("One person", _person_section),
+    "transfer": ("Which noise fools whom", _transfer_section),
+    "where": ("Where the noise sits", _where_section),
+    "cost": ("What it costs", _cost_section),
+    "others": ("Other defences", _others_section),
+    "changes": ("What may change", _changes_section),
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -30,16 +31,6 @@ class Grown:
     learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
 
 
-class _Steps(Iterator[Grown]):
-    """The study step by step; a job that stops between two steps leaves it where it is, for the next to go on."""
-
-    def __init__(self, steps: Iterator[Grown]) -> None:
-        self._steps = steps
-
-    def __next__(self) -> Grown:
-        return next(self._steps)
-
-
 class DefenceStudy(Background):
     """The study of one defence of some people."""
 
@@ -54,12 +45,16 @@ class DefenceStudy(Background):
         """Return what is there, with the steps to go on with; one without the other is of no use."""
         key, there = fingerprint("steps", self.key), self.partial
         if not there or self.store.get(key) is None:
-            self.store.put(key, _Steps(self._grow()))
+            self.store.put(key, self._steps())
             return []
         return there
 
     def _collect(self, job: Job) -> list[Any]:
-        return job.collect(self.store.remember(fingerprint("steps", self.key), lambda: _Steps(self._grow())))
+        return job.collect(self.store.remember(fingerprint("steps", self.key), self._steps))
+
+    def _steps(self) -> Iterator[Grown]:
+        """Return the study step by step; a job that stops leaves it open (a chain), for the next to go on."""
+        return chain(self._grow())
 
     def wait_for_first(self) -> Grown:
         """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""

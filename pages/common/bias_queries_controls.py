@@ -40,13 +40,6 @@ _DESIGNS = {
 DELTA = 1e-5
 """Probability with which smooth Laplace noise may fail."""
 
-_SECTIONS = {
-    "values": "Recovered values",
-    "targeted": "One targeted person",
-    "noise": "How much noise, and why",
-    "published": "The paper's table",
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answering:
@@ -191,8 +184,3 @@ def questions_slider(people: QueryTrials, value: int) -> None:
 
 def _nearest(people: QueryTrials, value: int) -> int:
     return min(people.trials.numbers, key=lambda m: abs(m - value))
-
-
-def section() -> str:
-    """Choose what is shown below."""
-    return str(panels.pick("Look further", _SECTIONS, key="further_queries", default="values"))

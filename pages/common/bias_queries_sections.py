@@ -230,5 +230,14 @@ def _published_table() -> pandas.DataFrame:
     return pd.DataFrame(rows)
 
 
-SECTIONS = {"values": _values, "targeted": _targeted, "noise": _noise, "published": _published}
-"""Name -> what draws it."""
+_SECTIONS = {
+    "values": ("Recovered values", _values),
+    "targeted": ("One targeted person", _targeted),
+    "noise": ("How much noise, and why", _noise),
+    "published": ("The paper's table", _published),
+}
+
+
+def draw(people: QueryTrials, answering: Answering) -> None:
+    """Offer the sections and draw one."""
+    _SECTIONS[panels.further(_SECTIONS, key="further_queries")][1](people, answering)

@@ -189,21 +189,6 @@ def attacker_settings() -> dict[str, str]:
     return {"adversary": adversary, "cost": cost}
 
 
-FURTHER = {
-    "trained": "Tighter and looser models",
-    "methods": "Other methods",
-    "seeds": "Other seeds",
-    "tuning": "A tuned attacker",
-    "more": "More disclosed",
-}
-"""What is on offer below the correction's slider."""
-
-
-def further_section() -> str:
-    """Choose what is shown below the slider."""
-    return str(panels.pick("Look further", FURTHER, key="further", default="trained"))
-
-
 def told_tolerance(value: float) -> None:
     """Choose the tolerance the attacker is told; stands under its chart, along the x axis."""
     st.slider(

@@ -32,20 +32,19 @@ from pages.common import cached, correction_words, panels, shell, state, wording
 from pages.common import correction_section_words as words
 from pages.common.background import Background, Job, pace
 from pages.common.cached import Audit
-from pages.common.controls import FURTHER
 
 Attacker = dict[str, Any]
 """Attacker, price and protocol, as the page's controls say."""
 
 
-def draw(name: str, audit: Audit, attacker: Attacker) -> None:
-    """Draw a section by its name; one with work of its own is drawn anew while that is under way."""
-    if name == "more":
-        _more(audit, attacker)
-    elif name != "tuning" and audit.config.method == GIVEN:
-        st.info(wording.needs_training(FURTHER[name]))
+def draw(audit: Audit, attacker: Attacker) -> None:
+    """Offer the sections and draw one; with work of its own it is drawn anew while that is under way."""
+    title, section, work_of = _SECTIONS[panels.further(_SECTIONS, key="further")]
+    if work_of is None:
+        section(audit, attacker)
+    elif work_of is not _search and audit.config.method == GIVEN:
+        st.info(wording.needs_training(title))
     else:
-        work_of, section = _SECTIONS[name]
         busy = work_of(audit, attacker).busy
         st.fragment(section, run_every=1.0 if busy else None)(audit, attacker, busy)
 
@@ -389,10 +388,11 @@ def _more(audit: Audit, attacker: Attacker) -> None:
         panels.numbers({"More disclosed": drawing.table}, key="more")
 
 
-_SECTIONS = {
-    "trained": (_trained_models, _trained),
-    "methods": (_compared_models, _methods),
-    "seeds": (_leaks, _over_seeds),
-    "tuning": (_search, _tuning),
+_SECTIONS: dict[str, Any] = {
+    "trained": ("Tighter and looser models", _trained, _trained_models),
+    "methods": ("Other methods", _methods, _compared_models),
+    "seeds": ("Other seeds", _over_seeds, _leaks),
+    "tuning": ("A tuned attacker", _tuning, _search),
+    "more": ("More disclosed", _more, None),
 }
-"""Name -> what works for it, and what draws it."""
+"""Name -> title, what draws it, and the work it follows."""

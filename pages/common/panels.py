@@ -101,6 +101,12 @@ def pick(
     return default if value is None else value
 
 
+def further(sections: Mapping[str, Sequence[Any]], key: str) -> str:
+    """Choose what is shown below a page, by the titles that the sections' rows begin with; at first their first."""
+    titles = {name: row[0] for name, row in sections.items()}
+    return str(pick("Look further", titles, key=key, default=next(iter(titles))))
+
+
 def choose(label: str, titles: Mapping[str, str], *, key: str, help: str | None = None, place: Any = st) -> Any:
     """Choose one of several things from a list, named by `titles`; the session keeps it."""
     name = titles.__getitem__
