@@ -136,13 +136,7 @@ class QueryTrials:
 
 
 def query_trials(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) -> QueryTrials:
-    """Return one way of asking these people.
-
-    Raises
-    ------
-    InputError
-        If the pool cannot give such a sample.
-    """
+    """Return one way of asking these people; raises `InputError` if the pool cannot give such a sample."""
     dataset = dataset_of(table, config.roles or table.roles[0])
     store, key = store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
     filed = cached.point_store(config.dataset, dataset)

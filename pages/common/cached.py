@@ -34,30 +34,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnModel:
-    """A model file, the table it was asked about, and where its answers stand.
-
-    Attributes
-    ----------
-    name : str
-        The file's name.
-    asked : Table
-        Without the model's answers.
-    prediction, score : str
-        What the columns of its answers are called in the session's table.
-    features : tuple of str
-        The columns it takes, where its file does not name them.
-    positive : str
-        The answer that counts as 1.
-    """
+    """A model file, the table it was asked about, and where its answers stand."""
 
     model_file: ModelFile = field(repr=False)
-    name: str
-    asked: Table = field(repr=False)
-    prediction: str
+    name: str  # of the file
+    asked: Table = field(repr=False)  # without the model's answers
+    prediction: str  # what the columns of its answers are called in the session's table
     score: str
     threshold: float
-    features: tuple[str, ...]
-    positive: str
+    features: tuple[str, ...]  # the columns it takes, where its file does not name them
+    positive: str  # the answer that counts as 1
 
 
 CURVE_TOLERANCES = tuple(
@@ -213,13 +199,7 @@ def dataset_of(table: Table, roles: Roles) -> AuditDataset:
 
 
 def built(table: Table, roles: Roles) -> AuditDataset:
-    """Return a table with its roles, as arrays, made here and now.
-
-    Raises
-    ------
-    InputError
-        As `core.datasets.build_dataset`.
-    """
+    """Return a table with its roles, as arrays, made here and now; raises what `build_dataset` does."""
     from core.datasets.build import build_dataset
 
     return store_of(table.name).remember(_dataset_key(table, roles), lambda: build_dataset(table, roles))  # type: ignore[no-any-return]

@@ -7,9 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.examples import EXAMPLES, Example, ExampleTable, Step, example, sheet
-from pages.common import shell
-
-_FIRST = next(iter(EXAMPLES))
+from pages.common import panels, shell
 
 _METHODS = {
     "Reconstruction correction": ("correction", "correction-loses", "correction-impossible"),
@@ -25,16 +23,8 @@ def chosen() -> str:
     told = st.query_params.get("example", "")
     if told in EXAMPLES and told != st.session_state.get("example_told"):
         st.session_state["example"] = told
-    name = str(
-        st.selectbox(
-            "Example",
-            list(EXAMPLES),
-            key="example",
-            format_func=lambda key: f"{_METHOD_OF[key]}: {EXAMPLES[key]}",
-            persist_state="session",
-        )
-        or _FIRST
-    )
+    titles = {name: f"{_METHOD_OF[name]}: {title}" for name, title in EXAMPLES.items()}
+    name = str(panels.choose("Example", titles, key="example") or next(iter(titles)))
     st.session_state["example_told"] = name
     if told != name:
         st.query_params["example"] = name
@@ -85,22 +75,22 @@ def _feedback(case: Example, told: str | float) -> None:
 
 def sheets(case: Example) -> None:
     """Offer the sheet to print, without and with the solution."""
-    left, right = st.columns(2)
-    for column, solved in ((left, False), (right, True)):
+
+    def printed(solved: bool) -> bytes:
+        return sheet(example(case.name), solution=solved).encode("utf-8")
+
+    for column, solved in zip(st.columns(2), (False, True), strict=True):
+        kind = "solution" if solved else "exercise"
         column.download_button(
             "Solution" if solved else "Exercise sheet",
-            data=partial(_sheet, case.name, solved),
-            file_name=f"fairleak-{case.name}-{'solution' if solved else 'exercise'}.html",
+            data=partial(printed, solved),
+            file_name=f"fairleak-{case.name}-{kind}.html",
             mime="text/html",
-            key=f"sheet_{'solution' if solved else 'exercise'}",
+            key=f"sheet_{kind}",
             icon=":material/print:",
             on_click="ignore",
             width="stretch",
         )
-
-
-def _sheet(name: str, solved: bool) -> bytes:
-    return sheet(example(name), solution=solved).encode("utf-8")
 
 
 def solution(case: Example) -> None:
