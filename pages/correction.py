@@ -19,6 +19,7 @@ audit = cached.audit(config, table)
 findings = audit.findings
 
 from core.charts import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one
+from core.correction import attribute_over_seeds
 from pages.common import correction_sections as sections
 
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
@@ -64,7 +65,7 @@ def told() -> None:
         )
         drawn = "Each row adds one thing the attacker knows; 95% intervals"
         panels.titled("Where the leak comes from", drawn, waterfall, key="leak_chart")
-        st.caption(words.promise_added(leak))
+        st.caption(shell.escape(attribute_over_seeds([leak]).sentence("constraint")))  # for this one audit
     st.markdown(words.certificate(now))
     if noise := words.private_training(findings, now):
         st.markdown(noise)

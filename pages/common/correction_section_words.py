@@ -72,13 +72,12 @@ def _before_after(row: SweepRow) -> str:
     return told if row.after.n == len(row.seeds) else f"{told} ({row.after.n} of {len(row.seeds)} seeds)"
 
 
-def _written(gain: Spread) -> str:
-    return _with_limits(points(gain.mean).removesuffix(" points"), gain.low, gain.high)
-
-
-def _with_limits(told: str, low: float, high: float) -> str:
-    """Return words with the limits of an interval in points, where it is known."""
-    return told if math.isnan(low) else f"{told} ({100 * low:+.1f} to {100 * high:+.1f})".replace("-", "−")
+def _in_points(value: float, found: Estimate | Spread, unit: str = "") -> str:
+    """Write a change in points, and in brackets the limits of its interval where that is known."""
+    told = points(value).removesuffix(" points") + unit
+    if math.isnan(found.low):
+        return told
+    return f"{told} ({100 * found.low:+.1f} to {100 * found.high:+.1f})".replace("-", "−")
 
 
 def methods_table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
@@ -93,7 +92,7 @@ def methods_table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
                 "Metric": METRIC_TITLES[row.metric],
                 "Method": METHOD_TITLES[row.method],
                 "Before → after": _before_after(row),
-                "Gain, points": "" if row.gain is None else _written(row.gain),
+                "Gain, points": "" if row.gain is None else _in_points(row.gain.mean, row.gain),
                 "Told the truth": f"{row.n_true} of {len(row.seeds)}",
                 "Model right": f"{100 * row.model_test.mean:.1f}%",
                 "Unfairness": f"{row.unfairness_train.mean:.4f}",
@@ -104,22 +103,18 @@ def methods_table(rows: Sequence[SweepRow]) -> pandas.DataFrame:
     )
 
 
-def strong_over_seeds(own: Sequence[LeakPoint]) -> Estimate:
-    """Return the strong attacker's accuracy from features alone, over seeds."""
-    return _step(own, "strong", "features")
-
-
 def _values(found: Sequence[LeakPoint], attacker: str, step: str) -> dict[int, Estimate]:
     """Return a step's accuracy by seed, where it could be measured."""
-    measured = {}
-    for point in found:
-        for taken in point.attributions[attacker].steps:
-            if taken.step == step and not taken.reason:
-                measured[point.config.seed] = taken.accuracy
-    return measured
+    return {
+        point.config.seed: taken.accuracy
+        for point in found
+        for taken in point.attributions[attacker].steps
+        if taken.step == step and not taken.reason
+    }
 
 
-def _step(found: Sequence[LeakPoint], attacker: str, step: str) -> Estimate:
+def over_seeds(found: Sequence[LeakPoint], attacker: str, step: str) -> Estimate:
+    """Return an attacker's accuracy at a step, over seeds."""
     measured = list(_values(found, attacker, step).values())
     return measured[0] if len(measured) == 1 else over_repeats([estimate.value for estimate in measured])
 
@@ -144,18 +139,12 @@ def delta_table(found: Sequence[LeakPoint], config: AuditConfig) -> pandas.DataF
         return None
     own = [p for p in found if p.config.method == config.method]
     other = [p for p in found if p.config.method == "unmitigated"]
-    rows = [
-        _delta_row("Model, unseen people", *({p.config.seed: p.accuracy_test for p in part} for part in (own, other)))
-    ]
+    models = ({p.config.seed: p.accuracy_test for p in part} for part in (own, other))
+    rows = [_delta_row("Model, unseen people", *models)]
     for attacker in ("paper's", "strong"):
         for step, words in _STEPS.items():
-            rows.append(
-                _delta_row(
-                    f"{attacker.capitalize()} {words}",
-                    _values(own, attacker, step),
-                    _values(other, attacker, step),
-                )
-            )
+            name = f"{attacker.capitalize()} {words}"
+            rows.append(_delta_row(name, *(_values(part, attacker, step) for part in (own, other))))
     return pd.DataFrame([row for row in rows if row is not None])
 
 
@@ -178,11 +167,13 @@ def _delta_row(name: str, own: dict[int, Estimate], other: dict[int, Estimate]) 
         return None
     differences = [own[seed].value - other[seed].value for seed in both]
     difference = over_repeats(differences)
-    told = points(difference.value).removesuffix(" points")
-    if len(both) > 1:
-        told += f" ({100 * difference.low:+.1f} to {100 * difference.high:+.1f})".replace("-", "−")
     means = [sum(side[seed].value for seed in both) / len(both) for side in (own, other)]
-    return {"": name, "With": percent(means[0]), "Without": percent(means[1]), "Difference, points": told}
+    return {
+        "": name,
+        "With": percent(means[0]),
+        "Without": percent(means[1]),
+        "Difference, points": _in_points(difference.value, difference),
+    }
 
 
 def controls(found: Sequence[LeakPoint], own: Sequence[LeakPoint], config: AuditConfig) -> list[str]:
@@ -206,13 +197,13 @@ def _permuted_correction(own: Sequence[LeakPoint]) -> str:
 
 
 def _spread_words(found: Estimate) -> str:
-    return _with_limits(points(found.value), found.low, found.high)
+    return _in_points(found.value, found, " points")
 
 
 def _permuted_predictions(own: Sequence[LeakPoint]) -> str:
     told = []
     for attacker in ("paper's", "strong"):
-        steps = [_step(own, attacker, step) for step in ("features", "predictions", "permuted_predictions")]
+        steps = [over_seeds(own, attacker, step) for step in ("features", "predictions", "permuted_predictions")]
         told.append(
             f"the {attacker} attacker reaches {percent(steps[1])} with the predictions, {percent(steps[2])} with "
             f"permuted ones, {percent(steps[0])} without any"
@@ -256,25 +247,19 @@ def leak_tables(found: Sequence[LeakPoint], own: Sequence[LeakPoint]) -> dict[st
     for attacker in ("paper's", "strong"):
         leak = attribute_over_seeds([p.attributions[attacker] for p in own])
         tables[f"What each piece of knowledge adds, {attacker} attacker"] = leak.to_frame()
-    tables["Permuted predictions, correction"] = pd.concat(
-        [p.permuted.to_frame().assign(seed=p.config.seed) for p in own], ignore_index=True
-    )
-    tables["The promise measured instead of told"] = pd.concat(
-        [p.unknown.to_frame().assign(seed=p.config.seed) for p in own], ignore_index=True
-    )
+    for title, name in (
+        ("Permuted predictions, correction", "permuted"),
+        ("The promise measured instead of told", "unknown"),
+    ):
+        frames = [getattr(p, name).to_frame().assign(seed=p.config.seed) for p in own]
+        tables[title] = pd.concat(frames, ignore_index=True)
     tables["On the attackers' own held-out people"] = pd.DataFrame(
         [
-            {
-                "seed": p.config.seed,
-                "method": p.config.method,
-                "attacker": kind,
-                "right": e.value,
-                "low": e.low,
-                "high": e.high,
-            }
+            (p.config.seed, p.config.method, kind, right.value, right.low, right.high)
             for p in found
-            for kind, e in p.held_out.items()
-        ]
+            for kind, right in p.held_out.items()
+        ],
+        columns=["seed", "method", "attacker", "right", "low", "high"],
     )
     return tables
 

@@ -286,7 +286,7 @@ def _waterfall(name: str, audit: Audit, own: list[Any]) -> None:
         f"People whose {attribute} is named rightly; each row adds one thing. " + words.over(len(own)),
         draw_waterfall(
             rows_over_seeds(leak, share=correction_words.share_words(audit.findings)),
-            words.strong_over_seeds(own),
+            words.over_seeds(own, "strong", "features"),
             shell.palette(),
             words="Strong attacker, features alone",
             attribute=attribute,

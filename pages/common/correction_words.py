@@ -6,7 +6,7 @@ import math
 
 from core.adversaries import STRONG
 from core.audit import AuditFindings
-from core.correction import Attribution, Disclosure
+from core.correction import Disclosure
 from core.estimates import Estimate, count, epsilon_text, interval, percent, points, tolerance_text
 from core.fairness import difference_title
 from core.models import GIVEN
@@ -50,10 +50,7 @@ def finding(findings: AuditFindings, now: Disclosure, *, adversary: str, as_publ
             f"Being told that the model is fair to within {tolerance_text(now.used)} has no statistically significant "
             f"effect: {who} infers the {name} of {after} of people correctly. {strong}"
         )
-    measured = (
-        f"95% interval over {count(now.after.n)} people: {interval(now.after)}; change {points(now.gain)} "
-        f"({_bare(now.gain.low)} to {_bare(now.gain.high)})."
-    )
+    measured = f"95% interval over {count(now.after.n)} people: {interval(now.after)}; change {_change(now.gain)}."
     return point, f"{measured} {control}{few}{aside}"
 
 
@@ -81,8 +78,10 @@ def _protocol(now: Disclosure, as_published: bool, adversary: str) -> str:
     return f" As published: learned from all known people, exponent chosen on the test people{raised}."
 
 
-def _bare(difference: float) -> str:
-    return points(difference).removesuffix(" points")
+def _change(gain: Estimate) -> str:
+    """Write a change in points with its interval."""
+    low, high = (points(limit).removesuffix(" points") for limit in (gain.low, gain.high))
+    return f"{points(gain)} ({low} to {high})"
 
 
 def attacker(adversary: str) -> str:
@@ -100,21 +99,13 @@ def share_words(findings: AuditFindings) -> str:
     return f"share of {findings.groups[0].group}" if len(findings.groups) == 2 else "shares of the groups"
 
 
-def promise_added(leak: Attribution) -> str:
-    """Say what the fairness promise adds to the groups' shares, for this one audit."""
-    from core.correction import attribute_over_seeds
-
-    return escape(attribute_over_seeds([leak]).sentence("constraint"))
-
-
 def permuted(control: Disclosure) -> str:
     """Say what the promise changes with predictions that belong to other people."""
     if control.gain is None:
         return "Control: with the predictions dealt out anew among the people, no correction meets the tolerance."
-    low, high = _bare(control.gain.low), _bare(control.gain.high)
     return (
         "Control: with the predictions dealt out anew among the people, the same promise changes this attacker by "
-        f"{points(control.gain)} ({low} to {high})."
+        f"{_change(control.gain)}."
     )
 
 
@@ -128,9 +119,8 @@ def private_training(findings: AuditFindings, now: Disclosure) -> str:
     if now.gain is None:
         told = "no correction meets the tolerance"
     else:
-        low, high = _bare(now.gain.low), _bare(now.gain.high)
         clear = "" if now.gain.low > 0 or now.gain.high < 0 else ", no statistically significant effect"
-        told = f"being told the promise changes this attacker by {points(now.gain)} ({low} to {high}){clear}"
+        told = f"being told the promise changes this attacker by {_change(now.gain)}{clear}"
     return (
         f"**Trained with privacy noise, ε = {epsilon}.** The noise hides whether a record was among the training data. "
         "It does not reach an attacker who learns from features of people she knows: the strong one still gets "
@@ -158,35 +148,29 @@ def first_told(findings: AuditFindings) -> float:
 
 def certificate(now: Disclosure) -> str:
     """Return what the solver did, and how its answer was checked."""
-    proof = now.certificate
+    proof, used = now.certificate, tolerance_text(now.used)
     exact = "Exact two-group solver" if len(now.groups) == 2 else "Certified solver for many groups"
-    solver = {"exact": exact, "ilp": "Integer program, CBC", "ilp_general": "General program, CBC"}
+    solver = {"exact": exact, "ilp": "Integer program, CBC", "ilp_general": "General program, CBC"}[proof.solver]
     took = f"{proof.seconds:.1f} s" if proof.seconds >= 1 else f"{max(1, round(1000 * proof.seconds))} ms"
     if now.n_changed is None or now.after is None:
         missing = "was found in time" if proof.status == "not_solved" else "exists"
-        none = f":red[:material/cancel:] **No correction {missing}** at tolerance {tolerance_text(now.used)}."
-        return f"{none} {solver[proof.solver]}, {took}."
+        return f":red[:material/cancel:] **No correction {missing}** at tolerance {used}. {solver}, {took}."
     mark = (
         "**Correction solved to proven optimality.**"
         if proof.status == "optimal"
         else ":orange[:material/help:] **Correction feasible, not proven optimal.**"
     )
-    share = (
-        f"; {100 * now.n_right / now.n_changed:.0f}% of the changes are correct"
-        if now.n_changed and now.n_right is not None
-        else ""
-    )
-    changed = f"{count(now.n_changed)} of {count(now.before.n)} guesses changed{share}."
-    balanced = (
-        f" Balanced accuracy {percent(now.balanced_before)} → {percent(now.balanced_after)}."
-        if now.balanced_after
-        else ""
-    )
+    told = f"{mark} {count(now.n_changed)} of {count(now.before.n)} guesses changed"
+    if now.n_changed and now.n_right is not None:
+        told += f"; {100 * now.n_right / now.n_changed:.0f}% of the changes are correct"
+    told += "."
+    if now.balanced_after:
+        told += f" Balanced accuracy {percent(now.balanced_before)} → {percent(now.balanced_after)}."
     reached = tolerance_text(now.reached, limit=now.used)
-    asked = (
-        f" On the corrected guesses the largest deviation is {reached}; at most {tolerance_text(now.used)} was asked."
+    return (
+        f"{told} On the corrected guesses the largest deviation is {reached}; at most {used} was asked. {solver}, "
+        f"{took}."
     )
-    return f"{mark} {changed}{balanced}{asked} {solver[proof.solver]}, {took}."
 
 
 def known(findings: AuditFindings, adversary: str) -> tuple[list[str], list[str]]:
@@ -228,6 +212,7 @@ def false_disclosure(findings: AuditFindings, now: Disclosure) -> str:
 def guide(findings: AuditFindings, now: Disclosure) -> str:
     """Explain the correction as it is set."""
     name = escape(attribute(findings.config))
+    parameters = "published for Adult" if findings.config.forest is None else "of your search"
     return (
         f"The attacker knows everybody's features and label, and the {name} of other people to learn from. She "
         "guesses, then hears “each group's rate is within the tolerance of everybody's”. Where her guesses do not "
@@ -238,34 +223,26 @@ def guide(findings: AuditFindings, now: Disclosure) -> str:
         "bar is the correction of the chart at the left, which knows the promise but not the shares; it often repairs "
         "the shares more than anything else. The rows above it always use the people she keeps apart to tune on, also "
         "where the switch “As published” is on.\n\n"
-        f"**What it does not show.** {_forest(findings)} balanced class weights and so may name the smaller group too "
-        "often; a gain may only repair that. The strong attacker is gradient boosting without class weights, "
-        "calibrated, told nothing. The interval is over people, for one seed and one model; it does not say how other "
-        "seeds come out.\n\n"
+        f"**What it does not show.** The paper's forest, here with the parameters {parameters}, has balanced class "
+        "weights and so may name the smaller group too often; a gain may only repair that. The strong attacker is "
+        "gradient boosting without class weights, calibrated, told nothing. The interval is over people, for one seed "
+        "and one model; it does not say how other seeds come out.\n\n"
         "Source: Ferry, Aïvodji, Gambs, Huguet and Siala, *Exploiting Fairness to Enhance Sensitive Attributes "
         "Reconstruction*, SaTML 2023. Tolerance and objective are recomputed from the corrected guesses themselves."
     )
 
 
-def _forest(findings: AuditFindings) -> str:
-    if findings.config.forest is None:
-        return "The paper's forest, here with the parameters published for Adult, has"
-    return "The paper's forest, here with the parameters of your search, has"
-
-
 def _price(now: Disclosure) -> str:
-    if now.cost == "log_odds" and len(now.groups) > 2:
-        return (
-            "Here she starts from calibrated probabilities, and a change costs the log-odds of the likeliest group "
-            "against the second, whichever group somebody is moved to."
-        )
     if now.cost == "log_odds":
-        return (
-            "Here she starts from calibrated probabilities, and a change costs their log-odds: the answer is the most "
-            "probable one that meets the tolerance."
+        log_odds = (
+            "their log-odds: the answer is the most probable one that meets the tolerance."
+            if len(now.groups) == 2
+            else "the log-odds of the likeliest group against the second, whichever group somebody is moved to."
         )
+        return f"Here she starts from calibrated probabilities, and a change costs {log_odds}"
     if now.cost == "count":
         return "Here every change costs the same."
+    scaled = "a change costs the attacker's confidence, scaled to 1 to 2"
     if now.exponent is None:
-        return "No exponent worked on the held-out records; a change costs the attacker's confidence, scaled to 1 to 2."
-    return f"Here a change costs the attacker's confidence, scaled to 1 to 2, to the power {now.exponent}."
+        return f"No exponent worked on the held-out records; {scaled}."
+    return f"Here {scaled}, to the power {now.exponent}."
