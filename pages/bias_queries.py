@@ -45,7 +45,7 @@ def told(running: bool) -> None:
         st.rerun()
     m = controls.number_of_questions(people)
     now = people.marker(m, mechanism)
-    prior = people.leak(0, exact).leakage
+    prior = people.leak(0, exact, "strongest").leakage
     errors = words.errors(people, answering, m)
     left, right = st.columns([3, 2], gap="large")
     with left:

@@ -47,11 +47,6 @@ class People:
         assert self.dataset is not None and self.config is not None
         return self.dataset.fingerprint, self.config.train_share, self.config.seed
 
-    @property
-    def unit(self) -> str:
-        """What one entry is called that the noise changes."""
-        return "ratings" if self.ratings is not None else "columns"
-
 
 def offered() -> list[str]:
     """Return the keys of the data on offer."""
