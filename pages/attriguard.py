@@ -34,22 +34,20 @@ opening = top.empty()  # no earlier, so that the finding does not blink whenever
 def told(running: bool) -> None:
     """Draw everything that follows the budget."""
     grown = work.wait_for_first()
-    study, floor = grown.study, words.floor(grown.study, defence)
+    study = grown.study
     budget = controls.budget(study)
     controls.follow(budget)
-    now, clean = study.at(budget), study.undefended()
+    now = study.at(budget)
     published = () if defence.balanced else people.published(who)
     with opening:
         state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
-        shell.finding(
-            *words.finding(study, now, clean, budget, defence, floor=floor, state=state, learning=grown.learning)
-        )
+        shell.finding(*words.finding(study, now, defence, state=state, learning=grown.learning))
     left, right = st.columns([3, 2], gap="large")
     with left:
         curves = draw_budget(
             grown.curves,
             now,
-            floor,
+            words.floor(study, defence),
             colours,
             last=controls.last_budget(study),
             budget=budget,
@@ -65,7 +63,7 @@ def told(running: bool) -> None:
         rows = value_noise(study, budget)
         bars = draw_value_noise(rows, colours, unit=study.unit, attribute=study.attribute)
         drawn = panels.titled(*words.values_chart(study, defence), bars, key="values_noise_chart")
-        for sentence in words.asides(study, now, budget, published):
+        for sentence in filter(None, (words.missing(study), words.paper(now, published))):
             st.caption(sentence)
     left, right = st.columns(2, gap="large")
     with left:

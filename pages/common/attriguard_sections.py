@@ -481,21 +481,12 @@ def _column_table(guard: Any) -> pandas.DataFrame:
     rows = []
     for column in guard.columns:
         values = [column.text(value) for value in column.domain]
-        numbers = column.kind != "category" and values
-        told = (
-            f"{values[0]} to {values[-1]}"
-            if numbers
-            else ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
-        )
-        rows.append(
-            {
-                "column": column.name,
-                "may change": "frozen" if column.frozen else "yes",
-                "kind": column.kind,
-                "to": "" if column.frozen else told,
-            }
-        )
-    return pd.DataFrame(rows)
+        told = ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
+        if column.kind != "category" and values:
+            told = f"{values[0]} to {values[-1]}"
+        frozen = column.frozen
+        rows.append((column.name, "frozen" if frozen else "yes", column.kind, "" if frozen else told))
+    return pd.DataFrame(rows, columns=["column", "may change", "kind", "to"])
 
 
 def _rule_table(guard: Any) -> pandas.DataFrame:
@@ -503,18 +494,16 @@ def _rule_table(guard: Any) -> pandas.DataFrame:
 
     there = {rule.pair for rule in guard.rules.rules}
     rules = [*guard.rules.rules, *(rule for rule in guard.found_rules if rule.pair not in there)]
-    return pd.DataFrame(
-        [
-            {
-                "must not meet": f"{rule.first}: {rule.first_value}",
-                "and": f"{rule.second}: {rule.second_value}",
-                "people expected": round(rule.expected, 1),
-                "in force": "yes" if rule.pair in there else "no",
-            }
-            for rule in rules
-        ],
-        columns=["must not meet", "and", "people expected", "in force"],
-    )
+    rows = [
+        (
+            f"{rule.first}: {rule.first_value}",
+            f"{rule.second}: {rule.second_value}",
+            round(rule.expected, 1),
+            "yes" if rule.pair in there else "no",
+        )
+        for rule in rules
+    ]
+    return pd.DataFrame(rows, columns=["must not meet", "and", "people expected", "in force"])
 
 
 def _form(who: People, guard: Any, now: TableSettings) -> None:

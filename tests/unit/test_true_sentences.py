@@ -73,9 +73,7 @@ def test_the_headline_names_the_attacker_whose_curve_is_highest(best: str, balan
     )  # fmt: skip
     drawn = chart.table.query("attacker != 'majority' and `columns changed` == 0.5")
     highest = drawn.loc[drawn["balanced" if balanced else "named rightly"].idxmax(), "attacker"]
-    point, grey = attriguard_words.finding(
-        study, now, study.undefended(), 0.5, defence, floor=floor, state="finished", learning=""
-    )
+    point, grey = attriguard_words.finding(study, now, defence, state="finished", learning="")
     assert highest == best == strongest_point(now, balanced=balanced).attacker
     assert attacker_label(highest).lower() in point.lower()
     assert f"Best: {attacker_label(highest)}." in chart.alt and percent(0.9, decimals=0) in point
