@@ -21,6 +21,7 @@ if st.session_state.get("guard_told_of") != people.chosen():  # what was found o
     st.session_state["guard_told_of"] = people.chosen()
 who, defence = controls.defence()
 
+from core.attriguard import PUBLISHED_CURVE
 from core.charts import draw_budget, draw_value_noise, value_noise
 
 colours = shell.palette()
@@ -34,11 +35,12 @@ opening = top.empty()  # no earlier, so that the finding does not blink whenever
 def told(running: bool) -> None:
     """Draw everything that follows the budget."""
     grown = work.wait_for_first()
-    study = grown.study
+    study, attribute = grown.study, shell.escape(grown.study.attribute)
     budget = controls.budget(study)
     controls.follow(budget)
     now = study.at(budget)
-    published = () if defence.balanced else people.published(who)
+    of_paper = who.data == "google_play" and not defence.balanced
+    published = tuple(PUBLISHED_CURVE.items()) if of_paper else ()
     with opening:
         state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
         shell.finding(*words.finding(study, now, defence, state=state, learning=grown.learning))
@@ -56,13 +58,29 @@ def told(running: bool) -> None:
             balanced=defence.balanced,
             published=published,
         )
-        chart = panels.titled(*words.budget_chart(study, defence), curves, key="guard_chart")
+        measure = (
+            f"Balanced accuracy of inferring the {attribute}"
+            if defence.balanced
+            else f"Share of people whose {attribute} is inferred correctly"
+        )
+        chart = panels.titled(
+            f"Who still knows the {attribute}?",
+            f"{measure}; grey: attackers who know nothing of the noise",
+            curves,
+            key="guard_chart",
+        )
         controls.budget_slider(study, budget)
         work.watch(work.show_progress, drawn=grown)
     with right:
         rows = value_noise(study, budget)
         bars = draw_value_noise(rows, colours, unit=study.unit, attribute=study.attribute)
-        drawn = panels.titled(*words.values_chart(study, defence), bars, key="values_noise_chart")
+        margin = f", by a margin of {defence.settings.margin:g}" if defence.settings.margin else ""
+        drawn = panels.titled(
+            f"How much noise each {attribute} takes",
+            f"Mean number of {study.unit} changed until it is read{margin}",
+            bars,
+            key="values_noise_chart",
+        )
         for sentence in filter(None, (words.missing(study), words.paper(now, published))):
             st.caption(sentence)
     left, right = st.columns(2, gap="large")

@@ -7,6 +7,7 @@ shell.guard()
 import streamlit as st
 
 from core.errors import InputError
+from core.estimates import count
 from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_trials, cached, panels, state, wording
 from pages.common import bias_queries_words as words
@@ -51,7 +52,8 @@ def told(running: bool) -> None:
     with left:
         chart = panels.titled(
             f"How many answers until {attribute} is known?",
-            words.leakage_axis(asking, attribute),
+            f"Balanced accuracy of inferring the {attribute} of people among {count(asking.n)}, mean of "
+            f"{asking.repeats} draws of people, questions and noise",
             draw_leakage(
                 people.curves(mechanism),
                 people.curves(exact) if answering.noise != "exact" else {},
@@ -67,9 +69,10 @@ def told(running: bool) -> None:
         controls.questions_slider(people, m)
         bias_queries_trials.show(curves)
     with right:
+        budget = f", all together at ε = {answering.epsilon:g}" if answering.private else ""
         drawn = panels.titled(
             "Is the answer still worth having?",
-            words.error_axis(m, answering),
+            f"Error of each of {count(max(m, 1))} answers{budget}: median and 95th percentile",
             draw_answer_errors(errors, controls.NOISES[answering.noise], colours),
             key="errors_chart",
         )

@@ -18,6 +18,7 @@ config, table = cached.audited()
 audit = cached.audit(config, table)
 findings = audit.findings
 
+from core.adversaries import STRONG
 from core.charts import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one
 from core.correction import attribute_over_seeds
 from pages.common import correction_sections as sections
@@ -41,10 +42,10 @@ def told() -> None:
             draw_disclosure(
                 curve,
                 now,
-                words.strong_line(findings, adversary),
+                None if strong else findings.strong,
                 colours,
                 attribute=attribute,
-                attacker=words.attacker(adversary),
+                attacker="Strong attacker" if strong else "Paper's attacker",
                 difference=findings.model.difference_train,
             ),
             key="told_chart",
@@ -99,6 +100,7 @@ left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
 with right:
     attacker: dict[str, Any] = {**controls.attacker_settings(), "as_published": published}
 adversary = attacker["adversary"]
+strong = adversary in STRONG
 with left:
     shell.chips(*words.known(findings, adversary))
 audit.curve(**attacker)  # ends the page while it is computed

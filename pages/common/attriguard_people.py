@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.attriguard import PUBLISHED_CURVE
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings
@@ -95,11 +94,6 @@ def people() -> People:
     ratings = _own() if name == state.OWN_RATINGS else cached.ratings_of(name)
     store = cached.store_of(name)
     return People(data=name, attribute=ratings.attribute, values=ratings.values, store=store, ratings=ratings)
-
-
-def published(who: People) -> tuple[tuple[float, float], ...]:
-    """Return the paper's curve, where these are the paper's people."""
-    return tuple(PUBLISHED_CURVE.items()) if who.data == "google_play" else ()
 
 
 def _own() -> Ratings:

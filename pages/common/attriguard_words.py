@@ -110,23 +110,6 @@ def floor(study: Study, defence: Defence) -> Estimate:
     return Estimate(value=even, low=even, high=even, n=study.truth.size)
 
 
-def budget_chart(study: Study, defence: Defence) -> tuple[str, str]:
-    """Return heading and quantity of the chart over the budget."""
-    attribute = shell.escape(study.attribute)
-    measure = "Balanced accuracy" if defence.balanced else "Share of people"
-    what = f"of inferring the {attribute}" if defence.balanced else f"whose {attribute} is inferred correctly"
-    return f"Who still knows the {attribute}?", f"{measure} {what}; grey: attackers who know nothing of the noise"
-
-
-def values_chart(study: Study, defence: Defence) -> tuple[str, str]:
-    """Return heading and quantity of the chart of the values."""
-    margin = f", by a margin of {defence.settings.margin:g}" if defence.settings.margin else ""
-    return (
-        f"How much noise each {shell.escape(study.attribute)} takes",
-        f"Mean number of {study.unit} changed until it is read{margin}",
-    )
-
-
 def missing(study: Study) -> str:
     """Say how often no noise was found; empty if there always is one."""
     pairs = study.found.size - int(study.found.sum())

@@ -9,20 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
+from core import queries
 from core.charts import draw_targeted, draw_values
 from core.charts.queries import error_words
 from core.estimates import count
-from core.queries import (
-    MEASURED_LEAKAGES,
-    PROGRAMS,
-    TABLE_1,
-    LaplaceGlobal,
-    SmoothCauchy,
-    accuracy_limit,
-    largest_loss,
-    leakage,
-    targeted_leakage,
-)
 from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_words as words
 from pages.common import panels, shell
@@ -48,13 +38,13 @@ def _values(people: QueryTrials, answering: Answering) -> None:
     """Draw the recovered vector of one draw."""
     mechanism = controls.mechanism(answering)
     exact = mechanism.noise in ("none", "rounding") and not mechanism.absolute
-    offered = {name: title for name, title in _DECODERS.items() if exact or name not in PROGRAMS}
+    offered = {name: title for name, title in _DECODERS.items() if exact or name not in queries.PROGRAMS}
     if st.session_state.get("decoder") not in offered:
         st.session_state["decoder"] = "strongest"
     decoder = panels.pick("Decoder", offered, key="decoder", default=None) or "strongest"
     now = people.marker(controls.number_of_questions(people), mechanism)
     someone, reading = people.reading(now.m, mechanism, decoder, now.typical)
-    found = leakage(someone.sensitive, reading.recovered)
+    found = queries.leakage(someone.sensitive, reading.recovered)
     pool = people.pool
     names = pool.advantaged, pool.disadvantaged
     drawn = panels.titled(
@@ -76,13 +66,14 @@ def _targeted(people: QueryTrials, answering: Answering) -> None:
     epsilons = sorted({*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS})
     curves = {
         NOISES[noise]: [
-            (e, float(targeted_leakage(controls.mechanism(answering, noise, epsilon=e), n1, n0))) for e in epsilons
+            (e, float(queries.targeted_leakage(controls.mechanism(answering, noise, epsilon=e), n1, n0)))
+            for e in epsilons
         ]
         for noise in _TARGETED_NOISES
     }
     limits = {
-        "Limit, sizes unknown": [(e, accuracy_limit(e)) for e in epsilons],
-        "Limit, sizes known": [(e, accuracy_limit(e, sizes_known=True)) for e in epsilons],
+        "Limit, sizes unknown": [(e, queries.accuracy_limit(e)) for e in epsilons],
+        "Limit, sizes known": [(e, queries.accuracy_limit(e, sizes_known=True)) for e in epsilons],
     }
     epsilon = answering.epsilon
     here = {name: dict(points)[epsilon] for name, points in curves.items()}
@@ -136,7 +127,7 @@ def _noise_table(people: QueryTrials, answering: Answering, m: int) -> pandas.Da
         else:
             sizes = trials.n_advantaged, trials.n_disadvantaged, m
             here, paper = error_words(corrected.scale(*sizes)), error_words(printed.scale(*sizes))
-        spent = largest_loss(corrected, trials.n_advantaged, trials.n_disadvantaged, m)
+        spent = queries.largest_loss(corrected, trials.n_advantaged, trials.n_disadvantaged, m)
         rows.append(
             {
                 "noise": NOISES[noise],
@@ -159,9 +150,9 @@ def _guarantees(people: QueryTrials, answering: Answering) -> str:
                 "Switch “As published” off."
             )
         return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
-    known = accuracy_limit(epsilon, sizes_known=True), people.limit(epsilon, sizes_known=True)
+    known = queries.accuracy_limit(epsilon, sizes_known=True), people.limit(epsilon, sizes_known=True)
     rows = [
-        ("Knows nothing but the answers", accuracy_limit(epsilon), "e^ε/(1+e^ε)"),
+        ("Knows nothing but the answers", queries.accuracy_limit(epsilon), "e^ε/(1+e^ε)"),
         ("Has the prior", people.limit(epsilon, sizes_known=False), "posterior odds move by at most e^ε"),
         ("Knows the group sizes", known[0], "e^2ε/(1+e^2ε): people are linked"),
         ("Has the prior, knows the sizes", known[1], "posterior odds move by at most e^2ε"),
@@ -203,17 +194,17 @@ def _published_table() -> pandas.DataFrame:
     import pandas as pd
 
     rows = []
-    for row in TABLE_1:
+    for row in queries.TABLE_1:
         if math.isinf(row.epsilon):
             continue
         n0 = round(_BLACK_SHARE * row.n)
         sizes = row.n - n0, n0, row.m
         medians = {
-            "cauchy": SmoothCauchy(row.epsilon, as_published=True).scale(*sizes),
-            "laplace": math.log(2) * LaplaceGlobal(row.epsilon, as_published=True).scale(*sizes),
+            "cauchy": queries.SmoothCauchy(row.epsilon, as_published=True).scale(*sizes),
+            "laplace": math.log(2) * queries.LaplaceGlobal(row.epsilon, as_published=True).scale(*sizes),
         }
         for noise, median in medians.items():
-            l1, _, strongest = MEASURED_LEAKAGES[row.n, row.m, int(row.epsilon), noise]
+            l1, _, strongest = queries.MEASURED_LEAKAGES[row.n, row.m, int(row.epsilon), noise]
             rows.append(
                 {
                     "people": row.n,

@@ -11,7 +11,7 @@ import streamlit as st
 from core.charts.queries import error_words
 from core.config import AuditConfig
 from core.estimates import Estimate, count, interval, percent, points
-from core.queries import Asking, ErrorQuantiles, Leak, needed, targeted_leakage
+from core.queries import ErrorQuantiles, Leak, needed, targeted_leakage
 from core.questions import QueryPool
 from pages.common import bias_queries_controls as controls
 from pages.common import shell, wording
@@ -23,20 +23,6 @@ _MOST_SQUARES = 400
 _MUCH = 0.1  # leakage beyond the features from which on noise counts as not hiding the attribute
 
 Errors = Sequence[tuple[str, ErrorQuantiles]]
-
-
-def leakage_axis(asking: Asking, attribute: str) -> str:
-    """Say what the leakage chart draws."""
-    return (
-        f"Balanced accuracy of inferring the {attribute} of people among {count(asking.n)}, mean of {asking.repeats} "
-        "draws of people, questions and noise"
-    )
-
-
-def error_axis(m: int, answering: Answering) -> str:
-    """Say what the error chart draws."""
-    told = f", all together at ε = {answering.epsilon:g}" if answering.private else ""
-    return f"Error of each of {count(max(m, 1))} answers{told}: median and 95th percentile"
 
 
 def errors(people: QueryTrials, answering: Answering, m: int) -> list[tuple[str, ErrorQuantiles]]:

@@ -60,11 +60,6 @@ def reached(rows: Sequence[SweepRow]) -> str:
     )
 
 
-def over(seeds: int) -> str:
-    """Say what intervals are over."""
-    return f"Means and 95% intervals over {seeds} seeds" if seeds > 1 else "One seed: 95% intervals over people"
-
-
 def _before_after(row: SweepRow) -> str:
     if row.after is None or row.before_corrected is None:
         return f"{100 * row.before.mean:.1f} → no correction"
@@ -119,11 +114,6 @@ def over_seeds(found: Sequence[LeakPoint], attacker: str, step: str) -> Estimate
     return measured[0] if len(measured) == 1 else over_repeats([estimate.value for estimate in measured])
 
 
-def mitigation(config: AuditConfig) -> str:
-    """Return what to call the chosen method within a sentence."""
-    return "mitigation" if config.method == "unmitigated" else METHOD_TITLES[config.method].lower()
-
-
 _STEPS = {
     "features": "attacker, features",
     "predictions": "+ predictions",
@@ -151,10 +141,9 @@ def delta_table(found: Sequence[LeakPoint], config: AuditConfig) -> pandas.DataF
 def delta_truth(found: Sequence[LeakPoint], config: AuditConfig) -> str:
     """Say of which models the promise is true."""
     told = []
-    for method in (config.method, "unmitigated"):
-        points_of = [p for p in found if p.config.method == method]
-        kept = sum(p.attributions["paper's"].is_true for p in points_of)
-        told.append(f"{kept} of {len(points_of)} {'with' if method == config.method else 'without'} mitigation")
+    for method, how in ((config.method, "with"), ("unmitigated", "without")):
+        true = [p.attributions["paper's"].is_true for p in found if p.config.method == method]
+        told.append(f"{sum(true)} of {len(true)} {how} mitigation")
     return (
         f"Attackers are told {tolerance_text(config.tolerance)} of all these models, whether or not they keep it; "
         f"they do in {told[0]}, {told[1]}."

@@ -12,22 +12,13 @@ from typing import Any
 
 import streamlit as st
 
+from core import charts
 from core.audit import PROTOCOLS
-from core.charts import (
-    draw_methods,
-    draw_models_accuracy,
-    draw_models_unfairness,
-    draw_more,
-    draw_search,
-    draw_trained,
-    draw_waterfall,
-    rows_over_seeds,
-)
 from core.config import AuditConfig
 from core.estimates import epsilon_text
 from core.fairness import METRICS
 from core.fingerprint import fingerprint
-from core.models import GIVEN
+from core.models import GIVEN, METHOD_TITLES
 from pages.common import cached, correction_words, panels, shell, state, wording
 from pages.common import correction_section_words as words
 from pages.common.background import Background, Job, pace
@@ -159,7 +150,7 @@ def _trained(audit: Audit, attacker: Attacker, running: bool) -> None:
         recovered = panels.titled(
             words.trained_heading(rows),
             words.trained_quantity(audit.config, attacker["as_published"]),
-            draw_trained(rows, baseline, colours, attribute=attribute),
+            charts.draw_trained(rows, baseline, colours, attribute=attribute),
             key="trained_chart",
         )
     if rows:
@@ -167,10 +158,10 @@ def _trained(audit: Audit, attacker: Attacker, running: bool) -> None:
             panels.titled(
                 "What it costs the model",
                 "Right predictions, by the tolerance trained for",
-                draw_models_accuracy(rows, colours),
+                charts.draw_models_accuracy(rows, colours),
                 key="trained_accuracy",
             )
-            unfairness = draw_models_unfairness(rows, colours)
+            unfairness = charts.draw_models_unfairness(rows, colours)
             panels.titled("What was reached", words.reached(rows), unfairness, key="trained_unfairness")
     if points and not running:
         panels.numbers({"Models by trained tolerance": recovered.table}, key="trained")
@@ -213,7 +204,7 @@ def _methods(audit: Audit, attacker: Attacker, running: bool) -> None:
         drawing = panels.titled(
             "Before and after, by method",
             f"People whose {attribute} is recovered: before ○, after ●",
-            draw_methods([row for row in rows if row.metric == audit.config.metric], shell.palette()),
+            charts.draw_methods([row for row in rows if row.metric == audit.config.metric], shell.palette()),
             key="methods_chart",
         )
     with right:
@@ -257,9 +248,10 @@ def _over_seeds(audit: Audit, attacker: Attacker, running: bool) -> None:
         with column:
             _waterfall(name, audit, own)
     left, right = st.columns(2, gap="large")
+    mitigation = "mitigation" if config.method == "unmitigated" else METHOD_TITLES[config.method].lower()
     with left:
         shell.whisper(
-            f"With and without {words.mitigation(config)}",
+            f"With and without {mitigation}",
             "Right answers, the same people and seeds; differences are paired by seed",
         )
         delta = words.delta_table(points, config)
@@ -281,11 +273,13 @@ def _waterfall(name: str, audit: Audit, own: list[Any]) -> None:
 
     leak = attribute_over_seeds([point.attributions[name] for point in own])
     attribute = shell.escape(wording.attribute(audit.config))
+    several = f"Means and 95% intervals over {len(own)} seeds"
+    over = several if len(own) > 1 else "One seed: 95% intervals over people"
     panels.titled(
         f"Where the {name} attacker's knowledge comes from",
-        f"People whose {attribute} is named rightly; each row adds one thing. " + words.over(len(own)),
-        draw_waterfall(
-            rows_over_seeds(leak, share=correction_words.share_words(audit.findings)),
+        f"People whose {attribute} is named rightly; each row adds one thing. " + over,
+        charts.draw_waterfall(
+            charts.rows_over_seeds(leak, share=correction_words.share_words(audit.findings)),
             words.over_seeds(own, "strong", "features"),
             shell.palette(),
             words="Strong attacker, features alone",
@@ -356,7 +350,7 @@ def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
     if found is None:
         return
     shell.whisper(*words.tuned(found))
-    drawing = draw_search(found, shell.palette())
+    drawing = charts.draw_search(found, shell.palette())
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.chart(drawing, key="search_chart")
@@ -379,7 +373,7 @@ def _more(audit: Audit, attacker: Attacker) -> None:
         drawing = panels.titled(
             words.more_heading(found),
             f"People whose {attribute} is recovered, before ○ and after ●, by what is disclosed",
-            draw_more(found, shell.palette()),
+            charts.draw_more(found, shell.palette()),
             key="more_chart",
         )
     with right:

@@ -84,16 +84,6 @@ def _change(gain: Estimate) -> str:
     return f"{points(gain)} ({low} to {high})"
 
 
-def attacker(adversary: str) -> str:
-    """Return what a chart calls the attacker."""
-    return "Strong attacker" if adversary in STRONG else "Paper's attacker"
-
-
-def strong_line(findings: AuditFindings, adversary: str) -> Estimate | None:
-    """Return the strong attacker to compare with, unless she is the one that is drawn."""
-    return None if adversary in STRONG else findings.strong
-
-
 def share_words(findings: AuditFindings) -> str:
     """Return what to call the groups' shares."""
     return f"share of {findings.groups[0].group}" if len(findings.groups) == 2 else "shares of the groups"
