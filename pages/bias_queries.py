@@ -14,10 +14,21 @@ from pages.common import bias_queries_words as words
 from pages.common.background import want
 
 with shell.head("bias_queries", badge=wording.synthetic_badge(state.dataset_name())):
-    published = controls.published()
+    published = panels.as_published(
+        "answers_as_published",
+        "Noise scales as printed. Where they differ from ours, the printed ones promise more than they keep: the "
+        "groups are not sorted by size, a group of one person breaks the formula, and the absolute gap moves by more "
+        "than a half. The grey line says what differs.",
+    )
 config, table = cached.audited()
-controls.two_groups(cached.dataset_of(table, config.roles or table.roles[0]))
-pool = bias_queries_trials.pool_of(config, table)
+dataset = cached.dataset_of(table, config.roles or table.roles[0])
+if dataset.n_groups != 2:
+    panels.problem(
+        f"Bias queries compare two groups, and this attribute is split in {dataset.n_groups}. Choose an attribute in "
+        "two groups in the sidebar, or split it in two on the Data page."
+    )
+    st.stop()
+pool = bias_queries_trials.pool_of(config, dataset)
 
 from core.charts import draw_answer_errors, draw_leakage
 from core.queries import Exact
@@ -29,7 +40,7 @@ opening = st.empty()
 answering = controls.answering(published)
 asking = controls.asking(pool, config.seed)
 try:
-    people = bias_queries_trials.query_trials(config, table, pool, asking)
+    people = bias_queries_trials.query_trials(config, dataset, pool, asking)
 except InputError as error:
     panels.problem(str(error))
     st.stop()

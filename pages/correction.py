@@ -13,7 +13,13 @@ from pages.common import cached, controls, panels, state, wording
 from pages.common import correction_words as words
 
 with shell.head("correction", badge=wording.synthetic_badge(state.dataset_name())):
-    published = controls.published_switch()
+    published = panels.as_published(
+        "as_published",
+        "The published code chooses the confidence exponent on the model owner's test records, which an attacker does "
+        "not have, lets her learn from all the records she knows, and raises the tolerance in steps of 0.001 until the "
+        "model meets it. Switched off, she keeps 30% of her records apart to tune on and is told the tolerance as it "
+        "is.",
+    )
 config, table = cached.audited()
 audit = cached.audit(config, table)
 findings = audit.findings

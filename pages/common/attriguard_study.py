@@ -107,18 +107,14 @@ class DefenceStudy(Background):
 
     def _grow(self) -> Iterator[Grown]:
         """Yield the study after each attacker, with the curves."""
+        settings = self.defence.settings
         curves: dict[str, tuple[Point, ...]] = {}
+        trained_at = settings.trained_budgets if isinstance(settings, TableSettings) else settings.trained_at
         for guard, study in self._studies():
             newest = study.guesses[-1].attacker
             budgets = np.linspace(0.0, last_budget(study), _POINTS + 1).tolist()
             own = tuple(guess for guess in study.guesses if guess.attacker == newest)
             curves[newest] = replace(study, guesses=own).curves(budgets)[newest]
-            budgets_left = {guess.trained_at for guess in own} != set(_trained_at(guard))
+            budgets_left = {guess.trained_at for guess in own} != set(trained_at)
             learning = newest if own[0].trained_at is not None and budgets_left else ""
             yield Grown(study=study, curves=dict(curves), guard=guard, learning=learning)
-
-
-def _trained_at(guard: Any) -> tuple[float, ...]:
-    """Return the budgets that some attackers are trained against."""
-    settings = guard.settings
-    return tuple(settings.trained_budgets if hasattr(settings, "trained_budgets") else settings.trained_at)

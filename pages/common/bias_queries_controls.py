@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets.dataset import AuditDataset
 from core.queries import Asking, repeats_for
 from core.questions import QueryPool
 from pages.common import panels
@@ -72,30 +71,6 @@ def mechanism(answering: Answering, noise: str | None = None, *, epsilon: float 
         "noisy_sums": lambda: queries.NoisySums(budget, absolute=answering.absolute),
     }
     return make[noise or answering.noise]()
-
-
-def two_groups(dataset: AuditDataset) -> None:
-    """End the page, with one sentence, for an attribute in more than two groups."""
-    if dataset.n_groups != 2:
-        panels.problem(
-            f"Bias queries compare two groups, and this attribute is split in {dataset.n_groups}. Choose an attribute "
-            "in two groups in the sidebar, or split it in two on the Data page."
-        )
-        st.stop()
-
-
-def published() -> bool:
-    """Switch to the mechanisms as the paper has them."""
-    return st.toggle(
-        "As published",
-        key="answers_as_published",
-        help=(
-            "Noise scales as printed. Where they differ from ours, the printed ones promise more than they keep: the "
-            "groups are not sorted by size, a group of one person breaks the formula, and the absolute gap moves by "
-            "more than a half. The grey line says what differs."
-        ),
-        **_KEPT,
-    )
 
 
 def answering(as_published: bool) -> Answering:

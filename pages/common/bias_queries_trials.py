@@ -13,13 +13,12 @@ from typing import Any
 import streamlit as st
 
 from core.config import AuditConfig
-from core.datasets.dataset import Table
+from core.datasets.dataset import AuditDataset
 from core.fingerprint import fingerprint
 from core.queries import Asking, ErrorQuantiles, Leak, Trials
 from core.questions import QueryPool
 from pages.common import cached, panels
 from pages.common.background import Background, Job, State, Store, need
-from pages.common.cached import dataset_of, store_of
 
 LIVE = 150
 """Most people with whom the marker is computed on the spot."""
@@ -28,10 +27,9 @@ CURVES = ("strongest", "without_prior", "published")
 """Decoders drawn as curves."""
 
 
-def pool_of(config: AuditConfig, table: Table) -> QueryPool:
+def pool_of(config: AuditConfig, dataset: AuditDataset) -> QueryPool:
     """Return everybody who may be asked about; waits with a progress bar while model and prior are trained."""
-    dataset = dataset_of(table, config.roles or table.roles[0])
-    store, key = store_of(config.dataset), fingerprint("query pool", dataset.fingerprint, config)
+    store, key = cached.store_of(config.dataset), fingerprint("query pool", dataset.fingerprint, config)
 
     def work(job: Job) -> QueryPool:
         from core.questions import query_pool
@@ -119,10 +117,9 @@ class QueryTrials:
         return {decoder: [leak for leak in points if leak.decoder == decoder] for decoder in CURVES}
 
 
-def query_trials(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) -> QueryTrials:
+def query_trials(config: AuditConfig, dataset: AuditDataset, pool: QueryPool, asking: Asking) -> QueryTrials:
     """Return one way of asking these people; raises `InputError` if the pool cannot give such a sample."""
-    dataset = dataset_of(table, config.roles or table.roles[0])
-    store, key = store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
+    store, key = cached.store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
     filed = cached.point_store(config.dataset, dataset)
     return store.remember(key, lambda: QueryTrials(pool, asking, store, key, filed))  # type: ignore[no-any-return]
 

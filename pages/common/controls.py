@@ -132,21 +132,6 @@ def model_settings() -> None:
         seed()
 
 
-def published_switch() -> bool:
-    """Switch to the published protocol."""
-    return st.toggle(
-        "As published",
-        key="as_published",
-        persist_state="session",
-        help=(
-            "The published code chooses the confidence exponent on the model owner's test records, which an attacker "
-            "does not have, lets her learn from all the records she knows, and raises the tolerance in steps of 0.001 "
-            "until the model meets it. Switched off, she keeps 30% of her records apart to tune on and is told the "
-            "tolerance as it is."
-        ),
-    )
-
-
 _COSTS = {
     "published": "Published",
     "log_odds": "Log-odds",

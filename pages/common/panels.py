@@ -101,6 +101,11 @@ def pick(
     return default if value is None else value
 
 
+def as_published(key: str, help: str) -> bool:
+    """Switch to the paper's own way; the session keeps it."""
+    return st.toggle("As published", key=key, help=help, persist_state="session")
+
+
 def further(sections: Mapping[str, Sequence[Any]], key: str) -> str:
     """Choose what is shown below a page, by the titles that the sections' rows begin with; at first their first."""
     titles = {name: row[0] for name, row in sections.items()}
