@@ -7,18 +7,17 @@ shell.guard()
 import streamlit as st
 
 from pages.common import attriguard_controls as controls
-from pages.common import attriguard_people as people
 from pages.common import attriguard_sections as sections
 from pages.common import attriguard_words as words
 from pages.common import panels
 from pages.common.attriguard_study import DefenceStudy
 from pages.common.background import State, want
 
-shell.head("attriguard", badge=people.badge())
+shell.head("attriguard", badge=controls.badge())
 top = st.container()
-if st.session_state.get("guard_told_of") != people.chosen():  # what was found of others goes at once
+if st.session_state.get("guard_told_of") != controls.chosen():  # what was found of others goes at once
     top.empty()
-    st.session_state["guard_told_of"] = people.chosen()
+    st.session_state["guard_told_of"] = controls.chosen()
 who, defence = controls.defence()
 
 from core.attriguard import PUBLISHED_CURVE

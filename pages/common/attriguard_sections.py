@@ -21,8 +21,7 @@ from core.models import GIVEN
 from core.settings import params
 from pages.common import attriguard_controls as controls
 from pages.common import panels, shell, wording
-from pages.common.attriguard_controls import last_budget
-from pages.common.attriguard_people import People
+from pages.common.attriguard_controls import People, last_budget
 from pages.common.attriguard_study import DefenceStudy, Grown
 from pages.common.background import State
 from pages.common.controls import control

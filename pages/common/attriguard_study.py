@@ -14,8 +14,7 @@ import numpy as np
 
 from core.attriguard import GuardSettings, Point, Study, TableSettings
 from core.fingerprint import fingerprint
-from pages.common.attriguard_controls import Defence, last_budget
-from pages.common.attriguard_people import People
+from pages.common.attriguard_controls import Defence, People, last_budget
 from pages.common.background import Background, Job, need, time_left
 
 _POINTS = 25  # steps of a curve
