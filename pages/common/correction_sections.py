@@ -19,8 +19,8 @@ from core.estimates import epsilon_text
 from core.fairness import METRICS
 from core.fingerprint import fingerprint
 from core.models import GIVEN, METHOD_TITLES
-from pages.common import cached, correction_words, panels, shell, state, wording
-from pages.common import correction_section_words as words
+from pages.common import cached, panels, shell, state, wording
+from pages.common import correction_words as words
 from pages.common.background import Background, Job, pace
 from pages.common.cached import Audit
 
@@ -279,7 +279,7 @@ def _waterfall(name: str, audit: Audit, own: list[Any]) -> None:
         f"Where the {name} attacker's knowledge comes from",
         f"People whose {attribute} is named rightly; each row adds one thing. " + over,
         charts.draw_waterfall(
-            charts.rows_over_seeds(leak, share=correction_words.share_words(audit.findings)),
+            charts.rows_over_seeds(leak, share=words.share_words(audit.findings)),
             words.over_seeds(own, "strong", "features"),
             shell.palette(),
             words="Strong attacker, features alone",
@@ -365,7 +365,7 @@ def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
 
 def _more(audit: Audit, attacker: Attacker) -> None:
     """Draw the corrections beside each other; ends the page while they are computed."""
-    told = correction_words.first_told(audit.findings)
+    told = words.first_told(audit.findings)
     found = audit.more_disclosed(told, **attacker)
     attribute = shell.escape(wording.attribute(audit.config))
     left, right = st.columns([3, 2], gap="large")
