@@ -84,7 +84,7 @@ def told(running: bool) -> None:
         drawn = panels.titled(
             "Is the answer still worth having?",
             f"Error of each of {count(max(m, 1))} answers{budget}: median and 95th percentile",
-            draw_answer_errors(errors, controls.NOISES[answering.noise], colours),
+            draw_answer_errors(list(errors.items()), controls.NOISES[answering.noise], colours),
             key="errors_chart",
         )
         st.caption(words.needed_answers(people, mechanism, answering))

@@ -56,7 +56,8 @@ def told() -> None:
             ),
             key="told_chart",
         )
-        controls.told_tolerance(tolerance)
+        label = "Tolerance told to the attacker"
+        st.slider(label, 0.0, 0.2, tolerance, 0.001, format="%.3f", key="told", persist_state="session")
     time.sleep(_HEAD_START)
     with opening:
         shell.finding(*words.finding(findings, now, adversary=adversary, as_published=published))

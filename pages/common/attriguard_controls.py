@@ -307,16 +307,12 @@ def _target(who: People) -> tuple[str, tuple[float, ...], str]:
         height=min(34 + 26 * len(who.values), 240),
         **_KEPT,
     )
-    kept = f"guard_valid_{people_key}"
+    kept, problem = f"guard_valid_{people_key}", ""
     try:
         st.session_state[kept] = _shares(written, who.values)
     except InputError as error:
-        return (
-            target,
-            st.session_state.get(kept) or _shares(start, who.values),
-            f"{str(error).removesuffix('.')}; until then the last valid shares count.",
-        )
-    return target, st.session_state[kept], ""
+        problem = f"{str(error).removesuffix('.')}; until then the last valid shares count."
+    return target, st.session_state.get(kept) or _shares(start, who.values), problem
 
 
 def _even(m: int) -> list[float]:

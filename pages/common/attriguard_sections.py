@@ -256,8 +256,8 @@ def _carried(grown: Grown) -> tuple[list[str], Any, int]:
         from core.attriguard.concentration import column_noise
 
         found = column_noise(guard.people.names, guard.people.public, guard.noise, goal)
-        some = found.shares > 0
-        return [name for name, is_some in zip(found.names, some, strict=True) if is_some], found.shares[some], some.size
+        used = int((found.shares > 0).sum())
+        return list(found.names[:used]), found.shares[:used], len(found.names)
     from core.attriguard import concentration
 
     ratings = guard.ratings

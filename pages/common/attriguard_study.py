@@ -57,8 +57,7 @@ class DefenceStudy(Background):
 
     def wait_for_first(self) -> Grown:
         """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""
-        grown: Grown = self.first(self.show_progress)
-        return grown
+        return self.first(self.show_progress)  # type: ignore[no-any-return]
 
     def show_progress(self) -> None:
         """Show how far the study is, with a button that stops it, or that lets it go on."""

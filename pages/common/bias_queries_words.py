@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,12 @@ _ERROR_ROWS = ("rounded", "noisy_sums", "laplace", "smooth_laplace", "cauchy")
 _MOST_SQUARES = 400
 _MUCH = 0.1  # leakage beyond the features from which on noise counts as not hiding the attribute
 
-Errors = Sequence[tuple[str, ErrorQuantiles]]
+Errors = Mapping[str, ErrorQuantiles]
 
 
-def errors(people: QueryTrials, answering: Answering, m: int) -> list[tuple[str, ErrorQuantiles]]:
-    """Return the error of an answer for every kind of noise, the same number of questions asked."""
-    return [(NOISES[noise], people.errors(max(m, 1), controls.mechanism(answering, noise))) for noise in _ERROR_ROWS]
+def errors(people: QueryTrials, answering: Answering, m: int) -> Errors:
+    """Return the error of an answer by the name of each kind of noise, the same number of questions asked."""
+    return {NOISES[noise]: people.errors(max(m, 1), controls.mechanism(answering, noise)) for noise in _ERROR_ROWS}
 
 
 def limit(people: QueryTrials, answering: Answering) -> tuple[str, float] | None:
@@ -41,11 +41,6 @@ def holds(people: QueryTrials, answering: Answering) -> bool:
     """Whether the noise as it is set keeps its guarantee for these groups."""
     trials = people.trials
     return bool(controls.mechanism(answering).holds(trials.n_advantaged, trials.n_disadvantaged))
-
-
-def chosen_error(errors: Errors, answering: Answering) -> ErrorQuantiles | None:
-    """Return the error of the noise that is set."""
-    return next((error for name, error in errors if name == NOISES[answering.noise]), None)
 
 
 def finding(
@@ -63,7 +58,7 @@ def finding(
         quantity += " " + controls.mechanism(answering).why(True)
     if answering.noise == "smooth_laplace" and answering.epsilon >= 1:
         quantity += " The theorem behind this noise is stated for ε below 1."
-    error = chosen_error(errors, answering)
+    error = errors.get(NOISES[answering.noise])
     s = "s" if now.m == 1 else ""
     reached = (
         f"reach{'es' if now.m == 1 else ''} {percent(now.leakage)} balanced accuracy on {attribute} (baseline 50%)"
@@ -105,11 +100,11 @@ def _effect(now: Leak) -> str:
 
 def useless(errors: Errors, answering: Answering) -> str:
     """Say plainly when the noise exceeds the metric's range; empty otherwise."""
-    error = chosen_error(errors, answering)
+    error = errors.get(NOISES[answering.noise])
     if error is None or not error.exceeds_range:
         return ""
     span = "between 0 and 1" if answering.absolute else "between −1 and 1"
-    sums = next(e for name, e in errors if name == NOISES["noisy_sums"])
+    sums = errors[NOISES["noisy_sums"]]
     better = ""
     if answering.noise != "noisy_sums" and sums.median < error.median:
         better = f" Noisy sums keep the same ε with a typical error of {error_words(sums.median)}."

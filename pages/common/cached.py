@@ -21,7 +21,7 @@ from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, Ratings
 from core.datasets.roles import Roles
 from core.fingerprint import fingerprint
-from pages.common import panels, state
+from pages.common import state
 from pages.common.background import Job, Store, need
 from pages.common.state import OWN_RATINGS, UPLOAD
 
@@ -186,7 +186,9 @@ def audited() -> tuple[AuditConfig, Table]:
     table = table_of(state.dataset_name())
     config = state.config(table)
     if config is None:
-        panels.choose_columns()
+        st.info("Your table is here. Say on the Data page which column is the label and which the sensitive attribute.")
+        st.page_link("pages/data.py", label="Choose the columns", icon=":material/table_rows:")
+        st.stop()
     return config, table
 
 

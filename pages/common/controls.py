@@ -74,7 +74,12 @@ def _kind(setting: Setting) -> Kind:
 def audit_settings(page: str) -> None:
     """Draw in the sidebar the settings that `page` does not show itself."""
     state.apply_choices(page)
-    _start_tolerance()
+    table = own(state.UPLOAD) if state.given() else None
+    config = state.config(table) if table is not None else None
+    if table is None or config is None:
+        state.start_tolerance(None, state.default("tolerance"))
+    else:  # predictions that came with a table start at the smallest tolerance they keep to
+        state.start_tolerance((table.fingerprint, config.roles), kept_tolerance(table, config))
     with st.sidebar:
         st.markdown("#### What is audited")
         if page != "data":
@@ -96,16 +101,6 @@ def _row(shares: Any, *widgets: Callable[[], None]) -> None:
     for place, draw in zip(st.columns(shares), widgets, strict=True):
         with place:
             draw()
-
-
-def _start_tolerance() -> None:
-    """Start at the default, for predictions that came with a table at the smallest tolerance they keep to."""
-    table = own(state.UPLOAD) if state.given() else None
-    config = state.config(table) if table is not None else None
-    if table is None or config is None:
-        state.start_tolerance(None, state.default("tolerance"))
-    else:
-        state.start_tolerance((table.fingerprint, config.roles), kept_tolerance(table, config))
 
 
 def data_settings() -> None:
@@ -172,20 +167,6 @@ def attacker_settings() -> dict[str, str]:
         place=right,
     )
     return {"adversary": adversary, "cost": cost}
-
-
-def told_tolerance(value: float) -> None:
-    """Choose the tolerance the attacker is told; stands under its chart, along the x axis."""
-    st.slider(
-        "Tolerance told to the attacker",
-        min_value=0.0,
-        max_value=0.2,
-        value=value,
-        step=0.001,
-        format="%.3f",
-        key="told",
-        persist_state="session",
-    )
 
 
 def dataset() -> None:

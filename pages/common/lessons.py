@@ -41,9 +41,14 @@ def shown_table(table: ExampleTable) -> None:
 
 def question(case: Example) -> bool:
     """Ask the question and say whether the answer is right; return whether the steps are to be shown."""
+    key = f"answer_{case.name}"
     with st.form(key=f"question_{case.name}"):
         st.markdown(f"**{shell.escape(case.question)}**")
-        given = _given(case)
+        given: str | float | None
+        if case.answer.choices:
+            given = st.radio("Your answer", case.answer.choices, index=None, key=key, format_func=shell.escape)
+        else:
+            given = st.number_input("Your answer", value=None, step=1.0, key=key, format="%g")
         sent = st.form_submit_button("Answer", icon=":material/check:")
     answered: dict[str, str | float] = st.session_state.setdefault("examples_answered", {})
     if sent and given is not None:
@@ -53,17 +58,6 @@ def question(case: Example) -> bool:
     if case.name in answered:
         _feedback(case, answered[case.name])
     return bool(st.toggle("Show the steps", key=f"steps_{case.name}", persist_state="session"))
-
-
-def _given(case: Example) -> str | float | None:
-    """Return what is filled in; None where nothing is."""
-    if case.answer.choices:
-        picked: str | None = st.radio(
-            "Your answer", case.answer.choices, index=None, key=f"answer_{case.name}", format_func=shell.escape
-        )
-        return picked
-    number: float | None = st.number_input("Your answer", value=None, step=1.0, key=f"answer_{case.name}", format="%g")
-    return number
 
 
 def _feedback(case: Example, told: str | float) -> None:

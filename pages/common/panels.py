@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -33,13 +33,6 @@ def forget(*keys: str) -> None:
     """Let the session forget what it has kept under some keys."""
     for key in keys:
         st.session_state.pop(key, None)
-
-
-def choose_columns() -> NoReturn:
-    """Send the user of a fresh table to the Data page."""
-    st.info("Your table is here. Say on the Data page which column is the label and which the sensitive attribute.")
-    st.page_link("pages/data.py", label="Choose the columns", icon=":material/table_rows:")
-    st.stop()
 
 
 def chart(drawing: Drawing, key: str) -> None:

@@ -125,10 +125,10 @@ def leak(value: float, gain: Estimate) -> Leak:
 def queried(trials: Trials, now: Leak, noise: str, error: float = 0.01) -> str:
     people: Any = SimpleNamespace(trials=trials)
     answering = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=False)
-    errors: Any = [
-        (name, SimpleNamespace(median=error, high=2 * error, exceeds_range=False))
+    errors: Any = {
+        name: SimpleNamespace(median=error, high=2 * error, exceeds_range=False)
         for name in bias_queries_words.NOISES.values()
-    ]
+    }
     config = AuditConfig(dataset="demo")
     point, grey = bias_queries_words.finding(people, now, about(0.65), errors, answering, config)
     assert "Baseline: random guessing gives 50%" in grey and "features alone" in grey
