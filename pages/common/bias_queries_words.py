@@ -114,12 +114,11 @@ def useless(errors: Errors, answering: Answering) -> str:
 def needed_answers(people: QueryTrials, mechanism: Any, answering: Answering) -> str:
     """Say how many answers reach 95% and everybody, and how odd the models asked about look."""
     curve = people.curves(mechanism)["strongest"]
-    complete = len(curve) == len(people.trials.numbers)
-    start = {"exact": "Without noise", "rounded": "So rounded"}.get(answering.noise, "With this noise")
-    if not complete:
-        told = f"{start}: still counting the answers that 95% takes."
+    told = {"exact": "Without noise", "rounded": "So rounded"}.get(answering.noise, "With this noise")
+    if len(curve) < len(people.trials.numbers):
+        told += ": still counting the answers that 95% takes."
     else:
-        told = f"{start}, {_needed(needed(curve, 0.95), needed(curve, 1.0), people)}."
+        told += f", {_needed(needed(curve, 0.95), needed(curve, 1.0), people)}."
     if answering.absolute:
         return told
     found = people.accuracy(people.trials.numbers[-1])
@@ -150,11 +149,11 @@ def found_out(people: QueryTrials, now: Leak, mechanism: Any, attribute: str) ->
         "recovered; hollow: not",
     )
     right = reading.recovered == someone.sensitive
-    strips = []
+    strips = ""
     for group, name in ((0, people.pool.disadvantaged), (1, people.pool.advantaged)):
         inside = someone.sensitive == group
-        strips.append((name, int(inside.sum()), int(np.count_nonzero(right & inside))))
-    st.html("".join(_strip(name, size, found, each) for name, size, found in strips), width="stretch")
+        strips += _strip(name, int(inside.sum()), int(np.count_nonzero(right & inside)), each)
+    st.html(strips, width="stretch")
 
 
 def _strip(name: str, size: int, found: int, each: int) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -220,7 +221,7 @@ class Audit:
     def __init__(self, findings: AuditFindings, dataset: AuditDataset) -> None:
         self.findings, self.dataset, self.config = findings, dataset, findings.config
         self.curves: dict[tuple[str, str, bool], dict[float, Disclosure]] = {}
-        self.controls: dict[tuple[Any, ...], Disclosure] = {}
+        self._permuted = cache(findings.disclose_permuted)
 
     def fill(self, adversary: str, cost: str, as_published: bool, report: Callable[[int, int], None]) -> None:
         """Tell an attacker the tolerances of the curve."""
@@ -266,10 +267,7 @@ class Audit:
 
     def permuted(self, now: Disclosure, **attacker: Any) -> Disclosure:
         """Return the control of a disclosure: the same with predictions dealt out anew among the people."""
-        key = (now.used, *attacker.values())
-        if key not in self.controls:
-            self.controls[key] = self.findings.disclose_permuted(now.used, **attacker)
-        return self.controls[key]
+        return self._permuted(now.used, **attacker)
 
     def more_disclosed(self, tolerance: float, **attacker: Any) -> tuple[MoreDisclosed, ...]:
         """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
