@@ -402,11 +402,13 @@ def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         rates={name: now[name] for name in _READERS if name in now},
         ours=True,
     )
-    rows = [
-        DefenceRow(name=_defence_name(row), size=row.size.value, rates=row.accuracy)
-        for row in made
-        if _METHODS[row.method][1] == row.parameter
-    ]
+    rows = []
+    for row in made:
+        name, parameter = _METHODS[row.method]
+        if row.method in ("blurme", "chisquare"):
+            name += ", true value" if row.knows_truth else ", guessed"
+        if parameter == row.parameter:
+            rows.append(DefenceRow(name=name, size=row.size.value, rates=row.accuracy))
     sizes = sorted(row.size for row in rows)
     drawn = panels.titled(
         f"AttriGuard changes {ours.size:.1f} {study.unit} a person, the others {sizes[0]:.1f} to {sizes[-1]:.1f}",
@@ -433,12 +435,6 @@ def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         for row in made
     ]
     panels.numbers({"Defences drawn": drawn.table, "All settings": pd.DataFrame(every)}, key="guard-others")
-
-
-def _defence_name(row: Any) -> str:
-    told = row.method in ("blurme", "chisquare")
-    aside = (", true value" if row.knows_truth else ", guessed") if told else ""
-    return _METHODS[row.method][0] + aside
 
 
 _SHOWN_VALUES = 8  # values of a column

@@ -1,8 +1,4 @@
-"""The people asked about, and what attackers make of the answers: prepared once, curves filled in the background.
-
-Everything is kept in the store of the table it comes from. A marker at up to 150 people is computed on the spot; with
-more people it comes from the curve, at the finished point nearest to the slider.
-"""
+"""The people asked about, and what attackers make of the answers: prepared once, curves filled in the background."""
 
 from __future__ import annotations
 
@@ -51,7 +47,7 @@ class QueryTrials:
 
     def marker(self, m: int, mechanism: Any) -> Leak:
         """Return the strongest decoder's leak at the slider, or at the finished point nearest to it."""
-        there = [] if self.live else [leak for leak in self.points(mechanism) if leak.decoder == "strongest"]
+        there = [] if self.live else self.curves(mechanism)["strongest"]
         if there:
             return min(there, key=lambda leak: abs(leak.m - m))
         return self.leak(m if self.live else 0, mechanism, "strongest")
@@ -107,13 +103,9 @@ class QueryTrials:
                 self.filed.save(key, leak)
             yield leak
 
-    def points(self, mechanism: Any) -> list[Leak]:
-        """Return the leaks of the curve that are there."""
-        return self.background(mechanism).partial
-
     def curves(self, mechanism: Any) -> dict[str, list[Leak]]:
-        """Return them by decoder."""
-        points = self.points(mechanism)
+        """Return the leaks of the curve that are there, by decoder."""
+        points = self.background(mechanism).partial
         return {decoder: [leak for leak in points if leak.decoder == decoder] for decoder in CURVES}
 
 

@@ -1,8 +1,4 @@
-"""What the Correction page offers below its slider; models are measured in the background, and kept.
-
-Finished models of built-in data are kept on disk, where the command line keeps them too; those of a user's own table
-only in the memory of its session.
-"""
+"""What the Correction page offers below its slider; models are measured in the background, and kept."""
 
 from __future__ import annotations
 
@@ -161,8 +157,15 @@ def _trained(audit: Audit, attacker: Attacker, running: bool) -> None:
                 charts.draw_models_accuracy(rows, colours),
                 key="trained_accuracy",
             )
-            unfairness = charts.draw_models_unfairness(rows, colours)
-            panels.titled("What was reached", words.reached(rows), unfairness, key="trained_unfairness")
+            last = max(rows, key=lambda row: row.tolerance)
+            panels.titled(
+                "What was reached",
+                "Unfairness (largest deviation of a group), by the tolerance trained for. At the loosest, the "
+                f"difference between groups (Fairlearn's) is {last.difference_train.mean:.3f} on training and "
+                f"{last.difference_test.mean:.3f} on unseen people",
+                charts.draw_models_unfairness(rows, colours),
+                key="trained_unfairness",
+            )
     if points and not running:
         panels.numbers({"Models by trained tolerance": recovered.table}, key="trained")
 

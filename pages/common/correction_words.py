@@ -102,12 +102,10 @@ def share_words(findings: AuditFindings) -> str:
 
 def permuted(control: Disclosure) -> str:
     """Say what the promise changes with predictions that belong to other people."""
-    if control.gain is None:
-        return "Control: with the predictions dealt out anew among the people, no correction meets the tolerance."
-    return (
-        "Control: with the predictions dealt out anew among the people, the same promise changes this attacker by "
-        f"{_change(control.gain)}."
-    )
+    told = "no correction meets the tolerance"
+    if control.gain is not None:
+        told = f"the same promise changes this attacker by {_change(control.gain)}"
+    return f"Control: with the predictions dealt out anew among the people, {told}."
 
 
 def private_training(findings: AuditFindings, now: Disclosure) -> str:
@@ -138,10 +136,7 @@ def held_out(findings: AuditFindings, adversary: str, as_published: bool) -> str
 
 
 def first_told(findings: AuditFindings) -> float:
-    """Return the tolerance the attacker is told at first: what was asked for, else the smallest true one on offer.
-
-    Of given predictions it is the one in the settings, which is to be disclosed.
-    """
+    """Return the tolerance told at first: what was asked for or is to be disclosed, else the smallest true one."""
     if findings.config.method in ("exponentiated_gradient", GIVEN):
         return min(0.2, round(findings.config.tolerance, 3))
     return min(0.2, math.ceil(1000 * findings.model.unfairness_train - 1e-9) / 1000)
@@ -254,13 +249,13 @@ def trained_heading(rows: Sequence[SweepRow]) -> str:
     gains = [row.gain for row in rows if row.gain is not None]
     if len(gains) < 4:
         return "Tighter and looser models"
-    ahead = sum(gain.low > 0 for gain in gains)
-    if not ahead:
-        misled = sum(gain.high < 0 for gain in gains)
-        if misled:
-            return f"Being told misleads the attacker significantly at {misled} of {len(gains)} tolerances"
-        return "Being told has no statistically significant effect at any of these tolerances"
-    return f"Being told helps the attacker significantly at {ahead} of {len(gains)} tolerances"
+    for what, times in (
+        ("helps", sum(gain.low > 0 for gain in gains)),
+        ("misleads", sum(gain.high < 0 for gain in gains)),
+    ):
+        if times:
+            return f"Being told {what} the attacker significantly at {times} of {len(gains)} tolerances"
+    return "Being told has no statistically significant effect at any of these tolerances"
 
 
 def trained_quantity(config: AuditConfig, as_published: bool) -> str:
@@ -274,16 +269,6 @@ def trained_quantity(config: AuditConfig, as_published: bool) -> str:
     return (
         f"People whose {escape(attribute(config))} is recovered; each point is a model trained for that tolerance, and "
         f"the attacker is told the same{told}{others}"
-    )
-
-
-def reached(rows: Sequence[SweepRow]) -> str:
-    """Say what the chart of unfairness draws, and how far the groups' rates lie apart at its end."""
-    last = max(rows, key=lambda row: row.tolerance)
-    return (
-        "Unfairness (largest deviation of a group), by the tolerance trained for. At the loosest, the difference "
-        f"between groups (Fairlearn's) is {last.difference_train.mean:.3f} on training and "
-        f"{last.difference_test.mean:.3f} on unseen people"
     )
 
 

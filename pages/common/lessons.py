@@ -56,15 +56,11 @@ def question(case: Example) -> bool:
         if case.answer.accepts(given):
             st.session_state[f"steps_{case.name}"] = True
     if case.name in answered:
-        _feedback(case, answered[case.name])
+        if case.answer.accepts(answered[case.name]):
+            st.success(shell.escape(f"Right: {case.answer.text}. {case.answer.why}"), icon=":material/check_circle:")
+        else:
+            st.warning(shell.escape(f"Not yet. {case.answer.hint}"), icon=":material/lightbulb:")
     return bool(st.toggle("Show the steps", key=f"steps_{case.name}", persist_state="session"))
-
-
-def _feedback(case: Example, told: str | float) -> None:
-    if case.answer.accepts(told):
-        st.success(shell.escape(f"Right: {case.answer.text}. {case.answer.why}"), icon=":material/check_circle:")
-    else:
-        st.warning(shell.escape(f"Not yet. {case.answer.hint}"), icon=":material/lightbulb:")
 
 
 def sheets(case: Example) -> None:
