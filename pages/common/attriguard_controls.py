@@ -343,14 +343,12 @@ def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
 
 def changes(who: People) -> TableSettings:
     """Return what may change in the table's records, as the section of that name was left."""
-    kept: dict[Any, TableSettings] = st.session_state.get("guard_changes", {})
-    return TableSettings() if who.dataset is None else kept.get(who.dataset.fingerprint, TableSettings())
+    return st.session_state.get(f"guard_changes_{who.fingerprint[0]}", TableSettings())  # type: ignore[no-any-return]
 
 
 def change(who: People, chosen: TableSettings) -> None:
     """Note what may change from now on."""
-    assert who.dataset is not None
-    st.session_state["guard_changes"] = {**st.session_state.get("guard_changes", {}), who.dataset.fingerprint: chosen}
+    st.session_state[f"guard_changes_{who.fingerprint[0]}"] = chosen
 
 
 def budget(study: Study) -> float:

@@ -171,39 +171,22 @@ def attacker_settings() -> dict[str, str]:
 
 def dataset() -> None:
     """Choose the table."""
-    options = list(CATALOG)
+    titles = {name: entry.title for name, entry in CATALOG.items()}
     if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
-        options.append(state.UPLOAD)
-    value = st.selectbox(
-        "Dataset",
-        options,
-        key="dataset",
-        format_func=lambda name: CATALOG[name].title if name in CATALOG else "Your table",
-        help="Add your own table on the Data page.",
-        persist_state="session",
-        **_BOUND,
-    )
-    state.keep("dataset", value)
+        titles[state.UPLOAD] = "Your table"
+    told = "Add your own table on the Data page."
+    state.keep("dataset", panels.choose("Dataset", titles, key="dataset", help=told, **_BOUND))
 
 
 def attribute() -> None:
     """Choose the sensitive attribute among those set up for the table."""
-    names = state.attributes(state.dataset_name())
+    label, names = "Sensitive attribute", state.attributes(state.dataset_name())
     if not names:
-        st.selectbox(
-            "Sensitive attribute", [], placeholder="choose on the Data page", disabled=True, key="no_attribute"
-        )
+        st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
         return
-    value = st.selectbox(
-        "Sensitive attribute",
-        list(names),
-        key="attribute",
-        format_func=lambda column: names.get(column, column),
-        help="What the attacker tries to learn about each person. Other columns and groups: on the Data page.",
-        persist_state="session",
-        **({} if state.dataset_name() == state.UPLOAD else _BOUND),
-    )
-    state.keep("attribute", value)
+    told = "What the attacker tries to learn about each person. Other columns and groups: on the Data page."
+    bound = {} if state.dataset_name() == state.UPLOAD else _BOUND
+    state.keep("attribute", panels.choose(label, names, key="attribute", help=told, **bound))
 
 
 def _audited(name: str, kind: Kind | None = None, **told: Any) -> Any:

@@ -105,10 +105,10 @@ def further(sections: Mapping[str, Sequence[Any]], key: str) -> str:
     return str(pick("Look further", titles, key=key, default=next(iter(titles))))
 
 
-def choose(label: str, titles: Mapping[str, str], *, key: str, help: str | None = None, place: Any = st) -> Any:
+def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, **told: Any) -> Any:
     """Choose one of several things from a list, named by `titles`; the session keeps it."""
-    name = titles.__getitem__
-    return place.selectbox(label, list(titles), key=key, format_func=name, help=help, persist_state="session")
+    told |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
+    return place.selectbox(label, list(titles), key=key, **told)
 
 
 def download(label: str, content: Callable[[], bytes], file_name: str, *, key: str, mime: str = "text/csv") -> None:
