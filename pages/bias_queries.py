@@ -61,6 +61,9 @@ def told(running: bool) -> None:
     errors = words.errors(people, answering, m)
     left, right = st.columns([3, 2], gap="large")
     with left:
+        limit = None  # where nothing is guaranteed
+        if answering.private and words.holds(people, answering):
+            limit = "Limit with prior and group sizes", people.limit(answering.epsilon, sizes_known=True)
         chart = panels.titled(
             f"How many answers until {attribute} is known?",
             f"Balanced accuracy of inferring the {attribute} of people among {count(asking.n)}, mean of "
@@ -72,7 +75,7 @@ def told(running: bool) -> None:
                 colours,
                 last=people.trials.numbers[-1],
                 prior=prior,
-                limit=words.limit(people, answering),
+                limit=limit,
                 attribute=attribute,
             ),
             key="leakage_chart",

@@ -103,19 +103,6 @@ def _chosen_people() -> People:
 
 def _own_ratings() -> Ratings:
     """Return the session's own ratings, with the box to bring them; ends the page while there are none."""
-    _ratings_box()
-    ratings: Ratings | None = cached.own(state.OWN_RATINGS)
-    if ratings is None:
-        st.caption(
-            "One table with a line a rating and the columns user, item, rating and the private attribute (CSV), the "
-            "four files train_user.txt, train_label.txt, test_user.txt and test_label.txt with sparse lines "
-            "item:rating, or a zip archive of either. They stay in this session's memory."
-        )
-        st.stop()
-    return ratings
-
-
-def _ratings_box() -> None:
     files = st.file_uploader(
         "Your own ratings (up to 200 MB)",
         key="guard_upload",
@@ -132,6 +119,15 @@ def _ratings_box() -> None:
     if cached.own(state.OWN_RATINGS) is not None:
         icon, of_ratings = ":material/delete:", (state.OWN_RATINGS,)
         st.button("Remove your ratings", key="guard_remove", icon=icon, on_click=cached.drop_own, args=of_ratings)
+    ratings: Ratings | None = cached.own(state.OWN_RATINGS)
+    if ratings is None:
+        st.caption(
+            "One table with a line a rating and the columns user, item, rating and the private attribute (CSV), the "
+            "four files train_user.txt, train_label.txt, test_user.txt and test_label.txt with sparse lines "
+            "item:rating, or a zip archive of either. They stay in this session's memory."
+        )
+        st.stop()
+    return ratings
 
 
 def _read_ratings(files: Any, handed: list[str]) -> None:
@@ -299,7 +295,10 @@ def _target(who: People) -> tuple[str, tuple[float, ...], str]:
     if target != "given":
         return target, (), ""
     people_key = f"{who.data}_{who.attribute}_{len(who.values)}"
-    start = "\n".join(f"{value}: {share:g}" for value, share in zip(who.values, _even(len(who.values)), strict=True))
+    most = len(who.values) - 1
+    share = round(100 / (most + 1), 1)
+    even = [*[share] * most, round(100 - share * most, 1)]  # percent that add up to 100
+    start = "\n".join(f"{value}: {share:g}" for value, share in zip(who.values, even, strict=True))
     written = st.text_area(
         "Shares in percent, a line for each value",
         start,
@@ -313,12 +312,6 @@ def _target(who: People) -> tuple[str, tuple[float, ...], str]:
     except InputError as error:
         problem = f"{str(error).removesuffix('.')}; until then the last valid shares count."
     return target, st.session_state.get(kept) or _shares(start, who.values), problem
-
-
-def _even(m: int) -> list[float]:
-    """Return m shares in percent with one decimal that add up to 100."""
-    share = round(100 / m, 1)
-    return [*[share] * (m - 1), round(100 - share * (m - 1), 1)]
 
 
 def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:

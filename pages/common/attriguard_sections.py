@@ -65,11 +65,12 @@ def _transfer_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     left, right = (st.container(), None) if study.unit == "columns" else st.columns(2, gap="large")
     with left:
         columns, fooled = _fooled(study, changed)
+        readers = [attacker_label(name) for name in study.attackers]
         drawings = {
             "This noise": panels.titled(
                 _least(study, fooled[:, 0], work.state == State.FINISHED),
                 "Records with noise that an attacker reads as the noise wants",
-                draw_transfer(_labels(study.attackers), columns, fooled, shell.palette(), corner="attacker"),
+                draw_transfer(readers, columns, fooled, shell.palette(), corner="attacker"),
                 key="transfer_chart",
             )
         }
@@ -77,10 +78,6 @@ def _transfer_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         with right:
             drawings["Other noise"] = _other(work, grown)
     panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-transfer")
-
-
-def _labels(attackers: Sequence[str]) -> list[str]:
-    return [attacker_label(name) for name in attackers]
 
 
 def _least(study: Study, fooled: npt.NDArray[np.float64], finished: bool) -> str:
@@ -124,11 +121,11 @@ def _other(work: DefenceStudy, grown: Grown) -> Drawing:
     fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
     sizes = [made.size[maker].value for maker in made.makers]
     changes = ", ".join(f"{size:.1f}" if np.isfinite(size) else "no" for size in sizes)
-    columns = [_MAKERS.get(maker, maker) for maker in made.makers]
+    columns, readers = [_MAKERS.get(m, m) for m in made.makers], [attacker_label(name) for name in made.attackers]
     return panels.titled(
         _margin_helps(*(made.share[maker, "network"].value for maker in ("logistic", "logistic_margin"))),
         f"The same for noise made against each classifier; it changes {changes} ratings",
-        draw_transfer(_labels(made.attackers), columns, fooled, shell.palette(), corner="attacker"),
+        draw_transfer(readers, columns, fooled, shell.palette(), corner="attacker"),
         key="other_transfer_chart",
     )
 
@@ -266,7 +263,6 @@ def _carried(grown: Grown) -> tuple[list[str], Any, int]:
 
 
 _POINTS = 20
-_NUMBERS = {10: "ten"}
 
 
 def _cost_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
@@ -368,7 +364,7 @@ def _of_ratings(work: DefenceStudy, grown: Grown, budget: float, budgets: list[f
 
 def recommended_told(before: Estimate, here: Estimate, recommended: int) -> str:
     """Say how many of the items recommended are right; the interval with noise decides whether that changed."""
-    items = f"{_NUMBERS.get(recommended, str(recommended))} items recommended"
+    items = f"{'ten' if recommended == 10 else recommended} items recommended"
     limits = f"95% {interval(here)}"
     if here.low <= before.value <= here.high:
         none = f"no statistically significant change from {percent(before)}"

@@ -30,13 +30,6 @@ def errors(people: QueryTrials, answering: Answering, m: int) -> Errors:
     return {NOISES[noise]: people.errors(max(m, 1), controls.mechanism(answering, noise)) for noise in _ERROR_ROWS}
 
 
-def limit(people: QueryTrials, answering: Answering) -> tuple[str, float] | None:
-    """Return the bound drawn over the leakage, and whose it is; None where nothing is guaranteed."""
-    if not answering.private or not holds(people, answering):
-        return None
-    return "Limit with prior and group sizes", people.limit(answering.epsilon, sizes_known=True)
-
-
 def holds(people: QueryTrials, answering: Answering) -> bool:
     """Whether the noise as it is set keeps its guarantee for these groups."""
     trials = people.trials

@@ -295,7 +295,8 @@ def _waterfall(name: str, audit: Audit, own: list[Any]) -> None:
 
 def _search(audit: Audit, attacker: Attacker) -> Background:
     """Return the search for better parameters of the attacker's forest."""
-    evaluations, kind = int(st.session_state.get("evaluations") or 30), _tuned_kind(attacker)
+    evaluations = int(st.session_state.get("evaluations") or 30)
+    kind = "predictions" if attacker["adversary"] == "predictions" else "features"
     config, dataset = audit.config, audit.dataset
 
     def work(job: Job) -> Any:
@@ -322,11 +323,6 @@ def _search(audit: Audit, attacker: Attacker) -> Background:
     return Background("sweep", store, key, work, lane="sweep", total=evaluations, widget="tuning")
 
 
-def _tuned_kind(attacker: Attacker) -> str:
-    """Return which of the paper's attackers is tuned."""
-    return "predictions" if attacker["adversary"] == "predictions" else "features"
-
-
 def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
     """Draw the search, with its control."""
     left, _ = st.columns([2, 3], vertical_alignment="bottom")
@@ -342,7 +338,7 @@ def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
     found = work.result
     if found is None and not work.busy:
         st.caption(
-            f"Tuned is the paper's forest, {'A′' if _tuned_kind(attacker) == 'predictions' else 'A'}, whichever "
+            f"Tuned is the paper's forest, {'A′' if attacker['adversary'] == 'predictions' else 'A'}, whichever "
             "attacker is chosen. The attacker tries forests on her own records, four fifths to choose and one fifth to "
             "judge; nobody under attack is looked at."
         )

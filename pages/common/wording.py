@@ -204,9 +204,8 @@ def synthetic_badge(dataset: str) -> str:
 def data(dataset: AuditDataset) -> tuple[str, str]:
     """Return the finding of the data page."""
     first, other = _compared(dataset.groups())
-    gap_low, gap_high = first.label_rate, other.label_rate
     label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
-    apart = gap_low.low > gap_high.high or gap_high.low > gap_low.high
+    apart = first.label_rate.low > other.label_rate.high or other.label_rate.low > first.label_rate.high
     many = dataset.n_groups > 2
     named = [f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, other)]
     point = (
