@@ -79,9 +79,18 @@ def told() -> None:
         st.markdown(noise)
     if not now.is_true:
         panels.problem(words.false_disclosure(findings, now))
+    tables = {
+        "Recovered people by the tolerance told": by_tolerance.table,
+        "Where the leak comes from": leak.to_frame(),
+    }
+    by_group(now, curve, tables)
+
+
+def by_group(now: Any, curve: Any, tables: dict[str, Any]) -> None:
+    """Draw who is inferred correctly, and offer the numbers of the whole page."""
     left, right = st.columns([3, 2], gap="large")
     with left:
-        by_group = panels.titled(
+        drawn = panels.titled(
             "Accuracy by group",
             "Share inferred correctly before (○) and after (●), 95% intervals",
             draw_recognition(now, curve, colours, names=findings.group_names),
@@ -89,15 +98,9 @@ def told() -> None:
         )
     with right:
         panels.how_to_read(words.guide(findings, now))
-        panels.numbers(
-            {
-                "Recovered people by the tolerance told": by_tolerance.table,
-                "Where the leak comes from": leak.to_frame(),
-                "Recognised before and after, by group": by_group.table,
-                "Certificate": now.certificate.to_frame(),
-            },
-            key="correction",
-        )
+        tables["Recognised before and after, by group"] = drawn.table
+        tables["Certificate"] = now.certificate.to_frame()
+        panels.numbers(tables, key="correction")
         st.caption(words.permuted(audit.permuted(now, **attacker)))
         st.caption(words.held_out(findings, adversary, published))
 

@@ -28,11 +28,6 @@ _AWARE = {
 }
 
 
-def rate(point: Point, defence: Defence) -> Estimate:
-    """Return how often an attacker is right, as it is counted."""
-    return point.rate(balanced=defence.balanced)
-
-
 def own_attacker(study: Study, defence: Defence) -> str:
     """Return the attacker of the kind the noise was made against."""
     wanted = {"logistic_smooth": "logistic", "ranges": "logistic"}.get(
@@ -45,18 +40,19 @@ def finding(study: Study, now: Sequence[Point], defence: Defence, *, state: str,
     """Return the finding of a study that is "growing", "stopped" or "finished", and the grey line under it."""
     clean, least, budget = study.undefended(), floor(study, defence), now[0].budget
     own = own_attacker(study, defence)
-    here, was = (rate(next(p for p in points if p.attacker == own), defence) for points in (now, clean))
+    balanced = defence.balanced
+    here, was = (next(p.rate(balanced=balanced) for p in points if p.attacker == own) for points in (now, clean))
     who = _KINDS.get(own, attacker_label(own).lower())
     changed = f"up to {budget:g} {study.unit[:-1] if budget == 1 else study.unit} changed per person"
     start = f"With {changed}, {who}" if budget else f"Without noise, {who}"
     instead = f" instead of {percent(was)}" if budget else ""
     if useless := budget > 0 and here.high < least.value:
         instead = f", below the baseline ({percent(least)})"
-    best = strongest_point(now, balanced=defence.balanced)
+    best = strongest_point(now, balanced=balanced)
     learned = _learned(now, learning, state)
     point = f"{start} {_infers(study, here, defence)}{instead}; {_best(best, own, defence, least)}{learned}."
     without = f" Without noise: {percent(was)}." if useless else ""
-    unhidden = rate(strongest_point(clean, balanced=defence.balanced), defence)
+    unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
     little = (
         f" Little to hide: even without noise the best attacker reaches only {percent(unhidden)}."
         if unhidden.low <= least.value
@@ -77,7 +73,7 @@ def _best(best: Point, own: str, defence: Defence, floor: Estimate) -> str:
     """Say whom the chart shows highest, and what they reach."""
     if best.attacker == own:
         return "no attacker tried does better"
-    found = rate(best, defence)
+    found = best.rate(balanced=defence.balanced)
     still = "still " if found.low > floor.value and best.budget > 0 else ""
     worse = ", no more than the baseline" if found.value <= floor.value else ""
     return f"the best attacker ({attacker_label(best.attacker).lower()}) {still}reaches {percent(found)}{worse}"
@@ -93,7 +89,9 @@ def _learned(now: Sequence[Point], learning: str, state: str) -> str:
 
 def _grey(study: Study, best: Point, here: Estimate, defence: Defence, floor: Estimate, own: str) -> str:
     several = best.attacker != own
-    limits = interval(here) + (f" and {interval(rate(best, defence))}" if several else "")
+    limits = interval(here)
+    if several:
+        limits += f" and {interval(best.rate(balanced=defence.balanced))}"
     measure = "Balanced accuracy, 95%" if defence.balanced else "95%"
     used = f"; {study.spent(best.budget).value:.2f} {study.unit} used on average" if best.budget else ""
     return (
