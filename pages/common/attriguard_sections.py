@@ -121,7 +121,8 @@ def _other(work: DefenceStudy, grown: Grown) -> Drawing:
     fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
     sizes = [made.size[maker].value for maker in made.makers]
     changes = ", ".join(f"{size:.1f}" if np.isfinite(size) else "no" for size in sizes)
-    columns, readers = [_MAKERS.get(m, m) for m in made.makers], [attacker_label(name) for name in made.attackers]
+    columns = [_MAKERS.get(maker, maker) for maker in made.makers]
+    readers = [attacker_label(name) for name in made.attackers]
     return panels.titled(
         _margin_helps(*(made.share[maker, "network"].value for maker in ("logistic", "logistic_margin"))),
         f"The same for noise made against each classifier; it changes {changes} ratings",

@@ -197,19 +197,16 @@ def dataset_of(table: Table, roles: Roles) -> AuditDataset:
     """Return a table with its roles, as arrays; waits with a progress bar while they are made."""
     from core.datasets.build import build_dataset
 
-    key = _dataset_key(table, roles)
+    key = fingerprint("dataset", table.fingerprint, roles)
     return need(store_of(table.name), key, "Preparing the table", lambda _: build_dataset(table, roles))  # type: ignore[no-any-return]
 
 
 def built(table: Table, roles: Roles) -> AuditDataset:
-    """Return a table with its roles, as arrays, made here and now; raises what `build_dataset` does."""
+    """Return the same, made here and now; raises what `build_dataset` does."""
     from core.datasets.build import build_dataset
 
-    return store_of(table.name).remember(_dataset_key(table, roles), lambda: build_dataset(table, roles))  # type: ignore[no-any-return]
-
-
-def _dataset_key(table: Table, roles: Roles) -> str:
-    return fingerprint("dataset", table.fingerprint, roles)
+    key = fingerprint("dataset", table.fingerprint, roles)
+    return store_of(table.name).remember(key, lambda: build_dataset(table, roles))  # type: ignore[no-any-return]
 
 
 class Audit:

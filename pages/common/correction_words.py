@@ -112,7 +112,6 @@ def private_training(findings: AuditFindings, now: Disclosure) -> str:
     """Say what privacy noise in training did and did not do to the attack; nothing for other methods."""
     if findings.config.method != "dp_id3":
         return ""
-    epsilon = epsilon_text(findings.config.epsilon)
     if math.isinf(findings.config.epsilon):
         return "**Trained without privacy noise (ε = ∞).** A smaller ε on the Model page shows what noise does."
     if now.gain is None:
@@ -121,9 +120,10 @@ def private_training(findings: AuditFindings, now: Disclosure) -> str:
         clear = "" if now.gain.low > 0 or now.gain.high < 0 else ", no statistically significant effect"
         told = f"being told the promise changes this attacker by {_change(now.gain)}{clear}"
     return (
-        f"**Trained with privacy noise, ε = {epsilon}.** The noise hides whether a record was among the training data. "
-        "It does not reach an attacker who learns from features of people she knows: the strong one still gets "
-        f"{percent(findings.strong)}. Nor does it hide what the model does to groups: with this model {told}."
+        f"**Trained with privacy noise, ε = {epsilon_text(findings.config.epsilon)}.** The noise hides whether a "
+        "record was among the training data. It does not reach an attacker who learns from features of people she "
+        f"knows: the strong one still gets {percent(findings.strong)}. Nor does it hide what the model does to groups: "
+        f"with this model {told}."
     )
 
 
