@@ -22,7 +22,7 @@ from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, Ratings
 from core.datasets.roles import Roles
 from core.fingerprint import fingerprint
-from pages.common import state
+from pages.common import panels, state
 from pages.common.background import Job, Store, need
 from pages.common.state import OWN_RATINGS, UPLOAD
 
@@ -83,6 +83,11 @@ def keep_own(dataset: str, data: Table | Ratings) -> None:
     store_of(dataset).put("own", data)
 
 
+def keep_own_table(table: Table) -> None:
+    """Make a table the session's own, as `keep_own`."""
+    keep_own(UPLOAD, table)
+
+
 def drop_own(dataset: str) -> None:
     """Forget the session's own table or ratings and all that followed from them."""
     store_of(dataset).release()
@@ -95,14 +100,14 @@ def own_model() -> OwnModel | None:
 
 def keep_own_model(answered: Table, model: OwnModel) -> None:
     """Make a table with a model's answers the session's own, and remember the model."""
-    keep_own(UPLOAD, answered)
+    keep_own_table(answered)
     store_of(UPLOAD).put("model:upload", model)
 
 
 def drop_own_model() -> None:
     """Take a model's answers out of the session's table again."""
     if (model := own_model()) is not None:
-        keep_own(UPLOAD, model.asked)
+        keep_own_table(model.asked)
 
 
 def google_play() -> Path | None:
@@ -187,9 +192,7 @@ def audited() -> tuple[AuditConfig, Table]:
     table = table_of(state.dataset_name())
     config = state.config(table)
     if config is None:
-        st.info("Your table is here. Say on the Data page which column is the label and which the sensitive attribute.")
-        st.page_link("pages/data.py", label="Choose the columns", icon=":material/table_rows:")
-        st.stop()
+        panels.choose_columns()
     return config, table
 
 

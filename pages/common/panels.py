@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import streamlit as st
 
@@ -35,6 +35,13 @@ def forget(*keys: str) -> None:
         st.session_state.pop(key, None)
 
 
+def choose_columns() -> NoReturn:
+    """Send the user of a fresh table to the Data page."""
+    st.info("Your table is here. Say on the Data page which column is the label and which the sensitive attribute.")
+    st.page_link("pages/data.py", label="Choose the columns", icon=":material/table_rows:")
+    st.stop()
+
+
 def chart(drawing: Drawing, key: str) -> None:
     """Show a chart with its alternative text."""
     st.plotly_chart(
@@ -57,6 +64,23 @@ def how_to_read(text: str) -> None:
     """Offer an explanation, folded."""
     with st.expander("How to read this", icon=":material/help:"):
         st.markdown(text)
+
+
+def as_published(key: str, help: str) -> bool:
+    """Switch to the paper's own way; the session keeps it."""
+    return st.toggle("As published", key=key, help=help, persist_state="session")
+
+
+def further(sections: Mapping[str, Sequence[Any]], key: str) -> str:
+    """Choose what is shown below a page, by the titles that the sections' rows begin with; at first their first."""
+    titles = {name: row[0] for name, row in sections.items()}
+    return str(pick("Look further", titles, key=key, default=next(iter(titles))))
+
+
+def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, **told: Any) -> Any:
+    """Choose one of several things from a list, named by `titles`; the session keeps it."""
+    told |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
+    return place.selectbox(label, list(titles), key=key, **told)
 
 
 def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
@@ -92,23 +116,6 @@ def pick(
         persist_state="session",
     )
     return default if value is None else value
-
-
-def as_published(key: str, help: str) -> bool:
-    """Switch to the paper's own way; the session keeps it."""
-    return st.toggle("As published", key=key, help=help, persist_state="session")
-
-
-def further(sections: Mapping[str, Sequence[Any]], key: str) -> str:
-    """Choose what is shown below a page, by the titles that the sections' rows begin with; at first their first."""
-    titles = {name: row[0] for name, row in sections.items()}
-    return str(pick("Look further", titles, key=key, default=next(iter(titles))))
-
-
-def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, **told: Any) -> Any:
-    """Choose one of several things from a list, named by `titles`; the session keeps it."""
-    told |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
-    return place.selectbox(label, list(titles), key=key, **told)
 
 
 def download(label: str, content: Callable[[], bytes], file_name: str, *, key: str, mime: str = "text/csv") -> None:

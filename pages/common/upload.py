@@ -68,7 +68,7 @@ def _read(file) -> None:  # type: ignore[no-untyped-def]
     except MemoryError:
         st.session_state["upload_problem"] = "The table does not fit into memory; use fewer records or columns."
         return
-    cached.keep_own(state.UPLOAD, table)
+    cached.keep_own_table(table)
     roles = state.chosen_roles(table) if again else None
     if roles is None or not {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # a model file's answers
         state.forget_roles(state.UPLOAD)
