@@ -30,9 +30,8 @@ _AWARE = {
 
 def own_attacker(study: Study, defence: Defence) -> str:
     """Return the attacker of the kind the noise was made against."""
-    wanted = {"logistic_smooth": "logistic", "ranges": "logistic"}.get(
-        defence.settings.defender, defence.settings.defender
-    )
+    defender = defence.settings.defender
+    wanted = "logistic" if defender in ("logistic_smooth", "ranges") else defender
     return wanted if wanted in study.attackers else study.attackers[0]
 
 
@@ -50,7 +49,9 @@ def finding(study: Study, now: Sequence[Point], defence: Defence, *, state: str,
         instead = f", below the baseline ({percent(least)})"
     best = strongest_point(now, balanced=balanced)
     learned = _learned(now, learning, state)
-    point = f"{start} {_infers(study, here, defence)}{instead}; {_best(best, own, defence, least)}{learned}."
+    right = f"with {percent(here)} balanced accuracy" if balanced else f"of {percent(here)} of people correctly"
+    infers = f"infers the {shell.escape(study.attribute)} {right}"
+    point = f"{start} {infers}{instead}; {_best(best, own, defence, least)}{learned}."
     without = f" Without noise: {percent(was)}." if useless else ""
     unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
     little = (
@@ -59,14 +60,6 @@ def finding(study: Study, now: Sequence[Point], defence: Defence, *, state: str,
         else ""
     )
     return point, f"{_grey(study, best, here, defence, least, own)}{without}{little}"
-
-
-def _infers(study: Study, found: Estimate, defence: Defence) -> str:
-    """Say how often an attacker is right, in the measure it is counted in."""
-    attribute = shell.escape(study.attribute)
-    if defence.balanced:
-        return f"infers the {attribute} with {percent(found)} balanced accuracy"
-    return f"infers the {attribute} of {percent(found)} of people correctly"
 
 
 def _best(best: Point, own: str, defence: Defence, floor: Estimate) -> str:

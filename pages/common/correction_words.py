@@ -389,16 +389,12 @@ def _permuted_correction(own: Sequence[LeakPoint]) -> str:
     }
     if not gains["real"] or not gains["permuted"]:
         return "**Permuted predictions, correction.** No correction meets the tolerance."
-    real, permuted = (over_repeats(values) for values in gains.values())
+    found = (over_repeats(values) for values in gains.values())
+    real, permuted = (_in_points(gain.value, gain, " points") for gain in found)
     return (
         f"**Correction with permuted predictions.** With the model's own predictions the promise changes the paper's "
-        f"attacker by {_spread_words(real)}, with predictions dealt out anew among the people by "
-        f"{_spread_words(permuted)}."
+        f"attacker by {real}, with predictions dealt out anew among the people by {permuted}."
     )
-
-
-def _spread_words(found: Estimate) -> str:
-    return _in_points(found.value, found, " points")
 
 
 def _permuted_predictions(own: Sequence[LeakPoint]) -> str:
@@ -431,7 +427,7 @@ def _unknown(found_points: Sequence[LeakPoint], own: Sequence[LeakPoint], config
     truth = f", told the truth {percent(over_repeats(told).value)}" if told else ""
     if after and told:
         apart = over_repeats([a - b for a, b in zip(after, told, strict=True)])
-        truth += f"; the difference is {_spread_words(apart)}"
+        truth += f"; the difference is {_in_points(apart.value, apart, ' points')}"
     chance = f"guessing one of the three it can be: {percent(found.control_of_three or 0.0, decimals=0)}"
     if found.unmitigated is not None:
         chance += f"; models without mitigation get that name in {round(found.unmitigated.value * found.n)}"
