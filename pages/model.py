@@ -12,7 +12,7 @@ shell.head("model", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.container()
 controls.model_settings()
 config, table = cached.audited()
-findings, _ = cached.findings_of(config, table)
+findings = cached.audit(config, table).findings
 
 from core.charts import draw_accuracy, draw_rates
 

@@ -65,23 +65,23 @@ with waiting:
 with left:
     start_map.draw_map(config, table)
 with waiting:
-    findings, dataset = cached.findings_of(config, table)
+    audit = cached.audit(config, table)
 settings: dict[str, Any] = {"adversary": "features", "cost": "published", "as_published": False}
 with waiting:
-    points = cached.curve(findings, dataset, **settings)
-now = cached.disclosure(points, findings, min(config.tolerance, 0.2), **settings)
+    now = audit.disclosure(min(config.tolerance, 0.2), **settings)
+findings = audit.findings
 
 from core.charts import draw_disclosure
 
 attribute = wording.attribute(config)
 with opening.container():
-    shell.finding(*correction_words.finding(findings, now, config, adversary="features"))
+    shell.finding(*correction_words.finding(findings, now, adversary="features"))
 with right:
     shell.whisper(
         "What the audited model's promise gives away",
         f"People whose {shell.escape(attribute)} is recovered, by the tolerance the attacker is told",
     )
-    curve = [points[t] for t in sorted(points)]
+    curve = audit.curve(**settings)
     panels.chart(
         draw_disclosure(curve, now, findings.strong, shell.palette(), attribute=attribute, attacker="Paper's attacker"),
         key="start_curve",

@@ -13,7 +13,7 @@ from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from pages.common import state
-from pages.common.cached import _Audit
+from pages.common.cached import Audit
 
 __all__ = ["audit", "fill_once", "model", "run_once"]
 
@@ -21,7 +21,7 @@ _SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")
 
 _findings: dict[str, AuditFindings] = {}
 _curves: dict[tuple[int, str, str, bool], tuple[AuditFindings, dict[float, Disclosure]]] = {}  # findings keep their id
-fill = _Audit.fill
+fill = Audit.fill
 
 
 def run_once(
@@ -34,8 +34,8 @@ def run_once(
     return _findings[key]
 
 
-def fill_once(audit: _Audit, adversary: str, cost: str, as_published: bool, report: Callable[[int, int], None]) -> None:
-    """Tell an attacker every tolerance like `_Audit.fill`, or take what it made of them in another test."""
+def fill_once(audit: Audit, adversary: str, cost: str, as_published: bool, report: Callable[[int, int], None]) -> None:
+    """Tell an attacker every tolerance like `Audit.fill`, or take what it made of them in another test."""
     key = (id(audit.findings), adversary, cost, as_published)
     if key not in _curves:
         fill(audit, adversary, cost, as_published, report)

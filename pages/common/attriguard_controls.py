@@ -1,8 +1,8 @@
-"""The controls of AttriGuard: what the noise may do, which classifier it misleads, what attackers should read."""
+"""The controls of AttriGuard: whose private attribute is at stake, what the noise may do, whom it should mislead."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,157 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.attriguard import CurveSettings, GuardSettings, Study, TableSettings
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset
+from core.datasets.ratings import Ratings
 from core.errors import InputError
 from core.settings import params
-from pages.common import attriguard_people as people
-from pages.common import panels
-from pages.common.attriguard_people import People
+from pages.common import cached, panels, state, wording
+from pages.common.background import Store
 from pages.common.controls import control
+
+_TITLES = {
+    "table": "The audited table",
+    "google_play": "Google Play ratings",
+    "invented": "Invented ratings",
+    state.OWN_RATINGS: "My ratings",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """Who is protected, and from whose data everybody learns: ratings, or the audited table with its settings.
+
+    `data` is what was chosen, `attribute` the private one; in `store` is kept all that follows from these people.
+    """
+
+    data: str
+    attribute: str
+    values: tuple[str, ...]
+    store: Store
+    ratings: Ratings | None = field(default=None, repr=False)
+    config: AuditConfig | None = field(default=None, repr=False)
+    dataset: AuditDataset | None = field(default=None, repr=False)
+
+    @property
+    def fingerprint(self) -> tuple[Any, ...]:
+        """What tells these people, and who knows whom, from others."""
+        if self.ratings is not None:
+            return (self.ratings.fingerprint,)
+        assert self.dataset is not None and self.config is not None
+        return self.dataset.fingerprint, self.config.train_share, self.config.seed
+
+
+def offered() -> list[str]:
+    """Return the keys of the data on offer."""
+    return [name for name in _TITLES if name != "google_play" or cached.google_play() is not None]
+
+
+def chosen() -> str:
+    """Return the data that are chosen, also before their widget is drawn."""
+    name = st.session_state.get("guard_data")
+    return str(name) if name in offered() else "table"
+
+
+def badge() -> str:
+    """Return the badge of invented people."""
+    name = chosen()
+    if name == "table":
+        return wording.synthetic_badge(state.dataset_name())
+    return "synthetic data" if name == "invented" else ""
+
+
+def _choose_data(place: DeltaGenerator) -> None:
+    """Choose the data."""
+    panels.choose(
+        "Data",
+        {name: _TITLES[name] for name in offered()},
+        key="guard_data",
+        help="The settings at the left choose the table and its sensitive attribute; they do not concern ratings.",
+        place=place,
+    )
+
+
+def _chosen_people() -> People:
+    """Return the people chosen; ends the page while there are none."""
+    name = chosen()
+    if name == "table":
+        config, table = cached.audited()
+        dataset = cached.dataset_of(table, config.roles or table.roles[0])
+        return People(
+            data=name,
+            attribute=dataset.roles.attribute,
+            values=dataset.group_names,
+            store=cached.store_of(config.dataset),
+            config=config,
+            dataset=dataset,
+        )
+    ratings = _own_ratings() if name == state.OWN_RATINGS else cached.ratings_of(name)
+    store = cached.store_of(name)
+    return People(data=name, attribute=ratings.attribute, values=ratings.values, store=store, ratings=ratings)
+
+
+def _own_ratings() -> Ratings:
+    """Return the session's own ratings, with the box to bring them; ends the page while there are none."""
+    files = st.file_uploader(
+        "Your own ratings (up to 200 MB)",
+        key="guard_upload",
+        accept_multiple_files=True,
+        on_change=panels.forget,
+        args=("guard_problem",),
+        help="Kept in this session's memory only: never written to disk, gone ten minutes after you close the page.",
+    )
+    handed = [file.file_id for file in files or []]
+    lost = cached.own(state.OWN_RATINGS) is None and "guard_problem" not in st.session_state
+    if files and (lost or st.session_state.get("guard_read") != handed):
+        _read_ratings(files, handed)
+    panels.kept_problem("guard_problem")
+    if cached.own(state.OWN_RATINGS) is not None:
+        icon, of_ratings = ":material/delete:", (state.OWN_RATINGS,)
+        st.button("Remove your ratings", key="guard_remove", icon=icon, on_click=cached.drop_own, args=of_ratings)
+    ratings: Ratings | None = cached.own(state.OWN_RATINGS)
+    if ratings is None:
+        st.caption(
+            "One table with a line a rating and the columns user, item, rating and the private attribute (CSV), the "
+            "four files train_user.txt, train_label.txt, test_user.txt and test_label.txt with sparse lines "
+            "item:rating, or a zip archive of either. They stay in this session's memory."
+        )
+        st.stop()
+    return ratings
+
+
+def _read_ratings(files: Any, handed: list[str]) -> None:
+    from core.datasets import ratings_from_files
+
+    st.session_state["guard_read"] = handed
+    try:
+        with st.spinner("Reading your ratings"):
+            ratings = ratings_from_files({file.name: file.getvalue() for file in files})
+    except InputError as error:
+        refused = _refused(files) if len(files) > 1 else ""
+        st.session_state["guard_problem"] = refused or str(error)
+        return
+    except MemoryError:
+        st.session_state["guard_problem"] = "The ratings do not fit into memory; use fewer people or items."
+        return
+    cached.keep_own(state.OWN_RATINGS, ratings)
+
+
+def _refused(files: Any) -> str:
+    """Say which files to remove if there is one that can be used alone; empty if there is not."""
+    from core.datasets import ratings_from_files
+
+    problems = {}
+    for file in files:
+        try:
+            ratings_from_files({file.name: file.getvalue()})
+        except InputError as error:
+            problems[file.name] = str(error)
+    if not problems or len(problems) == len(files):
+        return ""
+    named = ", ".join(f"“{name}”" for name in problems)
+    return f"Remove {named} first, which cannot be used: the ratings are one table, one zip archive or the four files."
+
 
 _ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
@@ -69,39 +214,48 @@ _TARGETS = {
     "given": "Shares of my own",
 }
 
-_SECTIONS = {
-    "transfer": "Which noise fools whom",
-    "person": "One person",
-    "where": "Where the noise sits",
-    "cost": "What it costs",
-    "others": "Other defences",
-    "changes": "What may change",
-}
-_OF_RATINGS = ("person", "transfer", "where", "cost", "others")
-_OF_TABLES = ("person", "transfer", "where", "cost", "changes")
-
 _STEPS = 50  # of the slider
 
 
 def defence() -> tuple[People, Defence]:
     """Choose people and defence in one row; ends the page while there are no people."""
-    ratings = people.chosen() != "table"
+    ratings = chosen() != "table"
+    declared, defenders = (_RATINGS, _DEFENDERS) if ratings else (_TABLE, _DEFENDERS_OF_TABLES)
     places = st.columns([3, 3, 3, 2] if ratings else [3, 3, 2], vertical_alignment="bottom")
-    with places[0]:
-        people.choose()
+    _choose_data(places[0])
     below = st.container()
-    policy = _policy(places[1]) if ratings else ""
-    defender = control(
-        _RATINGS["defender"] if ratings else _TABLE["defender"],
-        f"guard_defender_{len(_DEFENDERS if ratings else _DEFENDERS_OF_TABLES)}",
+    told: dict[str, Any] = {}
+    if ratings:
+        told["policy"] = control(
+            _RATINGS["policy"],
+            "guard_policy",
+            place=places[1],
+            options=_POLICIES,
+            help=(
+                "Modify_Add, Modify_Exist and Add_New of the paper. Where ratings that are there cannot mislead the "
+                "classifier, new ones are added all the same."
+            ),
+        )
+    told["defender"] = control(
+        declared["defender"],
+        f"guard_defender_{len(defenders)}",
         place=places[-2],
-        options=_DEFENDERS if ratings else _DEFENDERS_OF_TABLES,
+        options=defenders,
         help="The classifier the noise misleads. Attackers may use another one, and it does not fool all alike.",
     )
     who = _people(below, places[-1])
     with places[-1].popover("Target, margin", icon=":material/tune:", width="stretch"):
-        target, given, problem = _target(who)
-        told: dict[str, Any] = {"defender": defender, "target": target, "given": given, "margin": _margin()}
+        told["target"], told["given"], problem = _target(who)
+        told["margin"] = control(
+            _TABLE["margin"],
+            "guard_margin",
+            "select_slider",
+            options=[0.0, 0.5, 1.0, 1.5, 2.0, 3.0],
+            help=(
+                "By how much the wanted value's score must lead. Noise with a margin is larger and fools other kinds "
+                "of attackers more often."
+            ),
+        )
         balanced = st.toggle(
             "Count each value alike",
             key="guard_balanced",
@@ -112,7 +266,7 @@ def defence() -> tuple[People, Defence]:
         with below:
             panels.problem(problem)
     told["seed"] = who.config.seed if who.config is not None else 42
-    settings = GuardSettings(policy=policy, **told) if ratings else replace(changes(who), **told)
+    settings = GuardSettings(**told) if ratings else replace(changes(who), **told)
     return who, Defence(settings=settings, balanced=balanced)
 
 
@@ -121,25 +275,11 @@ def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
     who = None
     try:
         with below:
-            who = people.people()
+            who = _chosen_people()
     finally:
         if who is None:
             place.button("Target, margin", icon=":material/tune:", width="stretch", disabled=True)
     return who
-
-
-def _policy(place: DeltaGenerator) -> str:
-    value: str = control(
-        _RATINGS["policy"],
-        "guard_policy",
-        place=place,
-        options=_POLICIES,
-        help=(
-            "Modify_Add, Modify_Exist and Add_New of the paper. Where ratings that are there cannot mislead the "
-            "classifier, new ones are added all the same."
-        ),
-    )
-    return value
 
 
 def _target(who: People) -> tuple[str, tuple[float, ...], str]:
@@ -155,7 +295,10 @@ def _target(who: People) -> tuple[str, tuple[float, ...], str]:
     if target != "given":
         return target, (), ""
     people_key = f"{who.data}_{who.attribute}_{len(who.values)}"
-    start = "\n".join(f"{value}: {share:g}" for value, share in zip(who.values, _even(len(who.values)), strict=True))
+    most = len(who.values) - 1
+    share = round(100 / (most + 1), 1)
+    even = [*[share] * most, round(100 - share * most, 1)]  # percent that add up to 100
+    start = "\n".join(f"{value}: {share:g}" for value, share in zip(who.values, even, strict=True))
     written = st.text_area(
         "Shares in percent, a line for each value",
         start,
@@ -163,22 +306,12 @@ def _target(who: People) -> tuple[str, tuple[float, ...], str]:
         height=min(34 + 26 * len(who.values), 240),
         **_KEPT,
     )
-    kept = f"guard_valid_{people_key}"
+    kept, problem = f"guard_valid_{people_key}", ""
     try:
         st.session_state[kept] = _shares(written, who.values)
     except InputError as error:
-        return (
-            target,
-            st.session_state.get(kept) or _shares(start, who.values),
-            f"{str(error).removesuffix('.')}; until then the last valid shares count.",
-        )
-    return target, st.session_state[kept], ""
-
-
-def _even(m: int) -> list[float]:
-    """Return m shares in percent with one decimal that add up to 100."""
-    share = round(100 / m, 1)
-    return [*[share] * (m - 1), round(100 - share * (m - 1), 1)]
+        problem = f"{str(error).removesuffix('.')}; until then the last valid shares count."
+    return target, st.session_state.get(kept) or _shares(start, who.values), problem
 
 
 def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
@@ -201,30 +334,14 @@ def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
     return tuple(shares[value] / total for value in values)
 
 
-def _margin() -> float:
-    value: float = control(
-        _TABLE["margin"],
-        "guard_margin",
-        "select_slider",
-        options=[0.0, 0.5, 1.0, 1.5, 2.0, 3.0],
-        help=(
-            "By how much the wanted value's score must lead. Noise with a margin is larger and fools other kinds of "
-            "attackers more often."
-        ),
-    )
-    return value
-
-
 def changes(who: People) -> TableSettings:
     """Return what may change in the table's records, as the section of that name was left."""
-    kept: dict[Any, TableSettings] = st.session_state.get("guard_changes", {})
-    return TableSettings() if who.dataset is None else kept.get(who.dataset.fingerprint, TableSettings())
+    return st.session_state.get(f"guard_changes_{who.fingerprint[0]}", TableSettings())  # type: ignore[no-any-return]
 
 
 def change(who: People, chosen: TableSettings) -> None:
     """Note what may change from now on."""
-    assert who.dataset is not None
-    st.session_state["guard_changes"] = {**st.session_state.get("guard_changes", {}), who.dataset.fingerprint: chosen}
+    st.session_state[f"guard_changes_{who.fingerprint[0]}"] = chosen
 
 
 def budget(study: Study) -> float:
@@ -262,10 +379,3 @@ def follow(value: float) -> None:
 def stand(value: float | None) -> None:
     """Note the budget at which the section below is drawn; None if it does not depend on it."""
     st.session_state["guard_below"] = value
-
-
-def section(who: People) -> str:
-    """Choose what is shown below."""
-    of_ratings = who.ratings is not None
-    key, offered = ("further_guard", _OF_RATINGS) if of_ratings else ("further_guard_table", _OF_TABLES)
-    return str(panels.pick("Look further", {name: _SECTIONS[name] for name in offered}, key=key, default="person"))

@@ -21,8 +21,7 @@ from core.models import GIVEN
 from core.settings import params
 from pages.common import attriguard_controls as controls
 from pages.common import panels, shell, wording
-from pages.common.attriguard_controls import last_budget
-from pages.common.attriguard_people import People
+from pages.common.attriguard_controls import People, last_budget
 from pages.common.attriguard_study import DefenceStudy, Grown
 from pages.common.background import State
 from pages.common.controls import control
@@ -36,8 +35,11 @@ _TABLE = params(TableSettings)
 _FOLLOWING = ("person", "cost", "others")  # what depends on the budget
 
 
-def draw(name: str, work: DefenceStudy) -> None:
-    """Draw a section by its name; what tells of all attackers follows as they come."""
+def draw(work: DefenceStudy) -> None:
+    """Offer the sections and draw one; what tells of all attackers follows as they come."""
+    ratings = work.who.ratings is not None
+    offered = {name: row for name, row in _SECTIONS.items() if name != ("changes" if ratings else "others")}
+    name = panels.further(offered, key="further_guard" if ratings else "further_guard_table")
     grown = work.wait_for_first()
     controls.stand(controls.budget(grown.study) if name in _FOLLOWING else None)
     st.fragment(_draw)(name, work)
@@ -45,7 +47,7 @@ def draw(name: str, work: DefenceStudy) -> None:
 
 def _draw(name: str, work: DefenceStudy) -> None:
     grown = work.wait_for_first()
-    _SECTIONS[name](work, grown, controls.budget(grown.study))
+    _SECTIONS[name][1](work, grown, controls.budget(grown.study))
 
 
 _MOST_VALUES = 3  # that get a column each
@@ -55,27 +57,27 @@ _MAKERS = {"logistic": "Logistic", "logistic_margin": "… with margin", "networ
 
 def _transfer_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the heat map of attackers and wanted values; of ratings also that of other noise."""
-    if not _changed(grown.study).any():
+    study = grown.study
+    changed = study.found & (study.predicted[:, None] != np.arange(len(study.values)))  # for whom is noise for which
+    if not changed.any():
         shell.whisper("No noise was found", "So there is none that could fool anybody")
         return
-    if grown.study.unit == "columns":
-        drawings = {"This noise": _this(grown.study, work.state == State.FINISHED)}
-    else:
-        left, right = st.columns(2, gap="large")
-        with left:
-            drawings = {"This noise": _this(grown.study, work.state == State.FINISHED)}
+    left, right = (st.container(), None) if study.unit == "columns" else st.columns(2, gap="large")
+    with left:
+        columns, fooled = _fooled(study, changed)
+        readers = [attacker_label(name) for name in study.attackers]
+        drawings = {
+            "This noise": panels.titled(
+                _least(study, fooled[:, 0], work.state == State.FINISHED),
+                "Records with noise that an attacker reads as the noise wants",
+                draw_transfer(readers, columns, fooled, shell.palette(), corner="attacker"),
+                key="transfer_chart",
+            )
+        }
+    if right is not None:
         with right:
             drawings["Other noise"] = _other(work, grown)
     panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-transfer")
-
-
-def _this(study: Study, finished: bool) -> Drawing:
-    columns, fooled = _fooled(study)
-    shell.whisper(_least(study, fooled[:, 0], finished), "Records with noise that an attacker reads as the noise wants")
-    rows = [attacker_label(name) for name in study.attackers]
-    drawn = draw_transfer(rows, columns, fooled, shell.palette(), corner="attacker")
-    panels.chart(drawn, key="transfer_chart")
-    return drawn
 
 
 def _least(study: Study, fooled: npt.NDArray[np.float64], finished: bool) -> str:
@@ -87,19 +89,13 @@ def _least(study: Study, fooled: npt.NDArray[np.float64], finished: bool) -> str
     return f"“{name}” is fooled least{'' if finished else ' so far'}: by {share} of this noise"
 
 
-def _changed(study: Study) -> npt.NDArray[np.bool_]:
-    """Return for which people there is noise for which value (people, values)."""
-    return np.asarray(study.found & (study.predicted[:, None] != np.arange(len(study.values))))
-
-
-def _fooled(study: Study) -> tuple[list[str], npt.NDArray[np.float64]]:
+def _fooled(study: Study, changed: npt.NDArray[np.bool_]) -> tuple[list[str], npt.NDArray[np.float64]]:
     """Return the columns' names and the shares (attackers, columns): all noise, and that for each of few values.
 
     An attacker trained at several budgets is the one trained at the largest.
     """
     last = {guess.attacker: guess for guess in study.guesses}
     values = np.arange(len(study.values))
-    changed = _changed(study)
     few = len(values) <= _MOST_VALUES
     parts = [changed, *((changed & (values == i)) for i in values if few)]
     names = ["all noise", *(f"for {value}" for value in study.values if few)]
@@ -125,37 +121,43 @@ def _other(work: DefenceStudy, grown: Grown) -> Drawing:
     fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
     sizes = [made.size[maker].value for maker in made.makers]
     changes = ", ".join(f"{size:.1f}" if np.isfinite(size) else "no" for size in sizes)
-    shell.whisper(
+    columns = [_MAKERS.get(maker, maker) for maker in made.makers]
+    readers = [attacker_label(name) for name in made.attackers]
+    return panels.titled(
         _margin_helps(*(made.share[maker, "network"].value for maker in ("logistic", "logistic_margin"))),
         f"The same for noise made against each classifier; it changes {changes} ratings",
+        draw_transfer(readers, columns, fooled, shell.palette(), corner="attacker"),
+        key="other_transfer_chart",
     )
-    rows, columns = [attacker_label(name) for name in made.attackers], [_MAKERS.get(m, m) for m in made.makers]
-    drawn = draw_transfer(rows, columns, fooled, shell.palette(), corner="attacker")
-    panels.chart(drawn, key="other_transfer_chart")
-    return drawn
 
 
 _SIDE_BY_SIDE = 4
 """Most values whose records fit beside each other."""
 
 
+@st.fragment
 def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the card, with a field to step through the people."""
-    st.fragment(_person)(grown, budget)
-
-
-def _person(grown: Grown, budget: float) -> None:
     study = grown.study
+    people = study.truth.size
     left, right = st.columns([3, 2], gap="large")
-    with right:
-        person = _choose_person(study)
+    number = right.number_input(
+        f"Person, 1 to {count(people)}",
+        min_value=1,
+        max_value=people,
+        value=1,
+        step=1,
+        key=f"guard_person_{people}",
+        persist_state="session",
+    )
+    person = int(number) - 1
     used = study.mechanism(budget)[person]
     rows = [
         Drawn(value=value, goal=float(study.target[i]), used=float(used[i]), size=int(study.size[person, i]))
         for i, value in enumerate(study.values)
     ]
     drawn = draw_mechanism(rows, shell.palette(), unit=study.unit)
-    table = _card(grown, person)
+    table = (_changed_cells if study.unit == "columns" else _changed_ratings)(grown, person)
     with left:
         truth, read = (shell.escape(study.values[row[person]]) for row in (study.truth, study.predicted))
         judged = "rightly" if truth == read else f"but is “{truth}”"
@@ -171,7 +173,8 @@ def _person(grown: Grown, budget: float) -> None:
             st.table(listed, hide_index=True, height="content" if len(listed) <= 10 else 390)
         missing = [value for i, value in enumerate(study.values) if not study.found[person, i]]
         if missing:
-            st.caption(f"No noise was found for {shell.escape(', '.join(missing[:5]))}{_more(missing)}.")
+            others = f" and {len(missing) - 5} others" if len(missing) > 5 else ""
+            st.caption(f"No noise was found for {shell.escape(', '.join(missing[:5]))}{others}.")
     with right:
         st.caption(
             "Dot: how often this noise is drawn; diamond: how often the target wants it (M\\* and p in the paper)."
@@ -180,47 +183,27 @@ def _person(grown: Grown, budget: float) -> None:
     panels.numbers({"Her record": table, "Her noise": drawn.table}, key="guard-person")
 
 
-def _more(names: list[str]) -> str:
-    return f" and {len(names) - 5} others" if len(names) > 5 else ""
+def _changed_cells(grown: Grown, person: int) -> pandas.DataFrame:
+    """Return the columns that some noise changes, one a row: before, and with the noise for each value."""
+    card = grown.guard.card(person, 0.0)
+    table: pandas.DataFrame = card.to_frame()
+    changed = np.any([version.changed for version in card.versions], axis=0)
+    return table[changed].reset_index(drop=True) if changed.any() else table.head(0)
 
 
-def _choose_person(study: Study) -> int:
-    people = study.truth.size
-    number = st.number_input(
-        f"Person, 1 to {count(people)}",
-        min_value=1,
-        max_value=people,
-        value=1,
-        step=1,
-        key=f"guard_person_{people}",
-        persist_state="session",
-    )
-    return int(number) - 1
-
-
-def _card(grown: Grown, person: int) -> pandas.DataFrame:
-    """Return her changed entries, one a row: before, and with the noise for each value."""
-    study, guard = grown.study, grown.guard
-    if study.unit == "columns":
-        card = guard.card(person, 0.0)
-        table = card.to_frame()
-        changed = np.any([version.changed for version in card.versions], axis=0)
-        return table[changed].reset_index(drop=True) if changed.any() else table.head(0)
-    return _rated(guard, study, person)
-
-
-def _rated(guard: Any, study: Study, person: int) -> pandas.DataFrame:
+def _changed_ratings(grown: Grown, person: int) -> pandas.DataFrame:
     """Return the ratings that some noise changes, a row an item; empty is no rating."""
     import pandas as pd
 
-    m = len(study.values)
+    guard, values = grown.guard, grown.study.values
+    m = len(values)
     before = guard.ratings.people_test[[person]].toarray()[0]
     after = guard.noise.noisy[person * m : (person + 1) * m].toarray()
     changed = np.flatnonzero((after != before).any(axis=0))
     often = (after != before)[:, changed].sum(axis=0)
     changed = changed[np.argsort(-often, kind="stable")]
     cells = {"item": [guard.ratings.items[j] for j in changed], "now": [_stars(before[j]) for j in changed]}
-    for i, value in enumerate(study.values):
+    for i, value in enumerate(values):
         cells[value] = [_stars(after[i, j]) if after[i, j] != before[j] else "" for j in changed]
     return pd.DataFrame(cells)
 
@@ -245,23 +228,21 @@ def _stars(rating: float) -> str:
 
 def _where_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the shares of all changes that a budget without limit would make."""
-    study = grown.study
-    found = work.need("where", "Counting changes", lambda report: _carried(grown))
-    names, shares, entries = found
-    unit = "columns" if study.unit == "columns" else "items"
+    names, shares, entries = work.need("where", "Counting changes", lambda report: _carried(grown))
+    unit = "columns" if grown.study.unit == "columns" else "items"
     if not shares.size:
         st.info("No noise changes anything here.")
         return
     half = int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-9)) + 1
     one = unit[:-1] if half == 1 else unit
-    shell.whisper(
+    drawn = panels.titled(
         f"{count(half)} of {count(entries)} {one if entries == 1 else unit} "
         f"{'carries' if half == 1 else 'carry'} half of the noise",
         "Share of all changes, each noise drawn as often as the goal asks. Few places make it easy to leave "
         "them out, as the attacker “drops noisy” does",
+        draw_where(names, shares, shell.palette(), entries=entries, unit=unit),
+        key="where_chart",
     )
-    drawn = draw_where(names, shares, shell.palette(), entries=entries, unit=unit)
-    panels.chart(drawn, key="where_chart")
     panels.numbers({"Where the noise sits": drawn.table}, key="guard-where")
 
 
@@ -273,8 +254,8 @@ def _carried(grown: Grown) -> tuple[list[str], Any, int]:
         from core.attriguard.concentration import column_noise
 
         found = column_noise(guard.people.names, guard.people.public, guard.noise, goal)
-        some = found.shares > 0
-        return [name for name, is_some in zip(found.names, some, strict=True) if is_some], found.shares[some], some.size
+        used = int((found.shares > 0).sum())
+        return list(found.names[:used]), found.shares[:used], len(found.names)
     from core.attriguard import concentration
 
     ratings = guard.ratings
@@ -283,33 +264,29 @@ def _carried(grown: Grown) -> tuple[list[str], Any, int]:
 
 
 _POINTS = 20
-_NUMBERS = {10: "ten"}
 
 
 def _cost_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw what gets worse with the noise."""
-    (_of_table if grown.study.unit == "columns" else _of_ratings)(work, grown, budget)
+    last = last_budget(grown.study)
+    budgets = [float(b) for b in np.linspace(0.0, last, _POINTS + 1)]
+    (_of_table if grown.study.unit == "columns" else _of_ratings)(work, grown, budget, budgets)
 
 
-def _budgets(grown: Grown) -> list[float]:
-    return [float(b) for b in np.linspace(0.0, last_budget(grown.study), _POINTS + 1)]
-
-
-def _of_table(work: DefenceStudy, grown: Grown, budget: float) -> None:
+def _of_table(work: DefenceStudy, grown: Grown, budget: float, budgets: list[float]) -> None:
     from core.attriguard import table_utility
 
-    who, last = work.who, last_budget(grown.study)
-    assert who.dataset is not None and who.config is not None
-    dataset, config = who.dataset, who.config
+    dataset, config = work.who.dataset, work.who.config
+    assert dataset is not None and config is not None
     if config.method == GIVEN:
         st.info(wording.needs_training("Decisions about records with noise"))
         return
-    made = work.need(
-        "utility",
-        "Asking the audited model",
-        lambda report: _curve(table_utility(grown.guard, dataset, config), grown),
-    )
-    utility, curve = made
+
+    def ask(report: Any) -> tuple[Any, Any]:
+        utility = table_utility(grown.guard, dataset, config)
+        return utility, utility.curve(budgets)
+
+    utility, curve = work.need("utility", "Asking the audited model", ask)
     here, before = utility.at(budget), utility.without_noise()
     more_frequent = int(np.bincount(utility.labels, minlength=2).max())
     control = proportion(more_frequent, utility.labels.size)
@@ -322,33 +299,30 @@ def _of_table(work: DefenceStudy, grown: Grown, budget: float) -> None:
         f"more frequent label is right for {percent(control)}. AttriGuard is no fairness method: "
         "decisions made from noisy records may treat the groups less alike than before",
     )
-    left, right = st.columns(2, gap="large")
-    drawings = {}
-    for place, title, quality, baselines in (
-        (left, "Is the model still right?", "accuracy", {"Majority": control}),
-        (right, "Is it still as fair?", "unfairness", {}),
-    ):
+
+    def drawn(quality: str, **levels: Estimate) -> Drawing:
+        return draw_cost(
+            [(point.budget, getattr(point, quality)) for point in curve],
+            (budget, getattr(here, quality)),
+            {"No noise": getattr(before, quality), **levels},
+            shell.palette(),
+            last=budgets[-1],
+            quality=quality,
+            unit="columns",
+            gap=quality == "unfairness",
+        )
+
+    deviation = f"Unfairness (largest deviation of a group, {METRIC_TITLES[config.metric].lower()}) by columns changed"
+    charts = (
+        ("Is the model still right?", "Right decisions on unseen people by columns changed", "accuracy"),
+        ("Is it still as fair?", deviation, "unfairness"),
+    )
+    tables = {}
+    for place, (title, quantity, quality) in zip(st.columns(2, gap="large"), charts, strict=True):
+        drawing = drawn(quality, **({"Majority": control} if quality == "accuracy" else {}))
         with place:
-            gap = quality == "unfairness"
-            metric = METRIC_TITLES[config.metric].lower()
-            told = (
-                f"Unfairness (largest deviation of a group, {metric}) by {{}} changed"
-                if gap
-                else "Right decisions on unseen people by {} changed"
-            )
-            shell.whisper(title, told.format("columns"))
-            drawings[title] = draw_cost(
-                [(point.budget, getattr(point, quality)) for point in curve],
-                (budget, getattr(here, quality)),
-                {"No noise": getattr(before, quality), **baselines},
-                shell.palette(),
-                last=last,
-                quality=quality,
-                unit="columns",
-                gap=gap,
-            )
-            panels.chart(drawings[title], key=f"cost_{quality}_chart")
-    panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-cost")
+            tables[title] = panels.titled(title, quantity, drawing, key=f"cost_{quality}_chart").table
+    panels.numbers(tables, key="guard-cost")
 
 
 def unfairness_told(before: Estimate, here: Estimate) -> str:
@@ -361,48 +335,42 @@ def unfairness_told(before: Estimate, here: Estimate) -> str:
     return f"changes from {before.value:.3f} to {here.value:.3f} ({limits})"
 
 
-def _curve(utility: Any, grown: Grown) -> tuple[Any, Any]:
-    return utility, utility.curve(_budgets(grown))
-
-
-def _of_ratings(work: DefenceStudy, grown: Grown, budget: float) -> None:
+def _of_ratings(work: DefenceStudy, grown: Grown, budget: float, budgets: list[float]) -> None:
     from core.attriguard.utility import recommendation
 
-    made, curve = work.need(
-        "recommendation", "Recommending items", lambda report: _precision(recommendation(grown.guard), grown)
-    )
+    def recommend(report: Any) -> tuple[Any, Any]:
+        made = recommendation(grown.guard)
+        return made, [(budget, made.at(budget)) for budget in budgets]
+
+    made, curve = work.need("recommendation", "Recommending items", recommend)
     here = made.at(budget)
-    shell.whisper(
+    drawn = panels.titled(
         recommended_told(made.before, here, made.recommended),
         f"Right is what she rated: five ratings of each of {made.clean.size} people were set aside, a factorisation "
         f"recommends from the others. Without noise 95% {interval(made.before)}. Baseline: the most popular items, "
         f"right for {percent(made.control)}",
+        draw_cost(
+            curve,
+            (budget, here),
+            {"No noise": made.before, "Most popular": made.control},
+            shell.palette(),
+            last=budgets[-1],
+            quality="precision of the recommendations",
+            unit="ratings",
+        ),
+        key="cost_chart",
     )
-    drawn = draw_cost(
-        curve,
-        (budget, here),
-        {"No noise": made.before, "Most popular": made.control},
-        shell.palette(),
-        last=last_budget(grown.study),
-        quality="precision of the recommendations",
-        unit="ratings",
-    )
-    panels.chart(drawn, key="cost_chart")
     panels.numbers({"Recommendations": drawn.table}, key="guard-cost")
 
 
 def recommended_told(before: Estimate, here: Estimate, recommended: int) -> str:
     """Say how many of the items recommended are right; the interval with noise decides whether that changed."""
-    items = f"{_NUMBERS.get(recommended, str(recommended))} items recommended"
+    items = f"{'ten' if recommended == 10 else recommended} items recommended"
     limits = f"95% {interval(here)}"
     if here.low <= before.value <= here.high:
         none = f"no statistically significant change from {percent(before)}"
         return f"{percent(here)} of the {items} are right ({limits}): {none}"
     return f"{percent(here)} of the {items} are right ({limits}), instead of {percent(before)}"
-
-
-def _precision(made: Any, grown: Grown) -> tuple[Any, Any]:
-    return made, [(budget, made.at(budget)) for budget in _budgets(grown)]
 
 
 _METHODS = {
@@ -418,6 +386,8 @@ _READERS = ("logistic", "forest", "network")
 
 def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the comparison, with AttriGuard at the slider's budget."""
+    import pandas as pd
+
     from core.attriguard import comparison
 
     study = grown.study
@@ -429,50 +399,39 @@ def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         rates={name: now[name] for name in _READERS if name in now},
         ours=True,
     )
-    rows = [
-        DefenceRow(name=_defence_name(row), size=row.size.value, rates=row.accuracy)
-        for row in made
-        if _METHODS[row.method][1] == row.parameter
-    ]
+    rows = []
+    for row in made:
+        name, parameter = _METHODS[row.method]
+        if row.method in ("blurme", "chisquare"):
+            name += ", true value" if row.knows_truth else ", guessed"
+        if parameter == row.parameter:
+            rows.append(DefenceRow(name=name, size=row.size.value, rates=row.accuracy))
     sizes = sorted(row.size for row in rows)
-    shell.whisper(
+    drawn = panels.titled(
         f"AttriGuard changes {ours.size:.1f} {study.unit} a person, the others {sizes[0]:.1f} to {sizes[-1]:.1f}",
         f"How often each attacker, trained on clean ratings, names the {shell.escape(study.attribute)} of "
         f"{count(study.truth.size)} people. BlurMe and ChiSquare are told the true value, or what logistic regression "
         "takes for it (guessed); an attacker who trains on their noise is not among them",
+        draw_defences(
+            [ours, *rows],
+            study.majority,
+            shell.palette(),
+            unit=study.unit,
+            labels={name: attacker_label(name) for name in _READERS},
+        ),
+        key="others_chart",
     )
-    drawn = draw_defences(
-        [ours, *rows],
-        study.majority,
-        shell.palette(),
-        unit=study.unit,
-        labels={name: attacker_label(name) for name in _READERS},
-    )
-    panels.chart(drawn, key="others_chart")
-    panels.numbers({"Defences drawn": drawn.table, "All settings": _all_defences(made)}, key="guard-others")
-
-
-def _defence_name(row: Any) -> str:
-    told = {"blurme": True, "chisquare": True}.get(row.method, False)
-    aside = (", true value" if row.knows_truth else ", guessed") if told else ""
-    return _METHODS[row.method][0] + aside
-
-
-def _all_defences(made: Any) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                "defence": row.method,
-                "setting": row.parameter,
-                "told the true value": row.knows_truth,
-                "ratings changed": row.size.value,
-                **{attacker_label(name): estimate.value for name, estimate in row.accuracy.items()},
-            }
-            for row in made
-        ]
-    )
+    every = [
+        {
+            "defence": row.method,
+            "setting": row.parameter,
+            "told the true value": row.knows_truth,
+            "ratings changed": row.size.value,
+            **{attacker_label(name): estimate.value for name, estimate in row.accuracy.items()},
+        }
+        for row in made
+    ]
+    panels.numbers({"Defences drawn": drawn.table, "All settings": pd.DataFrame(every)}, key="guard-others")
 
 
 _SHOWN_VALUES = 8  # values of a column
@@ -514,21 +473,12 @@ def _column_table(guard: Any) -> pandas.DataFrame:
     rows = []
     for column in guard.columns:
         values = [column.text(value) for value in column.domain]
-        numbers = column.kind != "category" and values
-        told = (
-            f"{values[0]} to {values[-1]}"
-            if numbers
-            else ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
-        )
-        rows.append(
-            {
-                "column": column.name,
-                "may change": "frozen" if column.frozen else "yes",
-                "kind": column.kind,
-                "to": "" if column.frozen else told,
-            }
-        )
-    return pd.DataFrame(rows)
+        told = ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
+        if column.kind != "category" and values:
+            told = f"{values[0]} to {values[-1]}"
+        frozen = column.frozen
+        rows.append((column.name, "frozen" if frozen else "yes", column.kind, "" if frozen else told))
+    return pd.DataFrame(rows, columns=["column", "may change", "kind", "to"])
 
 
 def _rule_table(guard: Any) -> pandas.DataFrame:
@@ -536,18 +486,16 @@ def _rule_table(guard: Any) -> pandas.DataFrame:
 
     there = {rule.pair for rule in guard.rules.rules}
     rules = [*guard.rules.rules, *(rule for rule in guard.found_rules if rule.pair not in there)]
-    return pd.DataFrame(
-        [
-            {
-                "must not meet": f"{rule.first}: {rule.first_value}",
-                "and": f"{rule.second}: {rule.second_value}",
-                "people expected": round(rule.expected, 1),
-                "in force": "yes" if rule.pair in there else "no",
-            }
-            for rule in rules
-        ],
-        columns=["must not meet", "and", "people expected", "in force"],
-    )
+    rows = [
+        (
+            f"{rule.first}: {rule.first_value}",
+            f"{rule.second}: {rule.second_value}",
+            round(rule.expected, 1),
+            "yes" if rule.pair in there else "no",
+        )
+        for rule in rules
+    ]
+    return pd.DataFrame(rows, columns=["must not meet", "and", "people expected", "in force"])
 
 
 def _form(who: People, guard: Any, now: TableSettings) -> None:
@@ -589,7 +537,8 @@ def _form(who: People, guard: Any, now: TableSettings) -> None:
             height=70,
         )
     if st.button("Use these rules", key="guard_use_rules", type="primary"):
-        _apply(who, guard, now, tuple(frozen), rules, tuple(told[words] for words in allowed), written)
+        removed = tuple(told[words] for words in allowed)
+        _apply(who, guard, written, replace(now, frozen=tuple(frozen), rules=rules, removed=removed))
     panels.kept_problem("guard_rules_problem")
 
 
@@ -597,15 +546,7 @@ def _words(pair: Pair) -> str:
     return f"{pair[0]}: {pair[1]} + {pair[2]}: {pair[3]}"
 
 
-def _apply(
-    who: People,
-    guard: Any,
-    now: TableSettings,
-    frozen: tuple[str, ...],
-    rules: bool,
-    removed: tuple[Pair, ...],
-    written: str,
-) -> None:
+def _apply(who: People, guard: Any, written: str, chosen: TableSettings) -> None:
     """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
     from core.attriguard.table_records import table_columns
     from core.attriguard.table_rules import pair_rules
@@ -613,12 +554,12 @@ def _apply(
     st.session_state.pop("guard_rules_problem", None)
     try:
         added = _pairs(written, [column.name for column in guard.columns])
-        table_columns(guard.people, frozen=frozen)
-        pair_rules(guard.columns, guard.found_rules, added=added, removed=removed)
+        table_columns(guard.people, frozen=chosen.frozen)
+        pair_rules(guard.columns, guard.found_rules, added=added, removed=chosen.removed)
     except InputError as error:
         st.session_state["guard_rules_problem"] = str(error)
     else:
-        controls.change(who, replace(now, frozen=frozen, rules=rules, added=added, removed=removed))
+        controls.change(who, replace(chosen, added=added))
     st.rerun()
 
 
@@ -639,10 +580,10 @@ def _pairs(written: str, columns: Sequence[str]) -> tuple[Pair, ...]:
 
 
 _SECTIONS = {
-    "transfer": _transfer_section,
-    "person": _person_section,
-    "where": _where_section,
-    "cost": _cost_section,
-    "others": _others_section,
-    "changes": _changes_section,
+    "person": ("One person", _person_section),
+    "transfer": ("Which noise fools whom", _transfer_section),
+    "where": ("Where the noise sits", _where_section),
+    "cost": ("What it costs", _cost_section),
+    "others": ("Other defences", _others_section),
+    "changes": ("What may change", _changes_section),
 }

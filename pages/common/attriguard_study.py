@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from core.attriguard import GuardSettings, Point, Study, TableSettings
 from core.fingerprint import fingerprint
-from pages.common.attriguard_controls import Defence, last_budget
-from pages.common.attriguard_people import People
+from pages.common.attriguard_controls import Defence, People, last_budget
 from pages.common.background import Background, Job, need, time_left
 
 _POINTS = 25  # steps of a curve
@@ -22,31 +22,12 @@ _POINTS = 25  # steps of a curve
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grown:
-    """A study as far as it has come.
-
-    Attributes
-    ----------
-    curves : mapping of attacker to its points
-    guard : core.attriguard.TableGuard or core.attriguard.Guarded
-        What the noise was found with.
-    learning : str
-        An attacker who is there but not trained at all budgets yet; empty if there is none.
-    """
+    """A study as far as it has come."""
 
     study: Study
-    curves: Mapping[str, tuple[Point, ...]]
-    guard: Any
-    learning: str
-
-
-class _Steps(Iterator[Grown]):
-    """The study step by step; a job that stops between two steps leaves it where it is, for the next to go on."""
-
-    def __init__(self, steps: Iterator[Grown]) -> None:
-        self._steps = steps
-
-    def __next__(self) -> Grown:
-        return next(self._steps)
+    curves: Mapping[str, tuple[Point, ...]]  # by attacker
+    guard: Any  # what the noise was found with, a `core.attriguard.TableGuard` or `Guarded`
+    learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
 
 
 class DefenceStudy(Background):
@@ -63,17 +44,20 @@ class DefenceStudy(Background):
         """Return what is there, with the steps to go on with; one without the other is of no use."""
         key, there = fingerprint("steps", self.key), self.partial
         if not there or self.store.get(key) is None:
-            self.store.put(key, _Steps(self._grow()))
+            self.store.put(key, self._steps())
             return []
         return there
 
     def _collect(self, job: Job) -> list[Any]:
-        return job.collect(self.store.remember(fingerprint("steps", self.key), lambda: _Steps(self._grow())))
+        return job.collect(self.store.remember(fingerprint("steps", self.key), self._steps))
+
+    def _steps(self) -> Iterator[Grown]:
+        """Return the study step by step; a job that stops leaves it open (a chain), for the next to go on."""
+        return chain(self._grow())
 
     def wait_for_first(self) -> Grown:
         """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""
-        grown: Grown = self.first(self.show_progress)
-        return grown
+        return self.first(self.show_progress)  # type: ignore[no-any-return]
 
     def show_progress(self) -> None:
         """Show how far the study is, with a button that stops it, or that lets it go on."""
@@ -121,18 +105,14 @@ class DefenceStudy(Background):
 
     def _grow(self) -> Iterator[Grown]:
         """Yield the study after each attacker, with the curves."""
+        settings = self.defence.settings
         curves: dict[str, tuple[Point, ...]] = {}
+        trained_at = settings.trained_budgets if isinstance(settings, TableSettings) else settings.trained_at
         for guard, study in self._studies():
             newest = study.guesses[-1].attacker
             budgets = np.linspace(0.0, last_budget(study), _POINTS + 1).tolist()
             own = tuple(guess for guess in study.guesses if guess.attacker == newest)
             curves[newest] = replace(study, guesses=own).curves(budgets)[newest]
-            budgets_left = {guess.trained_at for guess in own} != set(_trained_at(guard))
+            budgets_left = {guess.trained_at for guess in own} != set(trained_at)
             learning = newest if own[0].trained_at is not None and budgets_left else ""
             yield Grown(study=study, curves=dict(curves), guard=guard, learning=learning)
-
-
-def _trained_at(guard: Any) -> tuple[float, ...]:
-    """Return the budgets that some attackers are trained against."""
-    settings = guard.settings
-    return tuple(settings.trained_budgets if hasattr(settings, "trained_budgets") else settings.trained_at)

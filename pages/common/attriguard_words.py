@@ -28,69 +28,45 @@ _AWARE = {
 }
 
 
-def rate(point: Point, defence: Defence) -> Estimate:
-    """Return how often an attacker is right, as it is counted."""
-    return point.rate(balanced=defence.balanced)
-
-
 def own_attacker(study: Study, defence: Defence) -> str:
     """Return the attacker of the kind the noise was made against."""
-    wanted = {"logistic_smooth": "logistic", "ranges": "logistic"}.get(
-        defence.settings.defender, defence.settings.defender
-    )
+    defender = defence.settings.defender
+    wanted = "logistic" if defender in ("logistic_smooth", "ranges") else defender
     return wanted if wanted in study.attackers else study.attackers[0]
 
 
-def finding(
-    study: Study,
-    now: Sequence[Point],
-    clean: Sequence[Point],
-    budget: float,
-    defence: Defence,
-    *,
-    floor: Estimate,
-    state: str,
-    learning: str,
-) -> tuple[str, str]:
+def finding(study: Study, now: Sequence[Point], defence: Defence, *, state: str, learning: str) -> tuple[str, str]:
     """Return the finding of a study that is "growing", "stopped" or "finished", and the grey line under it."""
-    by_name, before = ({point.attacker: point for point in points} for points in (now, clean))
+    clean, least, budget = study.undefended(), floor(study, defence), now[0].budget
     own = own_attacker(study, defence)
-    here, was = rate(by_name[own], defence), rate(before[own], defence)
+    balanced = defence.balanced
+    here, was = (next(p.rate(balanced=balanced) for p in points if p.attacker == own) for points in (now, clean))
     who = _KINDS.get(own, attacker_label(own).lower())
     changed = f"up to {budget:g} {study.unit[:-1] if budget == 1 else study.unit} changed per person"
     start = f"With {changed}, {who}" if budget else f"Without noise, {who}"
     instead = f" instead of {percent(was)}" if budget else ""
-    if useless := budget > 0 and here.high < floor.value:
-        instead = f", below the baseline ({percent(floor)})"
-    best = strongest_point(now, balanced=defence.balanced)
+    if useless := budget > 0 and here.high < least.value:
+        instead = f", below the baseline ({percent(least)})"
+    best = strongest_point(now, balanced=balanced)
     learned = _learned(now, learning, state)
-    point = f"{start} {_infers(study, here, defence)}{instead}; {_best(best, own, defence, floor)}{learned}."
+    right = f"with {percent(here)} balanced accuracy" if balanced else f"of {percent(here)} of people correctly"
+    infers = f"infers the {shell.escape(study.attribute)} {right}"
+    point = f"{start} {infers}{instead}; {_best(best, own, defence, least)}{learned}."
     without = f" Without noise: {percent(was)}." if useless else ""
-    grey = _grey(study, best, here, budget, defence, floor, own=own)
-    return point, grey + without + _little(clean, defence, floor)
-
-
-def _infers(study: Study, found: Estimate, defence: Defence) -> str:
-    """Say how often an attacker is right, in the measure it is counted in."""
-    attribute = shell.escape(study.attribute)
-    if defence.balanced:
-        return f"infers the {attribute} with {percent(found)} balanced accuracy"
-    return f"infers the {attribute} of {percent(found)} of people correctly"
-
-
-def _little(clean: Sequence[Point], defence: Defence, floor: Estimate) -> str:
-    """Say so if nobody beats the baseline even without noise."""
-    best = rate(strongest_point(clean, balanced=defence.balanced), defence)
-    if best.low > floor.value:
-        return ""
-    return f" Little to hide: even without noise the best attacker reaches only {percent(best)}."
+    unhidden = strongest_point(clean, balanced=balanced).rate(balanced=balanced)
+    little = (
+        f" Little to hide: even without noise the best attacker reaches only {percent(unhidden)}."
+        if unhidden.low <= least.value
+        else ""
+    )
+    return point, f"{_grey(study, best, here, defence, least, own)}{without}{little}"
 
 
 def _best(best: Point, own: str, defence: Defence, floor: Estimate) -> str:
     """Say whom the chart shows highest, and what they reach."""
     if best.attacker == own:
         return "no attacker tried does better"
-    found = rate(best, defence)
+    found = best.rate(balanced=defence.balanced)
     still = "still " if found.low > floor.value and best.budget > 0 else ""
     worse = ", no more than the baseline" if found.value <= floor.value else ""
     return f"the best attacker ({attacker_label(best.attacker).lower()}) {still}reaches {percent(found)}{worse}"
@@ -104,13 +80,13 @@ def _learned(now: Sequence[Point], learning: str, state: str) -> str:
     return f"; a noise-trained attacker {ways[state]}"
 
 
-def _grey(
-    study: Study, best: Point, here: Estimate, budget: float, defence: Defence, floor: Estimate, *, own: str
-) -> str:
+def _grey(study: Study, best: Point, here: Estimate, defence: Defence, floor: Estimate, own: str) -> str:
     several = best.attacker != own
-    limits = interval(here) + (f" and {interval(rate(best, defence))}" if several else "")
+    limits = interval(here)
+    if several:
+        limits += f" and {interval(best.rate(balanced=defence.balanced))}"
     measure = "Balanced accuracy, 95%" if defence.balanced else "95%"
-    used = f"; {study.spent(budget).value:.2f} {study.unit} used on average" if budget else ""
+    used = f"; {study.spent(best.budget).value:.2f} {study.unit} used on average" if best.budget else ""
     return (
         f"{measure} interval{'s' * several} over {count(study.truth.size)} people: {limits}{used}. Baseline: always "
         f"naming “{shell.escape(study.values[int(study.shares.argmax())])}” reaches {percent(floor)}."
@@ -123,28 +99,6 @@ def floor(study: Study, defence: Defence) -> Estimate:
         return study.majority
     even = 1.0 / len(study.values)
     return Estimate(value=even, low=even, high=even, n=study.truth.size)
-
-
-def budget_chart(study: Study, defence: Defence) -> tuple[str, str]:
-    """Return heading and quantity of the chart over the budget."""
-    attribute = shell.escape(study.attribute)
-    measure = "Balanced accuracy" if defence.balanced else "Share of people"
-    what = f"of inferring the {attribute}" if defence.balanced else f"whose {attribute} is inferred correctly"
-    return f"Who still knows the {attribute}?", f"{measure} {what}; grey: attackers who know nothing of the noise"
-
-
-def values_chart(study: Study, defence: Defence) -> tuple[str, str]:
-    """Return heading and quantity of the chart of the values."""
-    margin = f", by a margin of {defence.settings.margin:g}" if defence.settings.margin else ""
-    return (
-        f"How much noise each {shell.escape(study.attribute)} takes",
-        f"Mean number of {study.unit} changed until it is read{margin}",
-    )
-
-
-def asides(study: Study, now: Sequence[Point], budget: float, published: Sequence[tuple[float, float]]) -> list[str]:
-    """Return the sentences under the chart of the values."""
-    return [*filter(None, [missing(study)]), *([paper(now, budget, published)] if published else [])]
 
 
 def missing(study: Study) -> str:
@@ -169,9 +123,11 @@ def missing(study: Study) -> str:
     )
 
 
-def paper(now: Sequence[Point], budget: float, published: Sequence[tuple[float, float]]) -> str:
-    """Say what the paper's curve is, and where ours differs."""
-    printed, share = min(published, key=lambda point: abs(point[0] - budget))
+def paper(now: Sequence[Point], published: Sequence[tuple[float, float]]) -> str:
+    """Say what the paper's curve is, and where ours differs; empty where none is drawn."""
+    if not published:
+        return ""
+    printed, share = min(published, key=lambda point: abs(point[0] - now[0].budget))
     trained = [point for point in now if point.attacker == "adversarial"]
     here = f"; here that attacker reaches {percent(trained[0].accuracy)}" if trained else ""
     return (
@@ -190,11 +146,11 @@ def _attackers(study: Study) -> str:
     budgets = sorted({guess.trained_at for guess in study.guesses if guess.trained_at is not None})
     if budgets:
         trained = ", ".join(f"{budget:g}" for budget in budgets)
+        told += f" Attackers who learned from the noise did so at a budget of {trained}"
         told += (
-            f" Attackers who learned from the noise did so at a budget of {trained}; at each point of their curves "
-            "stands the one trained nearest to it, hence the kinks."
+            "; at each point of their curves stands the one trained nearest to it, hence the kinks."
             if len(budgets) > 1
-            else f" Attackers who learned from the noise did so at a budget of {trained}."
+            else "."
         )
     return told.strip()
 

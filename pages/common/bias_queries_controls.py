@@ -6,11 +6,11 @@ from typing import Any
 
 import streamlit as st
 
-from core.datasets.dataset import AuditDataset
 from core.queries import NOISES, Answering, Asking, RevealSettings, repeats_for
 from core.questions import QueryPool
 from core.settings import params
 from pages.common import panels
+from pages.common.bias_queries_trials import QueryTrials
 from pages.common.controls import control
 
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 500)
@@ -19,51 +19,20 @@ _PEOPLE = (20, 30, 50, 100, 150, 200, 300, 500, 1000, 2000)
 
 _ANSWERING, _ASKING, _REVEAL = params(Answering), params(Asking), params(RevealSettings)
 
-_SECTIONS = {
-    "values": "Recovered values",
-    "targeted": "One targeted person",
-    "noise": "How much noise, and why",
-    "published": "The paper's table",
-}
-
-
-def two_groups(dataset: AuditDataset) -> None:
-    """End the page, with one sentence, for an attribute in more than two groups."""
-    if dataset.n_groups != 2:
-        panels.problem(
-            f"Bias queries compare two groups, and this attribute is split in {dataset.n_groups}. Choose an attribute "
-            "in two groups in the sidebar, or split it in two on the Data page."
-        )
-        st.stop()
-
-
-def published() -> bool:
-    """Switch to the mechanisms as the paper has them."""
-    switch: bool = control(
-        _ANSWERING["as_published"],
-        "answers_as_published",
-        help=(
-            "Noise scales as printed. Where they differ from ours, the printed ones promise more than they keep: the "
-            "groups are not sorted by size, a group of one person breaks the formula, and the absolute gap moves by "
-            "more than a half. The grey line says what differs."
-        ),
-    )
-    return switch
-
 
 def answering(as_published: bool) -> Answering:
     """Choose the noise and, beside it, how strong it is."""
     left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
-    with left:
-        noise = panels.pick(
-            _ANSWERING["noise"].param.title,
-            NOISES,
-            key="noise",
-            default="cauchy",
-            help="Laplace: for the largest change one person could ever make. Cauchy and Smooth Laplace "
-            "(Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the smaller group's sums, "
-            "from which the gap is computed.",
-        )
+    noise = panels.pick(
+        _ANSWERING["noise"].param.title,
+        NOISES,
+        key="noise",
+        default="cauchy",
+        help="Laplace: for the largest change one person could ever make. Cauchy and Smooth Laplace "
+        "(Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the smaller group's sums, "
+        "from which the gap is computed.",
+        place=left,
+    )
     with right:
         if noise == "rounded":
             control(_ANSWERING["decimals"], "decimals", "select_slider", options=range(7), help=None)
@@ -90,60 +59,48 @@ def asking(pool: QueryPool, seed: int) -> Asking:
     """Choose how many people are asked about, with which questions, and which gap."""
     left, middle, right = st.columns([2, 3, 2], gap="medium", vertical_alignment="bottom")
     there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
-    with left:
-        value = 100 if 100 in there else there[-1]
-        n = control(_ASKING["n"], "people_asked", "select_slider", options=there, value=value, help=None)
-    with right:
-        kind = panels.pick(
-            "Gap",
-            {"signed": "Signed", "absolute": "Absolute"},
-            key="gap_kind",
-            default="signed",
-            help="Without its sign a gap still splits the people in two (theorem 4), with questions about one person.",
-        )
+    value = 100 if 100 in there else there[-1]
+    n = int(control(_ASKING["n"], "people_asked", "select_slider", place=left, options=there, value=value, help=None))
+    kind = panels.pick(
+        "Gap",
+        {"signed": "Signed", "absolute": "Absolute"},
+        key="gap_kind",
+        default="signed",
+        help="Without its sign a gap still splits the people in two (theorem 4), with questions about one person.",
+        place=right,
+    )
     if kind == "absolute":
-        middle.selectbox(
-            _ASKING["design"].param.title, ["One person accepted at a time"], disabled=True, key="question_single"
-        )
-        return Asking(n=int(n), design="single", repeats=repeats_for(int(n)), seed=seed)
-    with middle:
-        design = control(
-            _ASKING["design"],
-            "question_design",
-            help=(
-                "Each question is a model, that is a score for each person. Jittered: the audited model's scores, "
-                "moved by up to 0.1. One person changed: the audited model, with one score turned round. "
-                "Fifty packed: scores 1/2, 1/4, 1/8 and so on, which an exact answer gives away like binary digits."
-            ),
-        )
-    return Asking(n=int(n), design=design, repeats=repeats_for(int(n)), seed=seed)
+        label = _ASKING["design"].param.title
+        middle.selectbox(label, ["One person accepted at a time"], disabled=True, key="question_single")
+        return Asking(n=n, design="single", repeats=repeats_for(n), seed=seed)
+    design = control(
+        _ASKING["design"],
+        "question_design",
+        place=middle,
+        help=(
+            "Each question is a model, that is a score for each person. Jittered: the audited model's scores, moved by "
+            "up to 0.1. One person changed: the audited model, with one score turned round. Fifty packed: scores 1/2, "
+            "1/4, 1/8 and so on, which an exact answer gives away like binary digits."
+        ),
+    )
+    return Asking(n=n, design=design, repeats=repeats_for(n), seed=seed)
 
 
-def number_of_questions(numbers: tuple[int, ...], *, live: bool) -> int:
+def number_of_questions(people: QueryTrials) -> int:
     """Return the number of answered questions; the slider that sets it stands under its chart."""
-    last = numbers[-1]
+    last = people.trials.numbers[-1]
     first = round(last * 25 / 60) if last > 4 else last
-    value = int(st.session_state.get(_slider_key(numbers), first if live else _nearest(numbers, first)))
-    return min(value, last)
+    return min(int(st.session_state.get(f"answered_{last}", first if people.live else _nearest(people, first))), last)
 
 
-def questions_slider(numbers: tuple[int, ...], value: int, *, live: bool) -> None:
+def questions_slider(people: QueryTrials, value: int) -> None:
     """Draw the slider of the number of answered questions."""
-    if live:
-        told: dict[str, Any] = {"kind": "slider", "max_value": numbers[-1], "value": value}
-    else:
-        told = {"kind": "select_slider", "options": numbers, "value": _nearest(numbers, value)}
-    control(_REVEAL["questions"], _slider_key(numbers), help=None, **told)
+    numbers = people.trials.numbers
+    told: dict[str, Any] = {"kind": "select_slider", "options": numbers, "value": _nearest(people, value)}
+    if people.live:
+        told = {"kind": "slider", "max_value": numbers[-1], "value": value}
+    control(_REVEAL["questions"], f"answered_{numbers[-1]}", help=None, **told)
 
 
-def _slider_key(numbers: tuple[int, ...]) -> str:
-    return f"answered_{numbers[-1]}"
-
-
-def _nearest(numbers: tuple[int, ...], value: int) -> int:
-    return min(numbers, key=lambda m: abs(m - value))
-
-
-def section() -> str:
-    """Choose what is shown below."""
-    return str(panels.pick("Look further", _SECTIONS, key="further_queries", default="values"))
+def _nearest(people: QueryTrials, value: int) -> int:
+    return min(people.trials.numbers, key=lambda m: abs(m - value))

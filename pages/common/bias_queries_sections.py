@@ -9,20 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import streamlit as st
 
+from core import queries
 from core.charts import draw_targeted, draw_values
 from core.charts.queries import error_words
 from core.estimates import count
-from core.queries import (
-    NOISES,
-    TABLE_1,
-    Answering,
-    LaplaceGlobal,
-    SmoothCauchy,
-    accuracy_limit,
-    largest_loss,
-    targeted_leakage,
-)
-from core.questions import QueryPool
+from core.queries import NOISES, Answering
 from pages.common import bias_queries_controls as controls
 from pages.common import bias_queries_words as words
 from pages.common import panels, shell
@@ -43,81 +34,67 @@ _DECODERS = {
 }
 
 
-def values_section(people: QueryTrials, pool: QueryPool, mechanism: Any) -> None:
+@st.fragment
+def _values(people: QueryTrials, answering: Answering) -> None:
     """Draw the recovered vector of one draw."""
-    st.fragment(_values)(people, pool, mechanism)
-
-
-def _values(people: QueryTrials, pool: QueryPool, mechanism: Any) -> None:
-    from core.queries import PROGRAMS, leakage
-
+    mechanism = answering.mechanism()
     exact = mechanism.noise in ("none", "rounding") and not mechanism.absolute
-    offered = [name for name in _DECODERS if exact or name not in PROGRAMS]
+    offered = {name: title for name, title in _DECODERS.items() if exact or name not in queries.PROGRAMS}
     if st.session_state.get("decoder") not in offered:
         st.session_state["decoder"] = "strongest"
-    decoder = st.segmented_control(
-        "Decoder",
-        offered,
-        required=True,
-        key="decoder",
-        format_func=_DECODERS.__getitem__,
-        persist_state="session",
-    )
-    numbers = people.trials.numbers
-    m = controls.number_of_questions(numbers, live=people.live)
-    now = people.marker(m, mechanism)
-    someone, reading = people.reading(now.m, mechanism, decoder or "strongest", now.typical)
-    found = leakage(someone.sensitive, reading.recovered)
-    shell.whisper(
+    decoder = panels.pick("Decoder", offered, key="decoder", default=None) or "strongest"
+    now = people.marker(controls.number_of_questions(people), mechanism)
+    someone, reading = people.reading(now.m, mechanism, decoder, now.typical)
+    found = queries.leakage(someone.sensitive, reading.recovered)
+    pool = people.pool
+    names = pool.advantaged, pool.disadvantaged
+    drawn = panels.titled(
         f"{100 * found:.0f}% balanced accuracy in this draw of {count(someone.n)} people, after {count(now.m)} answers",
         "Recovered value of each person: 0 speaks for the larger group, 1 for the smaller. Filled: correct; "
         "hollow: wrong. Baseline: random guessing gives 50%",
+        draw_values(someone, reading, shell.palette(), names=names, advantaged=pool.advantaged_code),
+        key="values_chart",
     )
-    names = pool.advantaged, pool.disadvantaged
-    drawn = draw_values(someone, reading, shell.palette(), names=names, advantaged=pool.advantaged_code)
-    panels.chart(drawn, key="values_chart")
     panels.numbers({"Recovered values": drawn.table}, key="recovered-values")
 
 
 _TARGETED_NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
 
 
-def targeted_section(people: QueryTrials, answering: Answering) -> None:
+def _targeted(people: QueryTrials, answering: Answering) -> None:
     """Draw the curves over epsilon."""
     n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
     epsilons = sorted({*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS})
     curves = {
-        NOISES[noise]: [(e, float(targeted_leakage(answering.mechanism(noise, epsilon=e), n1, n0))) for e in epsilons]
+        NOISES[noise]: [
+            (e, float(queries.targeted_leakage(answering.mechanism(noise, epsilon=e), n1, n0))) for e in epsilons
+        ]
         for noise in _TARGETED_NOISES
     }
     limits = {
-        "Limit, sizes unknown": [(e, accuracy_limit(e)) for e in epsilons],
-        "Limit, sizes known": [(e, accuracy_limit(e, sizes_known=True)) for e in epsilons],
+        "Limit, sizes unknown": [(e, queries.accuracy_limit(e)) for e in epsilons],
+        "Limit, sizes known": [(e, queries.accuracy_limit(e, sizes_known=True)) for e in epsilons],
     }
     epsilon = answering.epsilon
     here = {name: dict(points)[epsilon] for name, points in curves.items()}
     worst = max(here, key=lambda name: here[name])
-    shell.whisper(
+    drawn = panels.titled(
         f"One question about one person: {worst} allows {100 * here[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
         f"The whole budget on one answer about a model that accepts only them; groups of {n1:,} and {n0:,}, no prior. "
         "Baseline: random guessing gives 50%. The limits are for noise that keeps its ε",
+        draw_targeted(curves, limits, NOISES[answering.noise], epsilon, shell.palette()),
+        key="targeted_chart",
     )
-    drawn = draw_targeted(curves, limits, NOISES[answering.noise], epsilon, shell.palette())
-    panels.chart(drawn, key="targeted_chart")
     panels.numbers({"One targeted person": drawn.table}, key="targeted")
 
 
 _NOISES = ("laplace", "smooth_laplace", "cauchy", "noisy_sums")
 
 
-def noise_section(people: QueryTrials, answering: Answering) -> None:
-    """Draw the table of scales and the list of guarantees."""
-    st.fragment(_noise)(people, answering)
-
-
+@st.fragment
 def _noise(people: QueryTrials, answering: Answering) -> None:
-    numbers = people.trials.numbers
-    m = max(controls.number_of_questions(numbers, live=people.live), 1)
+    """Draw the table of scales and the list of guarantees."""
+    m = max(controls.number_of_questions(people), 1)
     n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
     left, right = st.columns(2, gap="large")
     with left:
@@ -126,8 +103,7 @@ def _noise(people: QueryTrials, answering: Answering) -> None:
             f"Groups of {n1:,} and {n0:,}. The scale of Cauchy noise is also its median error. What is spent is what "
             "these people can lose at most (?: no bound); noise that spends less than ε is larger than ε asks for",
         )
-        table = _noise_table(people, answering, m)
-        st.dataframe(table, hide_index=True)
+        st.dataframe(_noise_table(people, answering, m), hide_index=True)
         for noise in _NOISES:
             made = answering.mechanism(noise)
             st.caption(f"**{NOISES[noise]}.** {shell.escape(made.why(answering.as_published))}")
@@ -151,7 +127,7 @@ def _noise_table(people: QueryTrials, answering: Answering, m: int) -> pandas.Da
         else:
             sizes = trials.n_advantaged, trials.n_disadvantaged, m
             here, paper = error_words(corrected.scale(*sizes)), error_words(printed.scale(*sizes))
-        spent = largest_loss(corrected, trials.n_advantaged, trials.n_disadvantaged, m)
+        spent = queries.largest_loss(corrected, trials.n_advantaged, trials.n_disadvantaged, m)
         rows.append(
             {
                 "noise": NOISES[noise],
@@ -174,9 +150,9 @@ def _guarantees(people: QueryTrials, answering: Answering) -> str:
                 "Switch “As published” off."
             )
         return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
-    known = accuracy_limit(epsilon, sizes_known=True), people.limit(epsilon, sizes_known=True)
+    known = queries.accuracy_limit(epsilon, sizes_known=True), people.limit(epsilon, sizes_known=True)
     rows = [
-        ("Knows nothing but the answers", accuracy_limit(epsilon), "e^ε/(1+e^ε)"),
+        ("Knows nothing but the answers", queries.accuracy_limit(epsilon), "e^ε/(1+e^ε)"),
         ("Has the prior", people.limit(epsilon, sizes_known=False), "posterior odds move by at most e^ε"),
         ("Knows the group sizes", known[0], "e^2ε/(1+e^2ε): people are linked"),
         ("Has the prior, knows the sizes", known[1], "posterior odds move by at most e^2ε"),
@@ -193,7 +169,7 @@ def _guarantees(people: QueryTrials, answering: Answering) -> str:
 _BLACK_SHARE = 0.098
 
 
-def published_section() -> None:
+def _published(people: QueryTrials, answering: Answering) -> None:
     """Draw the table and say what it means."""
     shell.whisper(
         "The paper's noisy answers do not reproduce",
@@ -218,14 +194,14 @@ def _published_table() -> pandas.DataFrame:
     import pandas as pd
 
     rows = []
-    for row in TABLE_1:
+    for row in queries.TABLE_1:
         if math.isinf(row.epsilon):
             continue
         n0 = round(_BLACK_SHARE * row.n)
         sizes = row.n - n0, n0, row.m
         medians = {
-            "cauchy": SmoothCauchy(row.epsilon, as_published=True).scale(*sizes),
-            "laplace": math.log(2) * LaplaceGlobal(row.epsilon, as_published=True).scale(*sizes),
+            "cauchy": queries.SmoothCauchy(row.epsilon, as_published=True).scale(*sizes),
+            "laplace": math.log(2) * queries.LaplaceGlobal(row.epsilon, as_published=True).scale(*sizes),
         }
         for noise, median in medians.items():
             l1, _, strongest = row.measured[noise]
@@ -243,3 +219,16 @@ def _published_table() -> pandas.DataFrame:
                 }
             )
     return pd.DataFrame(rows)
+
+
+_SECTIONS = {
+    "values": ("Recovered values", _values),
+    "targeted": ("One targeted person", _targeted),
+    "noise": ("How much noise, and why", _noise),
+    "published": ("The paper's table", _published),
+}
+
+
+def draw(people: QueryTrials, answering: Answering) -> None:
+    """Offer the sections and draw one."""
+    _SECTIONS[panels.further(_SECTIONS, key="further_queries")][1](people, answering)

@@ -1,24 +1,20 @@
-"""The people asked about, and what attackers make of the answers: prepared once, curves filled in the background.
-
-Everything is kept in the store of the table it comes from. A marker at up to 150 people is computed on the spot; with
-more people it comes from the curve, at the finished point nearest to the slider.
-"""
+"""The people asked about, and what attackers make of the answers: prepared once, curves filled in the background."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
 from typing import Any
 
 import streamlit as st
 
 from core.config import AuditConfig
-from core.datasets.dataset import Table
+from core.datasets.dataset import AuditDataset
 from core.fingerprint import fingerprint
-from core.queries import Asking, Leak, QuestionAccuracy, Trials
+from core.queries import Asking, ErrorQuantiles, Leak, Trials
 from core.questions import QueryPool
 from pages.common import cached, panels
 from pages.common.background import Background, Job, State, Store, need
-from pages.common.cached import dataset_of, store_of
 
 LIVE = 150
 """Most people with whom the marker is computed on the spot."""
@@ -27,10 +23,9 @@ CURVES = ("strongest", "without_prior", "published")
 """Decoders drawn as curves."""
 
 
-def pool_of(config: AuditConfig, table: Table) -> QueryPool:
+def pool_of(config: AuditConfig, dataset: AuditDataset) -> QueryPool:
     """Return everybody who may be asked about; waits with a progress bar while model and prior are trained."""
-    dataset = dataset_of(table, config.roles or table.roles[0])
-    store, key = store_of(config.dataset), fingerprint("query pool", dataset.fingerprint, config)
+    store, key = cached.store_of(config.dataset), fingerprint("query pool", dataset.fingerprint, config)
 
     def work(job: Job) -> QueryPool:
         from core.questions import query_pool
@@ -41,62 +36,45 @@ def pool_of(config: AuditConfig, table: Table) -> QueryPool:
 
 
 class QueryTrials:
-    """One way of asking: its trials, and everything computed from them."""
+    """One way of asking: its trials, and everything computed from them; what was asked for once is kept."""
 
     def __init__(self, pool: QueryPool, asking: Asking, store: Store, key: str, filed: Any) -> None:
-        self.trials = Trials(pool, asking)
+        self.pool, self.trials = pool, Trials(pool, asking)
         self.store, self.key, self.filed = store, key, filed
         self.live = asking.n <= LIVE
-        self._found: dict[Any, Any] = {}
-
-    def _once(self, key: Any, make: Any) -> Any:
-        if key not in self._found:
-            self._found[key] = make()
-        return self._found[key]
-
-    def leak(self, m: int, mechanism: Any, decoder: str = "strongest") -> Leak:
-        """Return a leak, computed on the spot where it is not there yet."""
-        found: Leak = self._once((m, mechanism, decoder), lambda: self.trials.leak(m, mechanism, decoder))
-        return found
+        self.leak, self.reading = cache(self.trials.leak), cache(self.trials.reading)
+        self.accuracy, self.errors = cache(self.trials.accuracy), cache(self._errors)
 
     def marker(self, m: int, mechanism: Any) -> Leak:
         """Return the strongest decoder's leak at the slider, or at the finished point nearest to it."""
-        if self.live or (m, mechanism, "strongest") in self._found:
-            return self.leak(m, mechanism)
-        there = [leak for leak in self.points(mechanism) if leak.decoder == "strongest"]
-        return min(there, key=lambda leak: abs(leak.m - m)) if there else self.leak(0, mechanism)
+        there = [] if self.live else self.curves(mechanism)["strongest"]
+        if there:
+            return min(there, key=lambda leak: abs(leak.m - m))
+        return self.leak(m if self.live else 0, mechanism, "strongest")
 
-    def accuracy(self, m: int) -> QuestionAccuracy:
-        """Return how well the models asked about predict."""
-        found: QuestionAccuracy = self._once(("accuracy", m), lambda: self.trials.accuracy(m))
-        return found
-
-    def reading(self, m: int, mechanism: Any, decoder: str, repeat: int) -> Any:
-        """Return one repeat in full."""
-        key = ("reading", m, mechanism, decoder, repeat)
-        return self._once(key, lambda: self.trials.reading(m, mechanism, decoder, repeat))
-
-    def errors(self, m: int, mechanism: Any) -> Any:
+    def _errors(self, m: int, mechanism: Any) -> ErrorQuantiles:
         """Return the error of an answer when m are asked."""
         from core.queries import answer_error
         from core.seeds import child_generator
 
-        def measure() -> Any:
-            answered = self.trials.ask(m, mechanism, [0])
-            people = self.trials.people[0]
-            rng = child_generator(self.trials.asking.seed, "bias queries, error of answers")
-            return answer_error(mechanism, answered.scores[0], people.sensitive, rng=rng, draws=400)
+        answered = self.trials.ask(m, mechanism, [0])
+        people = self.trials.people[0]
+        rng = child_generator(self.trials.asking.seed, "bias queries, error of answers")
+        return answer_error(mechanism, answered.scores[0], people.sensitive, rng=rng, draws=400)
 
-        return self._once(("error", m, mechanism), measure)
+    @cached_property
+    def _prior_given_sizes(self) -> Any:
+        from core.queries import prior_given_sizes
+
+        return prior_given_sizes(self.trials.prior, self.trials.n_advantaged)
 
     def limit(self, epsilon: float, *, sizes_known: bool) -> float:
         """Return the best balanced accuracy of any attacker with the prior, against answers that keep ε."""
-        from core.queries import accuracy_limit_with_prior, prior_given_sizes
+        from core.queries import accuracy_limit_with_prior
 
-        if not sizes_known:
-            return accuracy_limit_with_prior(self.trials.prior, epsilon)
-        given = self._once("prior given sizes", lambda: prior_given_sizes(self.trials.prior, self.trials.n_advantaged))
-        return accuracy_limit_with_prior(given, 2 * epsilon)
+        if sizes_known:
+            return accuracy_limit_with_prior(self._prior_given_sizes, 2 * epsilon)
+        return accuracy_limit_with_prior(self.trials.prior, epsilon)
 
     def background(self, mechanism: Any) -> Background:
         """Return the work that fills the curve."""
@@ -125,26 +103,15 @@ class QueryTrials:
                 self.filed.save(key, leak)
             yield leak
 
-    def points(self, mechanism: Any) -> list[Leak]:
-        """Return the leaks of the curve that are there."""
-        return self.background(mechanism).partial
-
     def curves(self, mechanism: Any) -> dict[str, list[Leak]]:
-        """Return them by decoder."""
-        points = self.points(mechanism)
+        """Return the leaks of the curve that are there, by decoder."""
+        points = self.background(mechanism).partial
         return {decoder: [leak for leak in points if leak.decoder == decoder] for decoder in CURVES}
 
 
-def query_trials(config: AuditConfig, table: Table, pool: QueryPool, asking: Asking) -> QueryTrials:
-    """Return one way of asking these people.
-
-    Raises
-    ------
-    InputError
-        If the pool cannot give such a sample.
-    """
-    dataset = dataset_of(table, config.roles or table.roles[0])
-    store, key = store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
+def query_trials(config: AuditConfig, dataset: AuditDataset, pool: QueryPool, asking: Asking) -> QueryTrials:
+    """Return one way of asking these people; raises `InputError` if the pool cannot give such a sample."""
+    store, key = cached.store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
     filed = cached.point_store(config.dataset, dataset)
     return store.remember(key, lambda: QueryTrials(pool, asking, store, key, filed))  # type: ignore[no-any-return]
 

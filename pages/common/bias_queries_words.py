@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import streamlit as st
 from core.charts.queries import error_words
 from core.config import AuditConfig
 from core.estimates import Estimate, count, interval, percent, points
-from core.queries import NOISES, Answering, Asking, ErrorQuantiles, Leak, needed, targeted_leakage
+from core.queries import NOISES, Answering, ErrorQuantiles, Leak, needed, targeted_leakage
 from core.questions import QueryPool
 from pages.common import shell, wording
 from pages.common.bias_queries_trials import QueryTrials
@@ -20,44 +20,18 @@ _ERROR_ROWS = ("rounded", "noisy_sums", "laplace", "smooth_laplace", "cauchy")
 _MOST_SQUARES = 400
 _MUCH = 0.1  # leakage beyond the features from which on noise counts as not hiding the attribute
 
-Errors = Sequence[tuple[str, ErrorQuantiles]]
+Errors = Mapping[str, ErrorQuantiles]
 
 
-def leakage_axis(asking: Asking, attribute: str) -> str:
-    """Say what the leakage chart draws."""
-    return (
-        f"Balanced accuracy of inferring the {attribute} of people among {count(asking.n)}, mean of {asking.repeats} "
-        "draws of people, questions and noise"
-    )
-
-
-def error_axis(m: int, answering: Answering) -> str:
-    """Say what the error chart draws."""
-    told = f", all together at ε = {answering.epsilon:g}" if answering.private else ""
-    return f"Error of each of {count(max(m, 1))} answers{told}: median and 95th percentile"
-
-
-def errors(people: QueryTrials, answering: Answering, m: int) -> list[tuple[str, ErrorQuantiles]]:
-    """Return the error of an answer for every kind of noise, the same number of questions asked."""
-    return [(NOISES[noise], people.errors(max(m, 1), answering.mechanism(noise))) for noise in _ERROR_ROWS]
-
-
-def limit(people: QueryTrials, answering: Answering) -> tuple[str, float] | None:
-    """Return the bound drawn over the leakage, and whose it is; None where nothing is guaranteed."""
-    if not answering.private or not holds(people, answering):
-        return None
-    return "Limit with prior and group sizes", people.limit(answering.epsilon, sizes_known=True)
+def errors(people: QueryTrials, answering: Answering, m: int) -> Errors:
+    """Return the error of an answer by the name of each kind of noise, the same number of questions asked."""
+    return {NOISES[noise]: people.errors(max(m, 1), answering.mechanism(noise)) for noise in _ERROR_ROWS}
 
 
 def holds(people: QueryTrials, answering: Answering) -> bool:
     """Whether the noise as it is set keeps its guarantee for these groups."""
     trials = people.trials
     return bool(answering.mechanism().holds(trials.n_advantaged, trials.n_disadvantaged))
-
-
-def chosen_error(errors: Errors, answering: Answering) -> ErrorQuantiles | None:
-    """Return the error of the noise that is set."""
-    return next((error for name, error in errors if name == NOISES[answering.noise]), None)
 
 
 def finding(
@@ -75,7 +49,7 @@ def finding(
         quantity += " " + answering.mechanism().why(True)
     if answering.noise == "smooth_laplace" and answering.epsilon >= 1:
         quantity += " The theorem behind this noise is stated for ε below 1."
-    error = chosen_error(errors, answering)
+    error = errors.get(NOISES[answering.noise])
     s = "s" if now.m == 1 else ""
     reached = (
         f"reach{'es' if now.m == 1 else ''} {percent(now.leakage)} balanced accuracy on {attribute} (baseline 50%)"
@@ -117,26 +91,25 @@ def _effect(now: Leak) -> str:
 
 def useless(errors: Errors, answering: Answering) -> str:
     """Say plainly when the noise exceeds the metric's range; empty otherwise."""
-    error = chosen_error(errors, answering)
+    error = errors.get(NOISES[answering.noise])
     if error is None or not error.exceeds_range:
         return ""
     span = "between 0 and 1" if answering.absolute else "between −1 and 1"
-    sums = next(e for name, e in errors if name == NOISES["noisy_sums"])
+    sums = errors[NOISES["noisy_sums"]]
     better = ""
     if answering.noise != "noisy_sums" and sums.median < error.median:
         better = f" Noisy sums keep the same ε with a typical error of {error_words(sums.median)}."
     return f"Half of the answers are off by more than {error_words(error.median)}; a gap lies {span}.{better}"
 
 
-def needed_answers(people: QueryTrials, exact: Any, mechanism: Any, answering: Answering) -> str:
+def needed_answers(people: QueryTrials, mechanism: Any, answering: Answering) -> str:
     """Say how many answers reach 95% and everybody, and how odd the models asked about look."""
     curve = people.curves(mechanism)["strongest"]
-    complete = len(curve) == len(people.trials.numbers)
-    start = {"exact": "Without noise", "rounded": "So rounded"}.get(answering.noise, "With this noise")
-    if not complete:
-        told = f"{start}: still counting the answers that 95% takes."
+    told = {"exact": "Without noise", "rounded": "So rounded"}.get(answering.noise, "With this noise")
+    if len(curve) < len(people.trials.numbers):
+        told += ": still counting the answers that 95% takes."
     else:
-        told = f"{start}, {_needed(needed(curve, 0.95), needed(curve, 1.0), people)}."
+        told += f", {_needed(needed(curve, 0.95), needed(curve, 1.0), people)}."
     if answering.absolute:
         return told
     found = people.accuracy(people.trials.numbers[-1])
@@ -156,13 +129,7 @@ def _needed(most: int | None, everybody: int | None, people: QueryTrials) -> str
     return f"{told}, {count(everybody)} everybody in every draw"
 
 
-def found_out(
-    people: QueryTrials,
-    pool: QueryPool,
-    now: Leak,
-    mechanism: Any,
-    attribute: str,
-) -> None:
+def found_out(people: QueryTrials, now: Leak, mechanism: Any, attribute: str) -> None:
     """Draw one square a person of one draw: filled where the attribute was recovered."""
     someone, reading = people.reading(now.m, mechanism, "strongest", now.typical)
     each = -(-someone.n // _MOST_SQUARES)
@@ -173,11 +140,11 @@ def found_out(
         "recovered; hollow: not",
     )
     right = reading.recovered == someone.sensitive
-    strips = []
-    for group, name in ((0, pool.disadvantaged), (1, pool.advantaged)):
+    strips = ""
+    for group, name in ((0, people.pool.disadvantaged), (1, people.pool.advantaged)):
         inside = someone.sensitive == group
-        strips.append((name, int(inside.sum()), int(np.count_nonzero(right & inside))))
-    st.html("".join(_strip(name, size, found, each) for name, size, found in strips), width="stretch")
+        strips += _strip(name, int(inside.sum()), int(np.count_nonzero(right & inside)), each)
+    st.html(strips, width="stretch")
 
 
 def _strip(name: str, size: int, found: int, each: int) -> str:
@@ -197,7 +164,7 @@ def _strip(name: str, size: int, found: int, each: int) -> str:
     )
 
 
-def guide(pool: QueryPool, asking: Asking, attribute: str) -> str:
+def guide(pool: QueryPool, attribute: str) -> str:
     """Explain the page."""
     asked = {"equal_opportunity": 1, "predictive_equality": 0}.get(pool.metric)
     among = "" if asked is None else f" Only people with label {asked} enter the gap, and only they can be found out."

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,30 +35,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnModel:
-    """A model file, the table it was asked about, and where its answers stand.
-
-    Attributes
-    ----------
-    name : str
-        The file's name.
-    asked : Table
-        Without the model's answers.
-    prediction, score : str
-        What the columns of its answers are called in the session's table.
-    features : tuple of str
-        The columns it takes, where its file does not name them.
-    positive : str
-        The answer that counts as 1.
-    """
+    """A model file, the table it was asked about, and where its answers stand."""
 
     model_file: ModelFile = field(repr=False)
-    name: str
-    asked: Table = field(repr=False)
-    prediction: str
+    name: str  # of the file
+    asked: Table = field(repr=False)  # without the model's answers
+    prediction: str  # what the columns of its answers are called in the session's table
     score: str
     threshold: float
-    features: tuple[str, ...]
-    positive: str
+    features: tuple[str, ...]  # the columns it takes, where its file does not name them
+    positive: str  # the answer that counts as 1
 
 
 CURVE_TOLERANCES = tuple(
@@ -74,72 +61,53 @@ def _shared_store() -> Store:
     return Store("shared store", entries=48)
 
 
-@st.cache_resource(scope="session", max_entries=1, on_release=lambda store: store.release(), show_spinner=False)
-def _session_store() -> Store:
-    return Store("session store", entries=24)
-
-
-@st.cache_resource(scope="session", max_entries=1, on_release=lambda store: store.release(), show_spinner=False)
-def _ratings_store() -> Store:
-    return Store("session ratings", entries=24)
+@st.cache_resource(scope="session", max_entries=2, on_release=lambda store: store.release(), show_spinner=False)
+def _session_store(name: str) -> Store:
+    return Store(name, entries=24)
 
 
 def store_of(dataset: str) -> Store:
     """Return where results of a dataset are kept."""
-    if dataset == OWN_RATINGS:
-        return _ratings_store()
-    return _session_store() if dataset == UPLOAD else _shared_store()
+    own = {UPLOAD: "session store", OWN_RATINGS: "session ratings"}
+    return _session_store(own[dataset]) if dataset in own else _shared_store()
 
 
-def own_table() -> Table | None:
-    """Return the session's own table, if there is one."""
-    return _session_store().get("table:upload")
+def own(dataset: str) -> Any | None:
+    """Return the session's own table (`UPLOAD`) or ratings (`OWN_RATINGS`), if there are any."""
+    return store_of(dataset).get("own")
+
+
+def keep_own(dataset: str, data: Table | Ratings) -> None:
+    """Make a table or ratings the session's own; what followed from earlier ones is dropped."""
+    drop_own(dataset)
+    store_of(dataset).put("own", data)
 
 
 def keep_own_table(table: Table) -> None:
-    """Make a table the session's own; what followed from an earlier one is dropped."""
-    store = _session_store()
-    store.release()
-    store.put("table:upload", table)
+    """Make a table the session's own, as `keep_own`."""
+    keep_own(UPLOAD, table)
+
+
+def drop_own(dataset: str) -> None:
+    """Forget the session's own table or ratings and all that followed from them."""
+    store_of(dataset).release()
 
 
 def own_model() -> OwnModel | None:
     """Return the model file that has answered about the session's table, if there is one."""
-    return _session_store().get("model:upload")
+    return store_of(UPLOAD).get("model:upload")
 
 
 def keep_own_model(answered: Table, model: OwnModel) -> None:
     """Make a table with a model's answers the session's own, and remember the model."""
     keep_own_table(answered)
-    _session_store().put("model:upload", model)
+    store_of(UPLOAD).put("model:upload", model)
 
 
 def drop_own_model() -> None:
     """Take a model's answers out of the session's table again."""
     if (model := own_model()) is not None:
         keep_own_table(model.asked)
-
-
-def drop_own_table() -> None:
-    """Forget the session's own table and all that followed from it."""
-    _session_store().release()
-
-
-def own_ratings() -> Ratings | None:
-    """Return the session's own ratings, if there are any."""
-    return _ratings_store().get("ratings:own")
-
-
-def keep_own_ratings(ratings: Ratings) -> None:
-    """Make ratings the session's own; what followed from earlier ones is dropped."""
-    store = _ratings_store()
-    store.release()
-    store.put("ratings:own", ratings)
-
-
-def drop_own_ratings() -> None:
-    """Forget the session's own ratings and all that followed from them."""
-    _ratings_store().release()
 
 
 def google_play() -> Path | None:
@@ -164,7 +132,7 @@ def ratings_of(name: str) -> Ratings:
 def table_of(dataset: str) -> Table:
     """Return a table by name; waits with a progress bar while it is read or fetched."""
     if dataset == UPLOAD:
-        table = own_table()
+        table: Table | None = own(UPLOAD)
         if table is None:
             st.info("Your table is gone with the connection it came through. Add it again on the Data page.")
             st.stop()
@@ -232,39 +200,33 @@ def dataset_of(table: Table, roles: Roles) -> AuditDataset:
     """Return a table with its roles, as arrays; waits with a progress bar while they are made."""
     from core.datasets.build import build_dataset
 
-    key = _dataset_key(table, roles)
+    key = fingerprint("dataset", table.fingerprint, roles)
     return need(store_of(table.name), key, "Preparing the table", lambda _: build_dataset(table, roles))  # type: ignore[no-any-return]
 
 
 def built(table: Table, roles: Roles) -> AuditDataset:
-    """Return a table with its roles, as arrays, made here and now.
-
-    Raises
-    ------
-    InputError
-        As `core.datasets.build_dataset`.
-    """
+    """Return the same, made here and now; raises what `build_dataset` does."""
     from core.datasets.build import build_dataset
 
-    return store_of(table.name).remember(_dataset_key(table, roles), lambda: build_dataset(table, roles))  # type: ignore[no-any-return]
+    key = fingerprint("dataset", table.fingerprint, roles)
+    return store_of(table.name).remember(key, lambda: build_dataset(table, roles))  # type: ignore[no-any-return]
 
 
-def _dataset_key(table: Table, roles: Roles) -> str:
-    return fingerprint("dataset", table.fingerprint, roles)
+class Audit:
+    """A finished audit, and what attackers make of it who are told more; that is kept as it is asked for.
 
+    Attackers are told apart by the arguments of `core.audit.AuditFindings.disclose`: adversary, cost, as_published.
+    """
 
-class _Audit:
-    """A finished audit with its curves: disclosures by tolerance told, for each attacker asked for."""
-
-    def __init__(self, findings: AuditFindings) -> None:
-        self.findings = findings
+    def __init__(self, findings: AuditFindings, dataset: AuditDataset) -> None:
+        self.findings, self.dataset, self.config = findings, dataset, findings.config
         self.curves: dict[tuple[str, str, bool], dict[float, Disclosure]] = {}
-        self.controls: dict[tuple[Any, ...], Disclosure] = {}
+        self._permuted = cache(partial(findings.disclose, permuted=True))
 
     def fill(self, adversary: str, cost: str, as_published: bool, report: Callable[[int, int], None]) -> None:
-        two = len(self.findings.group_names) == 2
+        """Tell an attacker the tolerances of the curve."""
         curve = {}
-        told = CURVE_TOLERANCES if two else CURVE_OF_MANY
+        told = CURVE_TOLERANCES if len(self.findings.group_names) == 2 else CURVE_OF_MANY
         for i, tolerance in enumerate(told):
             report(i, len(told))
             curve[tolerance] = self.findings.disclose(
@@ -272,90 +234,72 @@ class _Audit:
             )
         self.curves[adversary, cost, as_published] = curve
 
+    def _points(self, adversary: str, cost: str, as_published: bool) -> dict[float, Disclosure]:
+        """Return an attacker's disclosures by tolerance; waits while those of the curve are computed."""
+        attacker, label = (adversary, cost, as_published), "Telling the attacker every tolerance"
+        if attacker not in self.curves:
 
-def _audit(config: AuditConfig, dataset: AuditDataset) -> _Audit:
-    def work(job: Job) -> _Audit:
-        audit = _Audit(run(config, job.report, dataset=dataset))
-        audit.fill("features", "published", False, job.report)
-        return audit
+            def work(job: Job) -> bool:
+                self.fill(*attacker, job.report)
+                return True
+
+            if len(self.findings.group_names) == 2:
+                with st.spinner(label):
+                    self.fill(*attacker, lambda done, total: None)
+            else:
+                need(store_of(self.config.dataset), self._key("curve", *attacker), label, work)
+        return self.curves[attacker]
+
+    def _key(self, name: str, *parts: Any) -> str:
+        return fingerprint(name, audit_key(self.config, self.dataset), *parts)
+
+    def curve(self, **attacker: Any) -> list[Disclosure]:
+        """Return the disclosures over the slider's range, those added to it among them."""
+        points = self._points(**attacker)
+        return [points[tolerance] for tolerance in sorted(points)]
+
+    def disclosure(self, tolerance: float, **attacker: Any) -> Disclosure:
+        """Return the disclosure at one tolerance, rounded to the slider's step and added to the curve if missing."""
+        points, tolerance = self._points(**attacker), round(tolerance, 3)
+        if tolerance not in points:
+            points[tolerance] = self.findings.disclose(tolerance, **attacker)
+        return points[tolerance]
+
+    def permuted(self, now: Disclosure, **attacker: Any) -> Disclosure:
+        """Return the control of a disclosure: the same with predictions dealt out anew among the people."""
+        return self._permuted(now.used, **attacker)
+
+    def more_disclosed(self, tolerance: float, **attacker: Any) -> tuple[MoreDisclosed, ...]:
+        """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
+        store, key = store_of(self.config.dataset), self._key("more disclosed", tolerance, attacker)
+        label = "Telling the attacker more"
+        return need(store, key, label, lambda _: self.findings.disclose_more(tolerance, **attacker))  # type: ignore[no-any-return]
+
+    def attribution(self, tolerance: float, adversary: str) -> Attribution:
+        """Return where the leak comes from, for the paper's or the strong attacker told this tolerance."""
+        from core.leak import KINDS, attribution_of
+
+        name = next(name for name, kinds in KINDS.items() if adversary in kinds)
+        attacks = {kind: self.findings.attacks[kind, "held_out"] for kind in KINDS[name]}
+        return attribution_of(name, attacks, self.config, self.findings.known_shares, tolerance=tolerance)
+
+
+def audit(config: AuditConfig, table: Table) -> Audit:
+    """Return a finished audit; waits with a progress bar while it runs."""
+    dataset = dataset_of(table, config.roles or table.roles[0])
+
+    def work(job: Job) -> Audit:
+        made = Audit(run(config, job.report, dataset=dataset), dataset)
+        made.fill("features", "published", False, job.report)
+        return made
 
     return need(store_of(config.dataset), audit_key(config, dataset), "Auditing", work)  # type: ignore[no-any-return]
-
-
-def findings_of(config: AuditConfig, table: Table) -> tuple[AuditFindings, AuditDataset]:
-    """Return a finished audit and its data; waits with a progress bar while it runs."""
-    dataset = dataset_of(table, config.roles or table.roles[0])
-    return _audit(config, dataset).findings, dataset
 
 
 def trained_model(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:
     """Return the audited model if an audit has trained it already."""
     audit = store.get(audit_key(config, dataset))
     return None if audit is None else audit.findings.model
-
-
-def curve(
-    findings: AuditFindings, dataset: AuditDataset, *, adversary: str, cost: str, as_published: bool
-) -> dict[float, Disclosure]:
-    """Return the disclosures over the slider's range, computing them if need be."""
-    audit, label = _audit(findings.config, dataset), "Telling the attacker every tolerance"
-    if (adversary, cost, as_published) not in audit.curves:
-
-        def work(job: Job) -> bool:
-            audit.fill(adversary, cost, as_published, job.report)
-            return True
-
-        if len(findings.group_names) == 2:
-            with st.spinner(label):
-                audit.fill(adversary, cost, as_published, lambda done, total: None)
-        else:
-            key = fingerprint("curve", audit_key(findings.config, dataset), adversary, cost, as_published)
-            need(store_of(findings.config.dataset), key, label, work)
-    return audit.curves[adversary, cost, as_published]
-
-
-def disclosure(
-    points: dict[float, Disclosure],
-    findings: AuditFindings,
-    tolerance: float,
-    *,
-    adversary: str,
-    cost: str,
-    as_published: bool,
-) -> Disclosure:
-    """Return the disclosure at one tolerance, rounded to the slider's step and added to the curve if missing."""
-    tolerance = round(tolerance, 3)
-    if tolerance not in points:
-        points[tolerance] = findings.disclose(tolerance, adversary=adversary, cost=cost, as_published=as_published)
-    return points[tolerance]
-
-
-def permuted(findings: AuditFindings, dataset: AuditDataset, now: Disclosure, **settings: Any) -> Disclosure:
-    """Return the control of a disclosure: the same with predictions dealt out anew among the people."""
-    key = (now.used, *settings.values())
-    controls = _audit(findings.config, dataset).controls
-    if key not in controls:
-        controls[key] = findings.disclose(now.used, permuted=True, **settings)
-    return controls[key]
-
-
-def more_disclosed(
-    findings: AuditFindings, dataset: AuditDataset, tolerance: float, **settings: Any
-) -> tuple[MoreDisclosed, ...]:
-    """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
-    config = findings.config
-    key = fingerprint("more disclosed", audit_key(config, dataset), tolerance, settings)
-    store, label = store_of(config.dataset), "Telling the attacker more"
-    return need(store, key, label, lambda _: findings.disclose_more(tolerance, **settings))  # type: ignore[no-any-return]
-
-
-def attribution(findings: AuditFindings, tolerance: float, adversary: str) -> Attribution:
-    """Return where the leak comes from, for the paper's or the strong attacker told this tolerance."""
-    from core.leak import KINDS, attribution_of
-
-    name = next(name for name, kinds in KINDS.items() if adversary in kinds)
-    attacks = {kind: findings.attacks[kind, "held_out"] for kind in KINDS[name]}
-    return attribution_of(name, attacks, findings.config, findings.known_shares, tolerance=tolerance)
 
 
 def point_store(name: str, dataset: AuditDataset) -> Any:

@@ -7,13 +7,12 @@ bound to the address, so that a link restores an audit. Nothing of a user's tabl
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING
 from typing import Any, Literal
 
 import streamlit as st
 
-from core.audit import ATTACKERS
 from core.config import AuditConfig
 from core.datasets.catalog import CATALOG
 from core.estimates import epsilon_text
@@ -22,7 +21,7 @@ from core.models import METHOD_TITLES
 from core.settings import Setting, params
 from core.sweep import SweepSettings
 from pages.common import panels, shell, state
-from pages.common.cached import kept_tolerance, own_table
+from pages.common.cached import kept_tolerance, own
 
 Kind = Literal["toggle", "selectbox", "multiselect", "slider", "select_slider", "number_input", "text_input"]
 """Streamlit's widgets a setting can be drawn as."""
@@ -37,18 +36,9 @@ _AUDIT, _SWEEP = params(AuditConfig), params(SweepSettings)
 def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any = st, **told: Any) -> Any:
     """Draw the widget of a setting as its `Param` declares it, and return its value.
 
-    Parameters
-    ----------
-    setting : Setting
-    key : str
-        The widget's; the session keeps its value unless `persist_state` is told otherwise.
-    kind : str, optional
-        By itself a flag is switched, a name chosen, several names ticked, a number typed, all else written.
-    place : module or DeltaGenerator
-        Where to draw it.
-    **told
-        The widget's arguments where they are not what is declared: words of the page's own, fewer `options`, or as a
-        mapping with what to call each, another `value` to start with.
+    The session keeps it unless `persist_state` is told otherwise. Without a `kind` a flag is switched, a name chosen,
+    several names ticked, a number typed, all else written. `told` are the widget's arguments where they are not what is
+    declared: words of the page's own, fewer `options`, or as a mapping with what to call each, another `value`.
     """
     param, kind = setting.param, kind or _kind(setting)
     told = {"label": param.title, "help": param.help, "persist_state": "session", **told}
@@ -85,7 +75,12 @@ def _kind(setting: Setting) -> Kind:
 def audit_settings(page: str) -> None:
     """Draw in the sidebar the settings that `page` does not show itself."""
     state.apply_choices(page)
-    _start_tolerance()
+    table = own(state.UPLOAD) if state.given() else None
+    config = state.config(table) if table is not None else None
+    if table is None or config is None:
+        state.start_tolerance(None, state.default("tolerance"))
+    else:  # predictions that came with a table start at the smallest tolerance they keep to
+        state.start_tolerance((table.fingerprint, config.roles), kept_tolerance(table, config))
     with st.sidebar:
         st.markdown("#### What is audited")
         if page != "data":
@@ -93,11 +88,7 @@ def audit_settings(page: str) -> None:
             attribute()
         if page != "model":
             metric()
-            left, right = st.columns(2)
-            with left:
-                tolerance()
-            with right:
-                seed()
+            _row(2, tolerance, seed)
             if state.given():
                 st.caption("Audited are the predictions in your table; no model is trained.")
             else:
@@ -106,23 +97,16 @@ def audit_settings(page: str) -> None:
                     train_share()
 
 
-def _start_tolerance() -> None:
-    """Start at the default, for predictions that came with a table at the smallest tolerance they keep to."""
-    table = own_table() if state.given() else None
-    config = state.config(table) if table is not None else None
-    if table is None or config is None:
-        state.start_tolerance(None, state.default("tolerance"))
-    else:
-        state.start_tolerance((table.fingerprint, config.roles), kept_tolerance(table, config))
+def _row(shares: Any, *widgets: Callable[[], None]) -> None:
+    """Draw widgets beside each other, in columns of these shares."""
+    for place, draw in zip(st.columns(shares), widgets, strict=True):
+        with place:
+            draw()
 
 
 def data_settings() -> None:
     """Draw, on the Data page, which table and which attribute."""
-    left, right = st.columns(2)
-    with left:
-        dataset()
-    with right:
-        attribute()
+    _row(2, dataset, attribute)
     name = state.dataset_name()
     if name in CATALOG:
         entry = CATALOG[name]
@@ -133,40 +117,15 @@ def model_settings() -> None:
     """Draw, on the Model page, how the model is trained; of given predictions only what is asked of them."""
     if state.given():
         shell.whisper("The predictions in your table", "Nothing is trained; which columns they are is on the Data page")
-        for place, draw in zip(st.columns([2, 1, 1]), (metric, tolerance, seed), strict=True):
-            with place:
-                draw()
+        _row([2, 1, 1], metric, tolerance, seed)
         return
-    left, middle, right = st.columns([2, 2, 1])
-    with left:
-        method()
-    with middle:
-        metric()
-    with right:
-        tolerance()
+    _row([2, 2, 1], method, metric, tolerance)
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     with left:
         if not state.sets_named():
             train_share()
     with right:
         seed()
-
-
-def published_switch() -> bool:
-    """Switch to the published protocol."""
-    switch: bool = control(
-        _SWEEP["protocol"],
-        "as_published",
-        "toggle",
-        value=False,
-        help=(
-            "The published code chooses the confidence exponent on the model owner's test records, which an attacker "
-            "does not have, lets her learn from all the records she knows, and raises the tolerance in steps of 0.001 "
-            "until the model meets it. Switched off, she keeps 30% of her records apart to tune on and is told the "
-            "tolerance as it is."
-        ),
-    )
-    return switch
 
 
 _ATTACKERS = {
@@ -180,101 +139,60 @@ _ATTACKERS = {
 def attacker_settings() -> dict[str, str]:
     """Choose the adversary, and how she prices the change of one guess."""
     left, right = st.columns(2)
-    with left:
-        adversary = st.selectbox(
-            "Attacker",
-            ATTACKERS,
-            key="adversary",
-            format_func=_ATTACKERS.__getitem__,
-            help=(
-                "A and A′ are the paper's: a random forest with balanced class weights. A guesses from features and "
-                "label, A′ also from the model's predictions. The strong attacker is gradient boosting without class "
-                "weights, calibrated."
-            ),
-            persist_state="session",
-        )
-    with right:
-        cost = control(
-            _SWEEP["cost"],
-            "cost",
-            help=(
-                "The correction changes the cheapest guesses. Published: the attacker's confidence, raised to the "
-                "power that works best on held-out records. Log-odds: starts from calibrated guesses and, with two "
-                "groups, finds the most probable answer. Equal for all: changes as few guesses as possible."
-            ),
-        )
-    return {"adversary": adversary, "cost": cost}
-
-
-_SECTIONS = {
-    "trained": "Tighter and looser models",
-    "methods": "Other methods",
-    "seeds": "Other seeds",
-    "tuning": "A tuned attacker",
-    "more": "More disclosed",
-}
-
-
-def further_section() -> str:
-    """Choose what is shown below the slider."""
-    return str(panels.pick("Look further", _SECTIONS, key="further", default="trained"))
-
-
-def told_tolerance(value: float) -> None:
-    """Choose the tolerance the attacker is told; stands under its chart, along the x axis."""
-    st.slider(
-        "Tolerance told to the attacker",
-        min_value=0.0,
-        max_value=0.2,
-        value=value,
-        step=0.001,
-        format="%.3f",
-        key="told",
-        persist_state="session",
+    adversary = panels.choose(
+        "Attacker",
+        _ATTACKERS,
+        key="adversary",
+        help=(
+            "A and A′ are the paper's: a random forest with balanced class weights. A guesses from features and "
+            "label, A′ also from the model's predictions. The strong attacker is gradient boosting without class "
+            "weights, calibrated."
+        ),
+        place=left,
     )
+    cost = control(
+        _SWEEP["cost"],
+        "cost",
+        place=right,
+        help=(
+            "The correction changes the cheapest guesses. Published: the attacker's confidence, raised to the power "
+            "that works best on held-out records. Log-odds: starts from calibrated guesses and, with two groups, finds "
+            "the most probable answer. Equal for all: changes as few guesses as possible."
+        ),
+    )
+    return {"adversary": adversary, "cost": cost}
 
 
 def dataset() -> None:
     """Choose the table."""
-    options = list(CATALOG)
-    if own_table() is not None or state.dataset_name() == state.UPLOAD:  # a table that got lost stays chosen: said so
-        options.append(state.UPLOAD)
-    value = st.selectbox(
-        "Dataset",
-        options,
-        key="dataset",
-        format_func=lambda name: CATALOG[name].title if name in CATALOG else "Your table",
-        help="Add your own table on the Data page.",
-        persist_state="session",
-        **_BOUND,
-    )
-    state.keep("dataset", value)
+    titles = {name: entry.title for name, entry in CATALOG.items()}
+    if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
+        titles[state.UPLOAD] = "Your table"
+    told = "Add your own table on the Data page."
+    state.keep("dataset", panels.choose("Dataset", titles, key="dataset", help=told, **_BOUND))
 
 
 def attribute() -> None:
     """Choose the sensitive attribute among those set up for the table."""
-    names = state.attributes(state.dataset_name())
+    label, names = "Sensitive attribute", state.attributes(state.dataset_name())
     if not names:
-        st.selectbox(
-            "Sensitive attribute", [], placeholder="choose on the Data page", disabled=True, key="no_attribute"
-        )
+        st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
         return
-    value = st.selectbox(
-        "Sensitive attribute",
-        list(names),
-        key="attribute",
-        format_func=lambda column: names.get(column, column),
-        help="What the attacker tries to learn about each person. Other columns and groups: on the Data page.",
-        persist_state="session",
-        **({} if state.dataset_name() == state.UPLOAD else _BOUND),
-    )
-    state.keep("attribute", value)
+    told = "What the attacker tries to learn about each person. Other columns and groups: on the Data page."
+    bound = {} if state.dataset_name() == state.UPLOAD else _BOUND
+    state.keep("attribute", panels.choose(label, names, key="attribute", help=told, **bound))
+
+
+def _audited(name: str, kind: Kind | None = None, **told: Any) -> Any:
+    """Draw one of the audit's settings and note its value."""
+    value = control(_AUDIT[name], name, kind, **told, **_BOUND)
+    state.keep(name, value)
+    return value
 
 
 def metric() -> None:
     """Choose the fairness metric."""
-    value = control(
-        _AUDIT["metric"],
+    _audited(
         "metric",
         options=METRIC_TITLES,
         help=(
@@ -282,15 +200,12 @@ def metric() -> None:
             "people with the negative label, equal opportunity among those with the positive label, equalized odds "
             "among both."
         ),
-        **_BOUND,
     )
-    state.keep("metric", value)
 
 
 def tolerance() -> None:
     """Choose the tolerance the model is trained for."""
-    value = control(
-        _AUDIT["tolerance"],
+    _audited(
         "tolerance",
         value=state.default("tolerance"),
         format="%.3f",
@@ -301,65 +216,49 @@ def tolerance() -> None:
             else "Trained tolerance: how far a group's rate may be from everybody's. Only exponentiated gradient can "
             "be asked for more than 0."
         ),
-        **_BOUND,
     )
-    state.keep("tolerance", value)
 
 
 def seed() -> None:
     """Choose the seed."""
-    value = control(
-        _AUDIT["seed"],
+    _audited(
         "seed",
         help=(
             "Fixes the sets your table does not name, and the attackers."
             if state.given()
             else "Fixes the split, the training and the draw of predictions."
         ),
-        **_BOUND,
     )
-    state.keep("seed", value)
 
 
 def method() -> None:
-    """Choose how the audited model is trained."""
-    value = control(
-        _AUDIT["method"],
+    """Choose how the audited model is trained, of the private tree also with which privacy budget."""
+    chosen = _audited(
         "method",
         format_func=METHOD_TITLES.__getitem__,
         help=(
             "In-, post- and pre-processing, the control without mitigation, and a tree trained with privacy noise. All "
             "on a decision tree of depth 8."
         ),
-        **_BOUND,
     )
-    state.keep("method", value)
-    if value == "dp_id3":
-        epsilon()
-
-
-def epsilon() -> None:
-    """Choose the privacy budget the private tree is trained with."""
-    value = control(
-        _AUDIT["epsilon"],
-        "epsilon",
-        "select_slider",
-        options=EPSILONS,
-        value=state.default("epsilon"),
-        format_func=epsilon_text,
-        help="What one training record can change, at most: the smaller, the more noise on every count the tree sees.",
-        **_BOUND,
-    )
-    state.keep("epsilon", value)
+    if chosen == "dp_id3":
+        _audited(
+            "epsilon",
+            "select_slider",
+            options=EPSILONS,
+            value=state.default("epsilon"),
+            format_func=epsilon_text,
+            help=(
+                "What one training record can change, at most: the smaller, the more noise on every count the tree "
+                "sees."
+            ),
+        )
 
 
 def train_share() -> None:
     """Choose the share of records the model is trained on."""
-    value = control(
-        _AUDIT["train_share"],
+    _audited(
         "train_share",
         "slider",
         help="The rest is halved between the attacker and the test. The published experiments use 0.34.",
-        **_BOUND,
     )
-    state.keep("train_share", value)

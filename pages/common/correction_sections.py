@@ -1,8 +1,4 @@
-"""What the Correction page offers below its slider; models are measured in the background, and kept.
-
-Finished models of built-in data are kept on disk, where the command line keeps them too; those of a user's own table
-only in the memory of its session.
-"""
+"""What the Correction page offers below its slider; models are measured in the background, and kept."""
 
 from __future__ import annotations
 
@@ -12,51 +8,53 @@ from typing import Any
 
 import streamlit as st
 
-from core.audit import PROTOCOLS, AuditFindings
-from core.charts import (
-    draw_methods,
-    draw_models_accuracy,
-    draw_models_unfairness,
-    draw_more,
-    draw_search,
-    draw_trained,
-    draw_waterfall,
-    rows_over_seeds,
-)
+from core import charts
+from core.audit import PROTOCOLS
 from core.config import AuditConfig
-from core.correction import Disclosure
-from core.datasets.dataset import AuditDataset
 from core.estimates import epsilon_text
 from core.fairness import METRICS
 from core.fingerprint import fingerprint
-from core.models import GIVEN
+from core.models import GIVEN, METHOD_TITLES
 from core.settings import params
 from core.sweep import SweepSettings
-from pages.common import cached, correction_words, panels, shell, state, wording
-from pages.common import correction_section_words as words
+from pages.common import cached, panels, shell, state, wording
+from pages.common import correction_words as words
 from pages.common.background import Background, Job, pace
+from pages.common.cached import Audit
 
 _SWEEP = params(SweepSettings)
 
+Attacker = dict[str, Any]
+"""Attacker, price and protocol, as the page's controls say."""
+
+
+def draw(audit: Audit, attacker: Attacker) -> None:
+    """Offer the sections and draw one; with work of its own it is drawn anew while that is under way."""
+    title, section, work_of = _SECTIONS[panels.further(_SECTIONS, key="further")]
+    if work_of is None:
+        section(audit, attacker)
+    elif work_of is not _search and audit.config.method == GIVEN:
+        st.info(wording.needs_training(title))
+    else:
+        busy = work_of(audit, attacker).busy
+        st.fragment(section, run_every=1.0 if busy else None)(audit, attacker, busy)
+
+
+def _current(work: Any, running: bool) -> Any:
+    """Return a work; the page is drawn anew if it has begun or ended since."""
+    if running != work.busy:
+        st.rerun()
+    return work
+
 
 class Sweep(Background):
-    """Models measured one after the other, begun with what is kept from earlier ones.
+    """Models measured one after the other, begun with what is kept from earlier ones."""
 
-    Parameters
-    ----------
-    name : str
-        What the keys of its buttons end with.
-    measure, result : callable and type
-        What measures a model, and what comes of it.
-    """
-
-    def __init__(
-        self, name: str, configs: Sequence[AuditConfig], dataset: AuditDataset, measure: Any, result: Any
-    ) -> None:
-        self.configs, self.dataset, self.measure, self.kind = configs, dataset, measure, result
+    def __init__(self, name: str, audit: Audit, configs: Sequence[AuditConfig], measure: Any, result: Any) -> None:
+        self.configs, self.dataset, self.measure, self.kind = configs, audit.dataset, measure, result
         self.points: Any = None
         self.left: list[AuditConfig] = []
-        store, key = cached.store_of(configs[0].dataset), fingerprint(name, dataset.fingerprint, list(configs))
+        store, key = cached.store_of(configs[0].dataset), fingerprint(name, audit.dataset.fingerprint, list(configs))
         super().__init__("sweep", store, key, self._sweep, lane="sweep", total=len(configs), widget=name)
 
     def there(self) -> list[Any]:
@@ -76,159 +74,128 @@ class Sweep(Background):
             sweeps.sweep(self.left, self.dataset, n_jobs=2, store=self.points, measure=self.measure, result=self.kind)
         )
 
-    def offer(self) -> list[Any]:
+    def offer(self, start: str = "Train and attack", done: str = "attacked", go_on: str = "Go on") -> list[Any]:
         """Show how far it is and offer to stop or start it; returns the models that are there."""
         points = self.partial
-        label = f"Stopped after {len(points)} models. Go on" if self.job else f"Train and attack {self.total} models"
-        self.show(lambda job: f"{len(points)} of {job.total} models attacked, {pace(job)}", label)
+        label = f"Stopped after {len(points)} models. {go_on}" if self.job else f"{start} {self.total} models"
+        self.show(lambda job: f"{len(points)} of {job.total} models {done}, {pace(job)}", label)
         return points
 
 
-def _models(name: str, configs: Sequence[AuditConfig], dataset: AuditDataset) -> Sweep:
+def _models(name: str, audit: Audit, configs: Sequence[AuditConfig]) -> Sweep:
     from core.sweep import SweepPoint, measure
 
-    return Sweep(name, configs, dataset, measure, SweepPoint)
+    return Sweep(name, audit, configs, measure, SweepPoint)
 
 
-def sweep_rows(points: list[Any], adversary: str, protocol: str, cost: str) -> list[Any]:
-    """Return finished models over their seeds, for one attacker."""
-    if not points:
-        return []
-    wanted = (adversary, protocol, cost)
-    return [row for row in summary_of(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
+def _seeds(audit: Audit, key: str, default: int = 1) -> list[int]:
+    """Return the seeds a section's own control asks for, the audit's first."""
+    first = audit.config.seed
+    return list(range(first, first + int(st.session_state.get(key) or default)))
 
 
-def summary_of(points: list[Any]) -> Any:
+def _summary(points: list[Any]) -> Any:
     """Return finished models over their seeds."""
     from core.sweep import summarise
 
     return summarise(list({point.config: point for point in points}.values()))
 
 
-_TRAINED_SEEDS = (1, 3, 5)
+def _rows(points: list[Any], attacker: Attacker) -> list[Any]:
+    """Return finished models over their seeds, for one attacker."""
+    if not points:
+        return []
+    wanted = (attacker["adversary"], PROTOCOLS[attacker["as_published"]], attacker["cost"])
+    return [row for row in _summary(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
 
 
-def trained_section(
-    config: AuditConfig,
-    dataset: AuditDataset,
-    findings: AuditFindings,
-    reference: Disclosure,
-    settings: dict[str, Any],
-) -> None:
-    """Draw the curves over trained tolerances with progress and cancel.
-
-    Parameters
-    ----------
-    reference : Disclosure
-        One of the audited model, for the majority guess and what the attacker has before.
-    settings : dict
-        Attacker, price and protocol, as the page's controls say.
-    """
-    if config.method == GIVEN:
-        st.info(wording.needs_training("Tighter and looser models"))
-        return
-    work = _models("sweep", _trained_configs(config), dataset)
-    work.begin("sweeps", dataset.fingerprint, config)
-    part = st.fragment(_trained, run_every=1.0 if work.busy else None)
-    part(config, dataset, findings, reference, settings, work.busy)
-
-
-def _trained_configs(config: AuditConfig) -> list[AuditConfig]:
-    """Return the configurations the section's own controls ask for."""
-    from dataclasses import replace
-
+def _trained_models(audit: Audit, attacker: Attacker) -> Sweep:
+    """Return models trained for each tolerance; begun by itself with what the controls say at first."""
     from core.sweep import PAPER_TOLERANCES, TOLERANCES, grid
 
     tolerances = PAPER_TOLERANCES if st.session_state.get("sweep_tolerances") == 49 else TOLERANCES
-    seeds = range(config.seed, config.seed + int(st.session_state.get("sweep_seeds") or 1))
-    return grid(replace(config, method="exponentiated_gradient"), tolerances=tolerances, seeds=list(seeds))
+    asked = replace(audit.config, method="exponentiated_gradient")
+    work = _models("sweep", audit, grid(asked, tolerances=tolerances, seeds=_seeds(audit, "sweep_seeds")))
+    work.begin("sweeps", audit.dataset.fingerprint, audit.config)
+    return work
 
 
-def _trained(
-    config: AuditConfig,
-    dataset: AuditDataset,
-    findings: AuditFindings,
-    reference: Disclosure,
-    settings: dict[str, Any],
-    running: bool,
-) -> None:
-    _trained_controls()
-    work = _models("sweep", _trained_configs(config), dataset)
-    if running != work.busy:
-        st.rerun()
-    points = work.partial
-    label = f"Stopped after {len(points)} models. Train the rest" if work.job else f"Train {work.total} models"
-    work.show(lambda job: f"{len(points)} of {job.total} models trained, {pace(job)}", label)
-    rows = sweep_rows(points, settings["adversary"], PROTOCOLS[settings["as_published"]], settings["cost"])
-    colours, attribute = shell.palette(), shell.escape(wording.attribute(config))
-    baseline = (reference.majority, reference.before, findings.strong)
-    recovered = draw_trained(rows, baseline, colours, attribute=attribute)
+def _trained(audit: Audit, attacker: Attacker, running: bool) -> None:
+    """Draw the curves over trained tolerances, with their controls."""
+    left, right, _ = st.columns([2, 2, 3])
+    panels.pick(
+        _SWEEP["tolerances"].param.title,
+        [18, 49],
+        key="sweep_tolerances",
+        default=18,
+        help="49 values from 0 to 0.2, denser near 0, as many as in the published experiments.",
+        place=left,
+    )
+    panels.pick(
+        "Seeds",
+        [1, 3, 5],
+        key="sweep_seeds",
+        default=1,
+        help="Several: lines are means, bands 95% intervals over seeds. One: bars are intervals over people.",
+        place=right,
+    )
+    work = _current(_trained_models(audit, attacker), running)
+    points = work.offer("Train", "trained", "Train the rest")
+    rows = _rows(points, attacker)
+    colours, attribute = shell.palette(), shell.escape(wording.attribute(audit.config))
+    without = audit.disclosure(0.0, **attacker)  # for the majority guess and what the attacker has before
+    baseline = (without.majority, without.before, audit.findings.strong)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(
+        recovered = panels.titled(
             words.trained_heading(rows),
-            f"People whose {attribute} is recovered; each point is a model trained for that tolerance, and "
-            + correction_words.trained_caption(settings["as_published"])
-            + ("" if config.method == "exponentiated_gradient" else ". All are trained by exponentiated gradient"),
+            words.trained_quantity(audit.config, attacker["as_published"]),
+            charts.draw_trained(rows, baseline, colours, attribute=attribute),
+            key="trained_chart",
         )
-        panels.chart(recovered, key="trained_chart")
     if rows:
         with right:
-            shell.whisper("What it costs the model", "Right predictions, by the tolerance trained for")
-            panels.chart(draw_models_accuracy(rows, colours), key="trained_accuracy")
-            shell.whisper("What was reached", words.reached(rows))
-            panels.chart(draw_models_unfairness(rows, colours), key="trained_unfairness")
+            panels.titled(
+                "What it costs the model",
+                "Right predictions, by the tolerance trained for",
+                charts.draw_models_accuracy(rows, colours),
+                key="trained_accuracy",
+            )
+            last = max(rows, key=lambda row: row.tolerance)
+            panels.titled(
+                "What was reached",
+                "Unfairness (largest deviation of a group), by the tolerance trained for. At the loosest, the "
+                f"difference between groups (Fairlearn's) is {last.difference_train.mean:.3f} on training and "
+                f"{last.difference_test.mean:.3f} on unseen people",
+                charts.draw_models_unfairness(rows, colours),
+                key="trained_unfairness",
+            )
     if points and not running:
         panels.numbers({"Models by trained tolerance": recovered.table}, key="trained")
 
 
-def _trained_controls() -> None:
-    left, right, _ = st.columns([2, 2, 3])
-    with left:
-        panels.pick(
-            _SWEEP["tolerances"].param.title,
-            [18, 49],
-            key="sweep_tolerances",
-            default=18,
-            help="49 values from 0 to 0.2, denser near 0, as many as in the published experiments.",
-        )
-    with right:
-        panels.pick(
-            "Seeds",
-            _TRAINED_SEEDS,
-            key="sweep_seeds",
-            default=1,
-            help="Several: lines are means, bands 95% intervals over seeds. One: bars are intervals over people.",
-        )
-
-
-def methods_section(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any]) -> None:
-    """Draw the comparison with its controls, progress and cancel."""
-    if config.method == GIVEN:
-        st.info(wording.needs_training("Other methods"))
-        return
-    busy = _models("methods", _methods_configs(config), dataset).busy
-    st.fragment(_methods, run_every=1.0 if busy else None)(config, dataset, settings, busy)
-
-
-def _methods_configs(config: AuditConfig) -> list[AuditConfig]:
+def _compared_models(audit: Audit, attacker: Attacker) -> Sweep:
+    """Return models trained by every method."""
     from core.models import METHODS
     from core.sweep import grid
 
+    config = audit.config
     metrics = METRICS if st.session_state.get("methods_metrics") == "all four metrics" else (config.metric,)
-    seeds = range(config.seed, config.seed + int(st.session_state.get("methods_seeds") or 1))
     asked = replace(config, epsilon=state.epsilon())  # the private tree's; grid keeps it from the others
-    return grid(asked, tolerances=[config.tolerance], methods=METHODS, metrics=metrics, seeds=list(seeds))
+    seeds = _seeds(audit, "methods_seeds")
+    grown = grid(asked, tolerances=[config.tolerance], methods=METHODS, metrics=metrics, seeds=seeds)
+    return _models("methods", audit, grown)
 
 
-def _methods(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any], running: bool) -> None:
+def _methods(audit: Audit, attacker: Attacker, running: bool) -> None:
+    """Draw the comparison of methods, with its controls."""
     from core.sweep import table_three
 
-    _methods_controls()
-    work = _models("methods", _methods_configs(config), dataset)
-    if running != work.busy:
-        st.rerun()
-    points = work.offer()
+    left, right, _ = st.columns([2, 2, 3])
+    metrics = ["this metric", "all four metrics"]
+    panels.pick(_SWEEP["metrics"].param.title, metrics, key="methods_metrics", default=metrics[0], place=left)
+    panels.pick("Seeds", [1, 3, 5], key="methods_seeds", default=1, place=right)
+    points = _current(_compared_models(audit, attacker), running).offer()
     if not points:
         st.caption(
             "Exponentiated gradient (in-processing), threshold optimizer (post-processing), correlation remover "
@@ -236,63 +203,47 @@ def _methods(config: AuditConfig, dataset: AuditDataset, settings: dict[str, Any
             f"(ε = {epsilon_text(state.epsilon())}, chosen on the Model page), on the same people with the same seeds."
         )
         return
-    attribute = shell.escape(wording.attribute(config))
-    rows = sweep_rows(points, settings["adversary"], PROTOCOLS[settings["as_published"]], settings["cost"])
-    drawing = draw_methods([row for row in rows if row.metric == config.metric], shell.palette())
+    attribute = shell.escape(wording.attribute(audit.config))
+    rows = _rows(points, attacker)
+    every = words.methods_table(rows)
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
-        shell.whisper("Before and after, by method", f"People whose {attribute} is recovered: before ○, after ●")
-        panels.chart(drawing, key="methods_chart")
+        drawing = panels.titled(
+            "Before and after, by method",
+            f"People whose {attribute} is recovered: before ○, after ●",
+            charts.draw_methods([row for row in rows if row.metric == audit.config.metric], shell.palette()),
+            key="methods_chart",
+        )
     with right:
         shell.whisper(
             "The models and what they give away",
             "Accuracy in %, on unseen people for the model. On the training people: unfairness (largest deviation of a "
             "group from the overall rate) and difference between groups (Fairlearn's)",
         )
-        st.dataframe(words.methods_table(rows), hide_index=True, height="content")
-    tables = {"Methods": drawing.table, "All methods and metrics": words.methods_table(rows)}
+        st.dataframe(every, hide_index=True, height="content")
+    tables = {"Methods": drawing.table, "All methods and metrics": every}
     if any(row.method == "threshold_optimizer" for row in rows):
         tables["Table III of Ferry et al. (threshold optimizer), here"] = table_three(
-            summary_of(points), protocol=PROTOCOLS[settings["as_published"]], cost=settings["cost"]
+            _summary(points), protocol=PROTOCOLS[attacker["as_published"]], cost=attacker["cost"]
         )
     panels.numbers(tables, key="methods")
-
-
-def _methods_controls() -> None:
-    left, right, _ = st.columns([2, 2, 3])
-    with left:
-        label = _SWEEP["metrics"].param.title
-        panels.pick(label, ["this metric", "all four metrics"], key="methods_metrics", default="this metric")
-    with right:
-        panels.pick("Seeds", [1, 3, 5], key="methods_seeds", default=1)
 
 
 _LEAK_SEEDS = (3, 5, 10)
 
 
-def seeds_section(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings) -> None:
-    """Draw the attribution over seeds with its controls, progress and cancel."""
-    if config.method == GIVEN:
-        st.info(wording.needs_training("Other seeds"))
-        return
-    busy = _leaks(config, dataset).busy
-    st.fragment(_over_seeds, run_every=1.0 if busy else None)(config, dataset, findings, busy)
-
-
-def _leaks(config: AuditConfig, dataset: AuditDataset) -> Sweep:
+def _leaks(audit: Audit, attacker: Attacker) -> Sweep:
     """Return the attribution of the leak for every seed, with and without mitigation."""
     from core.leak import LeakPoint, leak_configs, measure_leak
 
-    seeds = range(config.seed, config.seed + int(st.session_state.get("leak_seeds") or _LEAK_SEEDS[0]))
-    return Sweep("seeds", leak_configs(config, list(seeds)), dataset, measure_leak, LeakPoint)
+    configs = leak_configs(audit.config, _seeds(audit, "leak_seeds", _LEAK_SEEDS[0]))
+    return Sweep("seeds", audit, configs, measure_leak, LeakPoint)
 
 
-def _over_seeds(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings, running: bool) -> None:
+def _over_seeds(audit: Audit, attacker: Attacker, running: bool) -> None:
+    """Draw the attribution over seeds, with its control."""
     panels.pick("Seeds", _LEAK_SEEDS, key="leak_seeds", default=_LEAK_SEEDS[0])
-    work = _leaks(config, dataset)
-    if running != work.busy:
-        st.rerun()
-    points = work.offer()
+    points, config = _current(_leaks(audit, attacker), running).offer(), audit.config
     own = [point for point in points if point.config.method == config.method]
     if not own:
         st.caption(
@@ -300,39 +251,14 @@ def _over_seeds(config: AuditConfig, dataset: AuditDataset, findings: AuditFindi
             "Intervals are then over seeds."
         )
         return
-    _waterfalls(config, own, findings)
-    _sentences(config, points, own)
-    panels.numbers(words.leak_tables(points, own, findings), key="seeds")
-
-
-def _waterfalls(config: AuditConfig, own: list, findings: AuditFindings) -> None:  # type: ignore[type-arg]
-    from core.correction import attribute_over_seeds
-
-    attribute = shell.escape(wording.attribute(config))
     for column, name in zip(st.columns(2, gap="large"), ("paper's", "strong"), strict=True):
-        leak = attribute_over_seeds([point.attributions[name] for point in own])
         with column:
-            shell.whisper(
-                f"Where the {name} attacker's knowledge comes from",
-                f"People whose {attribute} is named rightly; each row adds one thing. " + words.over(len(own)),
-            )
-            rows = rows_over_seeds(leak, share=correction_words.share_words(findings))
-            drawing = draw_waterfall(
-                rows,
-                words.strong_over_seeds(own),
-                shell.palette(),
-                words="Strong attacker, features alone",
-                attribute=attribute,
-            )
-            panels.chart(drawing, key=f"seeds_{name[:5]}_chart")
-            st.caption(shell.escape(leak.sentence()))
-
-
-def _sentences(config: AuditConfig, points: list, own: list) -> None:  # type: ignore[type-arg]
+            _waterfall(name, audit, own)
     left, right = st.columns(2, gap="large")
+    mitigation = "mitigation" if config.method == "unmitigated" else METHOD_TITLES[config.method].lower()
     with left:
         shell.whisper(
-            f"With and without {words.mitigation(config)}",
+            f"With and without {mitigation}",
             "Right answers, the same people and seeds; differences are paired by seed",
         )
         delta = words.delta_table(points, config)
@@ -345,18 +271,37 @@ def _sentences(config: AuditConfig, points: list, own: list) -> None:  # type: i
         shell.whisper("The controls", "What does not come from what the model says about somebody")
         for sentence in words.controls(points, own, config):
             st.markdown(sentence)
+    panels.numbers(words.leak_tables(points, own), key="seeds")
 
 
-def tuning_section(config: AuditConfig, dataset: AuditDataset, adversary: str) -> None:
-    """Draw the search with its controls, progress and cancel."""
-    kind = adversary if adversary in ("features", "predictions") else "features"
-    busy = _search(config, dataset, kind).busy
-    st.fragment(_tuning, run_every=1.0 if busy else None)(config, dataset, kind, busy)
+def _waterfall(name: str, audit: Audit, own: list[Any]) -> None:
+    """Draw what each piece of knowledge adds, for the paper's or the strong attacker."""
+    from core.correction import attribute_over_seeds
+
+    leak = attribute_over_seeds([point.attributions[name] for point in own])
+    attribute = shell.escape(wording.attribute(audit.config))
+    several = f"Means and 95% intervals over {len(own)} seeds"
+    over = several if len(own) > 1 else "One seed: 95% intervals over people"
+    panels.titled(
+        f"Where the {name} attacker's knowledge comes from",
+        f"People whose {attribute} is named rightly; each row adds one thing. " + over,
+        charts.draw_waterfall(
+            charts.rows_over_seeds(leak, share=words.share_words(audit.findings)),
+            words.over_seeds(own, "strong", "features"),
+            shell.palette(),
+            words="Strong attacker, features alone",
+            attribute=attribute,
+        ),
+        key=f"seeds_{name[:5]}_chart",
+    )
+    st.caption(shell.escape(leak.sentence()))
 
 
-def _search(config: AuditConfig, dataset: AuditDataset, kind: str) -> Background:
+def _search(audit: Audit, attacker: Attacker) -> Background:
     """Return the search for better parameters of the attacker's forest."""
     evaluations = int(st.session_state.get("evaluations") or 30)
+    kind = "predictions" if attacker["adversary"] == "predictions" else "features"
+    config, dataset = audit.config, audit.dataset
 
     def work(job: Job) -> Any:
         from core.adversaries import tune_forest
@@ -382,25 +327,24 @@ def _search(config: AuditConfig, dataset: AuditDataset, kind: str) -> Background
     return Background("sweep", store, key, work, lane="sweep", total=evaluations, widget="tuning")
 
 
-def _tuning(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool) -> None:
-    left, right = st.columns([2, 3], vertical_alignment="bottom")
-    with left:
-        panels.pick(
-            "Evaluations",
-            [10, 30, 100],
-            key="evaluations",
-            default=30,
-            help="The published experiments used up to 100 of a tree-structured Parzen estimator, as here.",
-        )
-    work = _search(config, dataset, kind)
-    if running != work.busy:
-        st.rerun()
+def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
+    """Draw the search, with its control."""
+    left, _ = st.columns([2, 3], vertical_alignment="bottom")
+    panels.pick(
+        "Evaluations",
+        [10, 30, 100],
+        key="evaluations",
+        default=30,
+        help="The published experiments used up to 100 of a tree-structured Parzen estimator, as here.",
+        place=left,
+    )
+    work, config = _current(_search(audit, attacker), running), audit.config
     found = work.result
     if found is None and not work.busy:
         st.caption(
-            f"Tuned is the paper's forest, {'A′' if kind == 'predictions' else 'A'}, whichever attacker is chosen. "
-            "The attacker tries forests on her own records, four fifths to choose and one fifth to judge; nobody under "
-            "attack is looked at."
+            f"Tuned is the paper's forest, {'A′' if attacker['adversary'] == 'predictions' else 'A'}, whichever "
+            "attacker is chosen. The attacker tries forests on her own records, four fifths to choose and one fifth to "
+            "judge; nobody under attack is looked at."
         )
     work.show(lambda job: f"{job.done} of {job.total} forests tried, {pace(job)}", "Search", icon=":material/tune:")
     if config.forest is not None and st.button("Attack with the pinned forest again", key="use_pinned"):
@@ -409,7 +353,7 @@ def _tuning(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool
     if found is None:
         return
     shell.whisper(*words.tuned(found))
-    drawing = draw_search(found, shell.palette())
+    drawing = charts.draw_search(found, shell.palette())
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.chart(drawing, key="search_chart")
@@ -422,20 +366,30 @@ def _tuning(config: AuditConfig, dataset: AuditDataset, kind: str, running: bool
     panels.numbers({"Forests tried": drawing.table}, key="search")
 
 
-def more_section(config: AuditConfig, dataset: AuditDataset, findings: AuditFindings, settings: dict[str, Any]) -> None:
+def _more(audit: Audit, attacker: Attacker) -> None:
     """Draw the corrections beside each other; ends the page while they are computed."""
-    told = correction_words.first_told(findings)
-    found = cached.more_disclosed(findings, dataset, told, **settings)
-    drawing = draw_more(found, shell.palette())
+    told = words.first_told(audit.findings)
+    found = audit.more_disclosed(told, **attacker)
+    attribute = shell.escape(wording.attribute(audit.config))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        shell.whisper(
+        drawing = panels.titled(
             words.more_heading(found),
-            f"People whose {shell.escape(wording.attribute(config))} is recovered, before ○ and after ●, by what is "
-            "disclosed",
+            f"People whose {attribute} is recovered, before ○ and after ●, by what is disclosed",
+            charts.draw_more(found, shell.palette()),
+            key="more_chart",
         )
-        panels.chart(drawing, key="more_chart")
     with right:
         for sentence in words.more_sentences(found, told):
             st.markdown(sentence)
         panels.numbers({"More disclosed": drawing.table}, key="more")
+
+
+_SECTIONS: dict[str, Any] = {
+    "trained": ("Tighter and looser models", _trained, _trained_models),
+    "methods": ("Other methods", _methods, _compared_models),
+    "seeds": ("Other seeds", _over_seeds, _leaks),
+    "tuning": ("A tuned attacker", _tuning, _search),
+    "more": ("More disclosed", _more, None),
+}
+"""Name -> title, what draws it, and the work it follows."""

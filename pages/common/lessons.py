@@ -7,9 +7,7 @@ from functools import partial
 import streamlit as st
 
 from core.examples import EXAMPLES, Example, ExampleTable, Step, example, sheet
-from pages.common import shell
-
-_FIRST = next(iter(EXAMPLES))
+from pages.common import panels, shell
 
 _METHODS = {
     "Reconstruction correction": ("correction", "correction-loses", "correction-impossible"),
@@ -25,16 +23,8 @@ def chosen() -> str:
     told = st.query_params.get("example", "")
     if told in EXAMPLES and told != st.session_state.get("example_told"):
         st.session_state["example"] = told
-    name = str(
-        st.selectbox(
-            "Example",
-            list(EXAMPLES),
-            key="example",
-            format_func=lambda key: f"{_METHOD_OF[key]}: {EXAMPLES[key]}",
-            persist_state="session",
-        )
-        or _FIRST
-    )
+    titles = {name: f"{_METHOD_OF[name]}: {title}" for name, title in EXAMPLES.items()}
+    name = str(panels.choose("Example", titles, key="example") or next(iter(titles)))
     st.session_state["example_told"] = name
     if told != name:
         st.query_params["example"] = name
@@ -51,9 +41,14 @@ def shown_table(table: ExampleTable) -> None:
 
 def question(case: Example) -> bool:
     """Ask the question and say whether the answer is right; return whether the steps are to be shown."""
+    key = f"answer_{case.name}"
     with st.form(key=f"question_{case.name}"):
         st.markdown(f"**{shell.escape(case.question)}**")
-        given = _given(case)
+        given: str | float | None
+        if case.answer.choices:
+            given = st.radio("Your answer", case.answer.choices, index=None, key=key, format_func=shell.escape)
+        else:
+            given = st.number_input("Your answer", value=None, step=1.0, key=key, format="%g")
         sent = st.form_submit_button("Answer", icon=":material/check:")
     answered: dict[str, str | float] = st.session_state.setdefault("examples_answered", {})
     if sent and given is not None:
@@ -61,46 +56,31 @@ def question(case: Example) -> bool:
         if case.answer.accepts(given):
             st.session_state[f"steps_{case.name}"] = True
     if case.name in answered:
-        _feedback(case, answered[case.name])
+        if case.answer.accepts(answered[case.name]):
+            st.success(shell.escape(f"Right: {case.answer.text}. {case.answer.why}"), icon=":material/check_circle:")
+        else:
+            st.warning(shell.escape(f"Not yet. {case.answer.hint}"), icon=":material/lightbulb:")
     return bool(st.toggle("Show the steps", key=f"steps_{case.name}", persist_state="session"))
-
-
-def _given(case: Example) -> str | float | None:
-    """Return what is filled in; None where nothing is."""
-    if case.answer.choices:
-        picked: str | None = st.radio(
-            "Your answer", case.answer.choices, index=None, key=f"answer_{case.name}", format_func=shell.escape
-        )
-        return picked
-    number: float | None = st.number_input("Your answer", value=None, step=1.0, key=f"answer_{case.name}", format="%g")
-    return number
-
-
-def _feedback(case: Example, told: str | float) -> None:
-    if case.answer.accepts(told):
-        st.success(shell.escape(f"Right: {case.answer.text}. {case.answer.why}"), icon=":material/check_circle:")
-    else:
-        st.warning(shell.escape(f"Not yet. {case.answer.hint}"), icon=":material/lightbulb:")
 
 
 def sheets(case: Example) -> None:
     """Offer the sheet to print, without and with the solution."""
-    left, right = st.columns(2)
-    for column, solved in ((left, False), (right, True)):
+
+    def printed(solved: bool) -> bytes:
+        return sheet(example(case.name), solution=solved).encode("utf-8")
+
+    for column, solved in zip(st.columns(2), (False, True), strict=True):
+        kind = "solution" if solved else "exercise"
         column.download_button(
             "Solution" if solved else "Exercise sheet",
-            data=partial(_sheet, case.name, solved),
-            file_name=f"fairleak-{case.name}-{'solution' if solved else 'exercise'}.html",
+            data=partial(printed, solved),
+            file_name=f"fairleak-{case.name}-{kind}.html",
             mime="text/html",
-            key=f"sheet_{'solution' if solved else 'exercise'}",
+            key=f"sheet_{kind}",
             icon=":material/print:",
             on_click="ignore",
             width="stretch",
         )
-
-
-def _sheet(name: str, solved: bool) -> bytes:
-    return sheet(example(name), solution=solved).encode("utf-8")
 
 
 def solution(case: Example) -> None:

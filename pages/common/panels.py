@@ -82,6 +82,18 @@ def how_to_read(text: str) -> None:
         st.markdown(text)
 
 
+def further(sections: Mapping[str, Sequence[Any]], key: str) -> str:
+    """Choose what is shown below a page, by the titles that the sections' rows begin with; at first their first."""
+    titles = {name: row[0] for name, row in sections.items()}
+    return str(pick("Look further", titles, key=key, default=next(iter(titles))))
+
+
+def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, **told: Any) -> Any:
+    """Choose one of several things from a list, named by `titles`; the session keeps it."""
+    told |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
+    return place.selectbox(label, list(titles), key=key, **told)
+
+
 def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
     """Offer the numbers behind the charts as tables and CSV, folded; drawn only once unfolded."""
     box = st.expander("Numbers and CSV", icon=":material/table:", key=f"numbers_{key}", on_change="rerun")

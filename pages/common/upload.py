@@ -48,11 +48,11 @@ def box() -> None:
         args=("upload_problem",),
         help="Kept in this session's memory only: never written to disk, gone ten minutes after you close the page.",
     )
-    lost = state.dataset_name() == state.UPLOAD and cached.own_table() is None
+    lost = state.dataset_name() == state.UPLOAD and cached.own(state.UPLOAD) is None
     if file is not None and (lost or st.session_state.get("upload_read") != file.file_id):
         _read(file)
     panels.kept_problem("upload_problem")
-    if cached.own_table() is not None:
+    if cached.own(state.UPLOAD) is not None:
         st.button("Remove your table", key="remove_upload", icon=":material/delete:", on_click=_remove)
 
 
@@ -73,7 +73,7 @@ def _read(file) -> None:  # type: ignore[no-untyped-def]
 
 
 def _remove() -> None:
-    cached.drop_own_table()
+    cached.drop_own(state.UPLOAD)
     state.forget_roles(state.UPLOAD)
     state.forget_forest()
     st.session_state["dataset"] = state.default("dataset")

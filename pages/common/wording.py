@@ -59,21 +59,17 @@ def model(findings: AuditFindings) -> tuple[str, str]:
     learned = "the people attacked" if sets_unknown(config) else "the people the model learned from"
     point = (
         f"Measured unfairness: {tolerance_text(found.unfairness_train, limit=config.tolerance)} on {learned}, "
-        f"{_rounded(found.unfairness_test.value)} on others, {percent(found.accuracy_test)} of whom it gets right."
+        f"{found.unfairness_test.value:.3f} on others, {percent(found.accuracy_test)} of whom it gets right."
     )
-    if config.method == "exponentiated_gradient":
-        asked = f"Asked for {tolerance_text(config.tolerance)}."
-    elif config.method == "threshold_optimizer":
-        asked = "The threshold optimizer always aims at 0."
-    elif config.method == "dp_id3":
-        asked = f"Nothing was asked of its fairness; trained with ε = {epsilon_text(config.epsilon)}."
-    elif config.method == GIVEN:
-        asked = f"Nothing is trained; what is disclosed is {tolerance_text(config.tolerance)}."
-    else:
-        asked = "Nothing was asked for."
+    asked = {
+        "exponentiated_gradient": f"Asked for {tolerance_text(config.tolerance)}.",
+        "threshold_optimizer": "The threshold optimizer always aims at 0.",
+        "dp_id3": f"Nothing was asked of its fairness; trained with ε = {epsilon_text(config.epsilon)}.",
+        GIVEN: f"Nothing is trained; what is disclosed is {tolerance_text(config.tolerance)}.",
+    }.get(config.method, "Nothing was asked for.")
     test = found.unfairness_test
     control = (
-        f"{metric_sentence(findings)} {asked} 95% interval on others: {_rounded(test.low)} to {_rounded(test.high)}. "
+        f"{metric_sentence(findings)} {asked} 95% interval on others: {test.low:.3f} to {test.high:.3f}. "
         f"{differences(findings)} Baseline: always the more frequent label is right for {percent(found.majority_test)}."
     )
     return point, control
@@ -85,12 +81,8 @@ def differences(findings: AuditFindings) -> str:
     test = found.difference_test
     return (
         f"{difference_title(findings.config.metric)}: {tolerance_text(found.difference_train)} on {here} people, "
-        f"{_rounded(test.value)} on {others} people ({_rounded(test.low)} to {_rounded(test.high)})."
+        f"{test.value:.3f} on {others} people ({test.low:.3f} to {test.high:.3f})."
     )
-
-
-def _rounded(value: float) -> str:
-    return f"{value:.3f}"
 
 
 def model_chart(findings: AuditFindings) -> tuple[str, str]:
@@ -122,15 +114,12 @@ def provenance(findings: AuditFindings) -> str:
 
 def _remembered(findings: AuditFindings) -> str:
     """Say how many people meant to be unseen stand in the training data too."""
-    unseen, known = (
-        findings.shared.get("test", 0),
-        sum(findings.shared.get(name, 0) for name in ("attack", "validation")),
-    )
-    if not (unseen or known):
+    unseen, attack, validation = (findings.shared.get(name, 0) for name in ("test", "attack", "validation"))
+    if not (unseen or attack or validation):
         return ""
     return (
-        f" {count(unseen)} of those kept for testing and {count(known)} of those the attacker knows equal a training "
-        "record in every column used."
+        f" {count(unseen)} of those kept for testing and {count(attack + validation)} of those the attacker knows "
+        "equal a training record in every column used."
     )
 
 
@@ -138,26 +127,16 @@ def asked_and_reached(findings: AuditFindings) -> str:
     """Say what tolerance was asked for and what was reached."""
     found, config = findings.model, findings.config
     reached = tolerance_text(found.unfairness_train, limit=config.tolerance)
-    apart = f"Difference between groups: {tolerance_text(found.difference_train)}."
-    if config.method == "exponentiated_gradient":
-        kept = found.unfairness_train <= config.tolerance
-        mark = ":green[:material/check_circle:] **Kept.**" if kept else ":orange[:material/error:] **Missed.**"
-        return (
-            f"{mark} Unfairness asked for {tolerance_text(config.tolerance)}, reached {reached} on the training "
-            f"people. {apart}"
-        )
-    if config.method == GIVEN:
-        kept = found.unfairness_train <= config.tolerance
-        mark = ":green[:material/check_circle:] **True.**" if kept else ":orange[:material/error:] **Not true.**"
-        return (
-            f"{mark} Unfairness to be disclosed {tolerance_text(config.tolerance)}, reached {reached} on the "
-            f"{seen(config)[0]} people. {apart}"
-        )
-    if config.method == "threshold_optimizer":
-        asked = "The threshold optimizer aims at 0"
-    else:
-        asked = "No tolerance was asked for"
-    return f":gray[:material/info:] {asked}; unfairness reached {reached} on the training people. {apart}"
+    on = f"on the {seen(config)[0]} people. Difference between groups: {tolerance_text(found.difference_train)}."
+    if config.method not in ("exponentiated_gradient", GIVEN):
+        aims = config.method == "threshold_optimizer"
+        asked = "The threshold optimizer aims at 0" if aims else "No tolerance was asked for"
+        return f":gray[:material/info:] {asked}; unfairness reached {reached} {on}"
+    given = config.method == GIVEN
+    yes, no, what = ("True", "Not true", "to be disclosed") if given else ("Kept", "Missed", "asked for")
+    kept = found.unfairness_train <= config.tolerance
+    mark = f":green[:material/check_circle:] **{yes}.**" if kept else f":orange[:material/error:] **{no}.**"
+    return f"{mark} Unfairness {what} {tolerance_text(config.tolerance)}, reached {reached} {on}"
 
 
 def asked_table(findings: AuditFindings) -> pandas.DataFrame:
@@ -198,10 +177,10 @@ def model_cautions(findings: AuditFindings) -> list[str]:
         )
     if findings.config.method == "dp_id3":
         cautions.append(_private(findings.config.epsilon))
-    if findings.config.method in ("correlation_remover", "unmitigated", "dp_id3") and findings.config.tolerance > 0:
-        cautions.append("The tolerance in the settings is not used by this method.")
-    if findings.config.method == "threshold_optimizer" and findings.config.tolerance > 0:
-        cautions.append("The tolerance in the settings is not used: this method always aims at 0.")
+    if findings.config.method not in ("exponentiated_gradient", GIVEN) and findings.config.tolerance > 0:
+        aims = findings.config.method == "threshold_optimizer"
+        why = ": this method always aims at 0" if aims else " by this method"
+        cautions.append(f"The tolerance in the settings is not used{why}.")
     return cautions
 
 
@@ -225,9 +204,8 @@ def synthetic_badge(dataset: str) -> str:
 def data(dataset: AuditDataset) -> tuple[str, str]:
     """Return the finding of the data page."""
     first, other = _compared(dataset.groups())
-    gap_low, gap_high = first.label_rate, other.label_rate
     label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
-    apart = gap_low.low > gap_high.high or gap_high.low > gap_low.high
+    apart = first.label_rate.low > other.label_rate.high or other.label_rate.low > first.label_rate.high
     many = dataset.n_groups > 2
     named = [f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, other)]
     point = (
@@ -268,11 +246,8 @@ def given(dataset: AuditDataset) -> str:
 
 def groups_chart(dataset: AuditDataset) -> tuple[str, str]:
     """Return heading and quantity of the chart of the groups."""
-    return (
-        "Who is in it",
-        ("Share of each group" if dataset.n_groups > 2 else "Height: share of people. Filled")
-        + f": {escape(dataset.roles.label)} is “{escape(dataset.roles.positive)}”",
-    )
+    what = "Share of each group" if dataset.n_groups > 2 else "Height: share of people. Filled"
+    return "Who is in it", f"{what}: {escape(dataset.roles.label)} is “{escape(dataset.roles.positive)}”"
 
 
 def table_without_roles(table: Table) -> tuple[str, str]:
@@ -294,11 +269,14 @@ DATA_GUIDE = (
     "gone ten minutes after you close the page."
 )
 
+_TWO_MEASURES = (
+    "everybody's rate. The unfairness is the larger distance of a group from the dotted line; the difference between "
+    "groups, which Fairlearn reports, is the distance between the two outermost groups."
+)
+
 GIVEN_MODEL_GUIDE = (
     "A point is a group's rate of positive predictions in your table, its bar the 95% interval, the dotted line "
-    "everybody's rate. The unfairness is the larger distance of a group from the dotted line; the difference between "
-    "groups, which Fairlearn reports, is the distance between the two outermost groups. Nothing is trained here: "
-    "labels and scores count as they stand in your table.\n\n"
+    f"{_TWO_MEASURES} Nothing is trained here: labels and scores count as they stand in your table.\n\n"
     "If a column says which records your model was trained on, these are the training people, and the attacks on the "
     "attribute and on membership are against them. Otherwise the people attacked are drawn with the seed: what is "
     "measured about their attribute still holds for them, but nobody can tell here who was in the training data. "
@@ -306,10 +284,9 @@ GIVEN_MODEL_GUIDE = (
 )
 
 MODEL_GUIDE = (
-    "A point is a group's rate of positive predictions, its bar the 95% interval, the dotted line everybody's rate. "
-    "The unfairness is the larger distance of a group from the dotted line; the difference between groups, which "
-    "Fairlearn reports, is the distance between the two outermost groups. On the people the model learned from it is "
-    "a fact, and the promise a release would make; on unseen people it is an estimate.\n\n"
+    "A point is a group's rate of positive predictions, its bar the 95% interval, the dotted line "
+    f"{_TWO_MEASURES} On the people the model learned from it is a fact, and the promise a release would make; on "
+    "unseen people it is an estimate.\n\n"
     "Exponentiated gradient keeps the promise while learning (Agarwal et al. 2018) and answers by drawing among "
     "several trees; the answers are drawn once, with the seed, and used everywhere. The threshold optimizer (Hardt et "
     "al. 2016) sets a threshold for each group and needs the sensitive attribute to predict. The correlation remover "

@@ -42,7 +42,7 @@ def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Pat
     monkeypatch.setattr(background, "Job", RecordedJob)
     monkeypatch.setattr(RecordedJob, "started", [])
     monkeypatch.setattr(cached, "run", run_once)
-    monkeypatch.setattr(cached._Audit, "fill", fill_once)
+    monkeypatch.setattr(cached.Audit, "fill", fill_once)
     ledger_work.repeatable(monkeypatch)
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from pages.common import attriguard_controls as controls
-from pages.common import attriguard_people as people
 from tests.app.dashboard import Dashboard, RecordedJob
 from tests.app.guarding import (
     FEW_OF_TABLES,
@@ -41,7 +40,7 @@ def test_opens_on_the_audited_table(dashboard: Dashboard, gate: Gate):
     assert_tells(dashboard, study, controls.first_budget(study))
     assert any("synthetic" in text.lower() for text in dashboard.texts)
     assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
-    assert "google_play" not in people.offered()
+    assert "google_play" not in controls.offered()
     assert not dashboard.test.warning and not dashboard.test.error
     assert "safe" not in told(dashboard).lower()
     assert not dashboard.has_button("cancel_attackers") and not dashboard.has_button("start_attackers")

@@ -72,9 +72,7 @@ def test_the_headline_names_the_attacker_whose_curve_is_highest(best: str, balan
     )  # fmt: skip
     drawn = chart.table.query("attacker != 'majority' and `columns changed` == 0.5")
     highest = drawn.loc[drawn["balanced" if balanced else "named rightly"].idxmax(), "attacker"]
-    point, grey = attriguard_words.finding(
-        study, now, study.undefended(), 0.5, defence, floor=floor, state="finished", learning=""
-    )
+    point, grey = attriguard_words.finding(study, now, defence, state="finished", learning="")
     assert highest == best == strongest_point(now, balanced=balanced).attacker
     assert attacker_label(highest).lower() in point.lower()
     assert f"Best: {attacker_label(highest)}." in chart.alt and percent(0.9, decimals=0) in point
@@ -126,10 +124,10 @@ def leak(value: float, gain: Estimate) -> Leak:
 def queried(trials: Trials, now: Leak, noise: str, error: float = 0.01) -> str:
     people: Any = SimpleNamespace(trials=trials)
     answering = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=False)
-    errors: Any = [
-        (name, SimpleNamespace(median=error, high=2 * error, exceeds_range=False))
+    errors: Any = {
+        name: SimpleNamespace(median=error, high=2 * error, exceeds_range=False)
         for name in bias_queries_words.NOISES.values()
-    ]
+    }
     config = AuditConfig(dataset="demo")
     point, grey = bias_queries_words.finding(people, now, about(0.65), errors, answering, config)
     assert "Baseline: random guessing gives 50%" in grey and "features alone" in grey

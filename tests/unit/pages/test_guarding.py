@@ -46,9 +46,7 @@ def study(*, read: int, trained: int, clean: int = 95) -> Study:
 
 def told(read: int, trained: int, budget: float = 0.5, clean: int = 95) -> tuple[str, str]:
     found = study(read=read, trained=trained, clean=clean)
-    floor = words.floor(found, DEFENCE)
-    now, before = found.at(budget), found.undefended()
-    return words.finding(found, now, before, budget, DEFENCE, floor=floor, state="finished", learning="")
+    return words.finding(found, found.at(budget), DEFENCE, state="finished", learning="")
 
 
 def test_an_attacker_above_the_majority_guess_is_compared_with_herself():
