@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import allocate
+from core.attriguard.concentration import concentration
 from core.attriguard.records import Noise
 from core.serialize import Result
 
@@ -92,14 +93,6 @@ class NoiseSeen(Result):
     def draw(self, mechanism: npt.NDArray[np.float64], rng: np.random.Generator) -> Any:
         """Return every known person's record with noise drawn from a mechanism, (n, d)."""
         return self.noise.chosen(drawn(mechanism, rng))
-
-    def item_shares(self, records: Any, budget: float) -> npt.NDArray[np.float64]:
-        """Return the share of all expected changes at a budget that each entry of `records` carries, (d,)."""
-        from core.attriguard.concentration import changes_per_entry
-
-        changes = changes_per_entry(records, self.noise, self.mechanism(budget))
-        total = changes.sum()
-        return np.asarray(changes / total if total else changes)
 
 
 def drawn(mechanism: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -221,10 +214,8 @@ class Dropping:
     """
 
     def __init__(self, known: Known, seen: NoiseSeen, *, budget: float, seed: int, share: float = 0.9) -> None:
-        carried = seen.item_shares(known.records, budget)
-        order = np.argsort(-carried, kind="stable")
-        most = int(np.searchsorted(np.cumsum(carried[order]), share)) + 1 if carried.any() else 0
-        self.kept = np.sort(order[min(most, carried.size - 1) :])
+        carried = concentration(known.records, seen.noise, seen.mechanism(budget))
+        self.kept = np.setdiff1d(np.arange(carried.n_entries), carried.carrying(share))
         rest = Known(records=known.records[:, self.kept], values=known.values, n_values=known.n_values)
         self._network = fit_network(rest, seed=seed)
 

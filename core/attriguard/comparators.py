@@ -206,20 +206,9 @@ def _representatives(records: sparse.csr_array, distance: Floats) -> sparse.csr_
 def _distances(records: sparse.csr_array, own: npt.NDArray[Any], shows: sparse.csr_array, clusters: int) -> Floats:
     """Return the mean number of entries in which each cluster's people differ from each record shown."""
     size = np.maximum(np.bincount(own, minlength=clusters), 1)
-    differ = [np.asarray((records != _repeated(show, records.shape[0])).sum(axis=1)).ravel() for show in shows]
+    repeated = (shows[np.full(records.shape[0], place)] for place in range(clusters))
+    differ = [np.asarray((records != show).sum(axis=1)).ravel() for show in repeated]
     return np.column_stack([np.bincount(own, weights=count, minlength=clusters) / size for count in differ])
-
-
-def _repeated(show: sparse.csr_array, times: int) -> sparse.csr_array:
-    """Return a matrix with the same row over and over."""
-    from scipy import sparse
-
-    row = show.toarray().ravel()
-    columns = np.flatnonzero(row)
-    return sparse.csr_array(
-        (np.tile(row[columns], times), np.tile(columns, times), columns.size * np.arange(times + 1)),
-        shape=(times, row.size),
-    )
 
 
 def _mapping(joint: Floats, distance: Floats, slack: float) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.attackers import NoiseSeen
-from core.attriguard.concentration import column_noise
+from core.attriguard.concentration import concentration
 from core.attriguard.records import Floats, Ints, Noise, Report
 from core.attriguard.settings import TableSettings
 from core.attriguard.study import Guesses, Study
@@ -206,10 +206,9 @@ def _guesses(guard: TableGuard, name: str, attacker: Attacker, *, trained_at: fl
 
 def _dropping(guard: TableGuard, noise: Noise) -> Attacker:
     """Train gradient boosting without the columns that carry half of the noise of the known people; one is kept."""
-    people = guard.people
-    carried = column_noise(people.names, people.known, noise)
-    dropped = set(carried.names[: min(carried.carrying(_DROPPED), len(people.names) - 1)])
-    kept = np.flatnonzero([name not in dropped for name in people.names])
+    people, m = guard.people, noise.size.shape[1]
+    carried = concentration(people.known, noise, np.full(noise.size.shape, 1.0 / m))
+    kept = np.setdiff1d(np.arange(carried.n_entries), carried.carrying(_DROPPED))
     seed = child_seed(guard.settings.seed, "attriguard dropping")
     return fit_attacker("boosting", people.known, people.known_truth, guard.columns, kept=kept, seed=seed)
 

@@ -71,10 +71,6 @@ class Recommendation(Result):
         used = allocate(self.size, self.target, budget, found=self.found)
         return mean(np.einsum("ki,ki->k", used, self.noisy))
 
-    def spent(self, budget: float) -> Estimate:
-        """Return the ratings changed per person at a budget."""
-        return mean(expected_size(allocate(self.size, self.target, budget, found=self.found), self.size))
-
     @property
     def before(self) -> Estimate:
         """Precision without noise."""

@@ -267,19 +267,15 @@ def _where_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
 
 def _carried(grown: Grown) -> tuple[list[str], Any, int]:
     """Return names, shares (most used first) and the number of all columns or items."""
-    study, guard = grown.study, grown.guard
-    goal = study.mechanism(float(study.size.max()))
-    if study.unit == "columns":
-        from core.attriguard.concentration import column_noise
-
-        found = column_noise(guard.people.names, guard.people.public, guard.noise, goal)
-        some = found.shares > 0
-        return [name for name, is_some in zip(found.names, some, strict=True) if is_some], found.shares[some], some.size
     from core.attriguard import concentration
 
-    ratings = guard.ratings
-    carried = concentration(ratings.people_test, guard.noise, goal, ratings.items)
-    return list(carried.entries), carried.share, carried.n_entries
+    study, guard = grown.study, grown.guard
+    if study.unit == "columns":
+        records, names = guard.people.public, guard.people.names
+    else:
+        records, names = guard.ratings.people_test, guard.ratings.items
+    carried = concentration(records, guard.noise, study.mechanism(float(study.size.max())))
+    return [names[place] for place in carried.entries], carried.share, carried.n_entries
 
 
 _POINTS = 20

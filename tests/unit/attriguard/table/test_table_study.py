@@ -15,7 +15,7 @@ from core.attriguard import (
     table_guard,
     table_study,
 )
-from core.attriguard.concentration import column_noise
+from core.attriguard.concentration import concentration
 from core.attriguard.table_records import table_columns
 from core.attriguard.table_study import fit_attacker
 from core.config import AuditConfig
@@ -78,8 +78,7 @@ def test_noise_hurts_the_naive_and_training_against_it_helps(grown: list[Study])
 
 def test_the_dropping_attacker_does_not_see_what_carries_the_noise(guard: TableGuard, grown: list[Study]) -> None:
     guesses = next(g for g in grown[-1].guesses if g.attacker == "dropping")
-    carried = column_noise(guard.people.names, guard.people.public, guard.noise)
-    most = guard.people.names.index(carried.names[0])
+    most = concentration(guard.people.public, guard.noise, np.full(guard.noise.size.shape, 0.5)).entries[0]
     changed = guard.noise.noisy != np.repeat(guard.people.public, 2, axis=0)
     only = changed.sum(axis=1) == changed[:, most]
     same = guesses.noisy.ravel() == np.repeat(guesses.clean, 2)
