@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,13 +47,6 @@ class Known(Result):
     records: Any = field(repr=False)  # public, (n, d)
     values: npt.NDArray[np.int64] = field(repr=False)  # (n,), 0 to n_values - 1
     n_values: int  # m, number of values the attribute has
-
-
-class Attacker(Protocol):
-    """Somebody who names a value for every record."""
-
-    def guess(self, records: Any) -> npt.NDArray[np.int64]:
-        """Return the value named for each record, (n,)."""
 
 
 class Fitted:

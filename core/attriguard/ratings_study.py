@@ -18,7 +18,6 @@ import numpy as np
 from core.attriguard.allocation import target_distribution
 from core.attriguard.attackers import (
     ADAPTIVE,
-    Attacker,
     Dropping,
     Fitted,
     Known,
@@ -36,7 +35,7 @@ from core.attriguard.comparators import blurme, chisquare, local_dp, qpm
 from core.attriguard.panda import representatives
 from core.attriguard.records import Noise, Report
 from core.attriguard.settings import GuardSettings
-from core.attriguard.study import Guesses, Study
+from core.attriguard.study import Attacker, Guesses, Study, guesses_of, unattacked
 from core.datasets.ratings import Ratings
 from core.estimates import Estimate, accuracy, mean, mean_rate
 from core.seeds import child_generator, child_seed
@@ -122,13 +121,8 @@ class Guarded:
 
     def guesses(self, name: str) -> Iterator[Guesses]:
         """Yield what the attackers of a name say about every person with every noise."""
-        noise = self.noise
-        changed = np.flatnonzero(noise.size.ravel() > 0)
         for budget, attacker in self.attackers(name):
-            clean = attacker.guess(self.ratings.people_test)
-            noisy = np.repeat(clean, noise.size.shape[1])
-            noisy[changed] = attacker.guess(noise.noisy[changed])
-            yield Guesses(attacker=name, trained_at=budget, clean=clean, noisy=noisy.reshape(noise.size.shape))
+            yield guesses_of(name, attacker, self.ratings.people_test, self.noise, trained_at=budget)
 
     def _fitted(self, kind: str) -> Any:
         if kind == "logistic":
@@ -145,17 +139,6 @@ class Guarded:
 
     def _seed(self, name: str) -> int:
         return child_seed(self.settings.seed, f"guard {name}")
-
-
-def ratings_study(ratings: Ratings, settings: GuardSettings, report: Report | None = None) -> Iterator[Study]:
-    """Yield the study of some ratings as it grows; see `study_ratings`.
-
-    Raises
-    ------
-    InputError
-        If the target's shares do not fit the ratings' values.
-    """
-    yield from study_ratings(Guarded(ratings, settings), report)
 
 
 def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[Study]:
@@ -185,7 +168,8 @@ def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[St
 
     tell()
     search(known=False)
-    study = _empty_study(guarded)
+    ratings, noise, target = guarded.ratings, guarded.noise, guarded.target
+    study = unattacked(ratings, unit="ratings", truth=ratings.values_test, noise=noise, target=target)
     yield study
     for name in guarded.settings.attackers:
         if name in ADAPTIVE and not searched:
@@ -196,23 +180,6 @@ def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[St
             done += 1
             tell()
         yield study
-
-
-def _empty_study(guarded: Guarded) -> Study:
-    """Return the study before anybody attacks."""
-    ratings, noise = guarded.ratings, guarded.noise
-    return Study(
-        title=ratings.title,
-        attribute=ratings.attribute,
-        unit="ratings",
-        values=ratings.values,
-        truth=ratings.values_test,
-        predicted=noise.predicted,
-        size=noise.size,
-        found=noise.found,
-        target=guarded.target,
-        shares=ratings.shares,
-    )
 
 
 def _steps(settings: GuardSettings) -> int:

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.attackers import NoiseSeen
+from core.attriguard.attackers import NoiseSeen, in_batches
 from core.attriguard.concentration import concentration
 from core.attriguard.records import Floats, Ints, Noise, Report
 from core.attriguard.settings import TableSettings
-from core.attriguard.study import Guesses, Study
+from core.attriguard.study import Guesses, Study, guesses_of, unattacked
 from core.attriguard.table_guard import TableGuard, guard_table
 from core.attriguard.table_records import Column, Encoder, audit_people, fit_encoder
 from core.config import AuditConfig
@@ -59,9 +59,12 @@ class Attacker:
 
     def guess(self, records: Floats) -> Ints:
         """Return the value named for each record (n, d)."""
+        return in_batches(self._guess, records)
+
+    def _guess(self, records: Floats) -> Ints:
         seen = records[:, self.columns]
         inputs = seen if self.encoder is None else self.encoder.transform(seen)
-        return np.asarray(self.classifier.predict(inputs), dtype=np.int64)
+        return np.asarray(self.classifier.predict(inputs))
 
 
 def fit_attacker(
@@ -133,20 +136,6 @@ def table_guard(dataset: AuditDataset, config: AuditConfig, settings: TableSetti
     return guard_table(audit_people(config, dataset), settings)
 
 
-def table_study(
-    dataset: AuditDataset,
-    config: AuditConfig,
-    settings: TableSettings | None = None,
-    *,
-    report: Report | None = None,
-) -> Iterator[Study]:
-    """Yield the study of an audit's table, with one attacker (or training budget) more each time.
-
-    The parameters and errors are those of `table_guard` and `study_table`.
-    """
-    yield from study_table(table_guard(dataset, config, settings), report=report)
-
-
 def study_steps(settings: TableSettings) -> int:
     """Return how many studies `study_table` yields."""
     return len(LEARNERS) + 1 + len(_TRAINED) * len(settings.trained_budgets)
@@ -161,18 +150,7 @@ def study_table(guard: TableGuard, *, report: Report | None = None) -> Iterator[
         Called with (attackers done, attackers in all).
     """
     people = guard.people
-    study = Study(
-        title=people.title,
-        attribute=people.attribute,
-        unit="columns",
-        values=people.values,
-        truth=people.truth,
-        predicted=guard.noise.predicted,
-        size=guard.noise.size,
-        found=guard.noise.found,
-        target=guard.target,
-        shares=people.shares,
-    )
+    study = unattacked(people, unit="columns", truth=people.truth, noise=guard.noise, target=guard.target)
     steps = study_steps(guard.settings)
     for done, guesses in enumerate(_all_guesses(guard), start=1):
         study = replace(study, guesses=(*study.guesses, guesses))
@@ -196,12 +174,7 @@ def _all_guesses(guard: TableGuard) -> Iterator[Guesses]:
 
 
 def _guesses(guard: TableGuard, name: str, attacker: Attacker, *, trained_at: float | None = None) -> Guesses:
-    return Guesses(
-        attacker=name,
-        trained_at=trained_at,
-        clean=attacker.guess(guard.people.public),
-        noisy=attacker.guess(guard.noise.noisy).reshape(guard.noise.size.shape),
-    )
+    return guesses_of(name, attacker, guard.people.public, guard.noise, trained_at=trained_at)
 
 
 def _dropping(guard: TableGuard, noise: Noise) -> Attacker:

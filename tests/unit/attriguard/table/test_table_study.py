@@ -13,7 +13,6 @@ from core.attriguard import (
     study_steps,
     study_table,
     table_guard,
-    table_study,
 )
 from core.attriguard.concentration import concentration
 from core.attriguard.table_records import table_columns
@@ -96,7 +95,7 @@ def test_the_seed_decides(guard: TableGuard, grown: list[Study]) -> None:
 
     def forest(seed: int) -> np.ndarray:
         told = TableSettings(trained_budgets=BUDGETS, seed=seed)
-        return next(s for s in table_study(data, CONFIG, told) if len(s.guesses) == 2).guesses[1].noisy
+        return next(s for s in study_table(table_guard(data, CONFIG, told)) if len(s.guesses) == 2).guesses[1].noisy
 
     np.testing.assert_array_equal(forest(SETTINGS.seed), grown[1].guesses[1].noisy)
     assert (forest(7) != grown[1].guesses[1].noisy).any()
@@ -113,7 +112,7 @@ def test_progress_and_stopping(guard: TableGuard) -> None:
 
 def test_an_audit_with_a_column_that_does_not_exist() -> None:
     with pytest.raises(InputError, match="got 'age'"):
-        next(table_study(samples.dataset(), CONFIG, TableSettings(frozen=("age",))))
+        next(study_table(table_guard(samples.dataset(), CONFIG, TableSettings(frozen=("age",)))))
 
 
 @pytest.mark.parametrize("learner", ["logistic", "forest", "boosting", "network"])
