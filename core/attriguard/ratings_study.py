@@ -18,24 +18,25 @@ import numpy as np
 from core.attriguard.allocation import target_distribution
 from core.attriguard.attackers import (
     ADAPTIVE,
-    Dropping,
     Fitted,
     Known,
-    LowRank,
     NoiseSeen,
     RegionBased,
     fit_adversarial,
     fit_distilled,
+    fit_dropping,
     fit_forest,
     fit_logistic,
+    fit_low_rank,
     fit_network,
     fit_one_vs_rest,
+    quiet_entries,
 )
 from core.attriguard.comparators import blurme, chisquare, local_dp, qpm
 from core.attriguard.panda import representatives
 from core.attriguard.records import Noise, Report
 from core.attriguard.settings import GuardSettings
-from core.attriguard.study import Attacker, Guesses, Study, guesses_of, unattacked
+from core.attriguard.study import Guesses, Study, guesses_of, unattacked
 from core.datasets.ratings import Ratings
 from core.estimates import Estimate, accuracy, mean, mean_rate
 from core.seeds import child_generator, child_seed
@@ -100,7 +101,7 @@ class Guarded:
             report=report,
         )
 
-    def attackers(self, name: str) -> Iterator[tuple[float | None, Attacker]]:
+    def attackers(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
         seed = self._seed(name)
         if name == "adversarial":
@@ -108,14 +109,15 @@ class Guarded:
                 fitted = fit_adversarial(self.known, self.seen, budget=budget, seed=seed)
                 yield budget, Fitted(fitted)
         elif name == "dropping":
-            yield None, Dropping(self.known, self.seen, budget=max(self.settings.trained_at), seed=seed)
+            kept = quiet_entries(self.known, self.seen, budget=max(self.settings.trained_at))
+            yield None, fit_dropping(self.known, kept, seed=seed)
         elif name == "region":
-            yield None, RegionBased(self.classifier("network"), seed=seed)
+            yield None, Fitted(RegionBased(self.classifier("network"), seed=seed))
         elif name == "distillation":
             teacher = self.classifier("network")
             yield None, Fitted(fit_distilled(self.known, teacher, seed=self._seed("network")))
         elif name == "low_rank":
-            yield None, LowRank(self.known, seed=seed)
+            yield None, fit_low_rank(self.known, seed=seed)
         else:
             yield None, Fitted(self.reader(name))
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import allocate, expected_size
+from core.attriguard.attackers import Fitted
 from core.attriguard.records import Floats, Ints, Noise
 from core.estimates import Estimate, accuracy, mean, mean_rate
 from core.serialize import Result
@@ -203,14 +204,7 @@ class Study(Result):
         return pd.DataFrame(rows).assign(**{mean_size: sizes})
 
 
-class Attacker(Protocol):
-    """Somebody who names a value for every record."""
-
-    def guess(self, records: Any) -> Ints:
-        """Return the value named for each record, (n,)."""
-
-
-def guesses_of(name: str, attacker: Attacker, public: Any, noise: Noise, *, trained_at: float | None = None) -> Guesses:
+def guesses_of(name: str, attacker: Fitted, public: Any, noise: Noise, *, trained_at: float | None = None) -> Guesses:
     """Return what an attacker names for the records (u, d), and for those with noise."""
     changed = np.flatnonzero(noise.size.ravel() > 0)
     clean = attacker.guess(public)
