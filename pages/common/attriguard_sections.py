@@ -202,10 +202,7 @@ def _card(grown: Grown, person: int) -> pandas.DataFrame:
     """Return her changed entries, one a row: before, and with the noise for each value."""
     study, guard = grown.study, grown.guard
     if study.unit == "columns":
-        card = guard.card(person, 0.0)
-        table = card.to_frame()
-        changed = np.any([version.changed for version in card.versions], axis=0)
-        return table[changed].reset_index(drop=True) if changed.any() else table.head(0)
+        return guard.card(person)
     return _rated(guard, study, person)
 
 

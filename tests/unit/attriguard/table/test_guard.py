@@ -90,23 +90,22 @@ def test_fewest_columns_that_carry_a_share(village: TablePeople, guard: TableGua
 
 
 def test_a_card_tells_her_columns_before_and_after(village: TablePeople, guard: TableGuard) -> None:
-    card = guard.card(5, 0.3)
-    assert card.before[0] == village.categories[0][int(village.public[5, 0])]
-    assert card.truth == village.values[village.truth[5]] and card.row == village.rows[5]
-    assert [v.value for v in card.versions] == list(village.values)
-    np.testing.assert_allclose([v.share for v in card.versions], guard.mechanism(0.3)[5], atol=1e-12)
-    for version in card.versions:
-        told = [a != b for a, b in zip(card.before, version.after, strict=True)]
-        assert list(version.changed) == told and sum(told) == version.size
-        assert version.found or version.share == 0
-    assert next(v for v in card.versions if v.value == card.predicted).size == 0
-    assert card.to_frame().shape == (5, 2 + 3)
+    card = guard.card(5)
+    own = guard.noise.noisy[15:18] != village.public[5]
+    assert list(card["column"]) == [name for name, some in zip(village.names, own.any(axis=0), strict=True) if some]
+    for value, size in zip(village.values, guard.noise.size[5], strict=True):
+        assert (card[f"to be read as {value}"] != card["without noise"]).sum() == size
+    assert guard.noise.size[5, guard.noise.predicted[5]] == 0 and card.shape[1] == 2 + 3
+    whole = dict(zip(village.names, village.public[5], strict=True))
+    for name, cell in zip(card["column"], card["without noise"], strict=True):
+        place = village.names.index(name)
+        assert cell == guard.columns[place].text(whole[name])
 
 
 @pytest.mark.parametrize("person", [-1, 200, 0.5, "5", True])
 def test_no_such_person(guard: TableGuard, person: int) -> None:
     with pytest.raises(InputError, match=f"one of 0 to 199, got {person!r}"):
-        guard.card(person, 0.1)
+        guard.card(person)
 
 
 def test_targets(village: TablePeople, guard: TableGuard) -> None:
