@@ -99,4 +99,4 @@ def test_income_is_predicted_as_well_but_less_fairly(data: AuditDataset, guard: 
 
 
 def rates(point: UtilityPoint) -> dict[str, float]:
-    return {rate.group: rate.rate.value for rate in point.rates}
+    return {group: rate.value for (_, group), rate in point.rates.items()}
