@@ -56,6 +56,7 @@ class Guarded:
         self.known = Known(records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values))
         self.target = target_distribution(settings.target, ratings.shares, settings.given)
         self._classifiers: dict[str, Any] = {}
+        self._noise: dict[bool, Noise] = {}
 
     def classifier(self, kind: str) -> Any:
         """Return the fitted classifier of a kind: those of `DEFENDERS`, and "forest"."""
@@ -68,26 +69,25 @@ class Guarded:
         smooth = name == "logistic" and self.settings.defender == "logistic_smooth"
         return self.classifier("logistic_smooth" if smooth else name)
 
-    @cached_property
+    @property
     def noise(self) -> Noise:
         """The representative noise of the people to protect."""
-        return self.noise_of(self.ratings.people_test)
+        return self.search()
 
     @cached_property
     def seen(self) -> NoiseSeen:
         """What attackers who run the defence themselves see on the people they know."""
-        return self._seen()
+        return NoiseSeen(noise=self.search(known=True), target=self.target)
 
-    def search(self, report: Report, *, known: bool = False) -> None:
-        """Look for the noise, unless it is there, and tell how many of the searches are done.
+    def search(self, report: Report | None = None, *, known: bool = False) -> Noise:
+        """Look once for the noise of the people to protect, or of those attackers know (`known`).
 
-        The noise is that of the people to protect, or of those attackers know (`known`). The report may raise
-        `core.errors.Cancelled`.
+        The report is told how many of the searches are done, and may raise `core.errors.Cancelled`.
         """
-        if known and "seen" not in vars(self):
-            self.seen = self._seen(report)
-        elif not known and "noise" not in vars(self):
-            self.noise = self.noise_of(self.ratings.people_test, report=report)
+        if known not in self._noise:
+            people = self.ratings.people_train if known else self.ratings.people_test
+            self._noise[known] = self.noise_of(people, report=report)
+        return self._noise[known]
 
     def noise_of(self, people: Any, settings: GuardSettings | None = None, report: Report | None = None) -> Noise:
         """Return the defender's noise for some people's records (u, d), or that of other settings."""
@@ -135,9 +135,6 @@ class Guarded:
             return fit_one_vs_rest(self.known)
         fit = fit_forest if kind == "forest" else fit_network
         return fit(self.known, seed=self._seed(kind))
-
-    def _seen(self, report: Report | None = None) -> NoiseSeen:
-        return NoiseSeen(noise=self.noise_of(self.ratings.people_train, report=report), target=self.target)
 
     def _seed(self, name: str) -> int:
         return child_seed(self.settings.seed, f"guard {name}")
