@@ -48,7 +48,6 @@ def stepwise(
     margin: float,
     step: float = 1.0,
     order: str = "scores",
-    max_steps: int | None = None,
     report: Report | None = None,
 ) -> Changes:
     """Find the changes of Algorithm 1 for q tasks, not yet shown to the classifier.
@@ -59,10 +58,10 @@ def stepwise(
     everywhere: the best of the entries that are 0 is then looked up in the order of the columns by w_i, never computed.
 
     `people` and `wanted` (q,) are whose record (u, d) a task is about, and the place of the wanted class, which must
-    lead by more than `margin`; `report` is told how many of the tasks are done; `step` τ, `order` and `max_steps` are
-    those of `panda`.
+    lead by more than `margin`; `report` is told how many of the tasks are done; `step` τ and `order` are those of
+    `panda`.
     """
-    limit = max_steps or scores.n_columns * math.ceil(1.0 / step)
+    limit = scores.n_columns * math.ceil(1.0 / step)
     ranked = np.argsort(-scores.weights[0].T, kind="stable") if scores.linear and order == "scores" else None
     length = np.diff(records.indptr)[people]
     width = scores.n_columns if ranked is None else max(scores.classes.size, int(length.max(initial=0)))
@@ -231,20 +230,16 @@ class _Search:
         step: float,
         margin: float,
         order: str,
-        max_steps: int | None,
     ) -> None:
         choice(policy, POLICIES, name="policy")
         choice(order, ORDERS, name="order")
         if not 0.0 < step <= 1.0:
             raise InputError(f"step must be above 0 and at most 1, got {step!r}.")
-        if max_steps is not None and max_steps < 1:
-            raise InputError(f"max_steps must be at least 1, got {max_steps!r}.")
         self.policy, self.public, self.classifier = policy, public, classifier
         self.how: dict[str, Any] = {
             "margin": at_least_zero(margin, name="margin"),
             "step": step,
             "order": order,
-            "max_steps": max_steps,
         }
         self.scores = read_scores(classifier)
         self.records = read_records(public, self.scores.n_columns)
@@ -277,7 +272,6 @@ def panda(
     step: float = 1.0,
     margin: float = 0.0,
     order: str = "scores",
-    max_steps: int | None = None,
 ) -> NoisyRecords:
     """Change few entries of each record so that the classifier reads a wanted value.
 
@@ -299,8 +293,6 @@ def panda(
     order : str
         "scores" follows the decision score, as the paper does; "softmax" the probability, which takes fewer changes
         with many values and more time.
-    max_steps : int, optional
-        Most steps a record; by default as many as there are entries to move.
 
     Returns
     -------
@@ -311,7 +303,7 @@ def panda(
     InputError
         If an argument is out of range, or the classifier is of another kind.
     """
-    search = _Search(public, classifier, policy=policy, step=step, margin=margin, order=order, max_steps=max_steps)
+    search = _Search(public, classifier, policy=policy, step=step, margin=margin, order=order)
     people = np.arange(search.predicted.size)
     noisy, changes, fallback = search.run(people, one_value_each(target, people.size))
     return NoisyRecords(noisy=noisy, size=changes.sizes(), found=changes.found, fallback=fallback)
@@ -325,7 +317,6 @@ def representatives(
     step: float = 1.0,
     margin: float = 0.0,
     order: str = "scores",
-    max_steps: int | None = None,
     n_values: int | None = None,
     report: Report | None = None,
 ) -> Noise:
@@ -343,7 +334,7 @@ def representatives(
     -------
     Noise
     """
-    search = _Search(public, classifier, policy=policy, step=step, margin=margin, order=order, max_steps=max_steps)
+    search = _Search(public, classifier, policy=policy, step=step, margin=margin, order=order)
     least, u = int(search.scores.classes.max()) + 1, search.predicted.size
     m = least if n_values is None else n_values
     if m < least:

@@ -59,7 +59,7 @@ class TableGuard(Result):
     @cached_property
     def plausibility(self) -> Plausibility:
         """How plausible the changed records are."""
-        return judge_plausibility(self.people, self.noise, self.columns, self.rules)
+        return judge_plausibility(self.people, self.noise, self.columns)
 
     def card(self, person: int) -> pandas.DataFrame:
         """Return what the noise changes in one protected person's record, a row a column: as it is, and by value."""
