@@ -79,6 +79,13 @@ def pairs_held(record: np.ndarray, rules: PairRules) -> set[tuple[int, int]]:
     return {(a, b) for a, b in combinations(places.tolist(), 2) if rules.forbidden[a, b]}
 
 
+def broken(rules: PairRules, records: np.ndarray) -> np.ndarray:
+    """Return how many forbidden pairs each record holds, (n,)."""
+    places = rules.places(records)
+    pairs = combinations([j for j, values in enumerate(rules.listed) if values.size], 2)
+    return np.sum([rules.forbidden[places[:, a], places[:, b]] for a, b in pairs], axis=0)
+
+
 def leads(defender: Defender, records: np.ndarray) -> np.ndarray:
     """Return by how much each value's score leads every other's, (n, m), from the classifier's own decision values."""
     scores = defender.classifier.decision_function(defender.encoder.transform(records))

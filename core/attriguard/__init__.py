@@ -11,7 +11,6 @@ from core.attriguard.ratings_study import (
     Guarded,
     Transfer,
     comparison,
-    ratings_study,
     study_ratings,
     transfer,
 )
@@ -19,7 +18,7 @@ from core.attriguard.records import POLICIES, Noise, NoisyRecords
 from core.attriguard.settings import DEFENDERS, CurveSettings, GuardSettings, TableSettings
 from core.attriguard.study import PUBLISHED_CURVE, Guesses, Point, Study, strongest_point
 from core.attriguard.table_guard import TableGuard
-from core.attriguard.table_study import TABLE_ATTACKER_TITLES, study_steps, study_table, table_guard, table_study
+from core.attriguard.table_study import TABLE_ATTACKER_TITLES, study_steps, study_table, table_guard
 from core.attriguard.utility import (
     Recommendation,
     TableUtility,
@@ -61,7 +60,6 @@ __all__ = [
     "concentration",
     "expected_size",
     "panda",
-    "ratings_study",
     "recommendation",
     "representatives",
     "strongest_point",
@@ -69,7 +67,6 @@ __all__ = [
     "study_steps",
     "study_table",
     "table_guard",
-    "table_study",
     "table_utility",
     "target_distribution",
     "transfer",

@@ -218,7 +218,11 @@ def checked_arguments(
     noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, found: npt.ArrayLike | None
 ) -> tuple[Floats, Floats, Bools]:
     """Return sizes, everybody's own goal and her cheapest values, all (u, m); the arguments are those of `allocate`."""
-    size, goal = _sizes(noise_size), checked_shares(target_distribution, name="The target")
+    try:
+        size = np.asarray(noise_size, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"noise_size must hold a number for every person and value, got {noise_size!r:.60}.") from None
+    goal = checked_shares(target_distribution, name="The target")
     if size.ndim != 2 or size.shape[1] != goal.size:
         raise InputError(
             f"noise_size must have one row a person and one column a share, {goal.size}, got shape {size.shape}."
@@ -231,16 +235,12 @@ def checked_arguments(
         raise InputError(f"noise_size must be finite and at least 0, got {wrong[0]:g}.")
     budget = at_least_zero(budget, name="budget")
     least = np.where(usable, size, np.inf).min(axis=1, initial=np.inf)
-    _check_feasible(least, budget)
+    if without := int(np.isinf(least).sum()):
+        raise InputError(f"Everybody needs a noise that was found, {without} of {least.size} people have none.")
+    if (least > budget).any():
+        raise InputError(f"budget must be at least everybody's smallest noise, {least.max():g}, got {budget:g}.")
     cheapest = usable & (size == least[:, None])
     return size, _own_goal(goal, usable, cheapest), cheapest
-
-
-def _sizes(noise_size: npt.ArrayLike) -> Floats:
-    try:
-        return np.asarray(noise_size, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"noise_size must hold a number for every person and value, got {noise_size!r:.60}.") from None
 
 
 def _own_goal(goal: Floats, usable: Bools, cheapest: Bools) -> Floats:
@@ -248,11 +248,3 @@ def _own_goal(goal: Floats, usable: Bools, cheapest: Bools) -> Floats:
     p = np.where(usable, goal, 0.0)
     total = p.sum(axis=1, keepdims=True)
     return np.where(total > 0, p / np.where(total > 0, total, 1.0), _evenly(cheapest))
-
-
-def _check_feasible(least: Floats, budget: float) -> None:
-    without = int(np.isinf(least).sum())
-    if without:
-        raise InputError(f"Everybody needs a noise that was found, {without} of {least.size} people have none.")
-    if (least > budget).any():
-        raise InputError(f"budget must be at least everybody's smallest noise, {least.max():g}, got {budget:g}.")

@@ -1,6 +1,6 @@
 """Attackers on ratings: those who know nothing of the noise, and those who do (Jia and Gong 2018).
 
-Classifiers are fitted by `fit_...`; attackers who treat the records before they ask one are classes. How long a network
+How long a network
 learns is chosen on a tenth of the known people, who are held out: after every pass over the others it says how likely
 their values are, and it stops when this has not become better, keeping the best pass.
 """
@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import allocate
+from core.attriguard.classifiers import in_batches
+from core.attriguard.concentration import concentration
 from core.attriguard.records import Noise
 from core.serialize import Result
 
@@ -34,10 +36,6 @@ ATTACKER_TITLES = {
 ADAPTIVE = frozenset({"adversarial", "dropping"})
 """Those who run the defence themselves, on the people they know."""
 
-_BATCH = 8_000
-
-Guessing = Callable[[Any], npt.NDArray[np.int64]]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known(Result):
@@ -48,29 +46,15 @@ class Known(Result):
     n_values: int  # m, number of values the attribute has
 
 
-class Attacker(Protocol):
-    """Somebody who names a value for every record."""
-
-    def guess(self, records: Any) -> npt.NDArray[np.int64]:
-        """Return the value named for each record, (n,)."""
-
-
 class Fitted:
-    """An attacker who asks a fitted scikit-learn classifier."""
+    """An attacker who asks a fitted classifier, of scikit-learn or like it, about what `see` makes of the records."""
 
-    def __init__(self, classifier: Any) -> None:
-        self.classifier = classifier
+    def __init__(self, classifier: Any, see: Callable[[Any], Any] = lambda records: records) -> None:
+        self.classifier, self._see = classifier, see
 
     def guess(self, records: Any) -> npt.NDArray[np.int64]:
         """Return the value named for each record, (n,)."""
-        return in_batches(self.classifier.predict, records)
-
-
-def in_batches(guess: Guessing, records: Any) -> npt.NDArray[np.int64]:
-    """Return the guesses of a function for a few thousand records at a time, so that memory stays small."""
-    starts = range(0, records.shape[0], _BATCH)
-    parts = [np.asarray(guess(records[start : start + _BATCH]), dtype=np.int64) for start in starts]
-    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+        return in_batches(lambda part: self.classifier.predict(self._see(part)), records)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,14 +76,6 @@ class NoiseSeen(Result):
     def draw(self, mechanism: npt.NDArray[np.float64], rng: np.random.Generator) -> Any:
         """Return every known person's record with noise drawn from a mechanism, (n, d)."""
         return self.noise.chosen(drawn(mechanism, rng))
-
-    def item_shares(self, records: Any, budget: float) -> npt.NDArray[np.float64]:
-        """Return the share of all expected changes at a budget that each entry of `records` carries, (d,)."""
-        from core.attriguard.concentration import changes_per_entry
-
-        changes = changes_per_entry(records, self.noise, self.mechanism(budget))
-        total = changes.sum()
-        return np.asarray(changes / total if total else changes)
 
 
 def drawn(mechanism: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -212,46 +188,35 @@ def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
     return fit_network(known, seed=seed, lesson=lesson)
 
 
-class Dropping:
-    """Does without the fewest entries that carry a share of all expected changes.
+def quiet_entries(known: Known, seen: NoiseSeen, *, budget: float, share: float = 0.9) -> npt.NDArray[np.intp]:
+    """Return the entries left without the fewest that carry this share of all expected changes.
 
-    Minimum noise uses the few entries that tell the values apart best, again and again. She finds them by running
-    AttriGuard at a budget on the people she knows, and learns from all the others, on clean records: so hers is no
-    budget she was trained at.
+    Minimum noise uses the few entries that tell the values apart best, again and again. An attacker finds them by
+    running AttriGuard at a budget on the people she knows.
     """
-
-    def __init__(self, known: Known, seen: NoiseSeen, *, budget: float, seed: int, share: float = 0.9) -> None:
-        carried = seen.item_shares(known.records, budget)
-        order = np.argsort(-carried, kind="stable")
-        most = int(np.searchsorted(np.cumsum(carried[order]), share)) + 1 if carried.any() else 0
-        self.kept = np.sort(order[min(most, carried.size - 1) :])
-        rest = Known(records=known.records[:, self.kept], values=known.values, n_values=known.n_values)
-        self._network = fit_network(rest, seed=seed)
-
-    def guess(self, records: Any) -> npt.NDArray[np.int64]:
-        """Return the value named for each record, (n,)."""
-        return in_batches(lambda part: self._network.predict(part[:, self.kept]), records)
+    carried = concentration(known.records, seen.noise, seen.mechanism(budget))
+    return np.setdiff1d(np.arange(carried.n_entries), carried.carrying(share))
 
 
-class LowRank:
-    """Looks at a record's place along a few directions, the known people's main ones of taste (LRA-A).
+def fit_dropping(known: Known, kept: npt.NDArray[np.intp], *, seed: int) -> Fitted:
+    """Return an attacker who learns from the entries kept, on clean records: hers is no budget she was trained at."""
+    rest = Known(records=known.records[:, kept], values=known.values, n_values=known.n_values)
+    return Fitted(fit_network(rest, seed=seed), lambda records: records[:, kept])
+
+
+def fit_low_rank(known: Known, *, seed: int, rank: int = 100) -> Fitted:
+    """Return an attacker who looks at a record's place along the known people's main directions of taste (LRA-A).
 
     A rating that no direction explains, as noise may be, is lost in the projection; a network learns from what is left.
     The directions come from a truncated singular value decomposition (the paper's from a non-negative factorisation).
     """
+    from sklearn.decomposition import TruncatedSVD
 
-    def __init__(self, known: Known, *, seed: int, rank: int = 100) -> None:
-        from sklearn.decomposition import TruncatedSVD
-
-        people, entries = known.records.shape
-        self._directions = TruncatedSVD(max(1, min(rank, entries - 1, people - 1)), random_state=seed)
-        there = self._directions.fit_transform(known.records)
-        places = Known(records=there, values=known.values, n_values=known.n_values)
-        self._network = fit_network(places, seed=seed)
-
-    def guess(self, records: Any) -> npt.NDArray[np.int64]:
-        """Return the value named for each record, (n,)."""
-        return in_batches(lambda part: self._network.predict(self._directions.transform(part)), records)
+    people, entries = known.records.shape
+    directions = TruncatedSVD(max(1, min(rank, entries - 1, people - 1)), random_state=seed)
+    there = directions.fit_transform(known.records)
+    places = Known(records=there, values=known.values, n_values=known.n_values)
+    return Fitted(fit_network(places, seed=seed), directions.transform)
 
 
 class RegionBased:
@@ -266,11 +231,8 @@ class RegionBased:
         self._network = network
         self._shifts = rng.uniform(-radius, radius, size=(points, network.coefs_[0].shape[0])) @ network.coefs_[0]
 
-    def guess(self, records: Any) -> npt.NDArray[np.int64]:
+    def predict(self, records: Any) -> npt.NDArray[np.int64]:
         """Return the value with the most votes for each record, (n,)."""
-        return in_batches(self._vote, records)
-
-    def _vote(self, records: Any) -> npt.NDArray[np.int64]:
         network = self._network
         hidden = (records @ network.coefs_[0] + network.intercepts_[0]).astype(np.float32)
         outer, bias = (part[1].astype(np.float32) for part in (network.coefs_, network.intercepts_))

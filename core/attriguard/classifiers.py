@@ -187,7 +187,7 @@ def network_scores(classifier: Any) -> Scores:
     )
 
 
-_ROWS = 8192  # records shown to the classifier at a time
+_ROWS = 8_000
 
 
 def read_scores(classifier: Any) -> Scores:
@@ -201,13 +201,15 @@ def read_scores(classifier: Any) -> Scores:
     )
 
 
+def in_batches(read: Callable[[Any], Any], rows: Any) -> Ints:
+    """Return what a function reads off rows (q, d), a few thousand at a time, so that memory stays small."""
+    parts = [np.asarray(read(rows[first : first + _ROWS])) for first in range(0, rows.shape[0], _ROWS)]
+    return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, dtype=np.int64)
+
+
 def read_values(classifier: Any, rows: Any) -> Ints:
-    """Return what the classifier reads off each row (q, d), a few thousand at a time."""
-    rows = rows.tocsr() if hasattr(rows, "tocsr") else np.asarray(rows)
-    if not rows.shape[0]:
-        return np.zeros(0, dtype=np.int64)
-    parts = [classifier.predict(rows[first : first + _ROWS]) for first in range(0, rows.shape[0], _ROWS)]
-    return np.concatenate(parts).astype(np.int64)
+    """Return what the classifier reads off each row (q, d)."""
+    return in_batches(classifier.predict, rows.tocsr() if hasattr(rows, "tocsr") else np.asarray(rows))
 
 
 def one_value_each(target: npt.ArrayLike, people: int) -> Ints:

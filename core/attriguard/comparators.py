@@ -108,7 +108,7 @@ def _statistic(records: sparse.csr_array, own: Floats) -> Floats:
     return np.asarray(((observed - expected) ** 2 / np.where(expected > 0, expected, 1.0)).sum(axis=1))
 
 
-LEVELS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+LEVELS = np.array([0.0, 0.2, 0.4, 0.6, 0.8, 1.0])
 """No rating, and one to five stars."""
 
 
@@ -123,7 +123,9 @@ def local_dp(records: sparse.csr_array, *, epsilon: float, rng: np.random.Genera
 
     if not epsilon > 0:
         raise InputError(f"epsilon must be above 0, got {epsilon!r}.")
-    records = _rounded(records)
+    records = records.copy()
+    records.data = LEVELS[_nearest(records.data)]
+    records.eliminate_zeros()
     people, entries = records.shape
     moved = (len(LEVELS) - 1) / (math.exp(min(epsilon, 700.0)) + len(LEVELS) - 1)
     count = rng.binomial(entries, moved, size=people)
@@ -133,30 +135,17 @@ def local_dp(records: sparse.csr_array, *, epsilon: float, rng: np.random.Genera
     drawn = [rng.choice(entries, size=number, replace=False) for number in count]
     columns = np.concatenate(drawn).astype(np.int32)  # forests take no 64 bit positions
     old = np.asarray(records[rows, columns]).ravel()
-    changed = sparse.csr_array((_another(old, rng) - old, (rows, columns)), shape=records.shape)
+    another = LEVELS[(_nearest(old) + rng.integers(1, LEVELS.size, size=old.size)) % LEVELS.size]
+    changed = sparse.csr_array((another - old, (rows, columns)), shape=records.shape)
     noisy = sparse.csr_array(records + changed)
     noisy.data = np.round(noisy.data, 12)  # sums of floats: what became no rating is 0 again
     noisy.eliminate_zeros()
     return noisy
 
 
-def _rounded(records: sparse.csr_array) -> sparse.csr_array:
-    """Return the records with every rating at its nearest level."""
-    rounded = records.copy()
-    rounded.data = np.array(LEVELS)[_nearest(records.data)]
-    rounded.eliminate_zeros()
-    return rounded
-
-
 def _nearest(ratings: Floats) -> npt.NDArray[np.int64]:
     """Return the place of each rating's nearest level."""
-    return np.asarray(np.abs(ratings[:, None] - np.array(LEVELS)).argmin(axis=1))
-
-
-def _another(old: Floats, rng: np.random.Generator) -> Floats:
-    """Return one of the other levels for each entry, all alike likely."""
-    levels = np.array(LEVELS)
-    return levels[(_nearest(old) + rng.integers(1, levels.size, size=old.size)) % levels.size]
+    return np.asarray(np.abs(ratings[:, None] - LEVELS).argmin(axis=1))
 
 
 def qpm(
@@ -206,20 +195,9 @@ def _representatives(records: sparse.csr_array, distance: Floats) -> sparse.csr_
 def _distances(records: sparse.csr_array, own: npt.NDArray[Any], shows: sparse.csr_array, clusters: int) -> Floats:
     """Return the mean number of entries in which each cluster's people differ from each record shown."""
     size = np.maximum(np.bincount(own, minlength=clusters), 1)
-    differ = [np.asarray((records != _repeated(show, records.shape[0])).sum(axis=1)).ravel() for show in shows]
+    repeated = (shows[np.full(records.shape[0], place)] for place in range(clusters))
+    differ = [np.asarray((records != show).sum(axis=1)).ravel() for show in repeated]
     return np.column_stack([np.bincount(own, weights=count, minlength=clusters) / size for count in differ])
-
-
-def _repeated(show: sparse.csr_array, times: int) -> sparse.csr_array:
-    """Return a matrix with the same row over and over."""
-    from scipy import sparse
-
-    row = show.toarray().ravel()
-    columns = np.flatnonzero(row)
-    return sparse.csr_array(
-        (np.tile(row[columns], times), np.tile(columns, times), columns.size * np.arange(times + 1)),
-        shape=(times, row.size),
-    )
 
 
 def _mapping(joint: Floats, distance: Floats, slack: float) -> Floats:

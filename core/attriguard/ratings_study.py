@@ -18,25 +18,25 @@ import numpy as np
 from core.attriguard.allocation import target_distribution
 from core.attriguard.attackers import (
     ADAPTIVE,
-    Attacker,
-    Dropping,
     Fitted,
     Known,
-    LowRank,
     NoiseSeen,
     RegionBased,
     fit_adversarial,
     fit_distilled,
+    fit_dropping,
     fit_forest,
     fit_logistic,
+    fit_low_rank,
     fit_network,
     fit_one_vs_rest,
+    quiet_entries,
 )
 from core.attriguard.comparators import blurme, chisquare, local_dp, qpm
 from core.attriguard.panda import representatives
 from core.attriguard.records import Noise, Report
 from core.attriguard.settings import GuardSettings
-from core.attriguard.study import Guesses, Study
+from core.attriguard.study import Guesses, Study, guesses_of, unattacked
 from core.datasets.ratings import Ratings
 from core.estimates import Estimate, accuracy, mean, mean_rate
 from core.seeds import child_generator, child_seed
@@ -56,6 +56,7 @@ class Guarded:
         self.known = Known(records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values))
         self.target = target_distribution(settings.target, ratings.shares, settings.given)
         self._classifiers: dict[str, Any] = {}
+        self._noise: dict[bool, Noise] = {}
 
     def classifier(self, kind: str) -> Any:
         """Return the fitted classifier of a kind: those of `DEFENDERS`, and "forest"."""
@@ -68,26 +69,25 @@ class Guarded:
         smooth = name == "logistic" and self.settings.defender == "logistic_smooth"
         return self.classifier("logistic_smooth" if smooth else name)
 
-    @cached_property
+    @property
     def noise(self) -> Noise:
         """The representative noise of the people to protect."""
-        return self.noise_of(self.ratings.people_test)
+        return self.search()
 
     @cached_property
     def seen(self) -> NoiseSeen:
         """What attackers who run the defence themselves see on the people they know."""
-        return self._seen()
+        return NoiseSeen(noise=self.search(known=True), target=self.target)
 
-    def search(self, report: Report, *, known: bool = False) -> None:
-        """Look for the noise, unless it is there, and tell how many of the searches are done.
+    def search(self, report: Report | None = None, *, known: bool = False) -> Noise:
+        """Look once for the noise of the people to protect, or of those attackers know (`known`).
 
-        The noise is that of the people to protect, or of those attackers know (`known`). The report may raise
-        `core.errors.Cancelled`.
+        The report is told how many of the searches are done, and may raise `core.errors.Cancelled`.
         """
-        if known and "seen" not in vars(self):
-            self.seen = self._seen(report)
-        elif not known and "noise" not in vars(self):
-            self.noise = self.noise_of(self.ratings.people_test, report=report)
+        if known not in self._noise:
+            people = self.ratings.people_train if known else self.ratings.people_test
+            self._noise[known] = self.noise_of(people, report=report)
+        return self._noise[known]
 
     def noise_of(self, people: Any, settings: GuardSettings | None = None, report: Report | None = None) -> Noise:
         """Return the defender's noise for some people's records (u, d), or that of other settings."""
@@ -101,7 +101,7 @@ class Guarded:
             report=report,
         )
 
-    def attackers(self, name: str) -> Iterator[tuple[float | None, Attacker]]:
+    def attackers(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
         seed = self._seed(name)
         if name == "adversarial":
@@ -109,26 +109,22 @@ class Guarded:
                 fitted = fit_adversarial(self.known, self.seen, budget=budget, seed=seed)
                 yield budget, Fitted(fitted)
         elif name == "dropping":
-            yield None, Dropping(self.known, self.seen, budget=max(self.settings.trained_at), seed=seed)
+            kept = quiet_entries(self.known, self.seen, budget=max(self.settings.trained_at))
+            yield None, fit_dropping(self.known, kept, seed=seed)
         elif name == "region":
-            yield None, RegionBased(self.classifier("network"), seed=seed)
+            yield None, Fitted(RegionBased(self.classifier("network"), seed=seed))
         elif name == "distillation":
             teacher = self.classifier("network")
             yield None, Fitted(fit_distilled(self.known, teacher, seed=self._seed("network")))
         elif name == "low_rank":
-            yield None, LowRank(self.known, seed=seed)
+            yield None, fit_low_rank(self.known, seed=seed)
         else:
             yield None, Fitted(self.reader(name))
 
     def guesses(self, name: str) -> Iterator[Guesses]:
         """Yield what the attackers of a name say about every person with every noise."""
-        noise = self.noise
-        changed = np.flatnonzero(noise.size.ravel() > 0)
         for budget, attacker in self.attackers(name):
-            clean = attacker.guess(self.ratings.people_test)
-            noisy = np.repeat(clean, noise.size.shape[1])
-            noisy[changed] = attacker.guess(noise.noisy[changed])
-            yield Guesses(attacker=name, trained_at=budget, clean=clean, noisy=noisy.reshape(noise.size.shape))
+            yield guesses_of(name, attacker, self.ratings.people_test, self.noise, trained_at=budget)
 
     def _fitted(self, kind: str) -> Any:
         if kind == "logistic":
@@ -140,22 +136,8 @@ class Guarded:
         fit = fit_forest if kind == "forest" else fit_network
         return fit(self.known, seed=self._seed(kind))
 
-    def _seen(self, report: Report | None = None) -> NoiseSeen:
-        return NoiseSeen(noise=self.noise_of(self.ratings.people_train, report=report), target=self.target)
-
     def _seed(self, name: str) -> int:
         return child_seed(self.settings.seed, f"guard {name}")
-
-
-def ratings_study(ratings: Ratings, settings: GuardSettings, report: Report | None = None) -> Iterator[Study]:
-    """Yield the study of some ratings as it grows; see `study_ratings`.
-
-    Raises
-    ------
-    InputError
-        If the target's shares do not fit the ratings' values.
-    """
-    yield from study_ratings(Guarded(ratings, settings), report)
 
 
 def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[Study]:
@@ -185,7 +167,8 @@ def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[St
 
     tell()
     search(known=False)
-    study = _empty_study(guarded)
+    ratings, noise, target = guarded.ratings, guarded.noise, guarded.target
+    study = unattacked(ratings, unit="ratings", truth=ratings.values_test, noise=noise, target=target)
     yield study
     for name in guarded.settings.attackers:
         if name in ADAPTIVE and not searched:
@@ -196,23 +179,6 @@ def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[St
             done += 1
             tell()
         yield study
-
-
-def _empty_study(guarded: Guarded) -> Study:
-    """Return the study before anybody attacks."""
-    ratings, noise = guarded.ratings, guarded.noise
-    return Study(
-        title=ratings.title,
-        attribute=ratings.attribute,
-        unit="ratings",
-        values=ratings.values,
-        truth=ratings.values_test,
-        predicted=noise.predicted,
-        size=noise.size,
-        found=noise.found,
-        target=guarded.target,
-        shares=ratings.shares,
-    )
 
 
 def _steps(settings: GuardSettings) -> int:

@@ -62,19 +62,11 @@ class Changes:
         )
 
 
-def no_changes(tasks: int) -> Changes:
-    """Return nothing found for any task."""
-    nothing = np.zeros(0, dtype=np.int64)
-    return Changes(found=np.zeros(tasks, dtype=bool), task=nothing, column=nothing, value=np.zeros(0))
-
-
 def join(tasks: int, parts: list[tuple[Ints, Changes]]) -> Changes:
-    """Return what was found for some of the tasks at a time, each part with the numbers of its tasks."""
+    """Return what was found for some of the tasks at a time, each part, one at least, with its tasks' numbers."""
     found = np.zeros(tasks, dtype=bool)
     for numbers, part in parts:
         found[numbers] |= part.found
-    if not parts:
-        return no_changes(tasks)
     task = np.concatenate([numbers[part.task] for numbers, part in parts])
     order = np.argsort(task, kind="stable")
     column = np.concatenate([part.column for _, part in parts])

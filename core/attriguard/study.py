@@ -11,17 +11,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import allocate, expected_size
+from core.attriguard.attackers import Fitted
+from core.attriguard.records import Floats, Ints, Noise
 from core.estimates import Estimate, accuracy, mean, mean_rate
 from core.serialize import Result
 
 if TYPE_CHECKING:
     import pandas
+
+    from core.attriguard.table_records import TablePeople
+    from core.datasets.ratings import Ratings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +202,31 @@ class Study(Result):
             )
         sizes = pd.Series([row[mean_size] for row in rows], dtype=object)  # numbers alone would turn None into nan
         return pd.DataFrame(rows).assign(**{mean_size: sizes})
+
+
+def guesses_of(name: str, attacker: Fitted, public: Any, noise: Noise, *, trained_at: float | None = None) -> Guesses:
+    """Return what an attacker names for the records (u, d), and for those with noise."""
+    changed = np.flatnonzero(noise.size.ravel() > 0)
+    clean = attacker.guess(public)
+    noisy = np.repeat(clean, noise.size.shape[1])
+    noisy[changed] = attacker.guess(noise.noisy[changed])
+    return Guesses(attacker=name, trained_at=trained_at, clean=clean, noisy=noisy.reshape(noise.size.shape))
+
+
+def unattacked(people: Ratings | TablePeople, *, unit: str, truth: Ints, noise: Noise, target: Floats) -> Study:
+    """Return the study before anybody attacks; the arguments are as in `Study`."""
+    return Study(
+        title=people.title,
+        attribute=people.attribute,
+        unit=unit,
+        values=people.values,
+        truth=truth,
+        predicted=noise.predicted,
+        size=noise.size,
+        found=noise.found,
+        target=target,
+        shares=people.shares,
+    )
 
 
 PUBLISHED_CURVE = {0.3: 0.41, 0.5: 0.37, 1.0: 0.30, 2.0: 0.18, 3.0: 0.12, 4.0: 0.09, 5.0: 0.08}

@@ -22,39 +22,6 @@ if TYPE_CHECKING:
     import pandas
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Version(Result):
-    """One person's record with the noise for one value, her d cells as they read."""
-
-    value: str  # what the defender's classifier reads off it
-    target: float  # p, the value's share in the target distribution
-    share: float  # M, how often this noise is used
-    found: bool  # if there is no noise for the value, the record is as it was and never used for it
-    size: int  # columns changed
-    after: tuple[str, ...]
-    changed: tuple[bool, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card(Result):
-    """One protected person: her record without noise and with the noise for each value."""
-
-    row: int  # in the audit's table
-    truth: str
-    predicted: str  # what the defender's classifier reads off her record without noise
-    budget: float  # β the shares are for
-    columns: tuple[str, ...]
-    before: tuple[str, ...]  # her cells
-    versions: tuple[Version, ...]  # one a value, in their order
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a column: her cell, and the cell with each value's noise."""
-        import pandas as pd
-
-        cells = {"column": self.columns, "without noise": self.before}
-        return pd.DataFrame(cells | {f"to be read as {version.value}": version.after for version in self.versions})
-
-
 @dataclass(frozen=True, kw_only=True)
 class TableGuard(Result):
     """Everything but the attackers.
@@ -92,42 +59,24 @@ class TableGuard(Result):
     @cached_property
     def plausibility(self) -> Plausibility:
         """How plausible the changed records are."""
-        return judge_plausibility(self.people, self.noise, self.columns, self.rules)
+        return judge_plausibility(self.people, self.noise, self.columns)
 
-    def card(self, person: int, budget: float) -> Card:
-        """Return one protected person's record without noise and with the noise for each value."""
+    def card(self, person: int) -> pandas.DataFrame:
+        """Return what the noise changes in one protected person's record, a row a column: as it is, and by value."""
+        import pandas as pd
+
         u, m = self.noise.size.shape
         if isinstance(person, bool) or not isinstance(person, (int, np.integer)) or not 0 <= person < u:
             raise InputError(f"The person must be one of 0 to {u - 1}, got {person!r}.")
-        own = slice(person, person + 1)
-        used = allocate(self.noise.size[own], self.target, budget, found=self.noise.found[own])[0]
-        before = self.people.public[person]
-        versions = tuple(self._version(person, i, float(used[i])) for i in range(m))
-        return Card(
-            row=int(self.people.rows[person]),
-            truth=self.people.values[self.people.truth[person]],
-            predicted=self.people.values[self.noise.predicted[person]],
-            budget=budget,
-            columns=self.people.names,
-            before=self._texts(before),
-            versions=versions,
-        )
+        before, after = self.people.public[person], self.noise.noisy[person * m : (person + 1) * m]
+        changed = np.flatnonzero((after != before).any(axis=0))
 
-    def _version(self, person: int, value: int, share: float) -> Version:
-        m = len(self.people.values)
-        after = self.noise.noisy[person * m + value]
-        return Version(
-            value=self.people.values[value],
-            target=float(self.target[value]),
-            share=share,
-            found=bool(self.noise.found[person, value]),
-            size=int(self.noise.size[person, value]),
-            after=self._texts(after),
-            changed=tuple((after != self.people.public[person]).tolist()),
-        )
+        def cells(record: npt.NDArray[np.float64]) -> list[str]:
+            return [self.columns[j].text(record[j]) for j in changed]
 
-    def _texts(self, record: npt.NDArray[np.float64]) -> tuple[str, ...]:
-        return tuple(column.text(value) for column, value in zip(self.columns, record, strict=True))
+        named = {"column": [self.people.names[j] for j in changed], "without noise": cells(before)}
+        values = zip(self.people.values, after, strict=True)
+        return pd.DataFrame(named | {f"to be read as {value}": cells(record) for value, record in values})
 
 
 def guard_table(people: TablePeople, settings: TableSettings | None = None) -> TableGuard:

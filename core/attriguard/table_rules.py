@@ -63,13 +63,6 @@ class PairRules(Result):
         """Return where each cell's value stands in `forbidden`, (n, d)."""
         return places_of(self.listed, records)
 
-    def broken(self, records: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
-        """Return how many forbidden pairs each record holds, (n,)."""
-        place = self.places(records)
-        pairs = combinations([j for j, values in enumerate(self.listed) if values.size], 2)
-        held = [self.forbidden[place[:, a], place[:, b]] for a, b in pairs]
-        return np.sum(held, axis=0, dtype=np.int64) if held else np.zeros(len(records), dtype=np.int64)
-
 
 def find_rules(
     known: npt.NDArray[np.float64], columns: Sequence[Column], *, least_expected: float = LEAST_EXPECTED
@@ -165,7 +158,6 @@ class Plausibility(Result):
     changed: int  # records with noise, one for each person and value that needs some and has some
     without_solution: int  # pairs of person and value for which no noise was found; these records stay as they are
     unseen: Estimate  # share of the changed records with a pair of listed values, of two columns, that nobody has
-    broken: Estimate  # share with a pair that the rules forbid; all of them held it before
 
     @property
     def plausible(self) -> Estimate:
@@ -174,9 +166,7 @@ class Plausibility(Result):
         return Estimate(value=1 - u.value, low=1 - u.high, high=1 - u.low, n=u.n, level=u.level)
 
 
-def judge_plausibility(
-    people: TablePeople, noise: Noise, columns: tuple[Column, ...], rules: PairRules
-) -> Plausibility:
+def judge_plausibility(people: TablePeople, noise: Noise, columns: tuple[Column, ...]) -> Plausibility:
     """Return how plausible the records with noise are; seen is what known or protected people have without noise."""
     changed = noise.noisy[(noise.size > 0).ravel()]
     everybody = np.vstack([people.known, people.public])
@@ -185,7 +175,6 @@ def judge_plausibility(
         changed=len(changed),
         without_solution=int((~noise.found).sum()),
         unseen=proportion(int(odd.sum()), len(changed)),
-        broken=proportion(int((rules.broken(changed) > 0).sum()), len(changed)),
     )
 
 

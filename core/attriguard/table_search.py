@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.records import Floats, Noise, NoisyRecords
+from core.attriguard.records import Floats, Noise
 from core.attriguard.table_records import Column, Encoder, fit_encoder
 from core.attriguard.table_rules import PairRules
 from core.validation import choice
@@ -241,19 +241,13 @@ def joint_moves(
             rest = walk.scores[:, rows] - walk.terms[:, rows, column] - walk.terms[:, rows, other]
             both = moves.terms[:, seconds] + moves.terms[:, [first]]
             after = log_odds(rest[:, :, None] + both[:, None], target, lead=lead)
-            _keep_best(joint, rows, first, seconds, np.where(allowed, after.odds, -np.inf), after.reached)
+            odds = np.where(allowed, after.odds, -np.inf)
+            best = odds.argmax(axis=1)
+            picked = np.arange(rows.size), best
+            joint.odds[rows, first] = odds[picked]
+            joint.reached[rows, first] = after.reached[picked] & np.isfinite(odds[picked])
+            joint.partner[rows, first] = seconds[best]
     return joint
-
-
-def _keep_best(
-    joint: Joint, rows: Places, first: np.intp, seconds: Places, odds: Floats, reached: npt.NDArray[np.bool_]
-) -> None:
-    """Note the best second change of these rows, from the odds and reach of all of them, (rows, seconds)."""
-    best = odds.argmax(axis=1)
-    picked = np.arange(rows.size), best
-    joint.odds[rows, first] = odds[picked]
-    joint.reached[rows, first] = reached[picked] & np.isfinite(odds[picked])
-    joint.partner[rows, first] = seconds[best]
 
 
 _CELLS = 1_000_000  # records x changes x values weighed at once; bounds the memory
@@ -271,35 +265,22 @@ def table_representatives(
 ) -> Noise:
     """Return everybody's noise for every value, whose score must lead every other's by the margin.
 
-    Defender, moves and rules must be of the same columns as the public records (u, d).
+    Defender, moves and rules must be of the same columns as the public records (u, d). The classifier is asked again to
+    make sure; records that read as the value in the end but lack the margin count as not found, and stay as they were.
     """
     u, m = len(public), defender.m
     predicted = defender.predict(public)
-    noisy = np.repeat(public[:, None, :], m, axis=1)
-    size, found = np.zeros((u, m), dtype=np.int64), np.ones((u, m), dtype=bool)
+    noisy, found = np.repeat(public[:, None, :], m, axis=1), np.ones((u, m), dtype=bool)
+    step, lead = max(1, _CELLS // (moves.column.size * m)), max(margin, _LEAST_LEAD)
     for target in range(m):
         others = np.flatnonzero(predicted != target)
-        done = change_columns(public[others], defender, moves, rules, target, margin=margin)
-        noisy[others, target], size[others, target], found[others, target] = done.noisy, done.size, done.found
+        for start in range(0, others.size, step):
+            rows = others[start : start + step]
+            noisy[rows, target], found[rows, target] = _changed(public[rows], defender, moves, rules, target, lead)
+        lost = others[~found[others, target] | (defender.predict(noisy[others, target]) != target)]
+        noisy[lost, target], found[lost, target] = public[lost], False
+    size = (noisy != public[:, None, :]).sum(axis=2)
     return Noise(noisy=noisy.reshape(u * m, public.shape[1]), size=size, found=found, predicted=predicted)
-
-
-def change_columns(
-    public: Floats, defender: Defender, moves: Moves, rules: PairRules, target: int, *, margin: float = 0.0
-) -> NoisyRecords:
-    """Return records (u, d) changed until the classifier reads one value with the margin, asked again to make sure.
-
-    The parameters are those of `table_representatives`; records that read as the target anyhow should be left out.
-    Those that read as it in the end but lack the margin count as not found, and stay as they were.
-    """
-    noisy, reached = public.copy(), np.zeros(len(public), dtype=bool)
-    step = max(1, _CELLS // (moves.column.size * defender.m))
-    for start in range(0, len(public), step):
-        part = slice(start, start + step)
-        noisy[part], reached[part] = _changed(public[part], defender, moves, rules, target, max(margin, _LEAST_LEAD))
-    found = reached & (defender.predict(noisy) == target)
-    noisy[~found] = public[~found]
-    return NoisyRecords(noisy=noisy, size=(noisy != public).sum(axis=1), found=found)
 
 
 def _changed(

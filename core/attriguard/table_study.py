@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.attackers import NoiseSeen
-from core.attriguard.concentration import column_noise
+from core.attriguard.attackers import Fitted, NoiseSeen
+from core.attriguard.concentration import concentration
 from core.attriguard.records import Floats, Ints, Noise, Report
 from core.attriguard.settings import TableSettings
-from core.attriguard.study import Guesses, Study
+from core.attriguard.study import Guesses, Study, guesses_of, unattacked
 from core.attriguard.table_guard import TableGuard, guard_table
-from core.attriguard.table_records import Column, Encoder, audit_people, fit_encoder
+from core.attriguard.table_records import Column, audit_people, fit_encoder
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.seeds import child_generator, child_seed
@@ -48,22 +48,6 @@ _EPOCHS = 8
 _MOST_CODES = 255  # categories the booster can tell apart
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attacker:
-    """A trained attacker: scikit-learn's classifier on the columns it looks at."""
-
-    learner: str
-    classifier: Any = field(repr=False)
-    encoder: Encoder | None = field(repr=False)  # how records become inputs; None for the columns as they are
-    columns: npt.NDArray[np.intp] = field(repr=False)  # those it looks at
-
-    def guess(self, records: Floats) -> Ints:
-        """Return the value named for each record (n, d)."""
-        seen = records[:, self.columns]
-        inputs = seen if self.encoder is None else self.encoder.transform(seen)
-        return np.asarray(self.classifier.predict(inputs), dtype=np.int64)
-
-
 def fit_attacker(
     learner: str,
     records: Floats,
@@ -72,15 +56,18 @@ def fit_attacker(
     *,
     kept: npt.NDArray[np.intp] | None = None,
     seed: int = 0,
-) -> Attacker:
+) -> Fitted:
     """Train an attacker, one of `LEARNERS`, on records (n, d) and the columns `kept`, all by default."""
     choice(learner, LEARNERS, name="attacker")
     looked = np.arange(len(columns)) if kept is None else kept
     seen, own = records[:, looked], tuple(columns[j] for j in looked)
     encoder = fit_encoder(seen, own) if learner in ("logistic", "network") else None
-    inputs = seen if encoder is None else encoder.transform(seen)
+
+    def see(rows: Floats) -> Any:
+        return rows[:, looked] if encoder is None else encoder.transform(rows[:, looked])
+
     fit = {"logistic": _logistic, "forest": _forest, "boosting": _boosting, "network": _network}[learner]
-    return Attacker(learner=learner, classifier=fit(inputs, truth, own, seed), encoder=encoder, columns=looked)
+    return Fitted(fit(see(records), truth, own, seed), see)
 
 
 def _logistic(inputs: Any, truth: Ints, columns: tuple[Column, ...], seed: int) -> Any:
@@ -133,20 +120,6 @@ def table_guard(dataset: AuditDataset, config: AuditConfig, settings: TableSetti
     return guard_table(audit_people(config, dataset), settings)
 
 
-def table_study(
-    dataset: AuditDataset,
-    config: AuditConfig,
-    settings: TableSettings | None = None,
-    *,
-    report: Report | None = None,
-) -> Iterator[Study]:
-    """Yield the study of an audit's table, with one attacker (or training budget) more each time.
-
-    The parameters and errors are those of `table_guard` and `study_table`.
-    """
-    yield from study_table(table_guard(dataset, config, settings), report=report)
-
-
 def study_steps(settings: TableSettings) -> int:
     """Return how many studies `study_table` yields."""
     return len(LEARNERS) + 1 + len(_TRAINED) * len(settings.trained_budgets)
@@ -161,18 +134,7 @@ def study_table(guard: TableGuard, *, report: Report | None = None) -> Iterator[
         Called with (attackers done, attackers in all).
     """
     people = guard.people
-    study = Study(
-        title=people.title,
-        attribute=people.attribute,
-        unit="columns",
-        values=people.values,
-        truth=people.truth,
-        predicted=guard.noise.predicted,
-        size=guard.noise.size,
-        found=guard.noise.found,
-        target=guard.target,
-        shares=people.shares,
-    )
+    study = unattacked(people, unit="columns", truth=people.truth, noise=guard.noise, target=guard.target)
     steps = study_steps(guard.settings)
     for done, guesses in enumerate(_all_guesses(guard), start=1):
         study = replace(study, guesses=(*study.guesses, guesses))
@@ -195,26 +157,20 @@ def _all_guesses(guard: TableGuard) -> Iterator[Guesses]:
             yield _guesses(guard, attacker, _trained(guard, noise, learner, budget), trained_at=budget)
 
 
-def _guesses(guard: TableGuard, name: str, attacker: Attacker, *, trained_at: float | None = None) -> Guesses:
-    return Guesses(
-        attacker=name,
-        trained_at=trained_at,
-        clean=attacker.guess(guard.people.public),
-        noisy=attacker.guess(guard.noise.noisy).reshape(guard.noise.size.shape),
-    )
+def _guesses(guard: TableGuard, name: str, attacker: Fitted, *, trained_at: float | None = None) -> Guesses:
+    return guesses_of(name, attacker, guard.people.public, guard.noise, trained_at=trained_at)
 
 
-def _dropping(guard: TableGuard, noise: Noise) -> Attacker:
+def _dropping(guard: TableGuard, noise: Noise) -> Fitted:
     """Train gradient boosting without the columns that carry half of the noise of the known people; one is kept."""
-    people = guard.people
-    carried = column_noise(people.names, people.known, noise)
-    dropped = set(carried.names[: min(carried.carrying(_DROPPED), len(people.names) - 1)])
-    kept = np.flatnonzero([name not in dropped for name in people.names])
+    people, m = guard.people, noise.size.shape[1]
+    carried = concentration(people.known, noise, np.full(noise.size.shape, 1.0 / m))
+    kept = np.setdiff1d(np.arange(carried.n_entries), carried.carrying(_DROPPED))
     seed = child_seed(guard.settings.seed, "attriguard dropping")
     return fit_attacker("boosting", people.known, people.known_truth, guard.columns, kept=kept, seed=seed)
 
 
-def _trained(guard: TableGuard, noise: Noise, learner: str, budget: float) -> Attacker:
+def _trained(guard: TableGuard, noise: Noise, learner: str, budget: float) -> Fitted:
     """Train on noise drawn for the known people as the protected people draw theirs at a budget."""
     people, name = guard.people, f"attriguard trained {learner} {budget:g}"
     seen, rng = NoiseSeen(noise=noise, target=guard.target), child_generator(guard.settings.seed, name)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.allocation import allocate, expected_size
+from core.attriguard.allocation import allocate
 from core.attriguard.ratings_study import Guarded
 from core.attriguard.records import Floats
 from core.attriguard.table_guard import TableGuard
@@ -70,10 +70,6 @@ class Recommendation(Result):
         """Return the precision at a budget, over people and draws."""
         used = allocate(self.size, self.target, budget, found=self.found)
         return mean(np.einsum("ki,ki->k", used, self.noisy))
-
-    def spent(self, budget: float) -> Estimate:
-        """Return the ratings changed per person at a budget."""
-        return mean(expected_size(allocate(self.size, self.target, budget, found=self.found), self.size))
 
     @property
     def before(self) -> Estimate:
@@ -168,15 +164,6 @@ def _precision(records: Any, aside: npt.NDArray[np.int64], score: Any, recommend
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupPositive(Result):
-    """How often a group's people are decided positively, in one part of the records."""
-
-    part: str  # "all", "label 0" or "label 1"
-    group: str
-    rate: Estimate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class UtilityPoint(Result):
     """The audited model at one budget.
 
@@ -184,20 +171,18 @@ class UtilityPoint(Result):
     ----------
     budget : float or None
         β; None without noise.
-    spent : Estimate
-        Columns changed per person, on average.
     accuracy : Estimate
         Probability of a right decision, over people and draws.
     unfairness : Estimate
         Largest distance of a group's expected positive rate from everybody's, by the audit's metric.
-    rates : tuple of GroupPositive
+    rates : dict of (str, str) to Estimate
+        How often the people of a part ("all", "label 0" or "label 1") and a group are decided positively.
     """
 
     budget: float | None
-    spent: Estimate
     accuracy: Estimate
     unfairness: Estimate
-    rates: tuple[GroupPositive, ...]
+    rates: dict[tuple[str, str], Estimate]
 
     @property
     def gap(self) -> float:
@@ -206,9 +191,9 @@ class UtilityPoint(Result):
         Groups without people count for nothing; nan where no set holds people of two groups.
         """
         own: dict[str, list[float]] = {}
-        for rate in self.rates:
-            if rate.rate.n:
-                own.setdefault(rate.part, []).append(rate.rate.value)
+        for (part, _), rate in self.rates.items():
+            if rate.n:
+                own.setdefault(part, []).append(rate.value)
         return max((max(values) - min(values) for values in own.values() if len(values) > 1), default=math.nan)
 
 
@@ -235,31 +220,28 @@ class TableUtility(Result):
 
     def without_noise(self) -> UtilityPoint:
         """Return the model on the clean records."""
-        return self._point(None, self.clean, np.zeros(self.labels.size))
+        return self._point(None, self.clean)
 
     def at(self, budget: float) -> UtilityPoint:
         """Return the model at a budget."""
-        used = self.guard.mechanism(budget)
-        expected = np.einsum("ki,ki->k", used, self.noisy)
-        return self._point(budget, expected, expected_size(used, self.guard.noise.size))
+        return self._point(budget, np.einsum("ki,ki->k", self.guard.mechanism(budget), self.noisy))
 
     def curve(self, budgets: Sequence[float]) -> tuple[UtilityPoint, ...]:
         """Return the model at these budgets."""
         return tuple(self.at(budget) for budget in budgets)
 
-    def _point(self, budget: float | None, positive: Floats, spent: Floats) -> UtilityPoint:
+    def _point(self, budget: float | None, positive: Floats) -> UtilityPoint:
         right = np.where(self.labels == 1, positive, 1.0 - positive)
         people = self.guard.people
         parts = row_sets(self.metric, self.labels, self.labels.size)
         chosen = [(part, np.ones(self.labels.size, bool) if rows is None else rows) for part, rows in parts]
-        rates = tuple(
-            GroupPositive(part=part, group=name, rate=mean_rate(positive[rows & (people.truth == group)]))
+        rates = {
+            (part, name): mean_rate(positive[rows & (people.truth == group)])
             for part, rows in chosen
             for group, name in enumerate(people.values)
-        )
+        }
         return UtilityPoint(
             budget=budget,
-            spent=mean(spent),
             accuracy=mean_rate(right),
             unfairness=_unfairness([(positive[rows], people.truth[rows]) for _, rows in chosen]),
             rates=rates,

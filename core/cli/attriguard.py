@@ -12,12 +12,14 @@ from core.attriguard import (
     PUBLISHED_CURVE,
     TABLE_ATTACKER_TITLES,
     CurveSettings,
+    Guarded,
     GuardSettings,
     Point,
     Study,
     TableSettings,
-    ratings_study,
-    table_study,
+    study_ratings,
+    study_table,
+    table_guard,
 )
 from core.cli.arguments import (
     add_dataset_arguments,
@@ -90,7 +92,7 @@ def _on_ratings(arguments: argparse.Namespace, console: Console) -> _Work:
         raise InputError(f"--attribute is for tables, got it with --dataset {arguments.dataset}.")
     settings = _chosen(arguments, GuardSettings, TableSettings, "tables")
     return _Work(
-        studies=ratings_study(_ratings(arguments), settings, console.counting("steps")),
+        studies=study_ratings(Guarded(_ratings(arguments), settings), console.counting("steps")),
         settings=settings,
         titles=ATTACKER_TITLES,
         trained_at=settings.trained_at,
@@ -103,7 +105,7 @@ def _on_table(arguments: argparse.Namespace, console: Console) -> _Work:
     dataset = dataset_of(arguments)
     config = AuditConfig(dataset=arguments.dataset, roles=dataset.roles, seed=settings.seed)
     return _Work(
-        studies=table_study(dataset, config, settings, report=console.counting("steps")),
+        studies=study_table(table_guard(dataset, config, settings), report=console.counting("steps")),
         settings=settings,
         titles=TABLE_ATTACKER_TITLES,
         trained_at=settings.trained_budgets,

@@ -14,7 +14,6 @@ shows.
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
@@ -52,15 +51,24 @@ def rating_lines(
         If the file is empty or not text, an entry is not ``item:rating``, an item number is not a whole number below
         100,000 or occurs twice in a line, or a rating lies outside [0, 1].
     """
-    rows = [line.split() for line in _lines(content, name)]
-    starts = np.zeros(len(rows) + 1, dtype=np.int64)
-    np.cumsum([len(row) for row in rows], out=starts[1:])
-    pairs = [entry.partition(":") for row in rows for entry in row]
-    try:
-        columns = np.array([int(item) for item, _, _ in pairs], dtype=np.int64)
-        ratings = np.array([float(rating) for _, _, rating in pairs], dtype=np.float64)
-    except (ValueError, OverflowError):
-        raise _not_an_entry(rows, name) from None
+    items, rated, ends = [], [], [0]
+    for number, line in enumerate(_lines(content, name), 1):
+        for entry in line.split():
+            item, _, rating = entry.partition(":")
+            try:
+                items.append(int(item))
+                rated.append(float(rating))
+                whole = abs(items[-1]) < 2**63
+            except ValueError:
+                whole = False
+            if not whole:
+                raise InputError(
+                    f"Entries must be item:rating with a whole number and a number, got {quoted(entry)} "
+                    f"in line {number} of {name}."
+                )
+        ends.append(len(items))
+    starts, columns = np.array(ends, dtype=np.int64), np.array(items, dtype=np.int64)
+    ratings = np.array(rated, dtype=np.float64)
     wrong = (columns < 0) | (columns >= MOST_ITEMS)
     if wrong.any():
         told = f"Item numbers must be from 0 to {MOST_ITEMS - 1}, got {columns[wrong][0]}"
@@ -90,23 +98,6 @@ def _lines(content: bytes, name: str) -> list[str]:
     except UnicodeDecodeError:
         raise InputError(f"{name} must be text in UTF-8, got bytes that are none.") from None
     return text.removesuffix("\n").split("\n")
-
-
-def _not_an_entry(rows: list[list[str]], name: str) -> InputError:
-    """Return the error for the first entry that is no ``item:rating``."""
-    for number, row in enumerate(rows, 1):
-        for entry in row:
-            item, _, rating = entry.partition(":")
-            try:
-                fine = abs(int(item)) < 2**62 and not math.isnan(float(rating))
-            except ValueError:
-                fine = False
-            if not fine:
-                return InputError(
-                    f"Entries must be item:rating with a whole number and a number, got {quoted(entry)} "
-                    f"in line {number} of {name}."
-                )
-    return InputError(f"Entries of {name} must be item:rating with a whole number and a number.")
 
 
 def _where(wrong: npt.NDArray[np.bool_], starts: npt.NDArray[np.int64], name: str) -> str:

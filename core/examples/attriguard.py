@@ -12,9 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard import allocate, expected_size, panda, representatives
-from core.attriguard.classifiers import linear_scores
-from core.attriguard.panda import sorted_order
-from core.attriguard.records import WIDEST, read_records
 from core.examples.example import Example, number, numbers, signed, told
 
 CITIES = ("Ash", "Birch", "Cedar")
@@ -58,26 +55,25 @@ def guard_noise(name: str) -> Example:
     """Return the case of one person and one wanted city."""
     reader, clean = attacker(), RATED[:1]
     found, noise = panda(clean, reader, 2), representatives(RATED, reader)
-    changes = sorted_order(
-        read_records(clean, 5), linear_scores(reader), np.array([0]), np.array([2]), policy=WIDEST, margin=0.0
-    )
+    start = _scores(reader, clean[0])
+    gains = [float((_scores(reader, _turned(clean[0], j)) - start)[2]) for j in range(5)]
+    changed = sorted(
+        np.flatnonzero(found.noisy[0] != clean[0]).tolist(), key=lambda j: -gains[j]
+    )  # the order of the search
     path = [clean[0]]
-    for column, value in zip(changes.column, changes.value, strict=True):
-        after = path[-1].copy()
-        after[column] = value
-        path.append(after)
+    for column in changed:
+        path.append(_turned(path[-1], column))
     scores = [_scores(reader, record) for record in path]
-    gains = [float((_scores(reader, _turned(clean[0], j)) - scores[0])[2]) for j in range(5)]
     apps: list[tuple[str | int, ...]] = [
         (f"App {j + 1}", int(clean[0, j]), *(signed(w) for w in WEIGHTS[j])) for j in range(5)
     ]
     way = [
         (
-            f"{'rating' if value else 'taking back'} App {column + 1}",
+            f"{'rating' if found.noisy[0, column] else 'taking back'} App {column + 1}",
             *(number(score) for score in after),
             "tie" if (after == after.max()).sum() > 1 else _read(after),
         )
-        for column, value, after in zip(changes.column, changes.value, scores[1:], strict=True)
+        for column, after in zip(changed, scores[1:], strict=True)
     ]
     rated = [", ".join(f"App {j + 1}" for j in np.flatnonzero(record)) for record in RATED]
     everybody: list[tuple[str | int, ...]] = [
@@ -92,7 +88,7 @@ def guard_noise(name: str) -> Example:
             "read": _read(scores[0]),
             "third": gains[2],
             "scores_between": _named(scores[1]),
-            "changes": len(changes.column),
+            "changes": len(changed),
             "scores_then": _named(scores[-1]),
             "read_then": _read(scores[-1]),
             "rated": "; ".join(f"{person(i)} {apps_of}" for i, apps_of in enumerate(rated)),

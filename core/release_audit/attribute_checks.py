@@ -18,8 +18,7 @@ import numpy.typing as npt
 
 from core.adversaries import Outputs, ReleasedAttack, attack_released, decimals_of
 from core.arrays import Floats
-from core.attriguard import TABLE_ATTACKER_TITLES, Study, TableSettings, table_study
-from core.attriguard.table_study import study_steps
+from core.attriguard import TABLE_ATTACKER_TITLES, Study, TableSettings, study_steps, study_table, table_guard
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, paired_gain, strongest
 from core.policy import Measurement
 from core.release_audit.plan import AuditPlan, OutputsPlan
@@ -250,12 +249,8 @@ def guard_study(audited: Audited) -> Study:
     """Return the study of the test records with every attacker."""
 
     def make() -> Study:
-        *_, study = table_study(
-            audited.dataset,
-            audited.config,
-            guard_settings(audited.plan),
-            report=lambda done, total: audited.progress.tick(),
-        )
+        guard = table_guard(audited.dataset, audited.config, guard_settings(audited.plan))
+        *_, study = study_table(guard, report=lambda done, total: audited.progress.tick())
         return study
 
     return audited.once("guard study", make)

@@ -157,7 +157,7 @@ def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         for i, value in enumerate(study.values)
     ]
     drawn = draw_mechanism(rows, shell.palette(), unit=study.unit)
-    table = (_changed_cells if study.unit == "columns" else _changed_ratings)(grown, person)
+    table = grown.guard.card(person) if study.unit == "columns" else _changed_ratings(grown, person)
     with left:
         truth, read = (shell.escape(study.values[row[person]]) for row in (study.truth, study.predicted))
         judged = "rightly" if truth == read else f"but is “{truth}”"
@@ -181,14 +181,6 @@ def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         )
         panels.chart(drawn, key="person_chart")
     panels.numbers({"Her record": table, "Her noise": drawn.table}, key="guard-person")
-
-
-def _changed_cells(grown: Grown, person: int) -> pandas.DataFrame:
-    """Return the columns that some noise changes, one a row: before, and with the noise for each value."""
-    card = grown.guard.card(person, 0.0)
-    table: pandas.DataFrame = card.to_frame()
-    changed = np.any([version.changed for version in card.versions], axis=0)
-    return table[changed].reset_index(drop=True) if changed.any() else table.head(0)
 
 
 def _changed_ratings(grown: Grown, person: int) -> pandas.DataFrame:
@@ -248,19 +240,15 @@ def _where_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
 
 def _carried(grown: Grown) -> tuple[list[str], Any, int]:
     """Return names, shares (most used first) and the number of all columns or items."""
-    study, guard = grown.study, grown.guard
-    goal = study.mechanism(float(study.size.max()))
-    if study.unit == "columns":
-        from core.attriguard.concentration import column_noise
-
-        found = column_noise(guard.people.names, guard.people.public, guard.noise, goal)
-        used = int((found.shares > 0).sum())
-        return list(found.names[:used]), found.shares[:used], len(found.names)
     from core.attriguard import concentration
 
-    ratings = guard.ratings
-    carried = concentration(ratings.people_test, guard.noise, goal, ratings.items)
-    return list(carried.entries), carried.share, carried.n_entries
+    study, guard = grown.study, grown.guard
+    if study.unit == "columns":
+        records, names = guard.people.public, guard.people.names
+    else:
+        records, names = guard.ratings.people_test, guard.ratings.items
+    carried = concentration(records, guard.noise, study.mechanism(float(study.size.max())))
+    return [names[place] for place in carried.entries], carried.share, carried.n_entries
 
 
 _POINTS = 20

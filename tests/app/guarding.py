@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import core.attriguard
-from core.attriguard import GuardSettings, Study, TableSettings, ratings_study, study_table, table_guard
+from core.attriguard import Guarded, GuardSettings, Study, TableSettings, study_ratings, study_table, table_guard
 from core.charts.attriguard import attacker_label
 from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
@@ -151,7 +151,7 @@ def study_of(**changes: Any) -> Study:
 @cache
 def study_of_ratings(**changes: Any) -> Study:
     """Return the whole study of the few ratings with these settings."""
-    return list(ratings_study(few_ratings(), FEW(**changes)))[-1]
+    return list(study_ratings(Guarded(few_ratings(), FEW(**changes))))[-1]
 
 
 def told(dashboard: Dashboard) -> str:

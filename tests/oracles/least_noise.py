@@ -6,7 +6,7 @@ entry j changes, an integer program a person and value:
     minimise Σ z_j      subject to      Σ (up_j − down_j) (w_ij − w_kj) ≥ lead_k  for all k ≠ i,
                                         up_j ≤ (1 − x_j) z_j,    down_j ≤ x_j z_j.
 
-The search by sorted order (for scores and for the softmax) gives a solution of L entries to begin with. No program is
+The greedy search (for scores and for the softmax) gives a solution of L entries to begin with. No program is
 needed where another bound reaches L: each rival alone needs so many of the entries that move it most. Else only
 solutions of at most L − 1 entries are looked for, and entries are left out that cannot be part of one. For two classes
 the greedy search is exact, as one rival is left whose bound it reaches.
@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.classifiers import Scores, linear_scores, one_value_each, read_values, verified
-from core.attriguard.panda import sorted_order, stepwise
+from core.attriguard.panda import stepwise
 from core.attriguard.records import (
     POLICIES,
     WIDEST,
@@ -159,8 +159,8 @@ def _told(
 
 def _start(records: Any, scores: Scores, people: _Ints, wanted: _Ints, policy: str, margin: float) -> Changes:
     """Return the smaller of what the two orders find for each task."""
-    first = sorted_order(records, scores, people, wanted, policy=policy, margin=margin)
-    second = stepwise(records, scores, people, wanted, policy=policy, margin=margin, step=1.0, order="softmax")
+    first = stepwise(records, scores, people, wanted, policy=policy, margin=margin)
+    second = stepwise(records, scores, people, wanted, policy=policy, margin=margin, order="softmax")
     better = second.found & (~first.found | (second.sizes() < first.sizes()))
     every = np.arange(people.size)
     return join(people.size, [(every, first.only(~better)), (every, second.only(better))])

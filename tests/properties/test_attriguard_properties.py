@@ -79,7 +79,7 @@ def check_equal(case: Case) -> None:
 
 @EVERY
 @given(cases())
-def test_the_sorted_order_is_the_plain_loop(case):
+def test_steps_of_one_are_the_plain_loop(case):
     check_equal(case)
 
 

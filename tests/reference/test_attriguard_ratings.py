@@ -127,9 +127,7 @@ def test_targets_differ_little():
 
 
 def test_most_noise_sits_in_few_apps():
-    found = concentration(
-        guarded().ratings.people_test, guarded().noise, study().mechanism(5.0), guarded().ratings.items
-    )
+    found = concentration(guarded().ratings.people_test, guarded().noise, study().mechanism(5.0))
     half, most = np.searchsorted(np.cumsum(found.share), [0.5, 0.9]) + 1
     assert found.n_entries == 10_000 and half < 40 and most < 130
 

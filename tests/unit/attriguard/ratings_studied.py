@@ -9,7 +9,7 @@ from core.attriguard import (
     Guarded,
     GuardSettings,
     Study,
-    ratings_study,
+    study_ratings,
 )
 from core.datasets import Ratings
 from tests import ratings_samples
@@ -27,7 +27,7 @@ def guarded() -> Guarded:
 def studies() -> tuple[tuple[Study, ...], tuple[tuple[int, int], ...]]:
     """All studies of one run, and what it reported."""
     told: list[tuple[int, int]] = []
-    found = tuple(ratings_study(SAMPLE, SETTINGS, lambda done, total: told.append((done, total))))
+    found = tuple(study_ratings(Guarded(SAMPLE, SETTINGS), lambda done, total: told.append((done, total))))
     return found, tuple(told)
 
 
@@ -37,4 +37,4 @@ def whole() -> Study:
 
 def few(settings: GuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str, ...] = ("logistic",)) -> Study:
     """Return the whole study with few attackers."""
-    return list(ratings_study(ratings, replace(settings, attackers=attackers)))[-1]
+    return list(study_ratings(Guarded(ratings, replace(settings, attackers=attackers))))[-1]

@@ -11,18 +11,19 @@ import pytest
 from core.attriguard import ADAPTIVE, Guarded, GuardSettings, representatives
 from core.attriguard.attackers import (
     ATTACKER_TITLES,
-    Dropping,
     Fitted,
     Known,
-    LowRank,
     NoiseSeen,
     RegionBased,
     drawn,
     fit_adversarial,
     fit_distilled,
+    fit_dropping,
     fit_logistic,
+    fit_low_rank,
     fit_network,
     fit_one_vs_rest,
+    quiet_entries,
 )
 from core.attriguard.concentration import changes_per_entry, concentration
 from tests import ratings_samples
@@ -68,7 +69,7 @@ def test_dense_records_are_read_as_sparse_ones():
 def test_guessing_in_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch):
     attacker = Fitted(network())
     whole = attacker.guess(SAMPLE.people_test)
-    monkeypatch.setattr("core.attriguard.attackers._BATCH", 7)
+    monkeypatch.setattr("core.attriguard.classifiers._ROWS", 7)
     assert (attacker.guess(SAMPLE.people_test) == whole).all()
     assert attacker.guess(SAMPLE.people_test[:0]).shape == (0,)
 
@@ -160,12 +161,12 @@ def test_the_student_learns_what_the_teacher_believes_and_nothing_else(monkeypat
 
 
 def test_a_region_of_no_size_is_the_network_itself():
-    tiny = RegionBased(network(), seed=0, radius=1e-9)
+    tiny = Fitted(RegionBased(network(), seed=0, radius=1e-9))
     assert (tiny.guess(SAMPLE.people_test) == network().predict(SAMPLE.people_test)).all()
 
 
 def test_a_region_votes_as_noisy_records_would():
-    attacker = RegionBased(network(), seed=5, points=15, radius=0.3)
+    attacker = Fitted(RegionBased(network(), seed=5, points=15, radius=0.3))
     points = np.random.default_rng([5, 3]).uniform(-0.3, 0.3, size=(15, 60))
     dense = SAMPLE.people_test.toarray()
     votes = np.array([network().predict(dense + point) for point in points])
@@ -177,14 +178,14 @@ def test_a_region_votes_as_noisy_records_would():
 def test_a_region_of_two_values():
     two = ratings_samples.ratings(values=2)
     fitted = fit_network(Known(records=two.people_train, values=two.values_train, n_values=2), seed=0)
-    tiny = RegionBased(fitted, seed=0, radius=1e-9)
+    tiny = Fitted(RegionBased(fitted, seed=0, radius=1e-9))
     assert (tiny.guess(two.people_test) == fitted.predict(two.people_test)).all()
 
 
 def test_low_rank_takes_few_entries_and_people():
     for records in (KNOWN.records[:, :2], KNOWN.records[:6]):
         values = KNOWN.values[: records.shape[0]]
-        attacker = LowRank(Known(records=records, values=values, n_values=4), seed=0)
+        attacker = fit_low_rank(Known(records=records, values=values, n_values=4), seed=0)
         assert attacker.guess(records).shape == values.shape
 
 
@@ -194,14 +195,16 @@ def test_low_rank_is_a_network_that_sees_the_directions_only():
     directions = TruncatedSVD(5, random_state=3)
     places = Known(records=directions.fit_transform(KNOWN.records), values=KNOWN.values, n_values=4)
     expected = fit_network(places, seed=3).predict(directions.transform(SAMPLE.people_test))
-    assert (LowRank(KNOWN, seed=3, rank=5).guess(SAMPLE.people_test) == expected).all()
+    assert (fit_low_rank(KNOWN, seed=3, rank=5).guess(SAMPLE.people_test) == expected).all()
 
 
 def test_dropping_leaves_out_what_carries_the_noise():
-    attacker = Dropping(KNOWN, seen(), budget=3.0, seed=0)
-    carried = seen().item_shares(KNOWN.records, 3.0)
-    dropped = np.setdiff1d(np.arange(60), attacker.kept)
-    assert 0 < dropped.size < 60 and carried[dropped].min() >= carried[attacker.kept].max()
+    kept = quiet_entries(KNOWN, seen(), budget=3.0)
+    attacker = fit_dropping(KNOWN, kept, seed=0)
+    carried = changes_per_entry(KNOWN.records, seen().noise, seen().mechanism(3.0))
+    carried /= carried.sum()
+    dropped = np.setdiff1d(np.arange(60), kept)
+    assert 0 < dropped.size < 60 and carried[dropped].min() >= carried[kept].max()
     assert carried[dropped].sum() >= 0.9 > carried[dropped].sum() - carried[dropped].min()
     blind = SAMPLE.people_test.tolil()
     blind[:, dropped] = 1.0
@@ -209,8 +212,8 @@ def test_dropping_leaves_out_what_carries_the_noise():
 
 
 def test_dropping_keeps_an_entry_and_drops_none_without_noise():
-    assert Dropping(KNOWN, seen(), budget=3.0, seed=0, share=1.0).kept.size >= 1
-    assert Dropping(KNOWN, seen(), budget=0.0, seed=0).kept.size == 60
+    assert quiet_entries(KNOWN, seen(), budget=3.0, share=1.0).size >= 1
+    assert quiet_entries(KNOWN, seen(), budget=0.0).size == 60
 
 
 def test_changes_are_counted_entry_by_entry():
@@ -223,8 +226,8 @@ def test_changes_are_counted_entry_by_entry():
             expected += mechanism[k, i] * (noise.noisy[[4 * k + i]].toarray()[0] != clean[k])
     assert changes_per_entry(SAMPLE.people_test, noise, mechanism) == pytest.approx(expected)
     assert expected.sum() == pytest.approx((mechanism * noise.size).sum())
-    found = concentration(SAMPLE.people_test, noise, mechanism, SAMPLE.items)
-    assert found.entries[0] == SAMPLE.items[int(expected.argmax())] and found.n_entries == 60
+    found = concentration(SAMPLE.people_test, noise, mechanism)
+    assert found.entries[0] == expected.argmax() and found.n_entries == 60
     assert found.share.sum() == pytest.approx(1) and (np.diff(found.share) <= 0).all()
 
 

@@ -141,15 +141,6 @@ def test_the_margin_is_led_by_and_clean_records_stay_clean(people):
     assert noise.size.mean() > plain.size.mean()
 
 
-def test_a_limit_on_the_steps_leaves_the_smaller_noise(people):
-    records, values = people
-    defender = defenders()["multinomial"].fit(records, values)
-    free, short = representatives(records, defender), representatives(records, defender, max_steps=2)
-    walked = representatives(records, defender, max_steps=2, order="softmax")
-    assert np.array_equal(short.found, free.size <= 2) and short.size.max() == 2
-    assert walked.size.max() == 2 and not walked.found.all()
-
-
 def test_progress_is_told_to_the_end(people):
     records, values = people
     defender = defenders()["multinomial"].fit(records, values)
@@ -211,7 +202,6 @@ def pairwise():
         ({"margin": -1.0}, "margin must be a number of at least 0, got -1.0"),
         ({"margin": np.nan}, "margin must be a number of at least 0, got nan"),
         ({"margin": "a"}, "margin must be a number of at least 0, got 'a'"),
-        ({"max_steps": 0}, "max_steps must be at least 1, got 0"),
         ({"target": 0.5}, "target must be the number of a value, or one for each of 2 people, got 0.5"),
         ({"target": [0, 1, 1]}, "target must be the number of a value, or one for each of 2 people"),
         ({"public": np.zeros(2)}, "public must have one row a person and 2 columns, got shape \\(2,\\)"),

@@ -18,7 +18,6 @@ from core.attriguard import (
     Study,
     comparators,
     comparison,
-    ratings_study,
     study_ratings,
     transfer,
 )
@@ -34,7 +33,7 @@ from tests.unit.attriguard.ratings_studied import SAMPLE, SETTINGS, few, guarded
 def test_nobody_sees_the_hidden_values():
     """The same people with other hidden values: every noise and guess stays, and the value the majority guess names."""
     mixed = replace(SAMPLE, values_test=np.random.default_rng(1).permutation(SAMPLE.values_test))
-    other = list(ratings_study(mixed, SETTINGS))[-1]
+    other = list(study_ratings(Guarded(mixed, SETTINGS)))[-1]
     one = whole()
     assert (one.truth != other.truth).any() and (other.truth == mixed.values_test).all()
     assert (one.size == other.size).all() and (one.predicted == other.predicted).all()
@@ -97,7 +96,7 @@ def test_the_searches_tell_how_far_they_are():
     for defender in ("logistic", "network"):
         told: list[int] = []
         settings = GuardSettings(defender=defender, attackers=("logistic", "dropping"))
-        list(ratings_study(SAMPLE, settings, lambda done, _, told=told: told.append(done)))
+        list(study_ratings(Guarded(SAMPLE, settings), lambda done, _, told=told: told.append(done)))
         assert any(0 < done < 10 for done in told) and any(11 < done < 21 for done in told)
 
 
@@ -109,7 +108,7 @@ def test_a_search_stops_when_told(first: int, last: int, names: list[tuple[str, 
 
     kept: list[Study] = []
     with pytest.raises(Cancelled):
-        kept.extend(ratings_study(SAMPLE, GuardSettings(attackers=("logistic", "dropping")), stop))
+        kept.extend(study_ratings(Guarded(SAMPLE, GuardSettings(attackers=("logistic", "dropping"))), stop))
     assert [study.attackers for study in kept] == names
 
 
@@ -144,7 +143,7 @@ def test_the_study_stops_when_told():
 
     kept = []
     with pytest.raises(Cancelled):
-        for study in ratings_study(SAMPLE, SETTINGS, stop):
+        for study in study_ratings(Guarded(SAMPLE, SETTINGS), stop):
             kept.append(study)
     assert [study.attackers for study in kept] == [()]
 
@@ -197,7 +196,7 @@ def test_a_bad_setting_is_one_sentence(setting: dict[str, object], words: str):
 @pytest.mark.parametrize("given, words", [((0.5, 0.5), "one share a value, 4"), ((0.5, 0.6, 0, 0), "add up to 1")])
 def test_a_bad_target_is_one_sentence(given: tuple[float, ...], words: str):
     with pytest.raises(InputError, match=words):
-        next(iter(ratings_study(SAMPLE, GuardSettings(target="given", given=given))))
+        next(iter(study_ratings(Guarded(SAMPLE, GuardSettings(target="given", given=given)))))
 
 
 @pytest.mark.parametrize("values", [2, 30])
@@ -213,7 +212,7 @@ def test_one_person_a_person_without_ratings_and_an_item_nobody_rated():
     alone = build_ratings(
         (known, wide), (labels, labels[:1]), title="", source="", attribute="town", items=[*SAMPLE.items, "unread"]
     )
-    study = list(ratings_study(alone, GuardSettings(trained_at=(1.0,))))[-1]
+    study = list(study_ratings(Guarded(alone, GuardSettings(trained_at=(1.0,)))))[-1]
     assert study.size.shape == (1, 4) and study.found.all() and len(study.at(1.0)) == 9
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attriguard import TableSettings, table_study
+from core.attriguard import TableSettings, study_table, table_guard
 from core.audit import AuditFindings
 from core.audit import run as whole_audit
 from core.config import AuditConfig
@@ -326,7 +326,7 @@ def test_nobody_accepted_is_no_ratio(small: Audited):
 
 def test_attriguard_is_judged_by_its_best_attacker(small: Audited):
     found, cost = done("attriguard_exposure", small), done("attriguard_cost", small)
-    *_, study = table_study(small.dataset, small.config, TableSettings(seed=7, trained_budgets=(0.4,)))
+    *_, study = study_table(table_guard(small.dataset, small.config, TableSettings(seed=7, trained_budgets=(0.4,))))
     points = study.at(0.4)
     assert {point.attacker for point in points} >= {"adversarial", "adversarial_logistic", "boosting"}
     assert found.estimate is not None and found.estimate.value == max(point.reported.value for point in points)

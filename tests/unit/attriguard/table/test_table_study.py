@@ -13,9 +13,8 @@ from core.attriguard import (
     study_steps,
     study_table,
     table_guard,
-    table_study,
 )
-from core.attriguard.concentration import column_noise
+from core.attriguard.concentration import concentration
 from core.attriguard.table_records import table_columns
 from core.attriguard.table_study import fit_attacker
 from core.config import AuditConfig
@@ -78,8 +77,7 @@ def test_noise_hurts_the_naive_and_training_against_it_helps(grown: list[Study])
 
 def test_the_dropping_attacker_does_not_see_what_carries_the_noise(guard: TableGuard, grown: list[Study]) -> None:
     guesses = next(g for g in grown[-1].guesses if g.attacker == "dropping")
-    carried = column_noise(guard.people.names, guard.people.public, guard.noise)
-    most = guard.people.names.index(carried.names[0])
+    most = concentration(guard.people.public, guard.noise, np.full(guard.noise.size.shape, 0.5)).entries[0]
     changed = guard.noise.noisy != np.repeat(guard.people.public, 2, axis=0)
     only = changed.sum(axis=1) == changed[:, most]
     same = guesses.noisy.ravel() == np.repeat(guesses.clean, 2)
@@ -97,7 +95,7 @@ def test_the_seed_decides(guard: TableGuard, grown: list[Study]) -> None:
 
     def forest(seed: int) -> np.ndarray:
         told = TableSettings(trained_budgets=BUDGETS, seed=seed)
-        return next(s for s in table_study(data, CONFIG, told) if len(s.guesses) == 2).guesses[1].noisy
+        return next(s for s in study_table(table_guard(data, CONFIG, told)) if len(s.guesses) == 2).guesses[1].noisy
 
     np.testing.assert_array_equal(forest(SETTINGS.seed), grown[1].guesses[1].noisy)
     assert (forest(7) != grown[1].guesses[1].noisy).any()
@@ -114,7 +112,7 @@ def test_progress_and_stopping(guard: TableGuard) -> None:
 
 def test_an_audit_with_a_column_that_does_not_exist() -> None:
     with pytest.raises(InputError, match="got 'age'"):
-        next(table_study(samples.dataset(), CONFIG, TableSettings(frozen=("age",))))
+        next(study_table(table_guard(samples.dataset(), CONFIG, TableSettings(frozen=("age",)))))
 
 
 @pytest.mark.parametrize("learner", ["logistic", "forest", "boosting", "network"])
