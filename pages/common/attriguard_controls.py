@@ -220,7 +220,7 @@ _STEPS = 50  # of the slider
 def defence() -> tuple[People, Defence]:
     """Choose people and defence in one row; ends the page while there are no people."""
     ratings = chosen() != "table"
-    declared, defenders = (_RATINGS, _DEFENDERS) if ratings else (_TABLE, _DEFENDERS_OF_TABLES)
+    defenders = _DEFENDERS if ratings else _DEFENDERS_OF_TABLES
     places = st.columns([3, 3, 3, 2] if ratings else [3, 3, 2], vertical_alignment="bottom")
     _choose_data(places[0])
     below = st.container()
@@ -237,7 +237,7 @@ def defence() -> tuple[People, Defence]:
             ),
         )
     told["defender"] = control(
-        declared["defender"],
+        _RATINGS["defender"] if ratings else _TABLE["defender"],
         f"guard_defender_{len(defenders)}",
         place=places[-2],
         options=defenders,

@@ -298,6 +298,8 @@ def _ask_given(form: _Form, options: Sequence[str]) -> dict[str, Any]:
 
     Returns the fields of `Roles` that say so.
     """
+    from core.release_audit.plan import ModelPlan
+
     found: dict[str, Any] = {}
     columns, current, mark = ["", *options], form.current, form.table.fingerprint[:16]
     for place, (role, (title, told)) in zip(st.columns(3, gap="large"), _ASKED.items(), strict=True):
@@ -315,15 +317,10 @@ def _ask_given(form: _Form, options: Sequence[str]) -> dict[str, Any]:
         found[role] = chosen or ""
     threshold = current.threshold if current else 0.5
     if found["score"] and not found["prediction"]:
-        threshold = _of_model("threshold", f"threshold_{mark}", value=threshold, help=None)
+        threshold = control(
+            params(ModelPlan)["threshold"], f"threshold_{mark}", value=threshold, help=None, persist_state=None
+        )
     return {**found, "threshold": threshold}
-
-
-def _of_model(name: str, key: str, **told: Any) -> Any:
-    """Draw the widget of a setting of the plan's model."""
-    from core.release_audit.plan import ModelPlan
-
-    return control(params(ModelPlan)[name], key, persist_state=None, **told)
 
 
 _MODEL_PROBLEM, _MODEL_PENDING = "model_problem", "model_pending"
@@ -371,11 +368,14 @@ def _read_model(table: Table, current: Roles | None, name: str, content: bytes) 
 
 def _ask_columns(table: Table, current: Roles | None) -> None:
     """Ask which columns a model takes that does not name them."""
+    from core.release_audit.plan import ModelPlan
+
     name, model_file = st.session_state[_MODEL_PENDING]
     own = cached.own_model()
-    features = _of_model(
-        "features",
+    features = control(
+        params(ModelPlan)["features"],
         "model_features",
+        persist_state=None,
         options=[str(column) for column in (own.asked if own else table).frame.columns],
         help="Its file does not name them" + (f"; it takes {model_file.width}." if model_file.width else "."),
     )

@@ -220,7 +220,10 @@ ELSEWHERE = {
 
 
 def settings_on_pages() -> set[tuple[str, str]]:
-    """Return the settings whose `Param` a page reads, as (class, name): `params(Class)["name"]`, or by its name."""
+    """Return the settings whose `Param` a page reads, as (class, name): `params(Class)["name"]`, or by its name.
+
+    Where a page reads them one after the other, `params(Class)[name]`, the names are those its file spells out.
+    """
     found = set()
     for path in sorted(PAGES.rglob("*.py")):
         read: dict[str, str] = {}
@@ -233,12 +236,14 @@ def settings_on_pages() -> set[tuple[str, str]]:
                     for name, value in zip(names, values, strict=False)
                     if (made := ast.unparse(value)).startswith("params(")
                 }
+        spelled = {str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            if isinstance(node, ast.Subscript):
                 made = ast.unparse(node.value)
                 made = read.get(made, made)
                 if made.startswith("params("):
-                    found.add((made.removeprefix("params(").removesuffix(")"), str(node.slice.value)))
+                    names = {str(node.slice.value)} if isinstance(node.slice, ast.Constant) else spelled
+                    found |= {(made.removeprefix("params(").removesuffix(")"), name) for name in names}
     return found
 
 
