@@ -45,6 +45,9 @@ FORKS = _forks()
 
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from core.untrusted import opening; opening.{}()"
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TEMP", "TMPDIR")
+_ARITHMETIC = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
+"""Where these are set, a child's last digits are those of its parent."""
+
 _POLL = 0.1
 
 
@@ -69,7 +72,7 @@ def _command(function: str, *arguments: str) -> list[str]:
 def _environment() -> dict[str, str]:
     """Return what a child may know of the environment: nothing secret, and libraries on one thread."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "MALLOC_ARENA_MAX"), "1")
-    passed = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    passed = {name: os.environ[name] for name in (*_PASSED_ON, *_ARITHMETIC) if name in os.environ}
     return {**passed, **threads, "ARROW_DEFAULT_MEMORY_POOL": "system", "PYTHONDONTWRITEBYTECODE": "1"}
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -221,7 +220,7 @@ class Audit:
     def __init__(self, findings: AuditFindings, dataset: AuditDataset) -> None:
         self.findings, self.dataset, self.config = findings, dataset, findings.config
         self.curves: dict[tuple[str, str, bool], dict[float, Disclosure]] = {}
-        self._permuted = cache(partial(findings.disclose, permuted=True))
+        self._permuted: dict[tuple[Any, ...], Disclosure] = {}
 
     def fill(self, adversary: str, cost: str, as_published: bool, report: Callable[[int, int], None]) -> None:
         """Tell an attacker the tolerances of the curve."""
@@ -267,7 +266,10 @@ class Audit:
 
     def permuted(self, now: Disclosure, **attacker: Any) -> Disclosure:
         """Return the control of a disclosure: the same with predictions dealt out anew among the people."""
-        return self._permuted(now.used, **attacker)
+        key = (now.used, *attacker.values())
+        if key not in self._permuted:
+            self._permuted[key] = self.findings.disclose(now.used, permuted=True, **attacker)
+        return self._permuted[key]
 
     def more_disclosed(self, tolerance: float, **attacker: Any) -> tuple[MoreDisclosed, ...]:
         """Return the corrections with more than a bound; waits with a progress bar while they are computed."""

@@ -96,7 +96,7 @@ def test_a_password_in_a_url_is_never_told(dashboard: Dashboard, typed: str, cap
 
 
 def test_a_password_of_its_own_field_is_used_and_never_told(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    import core.desk as module
+    from pages.common import desk_ledger as module
 
     asked_for: list[str] = []
     monkeypatch.setattr(module, "open_ledger", lambda place, **_: asked_for.append(str(place)) or None)
