@@ -19,7 +19,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
 _HEAD: ContextVar[tuple[Any, Any]] = ContextVar("head")  # the row of a page's title, and the place of the title in it
 
-_HEAD_START = 0.1
+_HEAD_START = 0.12
 """Seconds, once a session, in which the browser paints the title before it builds the rest."""
 
 _PAGES = {
@@ -92,17 +92,18 @@ _LOGO = """<svg xmlns="http://www.w3.org/2000/svg" width="146" height="34" viewB
 
 
 def configure() -> None:
-    """Set the page's title, width and style; see `_mark` for what takes longer."""
-    st.set_page_config(page_title="FairLeak", layout="wide", initial_sidebar_state="auto")
+    """Set the page's title, icon, width and style.
+
+    Without an icon of its own a page would get the one of its link, which Streamlit fetches from elsewhere.
+    """
+    st.set_page_config(page_title="FairLeak", page_icon=_ICON, layout="wide", initial_sidebar_state="auto")
     colours = {name: pair[_is_dark()] for name, pair in _COLOURS.items()}
     variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in colours.items() if name != "ink")
     st.html(f"{_STYLE}<style>:root {{{variables}}}</style>")
 
 
-def _mark() -> None:
-    """Set icon and wordmark, for which Streamlit imports numpy and Pillow."""
+def _wordmark() -> None:
     ink, drop = (_COLOURS[name][_is_dark()] for name in ("ink", "leak"))
-    st.set_page_config(page_icon=_ICON)
     st.logo(_LOGO.format(ink=ink, scales=_SCALES.format(ink=ink, drop=drop)), size="large")
 
 
@@ -123,12 +124,12 @@ def navigation() -> Any:
 
 
 def open_page(page: Any) -> None:
-    """Write the page's title, then icon and wordmark; what the page adds to the title comes later."""
+    """Write the page's title, then the wordmark; what the page adds to the title comes later."""
     row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
     place = row.empty()
     place.markdown(f"# {_TITLES[page.url_path or 'start']}")
     _HEAD.set((row, place))
-    _mark()
+    _wordmark()
     if not st.session_state.get("opened"):
         st.session_state["opened"] = True
         time.sleep(_HEAD_START)
