@@ -7,7 +7,6 @@ Otherwise a foreign page could make its own name point at this machine (DNS rebi
 from __future__ import annotations
 
 import asyncio
-import importlib
 import os
 import re
 from collections.abc import AsyncIterator
@@ -74,19 +73,12 @@ async def end_sessions() -> None:
             pyarrow.default_memory_pool().release_unused()  # malloc's too: both are one
 
 
-def read_ahead() -> None:
-    """Import what Streamlit makes a page's icon with, while the browser still loads Streamlit's own scripts."""
-    for name in ("numpy", "PIL.ImageFile"):
-        importlib.import_module(name)
-
-
 @asynccontextmanager
 async def serving(_: st.App) -> AsyncIterator[None]:
     """Open the browser as `streamlit run app.py` does, and end sessions for as long as the server runs."""
     if not config.get_option("server.headless"):
         name = "browser.serverAddress" if config.is_manually_set("browser.serverAddress") else "server.address"
         cli_util.open_browser(get_url(get_display_address(config.get_option(name) or "localhost")))
-    asyncio.get_running_loop().run_in_executor(None, read_ahead)
     ending = asyncio.create_task(end_sessions())
     yield
     ending.cancel()

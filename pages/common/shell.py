@@ -19,7 +19,7 @@ _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
 _HEAD: ContextVar[tuple[Any, Any]] = ContextVar("head")  # the row of a page's title, and the place of the title in it
 
-_HEAD_START = 0.12
+_HEAD_START = 0.1
 """Seconds, once a session, in which the browser paints the title before it builds the rest."""
 
 _PAGES = {
