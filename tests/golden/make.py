@@ -38,6 +38,7 @@ _VOLATILE = (
     (r"CPython \d+(\.\w+)+", "<python>"),
     (r"Linux [^\n\"|;]*", "<machine>"),
     (r", about [\d.]+ (s|min|h) left", ""),
+    (r"(solver, )[\d.]+ m?s\b", r"\1<seconds>"),
     (r"(Seconds\W+)[\d.]+", r"\1<seconds>"),
     (r"(Started\W+|edition )\d{4}-\d\d-\d\d", r"\1<day>"),
     (r"Fingerprint [0-9a-f]{4} [0-9a-f]{4} · [-\d]+", "Fingerprint <digits> · <day>"),
