@@ -13,12 +13,15 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import numpy  # noqa: F401  (the page's icon is made with these two: no visitor waits for them)
+import PIL.Image  # noqa: F401
 import streamlit as st
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 from streamlit import cli_util, config, runtime
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server.server_util import get_display_address, get_url
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
@@ -32,6 +35,9 @@ LOOK_EVERY = 15.0
 
 # Arrow's own pool keeps what a table took; the system's gives it back.
 os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+
+# app.py says which pages there are: a first visitor is not shown those of the folder `pages` before.
+PagesManager.uses_pages_directory = False
 
 
 class Door:
