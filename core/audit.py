@@ -1,4 +1,4 @@
-"""One audit: a model trained or given, measured, and attacked by every adversary.
+"""One audit: a model, attacked by every adversary.
 
 `run` trains and attacks; what the attacker gains from a disclosed tolerance is then asked of the findings with
 `AuditFindings.disclose`, which is fast enough to follow a slider.
@@ -21,159 +21,11 @@ from core.datasets.dataset import AuditDataset, GroupRow
 from core.datasets.demo import demo_table
 from core.datasets.splits import Splits, known_shares, shared_records, split, taught
 from core.errors import InputError
-from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
-from core.fairness import (
-    METRIC_TITLES,
-    GroupRate,
-    difference_of_rates,
-    group_rates,
-    row_sets,
-    unfairness,
-    unfairness_estimate,
-)
+from core.estimates import Estimate, accuracy, balanced_accuracy
 from core.fingerprint import fingerprint
-from core.models import GIVEN, fit_model
 from core.serialize import Result
+from core.subject import ModelFindings, train_model
 from core.validation import choice
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelFindings(Result):
-    """How accurate and how fair the audited model is."""
-
-    accuracy_train: Estimate
-    accuracy_test: Estimate
-    majority_test: Estimate
-    """Share of right predictions on training and unseen test records; of the more frequent label for everybody."""
-    unfairness_train: float
-    """Largest deviation of a group's rate from the overall rate on the training records: a fact about them."""
-    unfairness_test: Estimate
-    """The same on the test records, as an estimate for unseen people."""
-    rates_train: tuple[GroupRate, ...]
-    rates_test: tuple[GroupRate, ...]
-    """The rates behind these distances."""
-    needs_sensitive: bool
-    randomised: bool
-    """See `core.models.FairModel`; False where it is not known because the predictions were given."""
-    predictions: Codes = field(repr=False)
-    """Shape (n,), uint8. The one draw of predictions for all records of the dataset, or those given."""
-    scores: Floats = field(repr=False)
-    """Shape (n,), in [0, 1]. The model's own if `scores_given`; else labels alone were given, and stand for them."""
-    scores_given: bool = True
-
-    @property
-    def difference_train(self) -> float:
-        """Difference between groups on the training records: a fact about them."""
-        return difference_of_rates(self.rates_train).value
-
-    @property
-    def difference_test(self) -> Estimate:
-        """The same on the test records, as an estimate for unseen people."""
-        return difference_of_rates(self.rates_test)
-
-
-def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
-    """Train the audited model and draw its predictions once, or take those that were given, and measure it.
-
-    Raises `InputError` if the method is `core.models.GIVEN` and the data hold no predictions, or the data break a rule
-    of the metric or the method.
-    """
-    check_cells(config.metric, dataset, splits)
-    if config.method == GIVEN:
-        return _given(config, dataset, splits)
-    x, y, s, train = dataset.features, dataset.labels, dataset.sensitive, splits.train
-    if config.method == "threshold_optimizer":
-        _check_labels(dataset, splits)
-    model = fit_model(
-        config.method,
-        x[train],
-        y[train],
-        s[train],
-        metric=config.metric,
-        tolerance=config.tolerance,
-        seed=config.seed,
-        epsilon=config.epsilon,
-        domains=dataset.domains,
-    )
-    known = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
-    drawn = model.predict(x, s, seed=config.seed)
-    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), **known)
-
-
-def _given(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
-    """Return the answers that came with the table, measured."""
-    labels = dataset.predictions
-    if labels is None:
-        raise InputError(
-            "An audit of given predictions needs a column with the model's predictions or scores, the table's roles "
-            "name none."
-        )
-    scores, given = dataset.scores, dataset.scores is not None
-    return _measured(
-        config,
-        dataset,
-        splits,
-        labels,
-        scores=labels.astype(np.float64) if scores is None else scores,
-        scores_given=given,
-    )
-
-
-def _measured(
-    config: AuditConfig,
-    dataset: AuditDataset,
-    splits: Splits,
-    drawn: Codes,
-    *,
-    scores: Floats,
-    scores_given: bool = True,
-    needs_sensitive: bool = False,
-    randomised: bool = False,
-) -> ModelFindings:
-    y, s, train, test = dataset.labels, dataset.sensitive, splits.train, splits.test
-    return ModelFindings(
-        accuracy_train=accuracy(y[train], drawn[train]),
-        accuracy_test=accuracy(y[test], drawn[test]),
-        majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
-        unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
-        unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
-        rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
-        rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
-        needs_sensitive=needs_sensitive,
-        randomised=randomised,
-        predictions=drawn,
-        scores=scores,
-        scores_given=scores_given,
-    )
-
-
-def _check_labels(dataset: AuditDataset, splits: Splits) -> None:
-    """Refuse training records of a group with one label only: a threshold of its own cannot be set for it."""
-    for code, name in enumerate(dataset.group_names):
-        labels = dataset.labels[splits.train][dataset.sensitive[splits.train] == code]
-        if np.unique(labels).size < 2:
-            raise InputError(
-                "The threshold optimizer needs people with both labels in every group of the training records, got "
-                f"only label {int(labels[0])} among {labels.size} of {name}; choose another method, other groups or "
-                "another seed."
-            )
-
-
-def check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
-    """Refuse data in which a set of records lacks a group among the labels the metric compares."""
-    for name in ("train", "validation", "test"):
-        rows = getattr(splits, name)
-        for part, mask in row_sets(metric, dataset.labels[rows], rows.size):
-            inside = dataset.sensitive[rows] if mask is None else dataset.sensitive[rows][mask]
-            counts = np.bincount(inside, minlength=dataset.n_groups)
-            if counts.min() < 3:
-                group = dataset.group_names[int(counts.argmin())]
-                raise InputError(
-                    f"{METRIC_TITLES[metric]} needs at least 3 people of each group with {part} among the {name} "
-                    f"records, got {int(counts.min())} of {group}; choose statistical parity, other groups or another "
-                    "seed."
-                )
-
 
 ATTACKERS = (*ADVERSARIES, *STRONG)
 """The paper's A and A′, then the strong adversary without and with the predictions."""

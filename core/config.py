@@ -10,9 +10,9 @@ from core.adversaries.adversary import forest_parameters
 from core.datasets.roles import Roles
 from core.fairness import METRICS
 from core.models import GIVEN, METHODS
+from core.param import Param
 from core.serialize import Result
 from core.settings import validate
-from core.study import Param
 from core.validation import LEAST_EPSILON
 
 TRAINED_TOLERANCE = 0.005

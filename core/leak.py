@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from core.adversaries import permuted_by_set
-from core.audit import AttackFindings, attack_model, train_model
+from core.audit import AttackFindings, attack_model
 from core.config import AuditConfig
 from core.correction import (
     Attribution,
@@ -28,6 +28,7 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import known_shares, split
 from core.estimates import Estimate
 from core.serialize import Result
+from core.subject import train_model
 
 KINDS = {"paper's": ("features", "predictions"), "strong": ("strong", "strong_predictions")}
 """Attacker -> its two kinds, without and with the audited model's predictions."""

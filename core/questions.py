@@ -17,13 +17,13 @@ import numpy.typing as npt
 
 from core.adversaries import calibrate, train_strong
 from core.arrays import Codes, Floats
-from core.audit import ModelFindings, train_model
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split
 from core.errors import InputError
 from core.fairness import METRIC_TITLES
 from core.serialize import Result
+from core.subject import ModelFindings, train_model
 
 FEWEST_IN_GROUP = 2
 """Fewest sampled people of each group; with one, the first answer names her."""

@@ -25,8 +25,8 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Annotated, Any, TypeVar
 
 from core.errors import InputError
+from core.param import Param
 from core.serialize import Result
-from core.study import Param
 
 LARGEST = 65_536
 """Characters of the largest file that is read."""

@@ -1,49 +1,154 @@
-"""What a study is declared with: `Param`, the one declaration of a setting."""
+"""What a study is: one question about a subject, asked, worded and checked once, and read by everybody.
+
+Page, command, report, policy and sweep read studies and know none by name. A study owns its settings, its numbers and
+its sentences; studies never import each other.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from enum import StrEnum
+from typing import ClassVar, Generic, TypeVar
 
-Form = Literal["text", "path", "day", "line", "prose", "table"]
-"""What a text is; see `Param.form`."""
+from core.estimates import Estimate
+from core.serialize import Result
+from core.subject import Subject
+
+S = TypeVar("S")
+R = TypeVar("R")
+
+Report = Callable[[int, int], None]
+"""Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop."""
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
-    """A setting, declared once: its widget, flag, TOML key with comment, bounds, sweep axis and row of the reference.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding(Result):
+    """One thing a study found, worded once: page, terminal and report show these sentences and no others."""
 
-    It stands beside the type of a frozen dataclass's field, ``Annotated[float, Param("Tolerance", ...)]``;
-    `core.settings` reads it there.
+    point: str
+    """What was found, in one sentence."""
+    evidence: str = ""
+    """Interval, number of people, baseline."""
+    so_what: str = ""
+    to_do: str = ""
+    """What it means, and what can be done about it."""
+    caveats: tuple[str, ...] = ()
+    """What the number takes for granted, a sentence each."""
+    redacted: str = ""
+    """What a report for others says instead, made of settings and totals alone; where it is empty, nothing is said."""
+    estimate: Estimate | None = None
+    baseline: Estimate | None = None
+    """The number, and what is reached without the leak."""
+    attacker_knows: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check(Result):
+    """One number a limit can be set to, by the `name` it has in a policy file.
+
+    `title` says what was attacked, with {attribute} for the sensitive attribute; `definition` what the number is,
+    against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
+    "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
+    changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
+    hand beyond a table: "predictions", "scores", "planned answers", "a guard".
     """
 
+    name: str
     title: str
-    """What to call it."""
-    help: str
-    """What it does, in whole sentences; "{options}" stands for the names that can be chosen."""
-    least: float | None = None
-    most: float | None = None
-    """Bounds of a number or of each number of a list; of a text the most characters it may have."""
-    step: float | None = None
-    """Of a slider."""
-    options: Collection[str] | None = None
-    """The names that can be chosen, with what to call each where that is said."""
-    above: bool = False
-    below: bool = False
-    """Whether the least, or the most, is itself left out."""
-    infinite: bool = False
-    """Whether infinity is a value too."""
-    some: bool = False
-    """Whether a list must hold one item at least."""
-    form: Form = "text"
-    """Of a text: "path" is a file in the folder of the one that names it, "day" one of the calendar, "line" and "prose"
-    are shown to people and so hold nothing invisible. "table" is a mapping, kept as pairs."""
-    only: tuple[str, tuple[str, ...]] | None = None
-    """Key and values: the setting is told only where that key has one of these. The key is one of the same table, or of
-    another, as in "model.kind"."""
-    shown: bool | None = None
-    """Whether a file tells it where it is empty (True), or only where it is not its default (False); by itself it is
-    told unless it is empty."""
-    flag: str = ""
-    """Its flag, where that is not its name."""
+    unit: str
+    definition: str
+    at_least: bool = False
+    needs: tuple[str, ...] = ("predictions",)
+
+
+class Outcome(StrEnum):
+    """There is a number; the check could not be run here; it was begun and broke."""
+
+    DONE = "done"
+    NOT_RUN = "not_run"
+    FAILED = "failed"
+
+
+class Basis(StrEnum):
+    """An attack was run; the number follows from what the user declares; it rests on both."""
+
+    MEASURED = "measured"
+    DECLARED = "declared"
+    COMBINED = "combined"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement(Result):
+    """One check's number, or the reason why there is none.
+
+    `estimate` is in the unit of the check as a share (0.05 for 5 points), low = high = value where it is computed and
+    not estimated; None unless the outcome is DONE, and `reason` then says why in one sentence. `freedom` are degrees of
+    freedom where the interval is Student's; None for a normal one. `control` is what would be reached without the
+    model, the promise or the answers, such as by "features alone" (`control_name`). What was `attacked`, by whom and
+    among how many people, and what the attacker `knows`, are one sentence each, and so is each of the `assumptions` the
+    number takes for granted; `details` are further numbers by name, for tables.
+    """
+
+    check: str
+    outcome: Outcome = Outcome.DONE
+    basis: Basis = Basis.MEASURED
+    estimate: Estimate | None = None
+    freedom: int | None = None
+    control: Estimate | None = None
+    control_name: str = ""
+    attacked: str = ""
+    knows: str = ""
+    assumptions: tuple[str, ...] = ()
+    reason: str = ""
+    details: dict[str, float] | None = None
+
+
+def not_run(
+    check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN, basis: Basis = Basis.MEASURED
+) -> Measurement:
+    """Return a measurement that has a reason and no number."""
+    return Measurement(check=check, outcome=outcome, basis=basis, reason=reason)
+
+
+class Study(Generic[S, R]):
+    """One question about a subject.
+
+    `S` are its settings, a frozen dataclass whose fields are declared with `core.param.Param`; `R` is its result.
+    """
+
+    name: ClassVar[str]
+    """What commands and files call it, such as "membership"."""
+    title: ClassVar[str]
+    """What people call it."""
+    settings: type[S]
+    declared: ClassVar[tuple[Check, ...]] = ()
+    """What a policy may limit of it."""
+
+    def unavailable(self, subject: Subject, settings: S) -> str:
+        """Return why it cannot be run on a subject, in one sentence; "" if it can."""
+        return ""
+
+    def steps(self, subject: Subject, settings: S) -> int:
+        """Return how many steps `run` reports."""
+        return 1
+
+    def run(self, subject: Subject, settings: S, report: Report | None = None) -> Iterator[R]:
+        """Yield the result as it grows; the last one is whole. The same seed gives the same numbers."""
+        raise NotImplementedError
+
+    def findings(self, result: R, settings: S) -> tuple[Finding, ...]:
+        """Return what was found, the headline first."""
+        raise NotImplementedError
+
+    def checks(self, result: R, settings: S) -> Mapping[str, Measurement]:
+        """Return a measurement for each name in `declared`."""
+        return {}
+
+    def planted(self, seed: int) -> Subject:
+        """Return a subject with a leak that the study must find."""
+        raise NotImplementedError
+
+    def harmless(self, seed: int) -> Subject:
+        """Return a subject without any leak."""
+        raise NotImplementedError

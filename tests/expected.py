@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from core.audit import AuditFindings, ModelFindings, audit_key, run, train_model
+from core.audit import AuditFindings, audit_key, run
 from core.config import AuditConfig
 from core.correction import Disclosure
 from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
+from core.subject import ModelFindings, train_model
 from pages.common import state
 from pages.common.cached import Audit
 

@@ -7,8 +7,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from core.estimates import Estimate
-from core.policy import CHECKS, Limit, Measurement, Policy
+from core.policy import CHECKS, Limit, Policy
 from core.policy.limits import RANGES
+from core.study import Measurement
 
 FILE = """\
 schema = 1

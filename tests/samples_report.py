@@ -8,7 +8,7 @@ from typing import Any
 from core.config import AuditConfig
 from core.datasets import Roles
 from core.estimates import Estimate, not_measured, proportion
-from core.policy import CHECKS, CheckVerdict, Limit, Measurement, Policy, Verdict
+from core.policy import CHECKS, CheckVerdict, Limit, Policy, Verdict
 from core.release_audit import (
     AuditPlan,
     DataPlan,
@@ -21,6 +21,7 @@ from core.release_audit import (
     ReleaseAudit,
     SelfTest,
 )
+from core.study import Measurement
 
 HOSTILE = "</td><script>alert('x')</script> & \"women\" <img src=x onerror=alert(1)>"
 FORMULA = '=HYPERLINK("http://x","y")'

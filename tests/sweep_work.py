@@ -12,10 +12,10 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 
-from core.audit import train_model
 from core.config import AuditConfig
 from core.datasets import AuditDataset, split
 from core.estimates import proportion
+from core.subject import train_model
 from core.sweep import FolderStore, SweepPoint, sweep
 from tests import samples
 

@@ -11,9 +11,9 @@ from core.attriguard.records import POLICIES
 from core.attriguard.table_rules import LEAST_EXPECTED, Pair
 from core.attriguard.table_search import TABLE_DEFENDERS
 from core.errors import InputError
+from core.param import Param
 from core.serialize import Result
 from core.settings import Settings, validate
-from core.study import Param
 
 DEFENDERS = {
     "logistic": "Logistic regression",

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from core.audit import ModelFindings
 from core.charts.drawing import Drawing, Palette, Sketch, bare, cells, group_style, limits, short
 from core.datasets.dataset import AuditDataset, GroupRow
 from core.estimates import count, interval, percent
 from core.fairness import GroupRate
+from core.subject import ModelFindings
 
 
 def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:

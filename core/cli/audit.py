@@ -30,7 +30,6 @@ from core.files import check_place, content_of, why
 from core.policy import (
     VERDICT_TITLES,
     CheckVerdict,
-    Outcome,
     Policy,
     control_text,
     default_policy,
@@ -54,6 +53,7 @@ from core.release_audit import (
 )
 from core.report import EDITIONS, csv_files, document, meter_of, to_html, to_json
 from core.report.verification import ENDING, private_key, signature_of
+from core.study import Outcome
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

@@ -54,10 +54,10 @@ from core.membership import (
     summarise_curve,
     target_of,
 )
+from core.param import Param
 from core.serialize import Result, plain
 from core.settings import Settings, from_arguments, params
 from core.settings import add_arguments as add_settings
-from core.study import Param
 from core.validation import LEAST_EPSILON
 
 

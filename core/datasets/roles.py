@@ -22,8 +22,8 @@ import numpy as np
 
 from core.datasets.columns import as_text, is_number, is_numeric, listed, quoted
 from core.errors import InputError
+from core.param import Param
 from core.serialize import Result
-from core.study import Param
 
 if TYPE_CHECKING:
     import pandas

@@ -43,9 +43,9 @@ import numpy.typing as npt
 from core.datasets.columns import as_text, quoted
 from core.datasets.read_table import read_columns
 from core.errors import InputError
+from core.param import Param
 from core.queries.gaps import Floats
 from core.serialize import Result
-from core.study import Param
 from core.validation import binary_array, one_length
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from core.desk.record import METRICS
+from core.param import Param
 from core.settings import Settings
-from core.study import Param
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from typing import Annotated
 
 from core.models import GIVEN
 from core.models.tree_budget import ACCOUNTINGS
+from core.param import Param
 from core.serialize import Result
 from core.settings import validate
-from core.study import Param
 from core.validation import LEAST_EPSILON
 
 TARGET_TITLES = {

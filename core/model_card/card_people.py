@@ -17,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from core.adversaries import calibrate, train_strong
-from core.audit import train_model
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split, taught
@@ -26,6 +25,7 @@ from core.model_card.natural_models import FAMILIES, natural_models
 from core.model_card.published_counts import Floats
 from core.seeds import child_generator
 from core.serialize import Result
+from core.subject import train_model
 from core.validation import binary_array, choice
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from core.model_card.meter import Measured, Meter, Prediction, measured, meter, 
 from core.model_card.pinned_people import Draws, InCommon, Pinned, in_common, noise_generator, pinned, worst_of_draws
 from core.model_card.published_counts import STATISTIC_TITLES, Floats
 from core.model_card.release import MOST_MODELS, Disputed, Published, Release, disputed
+from core.param import Param
 from core.serialize import Result, plain
-from core.study import Param
 from core.validation import LEAST_EPSILON
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
-from core.policy.checks import CHECKS, Check
+from core.policy.checks import CHECKS
 from core.policy.decisions import judge
 from core.policy.limits import (
     NO_SOURCE,
@@ -19,30 +19,15 @@ from core.policy.limits import (
     source_text,
     value_text,
 )
-from core.policy.verdict import (
-    Basis,
-    Bullet,
-    CheckVerdict,
-    Measurement,
-    Outcome,
-    Status,
-    Verdict,
-    bullet,
-    headline_and_detail,
-    verdict_frame,
-)
+from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, headline_and_detail, verdict_frame
 
 __all__ = [
     "CHECKS",
     "NO_SOURCE",
     "VERDICT_TITLES",
-    "Basis",
     "Bullet",
-    "Check",
     "CheckVerdict",
     "Limit",
-    "Measurement",
-    "Outcome",
     "Policy",
     "Status",
     "Verdict",

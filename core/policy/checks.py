@@ -2,30 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from core.estimates import MOST_TESTED
-from core.serialize import Result
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check(Result):
-    """One number a limit can be set to, by the `name` it has in a policy file.
-
-    `title` says what was attacked, with {attribute} for the sensitive attribute; `definition` what the number is,
-    against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
-    "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
-    changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
-    hand beyond a table: "predictions", "scores", "planned answers", "a guard".
-    """
-
-    name: str
-    title: str
-    unit: str
-    definition: str
-    at_least: bool = False
-    needs: tuple[str, ...] = ("predictions",)
-
+from core.study import Check
 
 _ALL = (
     Check(

@@ -32,8 +32,9 @@ from core.errors import InputError
 from core.estimates import Estimate, holm
 from core.policy.checks import CHECKS, check_title
 from core.policy.limits import Limit, Policy, check_policy, in_range, level_text, limit_text, range_text, value_text
-from core.policy.verdict import Basis, CheckVerdict, Measurement, Outcome, Status, Verdict, headline_and_detail, overall
+from core.policy.verdict import CheckVerdict, Status, Verdict, headline_and_detail, overall
 from core.settings import told
+from core.study import Basis, Measurement, Outcome
 
 _ALIKE = 1e-12
 """Computed values no farther from their limit than this are at the limit: they differ by rounding."""

@@ -16,10 +16,10 @@ from typing import Annotated, Any
 
 from core.errors import InputError
 from core.estimates import Estimate, decimals_beside, percent
+from core.param import Param
 from core.policy.checks import CHECKS
 from core.serialize import Result
 from core.settings import Place, Tables, broken, naming, params, parsed, read_table, toml_text, validate, values_of
-from core.study import Param
 
 POLICY_SCHEMA = 1
 """Version of the file format."""

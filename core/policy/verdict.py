@@ -16,51 +16,10 @@ from core.estimates import Estimate, in_words
 from core.policy.checks import CHECKS
 from core.policy.limits import Limit, Policy, level_text, limit_text, source_text
 from core.serialize import Result
+from core.study import Measurement, Outcome
 
 if TYPE_CHECKING:
     import pandas
-
-
-class Outcome(StrEnum):
-    """There is a number; the check could not be run here; it was begun and broke."""
-
-    DONE = "done"
-    NOT_RUN = "not_run"
-    FAILED = "failed"
-
-
-class Basis(StrEnum):
-    """An attack was run; the number follows from what the user declares; it rests on both."""
-
-    MEASURED = "measured"
-    DECLARED = "declared"
-    COMBINED = "combined"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measurement(Result):
-    """One check's number, or the reason why there is none.
-
-    `estimate` is in the unit of the check as a share (0.05 for 5 points), low = high = value where it is computed and
-    not estimated; None unless the outcome is DONE, and `reason` then says why in one sentence. `freedom` are degrees of
-    freedom where the interval is Student's; None for a normal one. `control` is what would be reached without the
-    model, the promise or the answers, such as by "features alone" (`control_name`). What was `attacked`, by whom and
-    among how many people, and what the attacker `knows`, are one sentence each, and so is each of the `assumptions` the
-    number takes for granted; `details` are further numbers by name, for tables.
-    """
-
-    check: str
-    outcome: Outcome = Outcome.DONE
-    basis: Basis = Basis.MEASURED
-    estimate: Estimate | None = None
-    freedom: int | None = None
-    control: Estimate | None = None
-    control_name: str = ""
-    attacked: str = ""
-    knows: str = ""
-    assumptions: tuple[str, ...] = ()
-    reason: str = ""
-    details: dict[str, float] | None = None
 
 
 class Status(StrEnum):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from core.config import AuditConfig
+from core.param import Param
 from core.queries.mechanisms import Exact, LaplaceGlobal, Mechanism, NoisySums, Rounded, SmoothCauchy, SmoothLaplace
 from core.settings import Settings, params
-from core.study import Param
 
 NOISES = {
     "exact": "None",

@@ -15,6 +15,7 @@ import numpy as np
 
 from core.errors import InputError
 from core.estimates import Estimate, over_repeats, rate_over_repeats
+from core.param import Param
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
 from core.queries.designs import DESIGNS, design_scores, most_questions
 from core.queries.gaps import Floats, leakage
@@ -23,7 +24,6 @@ from core.questions import People, QueryPool
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import validate
-from core.study import Param
 from core.validation import seed_value
 
 

@@ -2,13 +2,13 @@
 
 from core.release_audit.comparison import Comparison, Difference, Sameness, same_numbers
 from core.release_audit.fairness_checks import false_promise
+from core.release_audit.inputs import dataset_of, load_model, load_policy_text, load_table
 from core.release_audit.plan import (
     AuditPlan,
     DataPlan,
     GuardPlan,
     MembershipPlan,
     ModelPlan,
-    OutputsPlan,
     PlannedAnswers,
     commented_plan,
     plan_of,
@@ -28,8 +28,8 @@ from core.release_audit.result import (
 )
 from core.release_audit.run import audit_steps, audit_with_people
 from core.release_audit.self_tests import cached_self_test, self_test, self_test_apart
-from core.release_audit.subject import dataset_of, load_model, load_policy_text, load_table
 from core.release_audit.suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
+from core.subject import OutputsPlan
 
 __all__ = [
     "AuditPlan",

@@ -20,10 +20,11 @@ from core.adversaries import Outputs, ReleasedAttack, attack_released, decimals_
 from core.arrays import Floats
 from core.attriguard import TABLE_ATTACKER_TITLES, Study, TableSettings, study_steps, study_table, table_guard
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, paired_gain, strongest
-from core.policy import Measurement
-from core.release_audit.plan import AuditPlan, OutputsPlan
-from core.release_audit.subject import Audited
+from core.release_audit.inputs import Audited
+from core.release_audit.plan import AuditPlan
 from core.seeds import child_generator
+from core.study import Measurement
+from core.subject import OutputsPlan
 
 PLACES = {"outside": "from outside", "inside": "knowing half of the training records"}
 """Where an attacker stands, and how a sentence says it."""

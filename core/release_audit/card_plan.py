@@ -35,8 +35,9 @@ from core.model_card import (
 from core.model_card.card_people import MODELS, SETS, released_rows
 from core.model_card.published_counts import SIZE_PARTS, each_number
 from core.models import GIVEN
+from core.param import Param
+from core.release_audit.inputs import dataset_of, roles_of
 from core.release_audit.plan import SOURCE, AuditPlan, read_source, source_values
-from core.release_audit.subject import dataset_of, roles_of
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import (
@@ -52,7 +53,6 @@ from core.settings import (
     toml_text,
     values_of,
 )
-from core.study import Param
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile

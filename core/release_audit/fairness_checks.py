@@ -20,8 +20,8 @@ from core.correction import Attribution, Disclosure, disclose, gain_of_best, tru
 from core.datasets.splits import known_shares
 from core.estimates import Estimate, least, strongest, tolerance_text
 from core.fairness import METRIC_TITLES, difference_title, group_rates
-from core.policy import Measurement
-from core.release_audit.subject import Audited, not_run
+from core.release_audit.inputs import Audited
+from core.study import Measurement, not_run
 
 CORRECTED = {
     "features": "the paper's attacker (A)",

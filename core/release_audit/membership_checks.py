@@ -37,8 +37,8 @@ from core.membership import (
     taught_both_ways,
     train_shadows,
 )
-from core.policy import Measurement
-from core.release_audit.subject import Audited, not_run
+from core.release_audit.inputs import Audited
+from core.study import Measurement, not_run
 
 T = TypeVar("T")
 

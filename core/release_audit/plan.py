@@ -18,6 +18,7 @@ from core.datasets.roles import Roles
 from core.errors import InputError
 from core.membership import FEWEST_SHADOWS
 from core.models import GIVEN
+from core.param import Param
 from core.serialize import RecordError, Result, loads
 from core.settings import (
     Settings,
@@ -33,7 +34,7 @@ from core.settings import (
     validate,
     values_of,
 )
-from core.study import Param
+from core.subject import OutputsPlan
 from core.validation import LEAST_EPSILON
 
 PLAN_SCHEMA = 1
@@ -98,31 +99,6 @@ class ModelPlan(Settings):
             only=("kind", ("predictions", "file")),
         ),
     ] = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OutputsPlan(Settings):
-    """What the model hands out about each person, and so what attacks may use."""
-
-    released: Annotated[
-        str,
-        Param(
-            "What is released about each person",
-            'What is handed out about each person: "scores" (with the labels), or "labels" alone. Attacks use '
-            "all of it. Scores are released as they are, or with decimals = 3 beside this line rounded so.",
-            options={"scores": "Scores and labels", "labels": "Labels alone"},
-        ),
-    ] = "scores"
-    decimals: Annotated[
-        int | None,
-        Param(
-            "Decimals",
-            "Decimals the scores are released with.",
-            least=0,
-            most=_MOST_DECIMALS,
-            only=("released", ("scores",)),
-        ),
-    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,10 +24,11 @@ from core.datasets.columns import quoted
 from core.estimates import Estimate, not_measured, proportion
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.models import METHOD_TITLES
-from core.policy import Measurement, Policy, Verdict
+from core.policy import Policy, Verdict
+from core.release_audit.inputs import Audited
 from core.release_audit.plan import AuditPlan
-from core.release_audit.subject import Audited
 from core.serialize import Result
+from core.study import Measurement
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile

@@ -15,15 +15,15 @@ import core.release_audit.fairness_checks as fairness_checks
 import core.release_audit.membership_checks as membership_checks
 from core import leak
 from core.attriguard import TABLE_ATTACKER_TITLES
-from core.audit import train_model
 from core.datasets import Table
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
 from core.estimates import Estimate, rate_over_repeats
 from core.fairness import METRIC_TITLES
 from core.membership import ATTACK_TITLES
-from core.policy import CHECKS, Basis, Measurement, Outcome, Policy, judge
+from core.policy import CHECKS, Policy, judge
 from core.queries import DECODERS
+from core.release_audit.inputs import AttackedPeople, Audited, dataset_and_notes, missing, readers_of
 from core.release_audit.plan import AuditPlan
 from core.release_audit.result import (
     ReleaseAudit,
@@ -36,15 +36,8 @@ from core.release_audit.result import (
     model_summary,
     provenance,
 )
-from core.release_audit.subject import (
-    AttackedPeople,
-    Audited,
-    Progress,
-    dataset_and_notes,
-    missing,
-    not_run,
-    readers_of,
-)
+from core.study import Basis, Measurement, Outcome, not_run
+from core.subject import Progress, train_model
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -273,7 +266,7 @@ def audited_of(
     progress = Progress(audit_steps(plan), report)  # of input that cannot be used nothing but that is said
     model = train_model(config, dataset, splits)
     progress.tick()
-    return Audited(plan, config, dataset, splits, model, progress, model_notes=notes)
+    return Audited(config, dataset, splits, model, progress, plan=plan, model_notes=notes)
 
 
 MEASURES: dict[str, Callable[[Audited], Measurement]] = {

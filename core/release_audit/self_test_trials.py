@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.arrays import Codes, Floats, Ints
-from core.audit import AttackFindings, train_model
+from core.audit import AttackFindings
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles
 from core.datasets.splits import Splits
@@ -45,16 +45,18 @@ from core.membership import (
     train_shadows,
 )
 from core.models import GIVEN
-from core.policy import Limit, Measurement, Policy, Status, judge
+from core.policy import Limit, Policy, Status, judge
 from core.queries import Asking, Exact, LaplaceGlobal, Trials
 from core.questions import People, QueryPool
 from core.release_audit.answer_checks import answers_excess
 from core.release_audit.attribute_checks import released_gain
 from core.release_audit.fairness_checks import CORRECTED, correction_gain
+from core.release_audit.inputs import Audited
 from core.release_audit.membership_checks import FALSE_ALARMS, member_gaps, membership_caught, membership_gap
 from core.release_audit.plan import AuditPlan, ModelPlan, PlannedAnswers
-from core.release_audit.subject import Audited, Progress
 from core.seeds import child_generator, child_seed
+from core.study import Measurement
+from core.subject import Progress, train_model
 
 SHARE = 0.4
 """Probability of group 1."""
@@ -133,7 +135,7 @@ def audit_of(
     train, known, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
     attack, validation = np.split(known, [known.size - round(0.3 * known.size)])  # as in an audit
     splits = Splits(train=train, attack=attack, validation=validation, test=test)  # they come in no order
-    return Audited(plan, config, dataset, splits, train_model(config, dataset, splits), Progress(1))
+    return Audited(config, dataset, splits, train_model(config, dataset, splits), Progress(1), plan=plan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,7 +348,7 @@ def _model(rng: np.random.Generator) -> Audited:
 
 
 def _called(model: Audited, own: slice, found: dict[str, list[float]], trials: Trials) -> bool:
-    audited = Audited(model.plan, model.config, model.dataset, model.splits, model.model, model.progress)
+    audited = Audited(model.config, model.dataset, model.splits, model.model, model.progress, plan=model.plan)
     audited.once("trials", lambda: trials)
     audited.once("leakages", lambda: {kind: values[own] for kind, values in found.items()})
     return called(answers_excess(audited), 0.0)

@@ -17,8 +17,9 @@ from core.datasets.splits import split
 from core.errors import FairLeakError, InputError
 from core.fairness import unfairness
 from core.models import GIVEN
-from core.release_audit.plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers
-from core.release_audit.subject import dataset_of
+from core.release_audit.inputs import dataset_of
+from core.release_audit.plan import UPLOAD, AuditPlan, DataPlan, MembershipPlan, ModelPlan, PlannedAnswers
+from core.subject import OutputsPlan
 from core.validation import choice
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The report of a release audit: one JSON document, drawn as HTML, cut into CSV files, in two editions."""
 
-from core.release_audit.subject import AttackedPeople
+from core.release_audit.inputs import AttackedPeople
 from core.report.canonical import report_fingerprint
 from core.report.charts import BASIS_WORDS
 from core.report.disclosure_edition import document, meter_of

@@ -40,8 +40,8 @@ from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
 from core.policy import headline_and_detail
+from core.release_audit.inputs import AttackedPeople
 from core.release_audit.result import MeterOutcome, ReportMeter, TableTitle, failed_tests
-from core.release_audit.subject import AttackedPeople
 from core.report.canonical import number_of, printed, rounded, rounded_estimate, strict
 from core.report.disclosure_sentences import disclosed_data, disclosed_model, disclosed_plan, reworded, why_of
 from core.report.document import EDITIONS, THRESHOLD, Document, internal_document, sealed

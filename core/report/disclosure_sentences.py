@@ -239,7 +239,7 @@ def reworded(measurement: Document, found: Document, audit: ReleaseAudit, becaus
 def _facts(found: Document, audit: ReleaseAudit) -> dict[str, str]:
     from core.release_audit.answer_checks import answers_of
     from core.release_audit.attribute_checks import outputs_text
-    from core.release_audit.plan import OutputsPlan
+    from core.subject import OutputsPlan
 
     plan = audit.plan
     data, answers = found["data"], plan.answers

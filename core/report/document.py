@@ -16,8 +16,6 @@ from core.policy import (
     CHECKS,
     CheckVerdict,
     Limit,
-    Measurement,
-    Outcome,
     Policy,
     Verdict,
     control_text,
@@ -28,6 +26,7 @@ from core.policy import (
 )
 from core.policy.checks import check_title
 from core.report.canonical import estimate_of, number_of, report_fingerprint, strict
+from core.study import Measurement, Outcome
 
 if TYPE_CHECKING:
     from core.release_audit import ReleaseAudit

@@ -45,11 +45,11 @@ from core.estimates import (
     proportion,
 )
 from core.model_card.pinned_people import SETTLED, UNSURE
-from core.policy import Outcome
 from core.projection import Constraints
-from core.release_audit.subject import AttackedPeople
+from core.release_audit.inputs import AttackedPeople
 from core.report.canonical import decimals_of, number_of, printed, strict
 from core.serialize import Result
+from core.study import Outcome
 
 PARTS = {"test_rate": None, "test_tpr": 1, "test_fpr": 0}
 """Rate in a group's summary -> label of the rows it is about, None for all."""

@@ -32,8 +32,8 @@ from core.model_card import (
     predict,
     project,
 )
+from core.release_audit.inputs import AttackedPeople
 from core.release_audit.result import MeteredForm, MeterOutcome, ReportMeter
-from core.release_audit.subject import AttackedPeople
 from core.report.edition_attack import Statement, bits_text, people_text, statements_of
 
 FORM_TITLES = {

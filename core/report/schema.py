@@ -65,10 +65,11 @@ _CELL = {"type": ["string", "number", "boolean", "null"]}
 def report_schema() -> Schema:
     """Return the schema."""
     from core.datasets.roles import Roles
-    from core.policy import CHECKS, Check, CheckVerdict, Limit, Measurement, Policy
+    from core.policy import CHECKS, CheckVerdict, Limit, Policy
     from core.release_audit.plan import AuditPlan
     from core.release_audit.result import DataSummary, GroupSummary, ModelSummary, Provenance, ReportMeter, SelfTest
     from core.report.edition_attack import EditionAttack
+    from core.study import Check, Measurement
 
     row = _fields(CheckVerdict, OF_VERDICT) | _fields(Check, OF_CHECK)
     verdict = {

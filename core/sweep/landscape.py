@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from core.arrays import Codes
-from core.audit import AttackFindings, attack_model, check_cells
+from core.audit import AttackFindings, attack_model
 from core.config import AuditConfig
 from core.correction import disclose, smallest_tolerance
 from core.datasets.dataset import AuditDataset
@@ -31,10 +31,11 @@ from core.files import write_file
 from core.fingerprint import content_fingerprint
 from core.membership import area, true_label_probability
 from core.models.private_fair import TREE_SHARE, PrivateFairModel, PrivateFairTree, fit_private_fair
+from core.param import Param
 from core.seeds import child_seed
 from core.serialize import RecordError, Result, dumps, loads
 from core.settings import validate
-from core.study import Param
+from core.subject import check_cells
 from core.sweep.point import environment
 from core.validation import LEAST_EPSILON
 

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from itertools import product
 
 import core
-from core.audit import ATTACKERS, PROTOCOLS, attack_model, protocols_of, train_model
+from core.audit import ATTACKERS, PROTOCOLS, attack_model, protocols_of
 from core.config import AuditConfig
 from core.correction import COSTS, Disclosure, disclose
 from core.datasets.dataset import AuditDataset
@@ -20,6 +20,7 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.fingerprint import code_fingerprint, fingerprint
 from core.serialize import Result
+from core.subject import train_model
 
 TOLERANCES = (
     0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,

@@ -9,8 +9,8 @@ from core.audit import PROTOCOLS
 from core.correction import COSTS
 from core.fairness import METRICS
 from core.models import METHODS
+from core.param import Param
 from core.settings import Settings
-from core.study import Param
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -305,8 +305,8 @@ def _search(audit: Audit, attacker: Attacker) -> Background:
 
     def work(job: Job) -> Any:
         from core.adversaries import tune_forest
-        from core.audit import train_model
         from core.datasets.splits import split
+        from core.subject import train_model
 
         splits = split(dataset, train_share=config.train_share, seed=config.seed)
         known = splits.known

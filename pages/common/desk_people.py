@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.audit import train_model
 from core.datasets.splits import split
 from core.desk import Columns, Registration, TestSet, frame_of, predictions_of, test_set_of
 from core.errors import InputError
 from core.fingerprint import fingerprint
+from core.subject import train_model
 from pages.common import cached, panels
 from pages.common.background import Job, need
 

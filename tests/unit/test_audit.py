@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.audit import PROTOCOLS, AuditFindings, attack_model, audit_key, run, train_model
+from core.audit import PROTOCOLS, AuditFindings, attack_model, audit_key, run
 from core.config import AuditConfig
 from core.datasets import AuditDataset, split
 from core.errors import Cancelled, InputError
 from core.fairness import METRICS
+from core.subject import train_model
 from core.sweep import TOLERANCES, grid, sweep
 from tests.samples import ROLES, dataset
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 
 from core.attriguard import TableSettings, study_table, table_guard, table_utility
-from core.audit import run, train_model
+from core.audit import run
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, build_dataset, split
 from core.errors import InputError
@@ -24,6 +24,7 @@ from core.membership import (
 )
 from core.models import GIVEN, METHOD_TITLES, METHODS, fit_model
 from core.questions import query_pool
+from core.subject import train_model
 from tests.samples import ROLES, frame, table
 from tests.unit.datasets.bad_tables import assert_one_sentence
 from tests.unit.membership.study import study

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.audit import train_model
 from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, demo_table
 from core.datasets.splits import split
@@ -18,6 +17,7 @@ from core.fairness import METRICS
 from core.models import METHODS
 from core.queries import leakage
 from core.questions import FEWEST_IN_GROUP, People, QueryPool, query_pool
+from core.subject import train_model
 from tests.samples import dataset
 from tests.unit.queries.people import pool
 

@@ -20,17 +20,10 @@ from core.config import AuditConfig
 from core.datasets.roles import Roles
 from core.docs import files, settings_reference, studies
 from core.errors import InputError
+from core.param import Param
 from core.policy.limits import Limit, Policy
 from core.release_audit.card_plan import ReleasePlan, _Number
-from core.release_audit.plan import (
-    AuditPlan,
-    DataPlan,
-    GuardPlan,
-    MembershipPlan,
-    ModelPlan,
-    OutputsPlan,
-    PlannedAnswers,
-)
+from core.release_audit.plan import AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers
 from core.settings import (
     Setting,
     Settings,
@@ -46,7 +39,7 @@ from core.settings import (
     toml_value,
     values_of,
 )
-from core.study import Param
+from core.subject import OutputsPlan
 from core.sweep.landscape import LandscapePlan
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"

@@ -243,7 +243,7 @@ def test_both_measures_of_fairness_stand_on_the_model_page() -> None:
     rng = np.random.default_rng(1)
     predictions = (rng.random(data.n) < 0.3 + 0.2 * data.sensitive).astype(np.uint8)
     rates = group_rates(predictions, data.sensitive, metric="statistical_parity")
-    from core.audit import ModelFindings
+    from core.subject import ModelFindings
 
     found = ModelFindings(
         accuracy_train=about(0.8),

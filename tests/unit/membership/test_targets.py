@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit import train_model
 from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, split
 from core.errors import InputError
@@ -21,6 +20,7 @@ from core.membership import (
 )
 from core.membership.targets import ID3Target, library_target, quality, target_of
 from core.models import DPID3Classifier
+from core.subject import train_model
 from tests.unit.membership.villagers import ROLES, half, table, villagers
 
 N = 400

@@ -9,7 +9,6 @@ import pytest
 from core.policy import (
     CHECKS,
     NO_SOURCE,
-    Measurement,
     Policy,
     default_policy,
     judge,
@@ -18,6 +17,7 @@ from core.policy import (
     read_policy,
     source_text,
 )
+from core.study import Measurement
 from tests.policy_samples import done
 
 SHIPPED = {"default": default_policy(), "predictions": predictions_policy()}

@@ -10,7 +10,8 @@ from scipy import stats
 
 from core.errors import InputError
 from core.estimates import not_measured
-from core.policy import CHECKS, Measurement, Policy, Verdict, judge
+from core.policy import CHECKS, Policy, Verdict, judge
+from core.study import Measurement
 from tests.policy_samples import done, estimate, policy
 
 SIX = policy(

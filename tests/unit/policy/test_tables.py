@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from core.policy import CHECKS, Bullet, Limit, Measurement, bullet, judge, verdict_frame
+from core.policy import CHECKS, Bullet, Limit, bullet, judge, verdict_frame
+from core.study import Measurement
 from tests.policy_samples import done, estimate, policy
 
 

@@ -251,7 +251,7 @@ def test_a_broken_attack_blocks_the_release(tmp_path: Path, monkeypatch: pytest.
 
     for name in ("core.release_audit.fairness_checks.attack_model", "core.questions.train_strong"):
         monkeypatch.setattr(name, broken)
-    monkeypatch.setattr("core.release_audit.subject.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(1500))
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
     plan = replace(plan, data=replace(plan.data, attribute=""))
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
@@ -272,7 +272,7 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
         told="Null: nothing. Planted: all.",
     )
     monkeypatch.setattr("core.release_audit.self_test_apart", lambda folder, report=None: (failed,))
-    monkeypatch.setattr("core.release_audit.subject.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(1500))
     monkeypatch.setattr("core.release_audit.run.CHECKS", ("unfairness",))
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
     plan = replace(plan, data=replace(plan.data, attribute=""))

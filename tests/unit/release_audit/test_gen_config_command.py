@@ -12,8 +12,8 @@ import skops.io
 from core.__main__ import main
 from core.policy import default_policy, predictions_policy
 from core.release_audit import AuditPlan, OutputsPlan, catalogue_plan, kept_tolerance, load_model, load_table, read_plan
+from core.release_audit.inputs import dataset_of
 from core.release_audit.run import audited_of
-from core.release_audit.subject import dataset_of
 from core.report import from_json
 from tests import model_samples, samples
 

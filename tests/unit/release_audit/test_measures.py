@@ -30,7 +30,6 @@ from core.membership import (
     train_shadows,
 )
 from core.models import GIVEN
-from core.policy import Measurement
 from core.queries import DECODERS, Asking, NoisySums, Trials
 from core.questions import query_pool
 from core.release_audit import (
@@ -44,10 +43,11 @@ from core.release_audit import (
 )
 from core.release_audit.attribute_checks import released_judged
 from core.release_audit.fairness_checks import CORRECTED, attack_of, rate_ratio, tolerance_told
+from core.release_audit.inputs import Audited
 from core.release_audit.membership_checks import member_advantages, member_curves, member_gaps, member_guesses
 from core.release_audit.result import data_summary
 from core.release_audit.run import audited_of, measured, tables
-from core.release_audit.subject import Audited
+from core.study import Measurement
 from tests import samples
 
 CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=7)
@@ -112,7 +112,7 @@ def leaking(audited: Audited, **outputs: object) -> Audited:
     scores = 0.2 + 0.6 * model.scores + 0.02 * s
     plan = replace(BARE, outputs=OutputsPlan(**outputs))  # type: ignore[arg-type]
     leaks = replace(model, scores=scores, predictions=(scores >= 0.5).astype(np.uint8))
-    return Audited(plan, audited.config, audited.dataset, audited.splits, leaks, audited.progress)
+    return Audited(audited.config, audited.dataset, audited.splits, leaks, audited.progress, plan=plan)
 
 
 def test_a_leak_of_scores_names_the_precision_that_closes_it(small: Audited):
@@ -153,7 +153,7 @@ def promising(small: Audited, tolerance: float) -> Audited:
     """Return an audit of the same model, of which another tolerance was promised."""
     config = replace(small.config, tolerance=tolerance)
     plan = replace(BARE, config=replace(CONFIG, tolerance=tolerance))
-    made = Audited(plan, config, small.dataset, small.splits, small.model, small.progress)
+    made = Audited(config, small.dataset, small.splits, small.model, small.progress, plan=plan)
     for kind in CORRECTED:
         made.once(f"attack {kind}", lambda kind=kind: attack_of(small, kind))
     members = {"guesses": member_guesses, "curves": member_curves, "advantages": member_advantages, "gaps": member_gaps}
@@ -224,13 +224,13 @@ def test_answers_excess_is_paired_by_draw(small: Audited):
 def test_a_sample_of_the_people_is_told_where_there_is_one(small: Audited, monkeypatch: pytest.MonkeyPatch):
     known = small.splits.known.size
     for most, sampled in ((known - 1, True), (known, False)):
-        monkeypatch.setattr("core.release_audit.subject.MOST_TAUGHT", most)
+        monkeypatch.setattr("core.subject.MOST_TAUGHT", most)
         assert any("seeded sample" in told for told in small.over_people) == sampled
 
 
 def test_draws_that_all_agree_are_estimated_and_not_certain(small: Audited):
     """Answers that move nobody: every draw has the same excess, and one person more or less is still possible."""
-    audited = Audited(small.plan, small.config, small.dataset, small.splits, small.model, small.progress)
+    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=small.plan)
     trials = Trials(query_pool(small.config, small.dataset, small.model), Asking(n=40, repeats=4, seed=7), most=6)
     audited.once("trials", lambda: trials)
     audited.once("leakages", lambda: {kind: [0.75] * 4 for kind in ("prior", *DECODERS)})
@@ -255,7 +255,7 @@ def test_more_questions_than_a_curve_has_ask_the_same_first_ones(small: Audited)
 )
 def test_targeted_leakage_follows_from_the_budget(small: Audited, mechanism: str, value: float):
     plan = replace(PLAN, answers=replace(PLAN.answers, mechanism=mechanism))
-    declared = Audited(plan, small.config, small.dataset, small.splits, small.model, small.progress)
+    declared = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=plan)
     found = done("targeted_leakage", declared)
     assert found.basis == "declared" and found.estimate is not None
     assert found.estimate.value == pytest.approx(value) and found.estimate.low == found.estimate.high
@@ -320,7 +320,9 @@ def test_unfairness_and_ratio_are_those_of_the_test_records(small: Audited):
 
 def test_nobody_accepted_is_no_ratio(small: Audited):
     nobody = replace(small.model, predictions=np.zeros_like(small.model.predictions))
-    found = measured("four_fifths", Audited(PLAN, small.config, small.dataset, small.splits, nobody, small.progress))
+    found = measured(
+        "four_fifths", Audited(small.config, small.dataset, small.splits, nobody, small.progress, plan=PLAN)
+    )
     assert found.outcome == "not_run" and found.reason.startswith("The model accepts nobody on the ")
 
 
@@ -335,7 +337,7 @@ def test_attriguard_is_judged_by_its_best_attacker(small: Audited):
 
 
 def test_what_is_not_planned_is_not_run(small: Audited):
-    audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
+    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
     for check in ("attriguard_exposure", "attriguard_cost"):
         assert measured(check, audited).reason == "AttriGuard is not planned."
 
@@ -358,7 +360,7 @@ def test_what_breaks_is_told_and_broken_once(
         raise error
 
     monkeypatch.setattr("core.release_audit.fairness_checks.attack_model", broken)
-    audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
+    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
     monkeypatch.setattr("core.release_audit.attribute_checks.attack_released", broken)
     for check in ("attribute_excess", "attribute_balanced", "correction_gain"):
         found = measured(check, audited)
@@ -370,7 +372,7 @@ def test_what_breaks_is_told_and_broken_once(
 
 def test_a_table_that_breaks_says_so_where_no_check_does(small: Audited, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.release_audit.run.METRIC_TITLES", {})
-    audited = Audited(BARE, small.config, small.dataset, small.splits, small.model, small.progress)
+    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
     assert tables(audited)["Rates by group"] == ({"not made": "It broke: KeyError."},)
 
 
@@ -379,7 +381,7 @@ def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.Monk
         raise Cancelled("Stopped.")
 
     monkeypatch.setattr("core.release_audit.attribute_checks.attack_released", cancelled)
-    audited = Audited(PLAN, small.config, small.dataset, small.splits, small.model, small.progress)
+    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=PLAN)
     with pytest.raises(Cancelled):
         measured("attribute_excess", audited)
 
@@ -431,7 +433,7 @@ def test_given_labels_alone_have_no_scores():
 def test_released_labels_are_attacked_by_the_gap(scores: bool):
     given = given_audit(1500, scores=scores, sets=True)
     plan = replace(given.plan, outputs=OutputsPlan(released="labels"))
-    audited = Audited(plan, given.config, given.dataset, given.splits, given.model, given.progress)
+    audited = Audited(given.config, given.dataset, given.splits, given.model, given.progress, plan=plan)
     for check in ("membership_auc", "membership_advantage"):
         found = done(check, audited)
         assert "of 2 attacks tried" in found.attacked and found.knows.startswith(
@@ -447,7 +449,7 @@ def test_released_labels_are_attacked_by_the_gap(scores: bool):
 def test_membership_attacks_see_the_decimals_that_are_released():
     given = given_audit(1500, scores=True, sets=True)
     plan = replace(given.plan, outputs=OutputsPlan(decimals=1))
-    audited = Audited(plan, given.config, given.dataset, given.splits, given.model, given.progress)
+    audited = Audited(given.config, given.dataset, given.splits, given.model, given.progress, plan=plan)
     found = member_guesses(audited)["loss"].score
     assert 5 < np.unique(found).size <= 11 and np.unique(member_guesses(given)["loss"].score).size > 100
     assert any("with 1 decimal;" in told for told in done("membership_auc", audited).assumptions)

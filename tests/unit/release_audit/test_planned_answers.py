@@ -14,8 +14,8 @@ from core.policy import Limit, Policy, judge
 from core.questions import query_pool
 from core.release_audit import AuditPlan, MembershipPlan, ModelPlan, PlannedAnswers, audit_with_people
 from core.release_audit.answer_checks import planned_trials, two_sided
+from core.release_audit.inputs import Audited
 from core.release_audit.run import audited_of, measured
-from core.release_audit.subject import Audited
 from tests import samples
 
 ROLES = Roles(label="hired", positive="yes", sensitive="region", each=True)
@@ -75,7 +75,7 @@ def test_no_answers_are_a_statement(scores: bool, three: Audited):
     """Whoever plans none declares that none are given; with labels alone as well."""
     plan = replace(PLAN, answers=PlannedAnswers(questions=0))
     model = three.model if scores else replace(three.model, scores_given=False)
-    audited = Audited(plan, three.config, three.dataset, three.splits, model, three.progress)
+    audited = Audited(three.config, three.dataset, three.splits, model, three.progress, plan=plan)
     excess, named = measured("answers_excess", audited), measured("targeted_leakage", audited)
     for found, value in ((excess, 0.0), (named, 0.5)):
         assert (found.outcome, found.basis, found.reason) == ("done", "declared", "")

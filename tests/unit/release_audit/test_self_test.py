@@ -16,7 +16,7 @@ import pytest
 from core.errors import Cancelled, InputError
 from core.estimates import Estimate, proportion
 from core.membership.roc import members_above
-from core.policy import CHECKS, Measurement
+from core.policy import CHECKS
 from core.release_audit import SelfTest, cached_self_test, self_test
 from core.release_audit.self_test_trials import (
     SHARE,
@@ -30,6 +30,7 @@ from core.release_audit.self_test_trials import (
     posterior,
 )
 from core.release_audit.self_tests import TRIALS, allowed_false_alarms, kept_file
+from core.study import Measurement
 
 QUICK = tuple(trial for trial in TRIALS if trial.share >= 0.5)
 

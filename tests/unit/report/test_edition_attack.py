@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.model_card import attacker_posteriors
 from core.projection import project
-from core.release_audit.subject import attacked_people
+from core.release_audit.inputs import attacked_people
 from core.report import AttackedPeople, document
 from core.report.canonical import decimals_of, printed, strict
 from core.report.edition_attack import Statement, attack_edition, constraints_of, independent, statements_of
@@ -148,9 +148,9 @@ def test_rounding_grows_intervals_and_shows_its_own_decimals(value, down, up):
 
 
 def test_the_people_of_a_real_audit():
-    from core.audit import train_model
     from core.config import AuditConfig
     from core.datasets.splits import split
+    from core.subject import train_model
     from tests.samples import dataset
 
     data = dataset(600)

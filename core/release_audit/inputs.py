@@ -7,25 +7,23 @@ who holds the report knows them: for the release meter and the attack on what ot
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from core.arrays import Codes, Floats
-from core.audit import ModelFindings
-from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from core.datasets.columns import quoted
-from core.datasets.splits import MOST_TAUGHT, Splits
+from core.datasets.splits import Splits
 from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import attacker_posteriors
-from core.policy import CHECKS, Basis, Measurement, Outcome
+from core.policy import CHECKS
 from core.questions import reader_prior
-from core.release_audit.plan import AuditPlan, OutputsPlan
+from core.release_audit.plan import AuditPlan
+from core.subject import ModelFindings, Subject
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -33,106 +31,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Progress:
-    """Counts steps and reports them as (done, total); `report` may raise `core.errors.Cancelled` to stop."""
-
-    def __init__(self, total: int, report: Callable[[int, int], None] | None = None) -> None:
-        self.total, self.done, self._report = total, 0, report
-        self._tell()
-
-    def tick(self) -> None:
-        """Count one step."""
-        self.reach(self.done + 1)
-
-    def reach(self, done: int) -> None:
-        """Count up to this step; steps are never taken back."""
-        self.done = max(self.done, min(done, self.total))
-        self._tell()
-
-    def _tell(self) -> None:
-        if self._report is not None:
-            self._report(self.done, self.total)
-
-
 @dataclass(eq=False)
-class Audited:
-    """What is audited.
+class Audited(Subject):
+    """What a plan audits.
 
     `config` is the plan's, with the roles the dataset was built with; `model_notes` tell how a model file answered.
     """
 
-    plan: AuditPlan
-    config: AuditConfig
-    dataset: AuditDataset
-    splits: Splits
-    model: ModelFindings
-    progress: Progress
+    plan: AuditPlan = field(kw_only=True)
     model_notes: tuple[str, ...] = field(default=(), kw_only=True)
-    _made: dict[str, Any] = field(default_factory=dict, init=False)
 
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what `make` returns, made once under this name; what broke once breaks again at once."""
-        if name not in self._made:
-            try:
-                self._made[name] = make()
-            except Cancelled:
-                raise
-            except Exception as error:
-                self._made[name] = error
-        found: T = self._made[name]
-        if isinstance(found, Exception):
-            raise found
-        return found
-
-    @property
-    def trainable(self) -> bool:
-        """Whether the model can be trained again."""
-        return self.plan.model.kind == "train"
-
-    @property
-    def has_scores(self) -> bool:
-        """Whether the model gives scores, and not only labels."""
-        return self.model.scores_given
-
-    @property
-    def released_scores(self) -> Floats | None:
-        """Everybody's score with the decimals it is released with; None where labels alone are released."""
-        return self.scores_of(self.plan.outputs)
-
-    def scores_of(self, outputs: OutputsPlan) -> Floats | None:
-        """Return everybody's score as a release would give it; None where it gives labels alone."""
-        if not self.has_scores or outputs.released != "scores":
-            return None
-        return self.model.scores if outputs.decimals is None else np.round(self.model.scores, outputs.decimals)
-
-    @property
-    def sets_known(self) -> bool:
-        """Whether the training records are those the model was trained on."""
-        return self.trainable or self.dataset.sets is not None
-
-    @property
-    def attribute(self) -> str:
-        """What the sensitive attribute is called."""
-        return self.dataset.roles.attribute
-
-    @property
-    def trained_on(self) -> str:
-        """What to call the training records: "4,080 people the model was trained on"."""
-        n = self.splits.train.size
-        return f"{n:,} people the model was trained on" if self.sets_known else f"{n:,} people drawn from the table"
-
-    @property
-    def over_people(self) -> tuple[str, ...]:
-        """Return what every interval over people takes for granted, a sentence each."""
-        told = ["The interval is over people like these; model, attackers and seed are taken as they are."]
-        if self.splits.known.size > MOST_TAUGHT:
-            told.append(f"The attackers learn from a seeded sample of {MOST_TAUGHT:,} of the people they know.")
-        if not self.sets_known:
-            told.append(
-                "Nobody told which records the model was trained on: people drawn at random stand for them, so what "
-                "it gives away of its own training records may be more."
-            )
-        return tuple(told)
+    def __post_init__(self) -> None:
+        self.trainable, self.outputs = self.plan.model.kind == "train", self.plan.outputs
 
 
 def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
@@ -229,13 +139,6 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     if not path.is_relative_to(home):
         raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.")
     return content_of(path, what=key, named=file)
-
-
-def not_run(
-    check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN, basis: Basis = Basis.MEASURED
-) -> Measurement:
-    """Return a measurement that has a reason and no number."""
-    return Measurement(check=check, outcome=outcome, basis=basis, reason=reason)
 
 
 def missing(check: str, audited: Audited) -> str:

@@ -1,0 +1,294 @@
+"""What every study is asked about: one model of one table, and what it hands out about each person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar
+
+import numpy as np
+
+from core.arrays import Codes, Floats
+from core.config import AuditConfig
+from core.datasets.dataset import AuditDataset
+from core.datasets.splits import MOST_TAUGHT, Splits
+from core.errors import Cancelled, InputError
+from core.estimates import Estimate, accuracy, proportion
+from core.fairness import (
+    METRIC_TITLES,
+    GroupRate,
+    difference_of_rates,
+    group_rates,
+    row_sets,
+    unfairness,
+    unfairness_estimate,
+)
+from core.models import GIVEN, fit_model
+from core.param import Param
+from core.serialize import Result
+from core.settings import Settings
+
+T = TypeVar("T")
+
+_MOST_DECIMALS = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFindings(Result):
+    """How accurate and how fair the audited model is."""
+
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
+    """Share of right predictions on training and unseen test records; of the more frequent label for everybody."""
+    unfairness_train: float
+    """Largest deviation of a group's rate from the overall rate on the training records: a fact about them."""
+    unfairness_test: Estimate
+    """The same on the test records, as an estimate for unseen people."""
+    rates_train: tuple[GroupRate, ...]
+    rates_test: tuple[GroupRate, ...]
+    """The rates behind these distances."""
+    needs_sensitive: bool
+    randomised: bool
+    """See `core.models.FairModel`; False where it is not known because the predictions were given."""
+    predictions: Codes = field(repr=False)
+    """Shape (n,), uint8. The one draw of predictions for all records of the dataset, or those given."""
+    scores: Floats = field(repr=False)
+    """Shape (n,), in [0, 1]. The model's own if `scores_given`; else labels alone were given, and stand for them."""
+    scores_given: bool = True
+
+    @property
+    def difference_train(self) -> float:
+        """Difference between groups on the training records: a fact about them."""
+        return difference_of_rates(self.rates_train).value
+
+    @property
+    def difference_test(self) -> Estimate:
+        """The same on the test records, as an estimate for unseen people."""
+        return difference_of_rates(self.rates_test)
+
+
+def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
+    """Train the audited model and draw its predictions once, or take those that were given, and measure it.
+
+    Raises `InputError` if the method is `core.models.GIVEN` and the data hold no predictions, or the data break a rule
+    of the metric or the method.
+    """
+    check_cells(config.metric, dataset, splits)
+    if config.method == GIVEN:
+        return _given(config, dataset, splits)
+    x, y, s, train = dataset.features, dataset.labels, dataset.sensitive, splits.train
+    if config.method == "threshold_optimizer":
+        _check_labels(dataset, splits)
+    model = fit_model(
+        config.method,
+        x[train],
+        y[train],
+        s[train],
+        metric=config.metric,
+        tolerance=config.tolerance,
+        seed=config.seed,
+        epsilon=config.epsilon,
+        domains=dataset.domains,
+    )
+    known = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
+    drawn = model.predict(x, s, seed=config.seed)
+    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), **known)
+
+
+def _given(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:
+    """Return the answers that came with the table, measured."""
+    labels = dataset.predictions
+    if labels is None:
+        raise InputError(
+            "An audit of given predictions needs a column with the model's predictions or scores, the table's roles "
+            "name none."
+        )
+    scores, given = dataset.scores, dataset.scores is not None
+    return _measured(
+        config,
+        dataset,
+        splits,
+        labels,
+        scores=labels.astype(np.float64) if scores is None else scores,
+        scores_given=given,
+    )
+
+
+def _measured(
+    config: AuditConfig,
+    dataset: AuditDataset,
+    splits: Splits,
+    drawn: Codes,
+    *,
+    scores: Floats,
+    scores_given: bool = True,
+    needs_sensitive: bool = False,
+    randomised: bool = False,
+) -> ModelFindings:
+    y, s, train, test = dataset.labels, dataset.sensitive, splits.train, splits.test
+    return ModelFindings(
+        accuracy_train=accuracy(y[train], drawn[train]),
+        accuracy_test=accuracy(y[test], drawn[test]),
+        majority_test=proportion(int(np.bincount(y[test], minlength=2).max()), test.size),
+        unfairness_train=unfairness(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        unfairness_test=unfairness_estimate(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        rates_train=group_rates(drawn[train], s[train], metric=config.metric, labels=y[train]),
+        rates_test=group_rates(drawn[test], s[test], metric=config.metric, labels=y[test]),
+        needs_sensitive=needs_sensitive,
+        randomised=randomised,
+        predictions=drawn,
+        scores=scores,
+        scores_given=scores_given,
+    )
+
+
+def _check_labels(dataset: AuditDataset, splits: Splits) -> None:
+    """Refuse training records of a group with one label only: a threshold of its own cannot be set for it."""
+    for code, name in enumerate(dataset.group_names):
+        labels = dataset.labels[splits.train][dataset.sensitive[splits.train] == code]
+        if np.unique(labels).size < 2:
+            raise InputError(
+                "The threshold optimizer needs people with both labels in every group of the training records, got "
+                f"only label {int(labels[0])} among {labels.size} of {name}; choose another method, other groups or "
+                "another seed."
+            )
+
+
+def check_cells(metric: str, dataset: AuditDataset, splits: Splits) -> None:
+    """Refuse data in which a set of records lacks a group among the labels the metric compares."""
+    for name in ("train", "validation", "test"):
+        rows = getattr(splits, name)
+        for part, mask in row_sets(metric, dataset.labels[rows], rows.size):
+            inside = dataset.sensitive[rows] if mask is None else dataset.sensitive[rows][mask]
+            counts = np.bincount(inside, minlength=dataset.n_groups)
+            if counts.min() < 3:
+                group = dataset.group_names[int(counts.argmin())]
+                raise InputError(
+                    f"{METRIC_TITLES[metric]} needs at least 3 people of each group with {part} among the {name} "
+                    f"records, got {int(counts.min())} of {group}; choose statistical parity, other groups or another "
+                    "seed."
+                )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputsPlan(Settings):
+    """What the model hands out about each person, and so what attacks may use."""
+
+    released: Annotated[
+        str,
+        Param(
+            "What is released about each person",
+            'What is handed out about each person: "scores" (with the labels), or "labels" alone. Attacks use '
+            "all of it. Scores are released as they are, or with decimals = 3 beside this line rounded so.",
+            options={"scores": "Scores and labels", "labels": "Labels alone"},
+        ),
+    ] = "scores"
+    decimals: Annotated[
+        int | None,
+        Param(
+            "Decimals",
+            "Decimals the scores are released with.",
+            least=0,
+            most=_MOST_DECIMALS,
+            only=("released", ("scores",)),
+        ),
+    ] = None
+
+
+class Progress:
+    """Counts steps and reports them as (done, total); `report` may raise `core.errors.Cancelled` to stop."""
+
+    def __init__(self, total: int, report: Callable[[int, int], None] | None = None) -> None:
+        self.total, self.done, self._report = total, 0, report
+        self._tell()
+
+    def tick(self) -> None:
+        """Count one step."""
+        self.reach(self.done + 1)
+
+    def reach(self, done: int) -> None:
+        """Count up to this step; steps are never taken back."""
+        self.done = max(self.done, min(done, self.total))
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._report is not None:
+            self._report(self.done, self.total)
+
+
+@dataclass(eq=False)
+class Subject:
+    """One model of one table, trained or given, with its splits.
+
+    `outputs` is what is released about each person, all of which an attack uses; `trainable` says whether the model can
+    be trained again on other people. What several studies need is made once, see `once`.
+    """
+
+    config: AuditConfig
+    dataset: AuditDataset
+    splits: Splits
+    model: ModelFindings
+    progress: Progress
+    outputs: OutputsPlan = field(default_factory=lambda: OutputsPlan(), kw_only=True)
+    trainable: bool = field(default=True, kw_only=True)
+    _made: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` returns, made once under this name; what broke once breaks again at once."""
+        if name not in self._made:
+            try:
+                self._made[name] = make()
+            except Cancelled:
+                raise
+            except Exception as error:
+                self._made[name] = error
+        found: T = self._made[name]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether the model gives scores, and not only labels."""
+        return self.model.scores_given
+
+    @property
+    def released_scores(self) -> Floats | None:
+        """Everybody's score with the decimals it is released with; None where labels alone are released."""
+        return self.scores_of(self.outputs)
+
+    def scores_of(self, outputs: OutputsPlan) -> Floats | None:
+        """Return everybody's score as a release would give it; None where it gives labels alone."""
+        if not self.has_scores or outputs.released != "scores":
+            return None
+        return self.model.scores if outputs.decimals is None else np.round(self.model.scores, outputs.decimals)
+
+    @property
+    def sets_known(self) -> bool:
+        """Whether the training records are those the model was trained on."""
+        return self.trainable or self.dataset.sets is not None
+
+    @property
+    def attribute(self) -> str:
+        """What the sensitive attribute is called."""
+        return self.dataset.roles.attribute
+
+    @property
+    def trained_on(self) -> str:
+        """What to call the training records: "4,080 people the model was trained on"."""
+        n = self.splits.train.size
+        return f"{n:,} people the model was trained on" if self.sets_known else f"{n:,} people drawn from the table"
+
+    @property
+    def over_people(self) -> tuple[str, ...]:
+        """Return what every interval over people takes for granted, a sentence each."""
+        told = ["The interval is over people like these; model, attackers and seed are taken as they are."]
+        if self.splits.known.size > MOST_TAUGHT:
+            told.append(f"The attackers learn from a seeded sample of {MOST_TAUGHT:,} of the people they know.")
+        if not self.sets_known:
+            told.append(
+                "Nobody told which records the model was trained on: people drawn at random stand for them, so what "
+                "it gives away of its own training records may be more."
+            )
+        return tuple(told)
