@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Iterator
-from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import core
@@ -13,11 +12,10 @@ from core.study import Study
 
 
 def _found() -> Iterator[Study[Any, Any]]:
-    for package in pkgutil.iter_modules(core.__path__, "core."):
-        if package.ispkg and find_spec(f"{package.name}.study") is not None:
-            study = getattr(importlib.import_module(f"{package.name}.study"), "STUDY", None)
-            if study is not None:
-                yield study
+    for file in sorted(Path(core.__path__[0]).glob("*/study.py")):
+        study = getattr(importlib.import_module(f"core.{file.parent.name}.study"), "STUDY", None)
+        if study is not None:
+            yield study
 
 
 STUDIES: dict[str, Study[Any, Any]] = {study.name: study for study in _found()}

@@ -21,6 +21,8 @@ R = TypeVar("R")
 Report = Callable[[int, int], None]
 """Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop."""
 
+Row = Mapping[str, str | float | int | None]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding(Result):
@@ -122,6 +124,7 @@ class Study(Generic[S, R]):
     title: ClassVar[str]
     """What people call it."""
     settings: type[S]
+    """What a plan, a command and a sweep can set of it."""
     declared: ClassVar[tuple[Check, ...]] = ()
     """What a policy may limit of it."""
 
@@ -143,6 +146,10 @@ class Study(Generic[S, R]):
 
     def checks(self, result: R, settings: S) -> Mapping[str, Measurement]:
         """Return a measurement for each name in `declared`."""
+        return {}
+
+    def tables(self, result: R, settings: S) -> Mapping[str, tuple[Row, ...]]:
+        """Return title -> rows, each column -> text or number: what the report and a CSV hold beside the checks."""
         return {}
 
     def planted(self, seed: int) -> Subject:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from core.estimates import MOST_TESTED
+from core.studies import STUDIES
 from core.study import Check
 
-_ALL = (
+_OWN = (
     Check(
         name="attribute_excess",
         title="{attribute} inferred from what is released: gain in accuracy",
@@ -111,7 +112,31 @@ _ALL = (
     ),
 )
 
-CHECKS = {check.name: check for check in _ALL}
+_ORDER = (
+    "attribute_excess",
+    "attribute_balanced",
+    "attribute_bits",
+    "correction_gain",
+    "answers_excess",
+    "targeted_leakage",
+    "membership_caught",
+    "membership_auc",
+    "membership_advantage",
+    "membership_gap",
+    "unfairness",
+    "four_fifths",
+    "attriguard_exposure",
+    "attriguard_cost",
+)
+"""Of a policy; checks of other studies come after these."""
+
+
+def _all() -> dict[str, Check]:
+    found = {check.name: check for check in (*(c for study in STUDIES.values() for c in study.declared), *_OWN)}
+    return {name: found[name] for name in (*_ORDER, *(name for name in found if name not in _ORDER))}
+
+
+CHECKS = _all()
 """Name -> Check, in the order of a policy."""
 
 assert len(CHECKS) <= MOST_TESTED

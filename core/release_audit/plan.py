@@ -7,7 +7,7 @@ in the shape it was asked in.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -209,6 +209,11 @@ class AuditPlan(Result):
     answers: PlannedAnswers = field(default_factory=PlannedAnswers)
     membership: MembershipPlan = field(default_factory=MembershipPlan)
     guard: GuardPlan = field(default_factory=GuardPlan)
+
+    def settings_of(self, study: str, default: Callable[[], Any]) -> Any:
+        """Return what the plan sets of a study; what the study itself sets where the plan has no table for it."""
+        tables = {"queries": self.answers, "membership": self.membership, "attriguard": self.guard}
+        return tables[study] if study in tables else default()
 
 
 _PARTS = {"outputs": OutputsPlan, "answers": PlannedAnswers, "membership": MembershipPlan, "guard": GuardPlan}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import core.release_audit.answer_checks as answer_checks
 import core.release_audit.attribute_checks as attribute_checks
@@ -36,7 +36,8 @@ from core.release_audit.result import (
     model_summary,
     provenance,
 )
-from core.study import Basis, Measurement, Outcome, not_run
+from core.studies import STUDIES
+from core.study import Basis, Measurement, Outcome, Study, not_run
 from core.subject import Progress, train_model
 
 if TYPE_CHECKING:
@@ -293,8 +294,9 @@ def measured(check: str, audited: Audited) -> Measurement:
     basis = Basis.DECLARED if check == "targeted_leakage" else Basis.MEASURED
     if reason := missing(check, audited):
         return not_run(check, reason, basis=basis)
+    study = next((each for each in STUDIES.values() if check in {own.name for own in each.declared}), None)
     try:
-        return MEASURES[check](audited)
+        return MEASURES[check](audited) if study is None else studied(study, audited)[check]
     except Cancelled:
         raise
     except (InputError, DataUnavailableError) as error:
@@ -303,3 +305,16 @@ def measured(check: str, audited: Audited) -> Measurement:
         return not_run(check, str(error), outcome=Outcome.FAILED, basis=basis)
     except Exception as error:  # whatever it was, it must not vanish: a check that broke blocks a release
         return not_run(check, f"It broke: {type(error).__name__}.", outcome=Outcome.FAILED, basis=basis)
+
+
+def studied(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measurement]:
+    """Return a study's measurements, made once; what breaks in it breaks again for each of its checks."""
+
+    def make() -> Mapping[str, Measurement]:
+        settings = audited.plan.settings_of(study.name, study.settings)
+        if reason := study.unavailable(audited, settings):
+            return {check.name: not_run(check.name, reason) for check in study.declared}
+        *_, result = study.run(audited, settings, lambda done, total: audited.progress.tick())
+        return study.checks(result, settings)
+
+    return audited.once(f"study {study.name}", make)
