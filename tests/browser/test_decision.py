@@ -13,7 +13,7 @@ from core.models import METHOD_TITLES
 from tests.browser.conftest import Open
 from tests.browser.reports import downloaded, judged, read_alone
 from tests.browser.tables import adult_predictions
-from tests.unit.datasets.malformed_tables import HOSTILE, HOSTILE_NAMES, hostile_table
+from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
 
 LINK = f"report?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}"
 UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e]")  # steer how text is shown; the report shows that there was one

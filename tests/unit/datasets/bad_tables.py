@@ -150,6 +150,13 @@ BAD_UPLOADS: list[BadUpload] = [
     BadUpload("text after quote", "quote.csv", _with_line(7, '31,"cook"s,F,yes'), ("Line 7", "quotation mark")),
     BadUpload("very long cell", "long.csv", _with_line(7, f"31,{'x' * 140_000},F,yes"), ("line 7", "131,072")),
     BadUpload("very long quoted cell", "long.csv", _with_line(7, '31,"' + "x\n" * 70_000), ("line 7", "131,072")),
+    BadUpload("separator told, a record short", "told.csv", b"sep=,\n" + _with_line(5, "31,cook"), ("line 6", "has 2")),
+    BadUpload("wrong separator told", "told.csv", b"sep=;\n" + GOOD, ("only one", "'age,job,sex,hired'")),
+    BadUpload("few and empty lines", "few.csv", csv_bytes(records=[*rows(59), *[",,,"] * 40]), ("60", "got 59")),
+    BadUpload("hostile name twice", "a.csv", csv_bytes("<b>=1+1</b>,job,<b>=1+1</b>,hired"), ("1 and 3", "'<b>=1+1")),
+    BadUpload("name of two lines twice", "a.csv", csv_bytes('"a\nb",job,"a\nb",hired'), ("1 and 3", "'a\\nb'")),
+    BadUpload("very long name twice", "a.csv", csv_bytes(f"{'x' * 5000},job,{'x' * 5000},hired"), ("1 and 3", "…'")),
+    BadUpload("hostile file name", "<img src=x onerror=alert(1)>", GOOD, (".csv", "'<img src=x onerror=alert(1)>'")),
     # encodings
     BadUpload(  # and UTF-8 in one file
         "latin-1",

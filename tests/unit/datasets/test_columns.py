@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.columns import as_text, describe_columns, is_numeric, quoted
+from core.datasets.columns import as_text, describe_columns
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import GOOD_ROLES
 from tests.unit.datasets.small_tables import N, built, table_of
@@ -109,18 +109,6 @@ def test_numbers_with_a_few_words_are_refused_unless_excluded() -> None:
 def test_as_text(cells: object, expected: list[str | None]) -> None:
     text = as_text(pd.Series(cells))
     assert [None if pd.isna(cell) else cell for cell in text] == expected
-
-
-def test_is_numeric() -> None:
-    frame = table_of(
-        flag=[True, False], gaps=pd.array([1, None], "Int64"), maybe=pd.array([True, None], "boolean")
-    ).frame
-    assert [is_numeric(frame[name]) for name in frame] == [True, False, False, False, True, False]
-
-
-def test_quoted() -> None:
-    assert quoted("a") == "'a'" and quoted(1) == "'1'" and quoted("two\nlines") == "'two\\nlines'"
-    assert len(quoted("x" * 500)) == 40 and quoted("x" * 500).endswith("…'") and quoted("it's" * 50)[-1] == '"'
 
 
 def test_describe_columns() -> None:

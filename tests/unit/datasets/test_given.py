@@ -111,11 +111,6 @@ def test_types_of_a_prediction(cells: object):
     assert found is not None and np.array_equal(found, SAID)
 
 
-def test_one_label_for_everybody():
-    data = built(of("p"), p=["no"] * N)
-    assert data.predictions is not None and not data.predictions.any()
-
-
 def test_a_label_of_three_values():
     own = [("low", "middle", "high")[i % 3] for i in range(N)]
     predicted = [("high", "low", "middle")[i % 3] for i in range(N)]
@@ -220,14 +215,6 @@ def test_what_is_refused(roles: Roles, words: tuple[str, ...]):
     assert_one_sentence(refused(roles, **columns), words)
 
 
-def test_long_names_stay_one_sentence():
-    long = "x" * 400
-    own = [f"{long}{i % 5}" for i in range(N)]
-    roles = Roles(label=long, positive=f"{long}1", sensitive="sex", group=("F",), prediction=f"{long}p")
-    refused(roles, **{long: own, f"{long}p": [long] * N})
-    refused(roles, **{long: own, f"{long}p": np.arange(N) / 7})
-
-
 def test_names_of_sets():
     for name, words in SET_NAMES.items():
         for word in words:
@@ -307,27 +294,6 @@ def people_of(column: object, score: object) -> pd.DataFrame:
 
 SCORES = (np.arange(N) * 37 % N) / N
 OVER = np.where(SCORES >= 0.25, "ja", "nein")
-
-
-@pytest.mark.parametrize(
-    ("frame", "prediction"),
-    [
-        (people_of(OVER, SCORES), "Vorgabe"),
-        (people_of(np.where(OVER == "ja", "nein", "ja"), SCORES), "Vorgabe"),
-        (people_of(np.where(OVER == "ja", 7, 3), SCORES.round(1)), "Vorgabe"),  # 0.2 and 0.3 on both sides
-        (people_of(np.where(np.arange(N) == SCORES.argmin(), "ja", OVER), SCORES), ""),  # one is out of order
-        (people_of(np.where(SCORES > 0.97, "ja", "nein"), SCORES), ""),  # too few for an order to say much
-        (people_of(np.where(SCORES >= 0.25, "ja", None), SCORES), ""),  # a single value
-        (people_of(np.where(SCORES >= 0.5, "a", np.where(SCORES >= 0.25, "b", "c")), SCORES), ""),
-        (people_of(OVER, np.where(np.arange(N) < 3, np.arange(N) / 10, 0.5)), ""),  # hardly an order
-        (people_of(OVER, SCORES).assign(again=OVER), ""),  # two of them
-        (people_of(OVER, SCORES).assign(decision="x"), "decision"),  # a name goes first
-        (people_of(OVER, np.where(np.arange(N) % 9 == 0, np.nan, SCORES)), "Vorgabe"),
-        (people_of(OVER, SCORES * 90), ""),  # no score
-    ],
-)
-def test_the_column_that_the_score_orders_is_the_prediction(frame: pd.DataFrame, prediction: str):
-    assert suggest_roles(frame).roles.prediction == prediction
 
 
 def test_a_column_known_to_be_something_else_is_not_the_prediction():

@@ -64,11 +64,6 @@ def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
     )
 
 
-def test_without_equal_records_nothing_is_said() -> None:
-    data = built(f=[3 * i for i in range(120)], s=["a", "b"] * 60, y=["1", "1", "0", "0"] * 30)
-    assert data.notes == () and shared_note(data, split(data)) == ""
-
-
 @pytest.mark.parametrize(
     ("name", "taken"),
     [

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import Table, prediction_candidates, several_predictions
+from core.datasets import Table, several_predictions
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import assert_one_sentence
 from tests.unit.datasets.test_given import ROLES, N, table
@@ -73,8 +73,3 @@ def test_a_model_that_skips_people_is_refused():
         several_predictions(both(three=holes), ROLES, ["one", "three"])
     found = several_predictions(both(three=holes), ROLES, ["three", "one"])  # the first one says who counts
     assert found.dataset.n == N - 3 and np.array_equal(found.predictions[1], FIRST[3:])
-
-
-def test_candidates_are_the_columns_that_can_be_read():
-    whole = both(town=["a", "b", "c"] * (N // 3), flag=["x", "y"] * (N // 2), same=[1] * N)
-    assert prediction_candidates(whole, ROLES) == ("one", "two")
