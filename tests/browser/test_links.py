@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 from core.estimates import percent, tolerance_text
 from core.fairness import METRIC_TITLES
 from tests import expected
-from tests.browser.conftest import Open, Start
+from tests.browser.conftest import Open
 from tests.browser.view import View
 
 LINK = "correction?seed=7&metric=Equal+opportunity&tolerance=0.02&train_share=0.8"
@@ -48,12 +48,6 @@ def test_a_link_restores_an_audit_on_a_fresh_server(look: Open):
     view.stop_training()
 
 
-def test_data_first_on_a_fresh_server(look: Open, start_server: Start):
-    view = look("data", at=start_server())
-    view.found("%")
-    assert_at_home(view, "data")
-
-
 def test_settings_follow_the_person_and_go_into_the_link(look: Open):
     view = look("data?" + LINK.partition("?")[2])
     told = {"seed": "7", "metric": METRIC_TITLES["equal_opportunity"], "tolerance": "0.02", "train_share": "0.8"}
@@ -73,36 +67,3 @@ def test_settings_follow_the_person_and_go_into_the_link(look: Open):
     restored.page.goto(view.page.url)
     restored.found("%")
     assert_settings(restored)
-
-
-def test_a_setting_put_back_stays_so_on_the_next_page(look: Open):
-    view = look("data")
-    view.found("%")
-    view.choose("metric", METRIC_TITLES["equal_opportunity"])
-    view.until(lambda: "metric" in in_link(view), "the metric in the address")
-    view.go("Model")
-    expect(view.field("metric")).to_have_value(METRIC_TITLES["equal_opportunity"])
-    view.choose("metric", METRIC_TITLES["statistical_parity"])
-    view.until(lambda: "metric" not in in_link(view), "no metric in the address")
-    for page in ("Data", "Model"):
-        view.go(page)
-        expect(view.field("metric")).to_have_value(METRIC_TITLES["statistical_parity"])
-        view.until(lambda: "metric" not in in_link(view), "no metric in the address")
-
-
-def test_a_nonsensical_link_falls_back(look: Open):
-    view = look("data?seed=-4&metric=<script>alert(1)</script>&tolerance=7&train_share=nan&method=&dataset=upload")
-    view.found("%")
-    expect(view.field("seed")).to_have_value("42")
-    expect(view.field("metric")).to_have_value(METRIC_TITLES["statistical_parity"])
-    expect(view.field("tolerance")).to_have_value("0.005")
-    expect(view.field("train_share")).to_have_value("0.34")
-    expect(view.field("dataset")).to_have_value("Loan applicants (built-in demo)")
-    view.in_order()
-
-
-def test_a_link_restores_an_example_on_a_fresh_server(look: Open, start_server: Start):
-    view = look("learn?example=gaps", at=start_server())
-    view.found("Who is more exposed?")
-    assert in_link(view)["example"] == "gaps"
-    assert_at_home(view, "learn")

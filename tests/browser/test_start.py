@@ -8,8 +8,6 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
 
-LINKS = "[data-testid=stMain] [data-testid=stPageLink]"
-
 
 def test_a_finished_audit_three_doors_and_the_map_without_a_click(look: Open):
     view = look()
@@ -41,12 +39,3 @@ def test_a_finished_audit_three_doors_and_the_map_without_a_click(look: Open):
     view.fits("Start")
     view.in_order()
     assert view.hosts == {"localhost"}
-
-
-def test_a_door_opens_its_page(look: Open):
-    view = look()
-    view.found("%", "sex")
-    view.page.locator(LINKS, has_text="Model").get_by_role("link", name="Model", exact=True).click()
-    view.page.wait_for_url("**/model")
-    view.found("unfairness")
-    view.in_order()

@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +22,9 @@ import pytest
 from core.__main__ import main, parser
 from core.cli import COMMANDS
 from core.cli import console as text_tables
-from core.datasets import AuditDataset, build_dataset, load
-from core.datasets.catalog import CATALOG
 from core.leak import LeakPoint
 from core.serialize import loads
-from core.sweep import FolderStore, Spread, measure, sweep
+from core.sweep import FolderStore, Spread
 from tests import samples
 from tests.patience import PATIENT, wait_until
 
@@ -130,12 +127,6 @@ def stored_leaks(folder: Path) -> list[LeakPoint]:
     return [loads(text.partition("\n")[2], LeakPoint) for text in texts]
 
 
-def test_the_control_itself_has_no_twin(attributed: Told, cache: Path):
-    more = ["--method", "unmitigated", "--seeds", "0", "--store", str(cache.parent / "leaks")]
-    out, err = said(*ATTRIBUTION, *more)
-    assert "With mitigation" not in out and "over people; one seed" in out and err == "1 of 1 configurations\n"
-
-
 @pytest.mark.parametrize(
     "arguments, words",
     [
@@ -157,23 +148,6 @@ def test_bad_settings_of_the_attribution(arguments: list[str], words: str, capsy
     assert code == 3 and words in told.err and not told.out and told.err.count("\n") == 1
 
 
-@pytest.mark.long
-def test_the_attribute_chooses_the_roles(monkeypatch: pytest.MonkeyPatch):
-    seen: list[AuditDataset] = []
-
-    def none(configs: Any, dataset: AuditDataset, **_: Any) -> Any:
-        assert {config.roles for config in configs} == {dataset.roles}
-        seen.append(dataset)
-        yield measure(configs[0], dataset)
-
-    monkeypatch.setattr("core.cli.arguments.sweep", none)
-    monkeypatch.setattr("core.cli.arguments.load", load)
-    for name in CATALOG["demo"].attributes:
-        assert main(["sweep", "--attribute", name, "--tolerances", "0.1", "--store", "none"]) == 0
-        assert seen[-1].roles.key == name
-    assert [dataset.n_groups for dataset in seen] == [2, 2, 4]
-
-
 def test_one_seed_is_said_to_be_one(swept: Told):
     out, err = said("sweep", "--tolerances", "0.1", "--seeds", "0")
     assert "intervals over people; one seed says nothing of another" in out and err == "1 of 1 configurations\n"
@@ -187,19 +161,6 @@ def test_what_is_finished_is_not_measured_again(swept: Told, cache: Path):
     next(path for path in store.rglob("*.jsonl") if '"unmitigated"' in path.read_text()).write_text("damaged")
     out, err = said(*SWEEP, *METHODS)
     assert out == swept[0] and "is ignored and measured anew" in err
-
-
-@pytest.mark.parametrize("named, count", [("18", 18), ("49", 49), ("0,0.5", 2)])
-def test_tolerances_go_by_number_or_by_name(named: str, count: int, swept: Told, monkeypatch: pytest.MonkeyPatch):
-    seen: list[Any] = []
-
-    def stored(configs: Any, dataset: Any, **more: Any) -> Any:
-        seen.extend(configs)
-        yield from sweep([replace(configs[0], tolerance=0.1, seed=0)], dataset, **more)
-
-    monkeypatch.setattr("core.cli.arguments.sweep", stored)
-    said("sweep", "--tolerances", named)
-    assert len(seen) == count
 
 
 BAD = [
@@ -333,7 +294,3 @@ def test_the_readmes_commands_are_commands():
     assert len(told) >= 3
     found = {parser().parse_args(shlex.split(line)).command for line in told}
     assert found >= {command.NAME for command in COMMANDS}
-
-
-def test_the_small_table_is_what_the_tests_think_it_is():
-    assert build_dataset(samples.table(500), samples.ROLES).n == 500

@@ -10,7 +10,7 @@ import pytest
 from core.desk import Ledger, TestSet, open_ledger, verify_export
 from core.errors import InputError
 from core.queries import equal_opportunity_gap, statistical_parity_gap
-from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, people, question
+from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, people
 from tests.unit.desk.questions import G, H, ask, changed
 
 
@@ -75,12 +75,6 @@ def test_refusals_do_not_depend_on_the_attribute(tmp_path: Path):
         answers = [ledger.ask(NAME, other, h, epsilon=e, asker="x") for h, e in asked]
         outcomes.append([(a.refused, a.reason, a.charged, a.from_past, a.remaining) for a in answers])
     assert all(outcome == outcomes[0] for outcome in outcomes) and outcomes[0][3][0]
-
-
-def test_tenths_add_up_exactly(ledger: Ledger):
-    for k in range(18):  # 0.2 + 18 * 0.1 = 2, which it is not in binary floats
-        assert ask(ledger, question(10 + k), 0.1).charged == 0.1
-    assert ledger.status(NAME).remaining == 0
 
 
 def test_paying_again_sharpens_the_answer_and_uses_both_looks(ledger: Ledger):

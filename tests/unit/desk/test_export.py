@@ -126,16 +126,6 @@ def test_a_chain_written_anew(
     assert not found.ok and (reason is not None or "does not contain the noted hash" in found.reason)
 
 
-def test_what_follows_from_the_predictions_alone_is_taken_as_written(lines: list[str], tmp_path: Path):
-    """As the documentation says: an export has digests and no predictions. A noted hash tells all the same."""
-    told = json.loads(lines[4])["entry"]  # a combination's interval, made wider
-    forged = rechained(lines, 4, low=told["low"] - 0.01, high=told["high"])
-    assert verified(forged, tmp_path).ok
-    assert not verified(forged, tmp_path, noted=json.loads(lines[-1])["hash"]).ok
-    narrow = rechained(lines, 3, sum=json.loads(lines[3])["entry"]["sum"] | {"reach": 1})
-    assert not verified(narrow, tmp_path).ok
-
-
 def test_the_same_price_for_less_noise_is_not_possible(lines: list[str], tmp_path: Path):
     told = json.loads(lines[3])["entry"]["sum"]
     found = verified(rechained(lines, 3, sum=told | {"epsilon": 900_000}), tmp_path)
@@ -161,24 +151,3 @@ def test_files_that_are_no_exports_are_refused(content: bytes, tmp_path: Path):
     path.write_bytes(content)
     with pytest.raises(InputError, match="is not an export of a FairLeak ledger"):
         verify_export(path)
-
-
-def test_an_export_may_be_given_as_it_is(lines: list[str]):
-    content = "".join(f"{line}\n" for line in lines).encode()
-    assert verify_export(content).ok and not verify_export(content[:-30]).ok
-    with pytest.raises(InputError, match="The file given is not an export"):
-        verify_export(content[5:])
-
-
-def test_bad_arguments(tmp_path: Path, lines: list[str]):
-    with pytest.raises(InputError, match="must be a file that can be read"):
-        verify_export(tmp_path / "nothing")
-    for noted in ("abc", "not hex digits", "0" * 31):
-        with pytest.raises(InputError, match="at least 32 hex digits"):
-            verified(lines, tmp_path, noted=noted)
-
-
-def test_an_export_needs_a_folder(tmp_path: Path):
-    ledger = open_ledger(tmp_path / "ledger", create=True)
-    with pytest.raises(InputError, match="The export must be a file in a folder that exists"):
-        ledger.export(tmp_path / "nowhere" / "export")

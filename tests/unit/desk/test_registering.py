@@ -13,15 +13,6 @@ from tests.ledger_work import ATTRIBUTE, NAME, people, question
 from tests.unit.desk.questions import H, ask, changed
 
 
-def test_two_registrations_have_budgets_of_their_own(ledger: Ledger):
-    other = people(40, seed=5)
-    ledger.register("other", other, budget=1, columns=Columns(attribute="sex"))
-    ask(ledger, H)
-    assert ledger.status("other").remaining == 0.9
-    assert not ledger.ask("other", other, question(1, 40), epsilon=0.5, asker="x").from_past
-    assert ledger.status(NAME).remaining == 1.5
-
-
 def second_budgets() -> list[tuple[str, TestSet, Columns, str]]:
     one = people()
     flipped = one.attribute.copy()

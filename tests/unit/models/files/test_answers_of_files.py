@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 
 import numpy as np
@@ -197,14 +196,6 @@ def test_onnx_of_one_table_asks_for_the_order_of_its_columns(texts, zipmap):
     assert not np.array_equal(turned.scores, answers.scores)
 
 
-def test_skops_of_an_array_asks_for_the_order_of_its_columns():
-    model = read_model(as_skops(logistic()), "m.skops")
-    with pytest.raises(InputError, match="does not name its 3 features"):
-        model.answers(people())
-    answers = model.answers(people(), features=NUMBERS)
-    assert np.array_equal(answers.scores, logistic().predict_proba(people()[NUMBERS].to_numpy())[:, 1])
-
-
 def test_columns_are_found_by_name_whatever_their_order_and_what_is_not_asked_for_is_ignored():
     model = read_model(as_skops(pipeline()), "m.skops")
     turned = people()[people().columns[::-1]]
@@ -311,8 +302,3 @@ def test_an_older_scikit_learn_is_told():
     model = read_model(closed(older, members), "m.skops")
     assert any("saved with scikit-learn 1.8.0" in note for note in model.notes)
     assert read_model(as_skops(pipeline()), "m.skops").notes == ()
-
-
-def test_the_fingerprint_is_that_of_the_file():
-    content = as_skops(pipeline())
-    assert read_model(content, "a.skops").fingerprint == hashlib.sha256(content).hexdigest()
