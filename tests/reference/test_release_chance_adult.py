@@ -7,23 +7,14 @@ tests/unit/model_card/test_release_prediction.py.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
+from tests.reference.data import FOLDER, needs_adult
 from tests.reference.release_adult import Split, splits_of
 from tests.reference.release_chance import covered, drawn, redraw
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        not (FOLDER / "adult" / "adult.data").is_file(),
-        reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-    ),
-]
+pytestmark = [pytest.mark.long, needs_adult]
 
 REDRAWS = 400
 DRAWS = {1: 400, 5: 200, 20: 100, 30: 100}

@@ -130,9 +130,7 @@ def stored_leaks(folder: Path) -> list[LeakPoint]:
 @pytest.mark.parametrize(
     "arguments, words",
     [
-        (["--tolerance", "1.4"], "tolerance must be in [0, 1], got 1.4"),
         (["--method", "magic"], "method must be one of"),
-        (["--metric", "magic"], "metric must be one of"),
         (["--seeds", "x"], "--seeds must be whole numbers"),
         (["--method", "dp_id3", "--epsilon", "0"], "--epsilon must be at least 1e-06, or infinite, got 0.0"),
         (["--epsilon", "2"], "--epsilon is for the method dp_id3 alone, got 2 with exponentiated_gradient."),
@@ -168,23 +166,14 @@ BAD = [
     (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
     (["--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
     (["--methods", "magic"], "--methods must be some of"),
-    (["--methods", "all", "--epsilon", "nan"], "--epsilon must be at least 1e-06, or infinite, got nan"),
     (["--epsilon", "2"], "--epsilon is for the method dp_id3 alone, got 2 with exponentiated_gradient."),
-    (["--metrics", "statistical_parity,magic"], "--metrics must be some of"),
     (["--tolerances", "1.4"], "--tolerances must be in [0, 1], got '1.4'"),
-    (["--tolerances", "nan"], "--tolerances must be in [0, 1], got 'nan'"),
-    (["--tolerances", "low"], "--tolerances must be a number in [0, 1], got 'low'"),
     (["--tolerances", "0,,1"], "--tolerances must be values with a comma between them"),
     (["--seeds", "-1"], "--seeds must be whole numbers such as 0,1,2 or 0-9, got '-1'"),
-    (["--seeds", "1.5"], "--seeds must be whole numbers"),
     (["--seeds", "3-1"], "--seeds must run upwards"),
-    (["--seeds", "99999999999"], "--seeds must be a whole number from 0 to 4294967295"),
     (["--jobs", "0"], "n_jobs must be a whole number of at least 1"),
-    (["--jobs", "two"], "argument --jobs: invalid int value"),
     (["--csv", "/no/such/folder/out.csv"], "--csv must be a file in a folder that exists"),
     (["--store", "/dev/null/store"], "The store must be a folder that can be written to"),
-    (["--protocol", "magic"], "--protocol must be one of"),
-    (["--cost", "magic"], "--cost must be one of"),
     (["--magic"], "unrecognized arguments: --magic"),
 ]
 

@@ -266,22 +266,6 @@ def test_acs_income_from_the_census_file(tmp_path):
     assert build_dataset(table, table.roles[0]).groups()[1].group == "white people"
 
 
-def test_acs_income_from_openml_equals_the_census_file(tmp_path, monkeypatch):
-    from folktables import ACSDataSource, ACSIncome
-    from folktables.acs import adult_filter
-
-    local = load("acs_income", data_folder=local_census(tmp_path))
-    raw = ACSDataSource("2018", "1-Year", "person", root_dir=str(tmp_path / "acs")).get_data(states=["TX"])
-    people = adult_filter(raw)[[*ACSIncome.features, "ST", "PINCP"]]
-    elsewhere = people.head(3).assign(ST=6)
-    columns = [(name, "numeric") for name in people.columns]
-    rows = pd.concat([elsewhere, people]).to_csv(index=False, header=False, lineterminator="\n")
-    head = "@RELATION x\n" + "".join(f"@ATTRIBUTE {name} REAL\n" for name in people.columns) + "@DATA\n"
-    monkeypatch.setattr("sklearn.datasets._openml.urlopen", openml(head + rows, columns=columns, target="PINCP"))
-    fetched = load("acs_income", cache_folder=tmp_path / "cache")
-    pd.testing.assert_frame_equal(fetched.frame, local.frame)
-
-
 def answer_with(monkeypatch, content: bytes) -> list[str]:
     asked: list[str] = []
 

@@ -57,12 +57,6 @@ def test_the_four_files(tmp_path: Path):
     assert found.shares.tolist() == [0.5, 0.25, 0.25] and not found.synthetic and not found.uploaded
 
 
-def test_the_folder_may_be_the_one_around_it(tmp_path: Path):
-    inner = tmp_path / "google_play_ratings"
-    inner.mkdir()
-    assert same(read_ratings(written(inner)), read_ratings(tmp_path))
-
-
 def test_a_missing_file_is_named(tmp_path: Path):
     (written(tmp_path) / "test_label.txt").unlink()
     with pytest.raises(DataUnavailableError, match=r"test_label\.txt cannot be read"):
@@ -111,11 +105,6 @@ def test_labels_that_look_like_numbers_are_words():
     labels = f"\N{SUPERSCRIPT TWO}\n{long}\n10\n9\n".encode()
     found = ratings_from_files(FILES | {"train_label.txt": labels, "test_label.txt": b"9\n10\n"})
     assert found.values == ("attribute 9", "attribute 10", long, "\N{SUPERSCRIPT TWO}")
-
-
-def test_the_same_number_written_twice_has_one_order():
-    two = FILES | {"train_label.txt": b"01\n1\n001\n1\n", "test_label.txt": b"1\n01\n"}
-    assert ratings_from_files(two).values == ("attribute 001", "attribute 01", "attribute 1")
 
 
 def test_a_table_of_ratings():

@@ -31,14 +31,6 @@ def test_each_column_is_read_and_none_is_a_feature():
     assert found.dataset.predictions is not None and np.array_equal(found.dataset.predictions, SECOND)
 
 
-def test_rows_follow_the_dataset():
-    sex = ["F" if i % 2 else None if i % 10 == 0 else "M" for i in range(N)]
-    found = several_predictions(both(sex=sex), ROLES, ["one", "two"])
-    kept = np.arange(N) % 10 != 0
-    assert found.dataset.n == int(kept.sum())
-    assert np.array_equal(found.predictions, [FIRST[kept], SECOND[kept]])
-
-
 def test_roles_that_name_a_prediction_or_score_already():
     scores = FIRST * 0.5
     own = replace(ROLES, prediction="one", score="rated")

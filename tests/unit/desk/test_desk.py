@@ -126,14 +126,6 @@ def test_status_tells_every_answer_and_the_export_holds(ledger: Ledger, tmp_path
         ledger.export(path)
 
 
-def test_the_ledger_reopens_as_it_was(ledger: Ledger, place: str):
-    answer = ask(ledger, H)
-    status = ledger.status(NAME)
-    reopened = open_ledger(place, create=True)
-    assert reopened.status(NAME) == status
-    assert ask(reopened, H).gap == answer.gap
-
-
 def test_neither_attribute_nor_identifiers_nor_exact_counts_are_stored(ledger: Ledger, place: str, tmp_path: Path):
     ask(ledger, H)
     ledger.export(tmp_path / "export.jsonl")
@@ -146,14 +138,6 @@ def test_neither_attribute_nor_identifiers_nor_exact_counts_are_stored(ledger: L
         for a in (attribute, 1 - attribute):
             assert a.astype(np.uint8).tobytes() not in told and "".join(map(str, a)).encode() not in told
     assert b"person 1" not in told
-
-
-def test_a_question_offers_a_thousandth_of_the_budget_at_least(ledger: Ledger):
-    with pytest.raises(
-        InputError, match=r"epsilon must be at least 0\.002, a thousandth of the budget of 'loans', got"
-    ):
-        ask(ledger, H, 0.001999)
-    assert ask(ledger, H, 0.002).charged == 0.002 == ledger.registration(NAME).least_epsilon
 
 
 def test_the_same_free_answer_is_written_once(ledger: Ledger):

@@ -127,15 +127,6 @@ def test_tree_and_counts_add_up_to_the_budget(epsilon: float, share: float):
     assert found.counts_epsilon == pytest.approx((1 - share) * epsilon)
 
 
-def test_a_tree_with_all_the_budget_is_the_private_tree_and_cannot_be_made_fair():
-    tree = fitted(1.0, tree_share=1.0)
-    assert tree.counts is None and tree.counts_epsilon == 0
-    assert tree.tree.tree.budget_ledger_.total == pytest.approx(1.0)
-    with pytest.raises(InputError, match="no counts"):
-        tree.fair(0.1)
-    assert math.isinf(fitted(math.inf).counts_epsilon)
-
-
 def test_the_counts_carry_the_noise_their_share_of_the_budget_asks_for():
     epsilon = 0.4
     off = []

@@ -96,12 +96,6 @@ def test_cells_are_means_over_seeds_paired_with_what_was_before():
     assert cell.n_true == sum(true)
 
 
-def test_more_seeds_or_budgets_leave_the_others_as_they_are():
-    one = landscape(people(), replace(PLAN, epsilons=(1.0,), tolerances=(0.01,), seeds=(3,)))
-    (readings,), (there,) = one.readings, (r for r in made().readings if r.tolerance == 0.01 and r.epsilon == 1.0)
-    assert (readings.after, readings.members) == (there.after[1:], there.members[1:])
-
-
 def test_a_map_reports_its_steps_and_can_be_stopped():
     told: list[tuple[int, int]] = []
 

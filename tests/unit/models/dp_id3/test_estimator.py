@@ -11,7 +11,6 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from core.errors import InputError, PrivacyLeakWarning
 from core.models import DPID3Classifier
-from core.models import id3 as growing
 from core.models.id3 import exact_score, noisy_score
 
 SIZES = (3, 2, 4)
@@ -60,17 +59,6 @@ def test_more_budget_predicts_better_on_the_whole(accounting: str):
     best = (DPID3Classifier().fit(x, y).predict(x) == y).mean()
     assert right[0] < right[1] - 0.05 and right[1] <= right[2] + 0.02
     assert right[2] == pytest.approx(best, abs=0.01)
-
-
-def test_labels_of_any_kind():
-    x, y = records()
-    named = np.array(["no", "perhaps", "yes"])[np.minimum(y + x[:, 0] // 2, 2)]
-    tree = private(50.0, classes=("yes", "no", "perhaps", "never")).fit(x, named)
-    assert tree.classes_.tolist() == ["never", "no", "perhaps", "yes"]
-    shares = tree.predict_proba(x)
-    assert shares.shape == (600, 4) and np.allclose(shares.sum(axis=1), 1) and (shares >= 0).all()
-    assert np.array_equal(tree.predict(x), tree.classes_[shares.argmax(axis=1)])
-    assert (tree.predict(x) == named).mean() > 0.5
 
 
 def test_a_tree_has_a_child_for_every_value_whether_somebody_has_it_or_not():
@@ -153,14 +141,6 @@ def test_bad_records_are_told_in_one_sentence():
         wrong[5, column] = value
         with pytest.raises(InputError, match=rf"^Column {column} must hold whole numbers from 0 to \d, got {value}\.$"):
             tree.predict(wrong)
-
-
-def test_a_tree_that_would_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(growing, "_MOST_NODES", 20)
-    with pytest.raises(
-        InputError, match=r"^The tree may have at most 20 nodes, got more; lower epsilon or max_depth\.$"
-    ):
-        DPID3Classifier(domains=SIZES, classes=(0, 1)).fit(*records())
 
 
 @pytest.mark.parametrize("n", [3, 50, 5000])

@@ -44,7 +44,6 @@ def test_a_missing_column_is_named(model):
     ("column", "record", "value", "what"),
     [
         ("work", 77, "mine", "column 'work' of record 78, which is 'mine': Found unknown categories"),
-        ("work", 0, "mine", "column 'work' of record 1, which is 'mine': Found unknown categories"),
         ("work", 239, None, "column 'work' of record 240, which is empty: Found unknown categories"),
     ],
 )
@@ -80,7 +79,6 @@ def test_missing_numbers_are_passed_to_a_graph_made_for_them():
     ("kind", "values", "what"),
     [
         (TensorProto.FLOAT, ["1", "x"], "holds text, such as 'x', where the model takes numbers"),
-        (TensorProto.INT64, ["1", "x"], "holds text, such as 'x', where the model takes numbers"),
         (TensorProto.INT64, [1.0, 0.5], "must hold whole numbers for this model, got 0.5"),
         (TensorProto.INT8, [1, 300], "column 'a' of record 2, which is '300': a whole number does not fit into int8"),
         (TensorProto.BOOL, [0, 2], "must hold true or false for this model, got 2"),
@@ -99,12 +97,9 @@ def test_cells_of_the_wrong_kind_are_named(kind, values, what):
     ("kind", "values"),
     [
         (TensorProto.FLOAT, [True, False]),
-        (TensorProto.DOUBLE, pd.array([1, 0], dtype="Int64")),
         (TensorProto.INT64, [1.0, 0.0]),
-        (TensorProto.INT32, pd.array([True, False], dtype="boolean")),
         (TensorProto.BOOL, [1, 0]),
         (TensorProto.STRING, ["1", "0"]),
-        (TensorProto.STRING, [1, 0]),
         (TensorProto.STRING, [1.0, 0.0]),
     ],
 )
