@@ -35,27 +35,6 @@ def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
     assert any(words.STORED in caption.value for caption in dashboard.test.caption)
 
 
-def test_the_examples_number_is_the_worst_error():
-    from pages.common.desk_board import _play
-
-    found = _play()
-    errors = [abs(a.gap.value - t) for a, t in zip(found.status.answers, found.truths, strict=True)]
-    assert found.worst == max(errors) > 0
-    assert [a.charged for a in found.status.answers] == [0.1, 0.1, 0, 0]
-    assert found.truths[2] == pytest.approx(-found.truths[0])
-    assert all(a.gap.low <= t <= a.gap.high for a, t in zip(found.status.answers, found.truths, strict=True))
-
-
-def test_the_same_people_get_no_second_budget(dashboard: Dashboard):
-    audited(dashboard)
-    section(dashboard, "register")
-    next(f for f in dashboard.test.text_input if (f.key or "").startswith("desk_new_name")).set_value("again")
-    dashboard.test.button(key="desk_register").click()
-    dashboard.settle()
-    assert_one_sentence(dashboard.plain_problem(), ("have a budget for this attribute already", "demo, sex"))
-    assert ledger().names() == ("demo, sex",)
-
-
 def test_two_sessions_share_one_budget(start: Start):
     first, second = start(), start()
     audited(first)

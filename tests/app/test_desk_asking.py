@@ -127,19 +127,6 @@ def test_an_answer_under_another_question_is_called_the_last_one(dashboard: Dash
     as_before()
 
 
-def test_a_free_answer_says_that_it_is_an_old_one(dashboard: Dashboard):
-    audited(dashboard)
-    ask(dashboard, epsilon=0.05)
-    price(dashboard, 0.3)
-    error = f"{state().answers[0].standard_error:.3f}"
-    told_free = plain("\n".join(dashboard.texts))
-    assert "Free: the past answers it" in told_free and "not a new answer at ε 0.3" in told_free
-    assert f"accurate to about ±{error}" in told_free and "turn on the switch above" in told_free
-    dashboard.test.toggle(key="desk_again").set_value(True)
-    dashboard.settle()
-    assert "not a new answer" not in plain("\n".join(dashboard.texts))
-
-
 def test_the_price_starts_small_on_every_test_set(dashboard: Dashboard):
     made = open_ledger(default_ledger(), create=True)
     for name, budget in (("big", 20), ("small", 2)):
@@ -170,16 +157,6 @@ def test_much_of_what_is_left_needs_a_tick(dashboard: Dashboard):
     assert dashboard.test.button(key="desk_ask").disabled  # another price, another decision
     ask(dashboard, epsilon=0.5)
     assert state().spent == pytest.approx(0.6)
-
-
-def test_a_spent_budget_still_answers_what_the_past_has(dashboard: Dashboard):
-    audited(dashboard)
-    ask(dashboard, epsilon=0.9)
-    assert state().remaining == 0 and "The budget is spent" in captions(dashboard)
-    ask(dashboard, epsilon=None)
-    (answer,) = state().answers  # the same free answer is written once
-    assert "at no cost" in told(dashboard) or "no cost" in captions(dashboard)
-    assert answer.charged == 0.9
 
 
 def test_a_price_that_changed_meanwhile_is_not_paid(dashboard: Dashboard):

@@ -66,10 +66,8 @@ def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard: Dashbo
     "typed",
     [
         "postgresql://ann:S3cret-Wort@127.0.0.1:1/db",
-        "postgresql://ann:S3cret-Wort@[not a host/db",
         "postgresql://ann:S3cret-Wort@host:port@:1/db",
         "postgresql://ann@127.0.0.1:1/db?password=S3cret-Wort&connect_timeout=2",
-        "postgresql://:S3cret-Wort@127.0.0.1:1/db",
         "mysql://ann:S3cret-Wort@127.0.0.1:1/db",
     ],
 )
