@@ -157,16 +157,6 @@ def test_the_readmes_sample_can_be_followed(run: Run):
         assert code == 0 and out, err
 
 
-def test_the_count_of_equal_opportunity_is_a_line_of_its_own(run: Run):
-    run(f"{REGISTER} --label ok --positive yes --count-epsilon 3")
-    for told in (run(f"{ASK} --metric equal_opportunity --quote")[1], run(f"{ASK} --metric equal_opportunity")[1]):
-        assert re.search(r"(cost|charged) +epsilon 43\b", told)
-        assert re.search(r"^  the answer +epsilon 40$", told, re.MULTILINE)
-        assert re.search(r"^  the count +epsilon 3, once: .*positive label$", told, re.MULTILINE)
-    later = run(f"{ASK.replace('one', 'two')} --metric equal_opportunity")[1]
-    assert "charged         epsilon 40\n" in later and "the count" not in later
-
-
 def test_an_old_answer_says_that_it_is_one(run: Run):
     run(REGISTER)
     code, first, err = run(ASK.replace("40", "2"))
@@ -178,18 +168,6 @@ def test_an_old_answer_says_that_it_is_one(run: Run):
         assert f"accurate to about {error}, and not a new answer at epsilon 40; --again pays" in err
     code, out, err = run(f"{ASK} --again")
     assert code == 0 and "charged         epsilon 40\n" in out and not err
-
-
-def test_the_groups_are_named_and_who_is_taken_together(run: Run):
-    people = pd.read_csv("people.csv")
-    people.loc[:2, "sex"] = "divers"
-    people.to_csv("people.csv", index=False)
-    women = int((people.sex == "Female").sum())
-    code, out, err = run(REGISTER)
-    assert code == 0 and err.startswith(f"Note: the disadvantaged group takes together {women} 'Female' and 3 'divers'")
-    assert "divers" not in out
-    for told in (out, run(f"{ASK} --quote")[1], run(ASK)[1], run("status loans")[1]):
-        assert "compares        'Male' (advantaged) with everybody else\n" in told
 
 
 @pytest.mark.parametrize(

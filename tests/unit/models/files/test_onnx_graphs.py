@@ -90,30 +90,6 @@ def test_a_graph_with_too_many_answers_is_refused():
         model.answers(people(), features=NUMBERS[:2])
 
 
-@pytest.mark.parametrize(("left", "feature"), [(99, 0), (0, 0), (1, 10**6)])
-def test_a_tree_ensemble_that_leads_astray_does_not_get_through(left, feature):
-    trees = helper.make_node(
-        "TreeEnsembleClassifier",
-        ["x"],
-        ["l", "p"],
-        domain="ai.onnx.ml",
-        nodes_treeids=[0, 0, 0],
-        nodes_nodeids=[0, 1, 2],
-        nodes_featureids=[feature, 0, 0],
-        nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"],
-        nodes_values=[0.5, 0.0, 0.0],
-        nodes_truenodeids=[left, 0, 0],
-        nodes_falsenodeids=[2, 0, 0],
-        class_treeids=[0, 0],
-        class_nodeids=[1, 2],
-        class_ids=[0, 0],
-        class_weights=[0.2, 0.8],
-        classlabels_int64s=[0, 1],
-    )
-    with pytest.raises(InputError):
-        read_model(graph([trees]), "m.onnx").answers(people(), features=NUMBERS[:2])
-
-
 @pytest.mark.parametrize(
     ("settings_of_graph", "what"),
     [
