@@ -19,7 +19,7 @@ _Floats = npt.NDArray[np.float64]
 
 
 def jsma(public: Any, classifier: Any, target: npt.ArrayLike) -> NoisyRecords:
-    """Raise entries to 1 by saliency until the classifier reads a wanted value; arguments as `core.attriguard.panda`."""
+    """Raise entries to 1 by saliency until the classifier reads a value; arguments as `core.attriguard.panda`."""
     scores = read_scores(classifier)
     records = read_records(public, scores.n_columns)
     people = np.arange(records.shape[0])
