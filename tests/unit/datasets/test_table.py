@@ -6,7 +6,6 @@ import codecs
 import csv
 import io
 import math
-import random
 import subprocess
 import sys
 import tracemalloc
@@ -320,23 +319,3 @@ def test_random_bytes(content: bytes, name: str) -> None:
 def test_random_text(text: str, encoding: str) -> None:
     read_or_refuse(text.encode(encoding), "a.csv")
     read_or_refuse(GOOD.decode().join([text[:9], text[9:20]]).encode(encoding), "a.csv")
-
-
-def _scratched(content: bytes, chance: random.Random) -> bytes:
-    scratched = bytearray(content)
-    for _ in range(chance.randint(1, 4)):
-        place = chance.randrange(len(scratched))
-        if chance.random() < 0.3:
-            del scratched[place : place + chance.randint(1, 40)]
-        else:
-            scratched[place] = chance.choice([0, 10, 34, 44, 255, chance.randrange(256)])
-    return bytes(scratched)
-
-
-@pytest.mark.usefixtures("own_process")
-def test_scratched_good_parquet() -> None:
-    """What a library of C makes of damage may end its process: every file has one of its own."""
-    content, chance = parquet_bytes(), random.Random(2)
-    read = [read_or_refuse(_scratched(content, chance), "a.parquet") for _ in range(40)]
-    assert sum(table is None for table in read) > 0
-    assert len(read_table(content, "a.parquet").frame) == 80
