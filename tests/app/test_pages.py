@@ -22,25 +22,6 @@ from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 from tests.patience import PATIENT
 
-PAGES = ("start", "data", "model", "correction")
-SETTINGS = {"dataset", "attribute", "metric", "method", "tolerance", "seed", "train_share"}
-
-
-def settings_on(dashboard: Dashboard) -> set[str]:
-    """Return the keys of the settings that are on the page or in its sidebar."""
-    test = dashboard.test
-    return {w.key for w in (*test.selectbox, *test.number_input, *test.slider) if w.key in SETTINGS}
-
-
-def test_every_page_renders_with_its_sidebar(dashboard: Dashboard):
-    for page in PAGES:
-        dashboard.open(page)
-        assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"], page
-        assert settings_on(dashboard) == SETTINGS, page
-        assert "%" in dashboard.finding, page
-        assert len([text for text in dashboard.texts if text.startswith("# ")]) == 1, page
-        assert not dashboard.test.warning and not dashboard.test.error and not dashboard.test.exception, page
-
 
 def headings(dashboard: Dashboard) -> list[str]:
     """Return the third-level headings of the page."""

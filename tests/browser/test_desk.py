@@ -6,7 +6,6 @@ import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import numpy as np
@@ -72,18 +71,6 @@ def create(view: View) -> None:
 def heading(view: View, beginning: str) -> Locator:
     """The chart's or form's heading that begins like this."""
     return view.page.get_by_role("heading", level=3, name=re.compile(f"^{beginning}"))
-
-
-def test_the_desk_first_on_a_fresh_server_shows_an_example(look: Open, folder: Path):
-    view = look("desk")
-    view.found("An example: four questions about 1,000 invented people", "0.3")
-    view.painted(1)
-    expect(view.sidebar.get_by_text("What is audited")).to_be_visible()
-    view.until(lambda: urlsplit(view.page.url).path == "/desk", "the desk's address")
-    view.until(lambda: len(view.points("desk_example_chart")) == 8, "four answers and four truths")
-    expect(view.page.get_by_text("the only thing written to disk")).to_be_visible()
-    assert not folder.exists()
-    view.in_order()
 
 
 def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp_path: Path, server: Server):
