@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from tests.app.guarding import (
     Gate,
     assert_tells,
     choose,
-    demo,
     few_attackers,
     few_ratings,
     guard_columns,
@@ -25,7 +23,6 @@ from tests.app.guarding import (
     told,
     widget,
 )
-from tests.patience import PATIENT
 
 
 @pytest.fixture
@@ -83,14 +80,6 @@ def test_ratings(dashboard: Dashboard, gate: Gate, changes: dict[str, Any]):
     assert not dashboard.test.warning
 
 
-def test_targets_of_ones_own(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    choose(dashboard, guard_target="given", guard_given="men: 30\nwomen: 70%")
-    names = demo().group_names
-    study = study_of(target="given", given=tuple({"men": 0.3, "women": 0.7}[name] for name in names))
-    assert_tells(dashboard, study, controls.first_budget(study))
-
-
 BAD_SHARES = {
     "men: 30\nwomen: 60": "add up to 100, got 90 in all",
     "men: 130\nwomen: -30": "from 0 to 100, got “men: 130”",
@@ -113,14 +102,6 @@ def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Gat
     choose(dashboard, guard_given="men: 30\nwomen: 70")
     assert not dashboard.test.warning
     assert dashboard.finding == finding and gate.begun == begun  # what was there is there still
-
-
-def test_each_value_counted_alike(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    choose(dashboard, guard_balanced=True)
-    study = study_of()
-    assert_tells(dashboard, study, controls.first_budget(study), balanced=True)
-    assert "Balanced accuracy" in dashboard.finding and gate.begun == 1
 
 
 SECTIONS = {
@@ -175,19 +156,6 @@ def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
     for budget in (0.0, 1.5):  # other defences are compared at the slider's budget
         choose(dashboard, guard_budget=budget)
         assert f"AttriGuard changes {study_of_ratings().spent(budget).value:.1f} ratings" in told(dashboard)
-
-
-def test_the_controls_stay_while_ratings_are_read(dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch):
-    dashboard.open("attriguard")
-    read = threading.Event()
-    monkeypatch.setattr("core.datasets.demo_ratings", lambda: read.wait(PATIENT) and few_ratings())
-    widget(dashboard, "guard_data").set_value("invented")
-    dashboard.test.run()
-    assert not dashboard.findings  # of other people
-    assert widget(dashboard, "guard_policy") and widget(dashboard, "guard_defender")
-    read.set()
-    dashboard.settle()
-    assert "infers the city of" in dashboard.finding
 
 
 def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate: Gate):

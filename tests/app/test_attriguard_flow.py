@@ -89,19 +89,6 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gat
     assert "infers the sex of" in dashboard.finding
 
 
-def test_a_refused_file_beside_a_good_one_is_named(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    choose(dashboard, guard_data="own_ratings")
-    bad, good = ("bad.csv", b"user,item\n1,2\n", "text/csv"), ("good.csv", long_table(), "text/csv")
-    dashboard.test.file_uploader(key="guard_upload").set_value([bad, good])
-    dashboard.settle()
-    problem = dashboard.plain_problem()
-    assert "Remove “bad.csv” first" in problem and "good.csv" not in problem
-    dashboard.test.file_uploader(key="guard_upload").set_value([good])
-    dashboard.settle()
-    assert "infers the town of" in dashboard.finding and not dashboard.test.warning
-
-
 def test_the_papers_ratings_are_offered_where_they_are(
     start: Start, gate: Gate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):

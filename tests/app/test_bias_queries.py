@@ -146,23 +146,6 @@ def test_every_noise(dashboard: Dashboard, noise: str, request: pytest.FixtureRe
     assert_tells(dashboard, trials(), least, NOISES[noise])
 
 
-def test_decimals_and_epsilon_change_the_leak(dashboard: Dashboard, ends: None):
-    dashboard.open("bias_queries")
-    choose(dashboard, noise="rounded")
-    for decimals in (0, 1):
-        choose(dashboard, decimals=decimals)
-        assert_tells(dashboard, trials(), 25, Rounded(decimals))
-        assert f"o {decimals} decimal{'' if decimals == 1 else 's'}" in dashboard.finding
-    choose(dashboard, noise="noisy_sums")
-    for epsilon in (0.1, 500):
-        choose(dashboard, answer_epsilon=epsilon)
-        assert_tells(dashboard, trials(), 25, NoisySums(float(epsilon)))
-        assert dashboard.finding.startswith(f"## At ε = {epsilon:g}, noisy sums")
-    assert not dashboard.test.warning
-    choose(dashboard, noise="cauchy")
-    assert dashboard.test.select_slider(key="answer_epsilon").value == 500
-
-
 @pytest.mark.parametrize(("design", "last"), [("random_binary", 60), ("targeted", 101), ("bits", 2)])
 def test_every_design(dashboard: Dashboard, ends: None, design: str, last: int):
     dashboard.open("bias_queries")
@@ -189,14 +172,6 @@ def test_absolute_gaps_are_asked_one_person_at_a_time(dashboard: Dashboard, ends
         assert_tells(dashboard, trials(design="single"), 100, made)
     choose(dashboard, gap_kind="signed")
     assert not dashboard.test.selectbox(key="question_design").disabled
-
-
-def test_twenty_people(dashboard: Dashboard, few: None):
-    dashboard.open("bias_queries")
-    choose(dashboard, people_asked=20, noise="exact")
-    assert_tells(dashboard, trials(20), 5, Exact())
-    strips = " ".join(str(element.proto.body) for element in dashboard.test.get("html"))
-    assert "7 women: <b>" in strips and "13 men: <b>" in strips
 
 
 def test_many_people_are_read_off_the_curve(dashboard: Dashboard, few: None):
@@ -348,11 +323,4 @@ def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monk
     again = curves()[2:]
     assert len(again) == 2 and all(job.state == "finished" and len(job.partial) == job.total for job in again)
     assert again[0]._given == there[0] > 0  # what was there is not computed again
-    assert "still counting" not in told(dashboard) and not dashboard.has_button("start_curves")
-
-
-def test_a_stopped_curve_is_started_by_another_noise(dashboard: Dashboard, few: None):
-    dashboard.open("bias_queries")
-    dashboard.test.session_state["curves_stopped"] = dashboard.test.session_state["curves_wanted"]
-    choose(dashboard, noise="noisy_sums")
     assert "still counting" not in told(dashboard) and not dashboard.has_button("start_curves")

@@ -35,62 +35,6 @@ def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
     assert any(words.STORED in caption.value for caption in dashboard.test.caption)
 
 
-def test_the_examples_number_is_the_worst_error():
-    from pages.common.desk_board import _play
-
-    found = _play()
-    errors = [abs(a.gap.value - t) for a, t in zip(found.status.answers, found.truths, strict=True)]
-    assert found.worst == max(errors) > 0
-    assert [a.charged for a in found.status.answers] == [0.1, 0.1, 0, 0]
-    assert found.truths[2] == pytest.approx(-found.truths[0])
-    assert all(a.gap.low <= t <= a.gap.high for a, t in zip(found.status.answers, found.truths, strict=True))
-
-
-def test_an_existing_default_ledger_is_open_without_a_click(dashboard: Dashboard):
-    made = open_ledger(default_ledger(), create=True)
-    people = TestSet(ids=tuple("abcdef"), attribute=np.array([1, 0, 1, 0, 1, 1]))
-    made.register("loans", people, budget=2, columns=Columns(attribute="sex"))
-    dashboard.open("desk")
-    assert plain(dashboard.finding).startswith("## ε 1.8 of 2 is left for loans; nothing was asked yet.")
-
-
-def test_the_chart_says_how_many_answers_it_leaves_out(dashboard: Dashboard):
-    made = open_ledger(default_ledger(), create=True)
-    people = TestSet(ids=tuple("abcdef"), attribute=np.array([1, 0, 1, 0, 1, 1]))
-    made.register("loans", people, budget=20, columns=Columns(attribute="sex"))
-    for k in range(6):
-        made.ask("loans", people, np.eye(6)[k], epsilon=1, asker=f"team {k}")
-    dashboard.open("desk")
-    assert not any("The last 6 of" in text for text in dashboard.texts)
-    made.ask("loans", people, 1.0 - np.eye(6)[0], epsilon=1, asker="team 7")
-    dashboard.test.run()
-    assert any("The last 6 of 7." in text for text in dashboard.texts)
-
-
-def test_the_record_asks_for_the_model(dashboard: Dashboard):
-    audited(dashboard)
-    field = dashboard.test.text_input(key="desk_asker")
-    assert "about which model" in field.label and field.placeholder == "team A, model 7"
-
-
-def test_the_same_people_get_no_second_budget(dashboard: Dashboard):
-    audited(dashboard)
-    section(dashboard, "register")
-    next(f for f in dashboard.test.text_input if (f.key or "").startswith("desk_new_name")).set_value("again")
-    dashboard.test.button(key="desk_register").click()
-    dashboard.settle()
-    assert_one_sentence(dashboard.plain_problem(), ("have a budget for this attribute already", "demo, sex"))
-    assert ledger().names() == ("demo, sex",)
-
-
-def test_four_groups_have_no_gap(dashboard: Dashboard):
-    desk(dashboard)
-    dashboard.test.selectbox(key="attribute").set_value("age/ranges")
-    dashboard.settle()
-    assert_one_sentence(dashboard.plain_problem(), ("two groups", "4"))
-    assert dashboard.test.button(key="desk_register").disabled
-
-
 def test_two_sessions_share_one_budget(start: Start):
     first, second = start(), start()
     audited(first)

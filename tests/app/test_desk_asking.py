@@ -89,19 +89,6 @@ def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard
     assert plain(dashboard.finding).startswith("## ε 0.9 of 1 is left")
 
 
-def test_equal_opportunity_pays_for_its_count(dashboard: Dashboard):
-    audited(dashboard)
-    dashboard.test.button_group(key="desk_metric_2").set_value("equal_opportunity")
-    price(dashboard, 0.2)
-    made_of = "ε 0.2 for the answer, and ε 0.1, once, for the noisy size of the group"
-    assert any("Costs ε 0.3" in plain(text) for text in dashboard.texts)
-    assert made_of in captions(dashboard)
-    ask(dashboard, epsilon=0.2)
-    assert "Difference of mean scores, positive label" in plain(dashboard.finding)
-    assert state().answers[0].gap.n == state().registration.n_positive
-    assert made_of in plain(dashboard.test.success[0].value) and made_of not in captions(dashboard)
-
-
 def test_an_answer_under_another_question_is_called_the_last_one(dashboard: Dashboard):
     """Another metric, price, switch or file: the green box goes, and what stays says which question it answers."""
     from_file(dashboard)
@@ -140,35 +127,6 @@ def test_an_answer_under_another_question_is_called_the_last_one(dashboard: Dash
     as_before()
 
 
-def test_an_answer_stays_under_its_question_where_the_price_moved_by_itself(dashboard: Dashboard):
-    audited(dashboard)
-    ask(dashboard, epsilon=0.7)
-    assert dashboard.test.select_slider(key="desk_epsilon").value < 0.2  # all that is left
-    assert dashboard.test.success and "Last answer" not in captions(dashboard)
-
-
-def test_what_went_wrong_goes_with_its_question(dashboard: Dashboard):
-    audited(dashboard)
-    ask(dashboard, asker=" ")
-    assert dashboard.plain_problem()
-    dashboard.test.button_group(key="desk_metric_2").set_value("equal_opportunity")
-    dashboard.settle()
-    assert not dashboard.test.warning
-
-
-def test_a_free_answer_says_that_it_is_an_old_one(dashboard: Dashboard):
-    audited(dashboard)
-    ask(dashboard, epsilon=0.05)
-    price(dashboard, 0.3)
-    error = f"{state().answers[0].standard_error:.3f}"
-    told_free = plain("\n".join(dashboard.texts))
-    assert "Free: the past answers it" in told_free and "not a new answer at ε 0.3" in told_free
-    assert f"accurate to about ±{error}" in told_free and "turn on the switch above" in told_free
-    dashboard.test.toggle(key="desk_again").set_value(True)
-    dashboard.settle()
-    assert "not a new answer" not in plain("\n".join(dashboard.texts))
-
-
 def test_the_price_starts_small_on_every_test_set(dashboard: Dashboard):
     made = open_ledger(default_ledger(), create=True)
     for name, budget in (("big", 20), ("small", 2)):
@@ -201,16 +159,6 @@ def test_much_of_what_is_left_needs_a_tick(dashboard: Dashboard):
     assert state().spent == pytest.approx(0.6)
 
 
-def test_a_spent_budget_still_answers_what_the_past_has(dashboard: Dashboard):
-    audited(dashboard)
-    ask(dashboard, epsilon=0.9)
-    assert state().remaining == 0 and "The budget is spent" in captions(dashboard)
-    ask(dashboard, epsilon=None)
-    (answer,) = state().answers  # the same free answer is written once
-    assert "at no cost" in told(dashboard) or "no cost" in captions(dashboard)
-    assert answer.charged == 0.9
-
-
 def test_a_price_that_changed_meanwhile_is_not_paid(dashboard: Dashboard):
     """What is pressed is the price that was shown, also if somebody else spent between drawing and pressing."""
     made = open_ledger(default_ledger(), create=True)
@@ -227,13 +175,6 @@ def test_a_price_that_changed_meanwhile_is_not_paid(dashboard: Dashboard):
     dashboard.settle()
     assert [answer.asker for answer in state("loans").answers] == ["team B"]
     assert "The price has changed since it was shown" in plain(dashboard.test.warning[0].value)
-
-
-def test_who_asks_must_be_said(dashboard: Dashboard):
-    audited(dashboard)
-    ask(dashboard, asker="  ")
-    assert dashboard.plain_problem() == "Say who asks; the record needs it."
-    assert not state().answers
 
 
 def test_another_seed_is_another_test_set(dashboard: Dashboard):

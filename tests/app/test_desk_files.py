@@ -79,15 +79,6 @@ def test_bad_test_sets_are_one_sentence(dashboard: Dashboard, kind: str):
     assert ledger().names() == ()
 
 
-def test_another_test_set_is_refused(dashboard: Dashboard):
-    from_file(dashboard)
-    give(dashboard, "desk_predictions", "model.csv", desk_files.predictions())
-    lines = desk_files.test_set().decode()
-    swapped = lines.replace("Female", "?").replace("Male", "Female").replace("?", "Male")
-    give(dashboard, "desk_test_set", "people.csv", swapped.encode())
-    assert_one_sentence(dashboard.plain_problem(), ("must be the one registered as 'loans'",))
-
-
 def test_files_are_still_there_after_another_page(dashboard: Dashboard):
     from_file(dashboard)
     give(dashboard, "desk_predictions", "model.csv", desk_files.predictions())

@@ -170,15 +170,6 @@ def test_an_unexpected_error_is_told_without_its_details(
     assert "%" in dashboard.finding and not dashboard.test.warning
 
 
-def test_too_little_memory_is_told_in_one_sentence(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    def broken(config: AuditConfig, report: Any = None, *, dataset: AuditDataset) -> AuditFindings:
-        raise MemoryError
-
-    monkeypatch.setattr(cached, "run", broken)
-    dashboard.open("model")
-    assert_one_sentence(dashboard.plain_problem(), ("memory",))
-
-
 def test_a_rule_the_audit_breaks_is_told_as_core_says_it(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
     def broken(config: AuditConfig, report: Any = None, *, dataset: AuditDataset) -> AuditFindings:
         raise InputError("The *test* records must hold [3] people.")

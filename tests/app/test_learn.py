@@ -45,7 +45,7 @@ def test_a_question_first_then_feedback_and_the_steps(dashboard: Dashboard):
     assert all(step.result in plain(dashboard) for step in case.steps)
 
 
-@pytest.mark.parametrize("name", ["correction-impossible", "flips", "panda", "split"])
+@pytest.mark.parametrize("name", ["flips", "split"])
 def test_an_address_restores_an_example(start: Start, name: str):
     dashboard = start({"example": name}).open("learn")
     case = example(name)

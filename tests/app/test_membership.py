@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,21 +42,6 @@ def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Gat
     choose(dashboard, member_epsilon=0.1)
     assert_tells(dashboard, found(epsilon=0.1))
     assert len(RecordedJob.started) == jobs  # nothing is computed twice
-
-
-def test_at_a_small_epsilon_the_gap_says_nothing(dashboard: Dashboard, gate: Gate):
-    dashboard.open("membership")
-    audit = found(epsilon=0.01)
-    assert audit.attacks["network"].muted
-    choose(dashboard, member_epsilon=0.01)
-    assert finding(dashboard).startswith("## At ε = 0.01 the ")
-    assert "Muted, because VD is" in told(dashboard)
-
-
-def test_a_deeper_tree_is_another_target(dashboard: Dashboard, gate: Gate):
-    dashboard.open("membership")
-    choose(dashboard, member_depth=3)
-    assert_tells(dashboard, found(max_depth=3))
 
 
 @pytest.mark.parametrize("target", [name for name in TARGETS if name != "dp_id3"])
@@ -233,21 +217,3 @@ def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gat
     assert "at least 10 members" in words
     choose(dashboard, further_members="others")
     assert not dashboard.test.exception
-
-
-def test_labels_all_alike_are_answered_in_one_sentence(
-    dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch
-):
-    import core.membership
-
-    whole = core.membership.member_people
-
-    def alike(*arguments: Any) -> Any:
-        own = whole(*arguments)
-        return replace(own, labels=np.ones_like(own.labels), title="all alike")
-
-    monkeypatch.setattr(core.membership, "member_people", alike)
-    bring(dashboard, 350)
-    dashboard.open("membership")
-    assert "needs people of both labels, got label 1 alone." in dashboard.plain_problem()
-    assert not dashboard.test.exception and dashboard.has_button("again_members")

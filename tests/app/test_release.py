@@ -69,15 +69,6 @@ def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family:
     assert "this card says nothing" in dashboard.plain_problem() and not dashboard.findings
 
 
-def test_the_number_of_people_and_models(dashboard: Dashboard, family: None):
-    dashboard.open("release")
-    choose(dashboard, release_people=100)
-    assert_tells(dashboard, card(most=100))
-    choose(dashboard, release_count=1)
-    assert_tells(dashboard, card(most=100, count=1))
-    assert "a card of one model" in finding(dashboard)
-
-
 def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch):
     gate = threading.Event()
 
@@ -108,16 +99,6 @@ def test_other_models(dashboard: Dashboard, family: None, models: str):
     choose(dashboard, release_family=models)
     count = {"audited": 1, "tolerances": 2}.get(models, FIRST)
     assert_tells(dashboard, card(models, models_count=count, count=count))
-
-
-def test_a_group_of_four_against_the_others(dashboard: Dashboard, family: None):
-    dashboard.open("release")
-    choose(dashboard, release_family="audited")  # one model is enough here
-    dashboard.test.selectbox(key="attribute").set_value("age/ranges")
-    dashboard.settle()
-    choose(dashboard, release_group=3)
-    name = widget(dashboard, "release_group").options[3]
-    assert f"Everybody's probability of “{name}”" in told(dashboard)
 
 
 def test_a_problem_of_core_is_one_sentence(dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch):

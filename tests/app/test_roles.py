@@ -86,20 +86,6 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
         assert not any(line.startswith("Guessed: ") for line in captions(dashboard)), name
 
 
-def test_another_label_or_attribute_is_guessed_around_as_on_the_command_line(dashboard: Dashboard):
-    content = TABLES["several groups"].replace(b"age,race,hired", b"race,origin,hired")
-    dashboard.open("data").upload("people.csv", content)
-    box = next(box for box in dashboard.test.selectbox if (box.key or "").startswith("sensitive_"))
-    assert box.value == "race"
-    box.set_value("origin")
-    dashboard.settle()
-    dashboard.button("use_roles").click()
-    dashboard.settle()
-    plan, _ = suggested_plan(read_table(content, "people.csv"), "people.csv", attribute="origin")
-    assert dashboard.test.session_state["own_roles_upload"] == [plan.config.roles]
-    assert plan.config.roles is not None and plan.config.roles.each
-
-
 def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashboard):
     def tolerance() -> float:
         return float(dashboard.test.number_input(key="tolerance").value)

@@ -12,13 +12,8 @@ runs the whole study, all attackers included, takes at most 2 GB of memory (abou
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
-from pathlib import Path
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -26,6 +21,7 @@ from scipy import sparse
 
 from core.attriguard import Guarded, GuardSettings, Guesses, Noise, Study, allocate, representatives, study_ratings
 from core.datasets import Ratings, build_ratings, read_ratings
+from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights
 
@@ -38,7 +34,7 @@ LIMIT_MEMORY = 2.0  # GB
 
 def ratings_here() -> Ratings:
     """Return the ratings of Jia and Gong, or invented ones of the same size."""
-    folder = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "google_play_ratings"
+    folder = DATA / "google_play_ratings"
     if (folder / "test_user.txt").is_file():
         return read_ratings(folder)
     known, values = invented(9 * PEOPLE, seed=1)
@@ -68,16 +64,6 @@ def invented(people: int, seed: int) -> tuple[Any, np.ndarray]:
     given.sum_duplicates()
     given.data = rng.choice([0.2, 0.6, 0.8, 1.0], given.nnz)
     return given, values
-
-
-def seconds(work: Callable[[], Any], repeats: int) -> float:
-    """Return the median processor time of a call."""
-    told = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        told.append(time.process_time() - start)
-    return median(told)
 
 
 def loop_seconds(records: Any, defender: Any, predicted: np.ndarray) -> float:
@@ -165,15 +151,14 @@ def main() -> None:
     move = max(seconds(lambda budget=budget: moved.at(budget), 9) for budget in BUDGETS)
     told = f"a moved budget, {ATTACKERS} attackers, takes {move * 1e3:.0f} ms <= {LIMIT_MOVE * 1e3:g} ms"
     memory = gigabytes_of_a_study()
-    verdicts = [
+    reached = [
         (f"the search is {loop / search:.0f} >= {LIMIT_LOOP:g} times as fast as the loop", loop / search >= LIMIT_LOOP),
         (f"allocate is {ratio:.0f} >= {LIMIT_SOLVER:g} times as fast as cvxpy", ratio >= LIMIT_SOLVER),
         (f"allocate takes {slowest * 1e3:.1f} ms <= {LIMIT_ALLOCATE * 1e3:g} ms", slowest <= LIMIT_ALLOCATE),
         (told, move <= LIMIT_MOVE),
         (f"the whole study takes {memory:.2f} GB <= {LIMIT_MEMORY:g} GB at its peak", memory <= LIMIT_MEMORY),
     ]
-    for sentence, good in verdicts:
-        print(f"{'reached' if good else 'NOT reached'}: {sentence}")
+    verdicts(reached)
 
 
 if __name__ == "__main__":

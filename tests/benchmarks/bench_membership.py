@@ -10,19 +10,15 @@ Limits: the plain tree (epsilon = inf, 22,611 records, 14 columns, numbers in 10
 from __future__ import annotations
 
 import math
-import os
-import time
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from statistics import median
-from typing import Any
 
 import numpy as np
 
 from core.datasets import load
-from core.membership import MemberPeople, MembershipSettings, member_people, study
+from core.membership import MemberPeople, MembershipSettings, member_people
 from core.models import DPID3Classifier
+from tests.benchmarks.measuring import DATA, adult_is_here, seconds, verdicts
+from tests.unit.membership.study import study
 
 DEPTH, EPSILONS = 14, (0.1, 1.0, 100.0)
 LIMIT_PLAIN = 3 * 0.093  # seconds
@@ -32,15 +28,13 @@ SIZES = (10, 7, 10, 16, 10, 7, 14, 6, 5, 2, 10, 10, 10, 41)  # of Adult's column
 
 def records_here() -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
     """Return codes, labels and domains of half of Adult's complete records, or of invented ones."""
-    folder = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-    if not (folder / "adult" / "adult.data").is_file():
-        print("Adult is not here (set FAIRLEAK_DATA): invented records of the same size stand in.")
+    if not adult_is_here():
         rng = np.random.default_rng(0)
         codes = np.stack([np.minimum(rng.geometric(2 / k, 22_611) - 1, k - 1) for k in SIZES], axis=1)
         return codes, (rng.random(22_611) < 0.1 + 0.3 * (codes[:, 7] == 0)).astype(int), SIZES
     from core.models.tree_budget import Domains
 
-    frame = load("adult", data_folder=folder).frame.dropna()
+    frame = load("adult", data_folder=DATA).frame.dropna()
     labels = (frame.pop("income") == ">50K").to_numpy(int)
     numeric = [frame[name].dtype.kind in "iuf" for name in frame]
     columns = [
@@ -56,17 +50,6 @@ def records_here() -> tuple[np.ndarray, np.ndarray, tuple[int, ...]]:
     return codes[rows], labels[rows], tuple(Domains(entries=entries).sizes.tolist())
 
 
-def seconds(work: Callable[[], Any], repeats: int = 7) -> float:
-    """Return the median processor time of a call, after one that is not counted."""
-    work()
-    told = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        told.append(time.process_time() - start)
-    return median(told)
-
-
 def private(epsilon: float, sizes: tuple[int, ...]) -> DPID3Classifier:
     """Return a tree to be fitted."""
     return DPID3Classifier(epsilon, DEPTH, 1, domains=sizes, classes=(0, 1))
@@ -77,21 +60,20 @@ def main() -> None:
     from sklearn.tree import DecisionTreeClassifier
 
     codes, labels, sizes = records_here()
-    library = seconds(lambda: DecisionTreeClassifier(max_depth=DEPTH, random_state=1).fit(codes, labels))
-    plain = seconds(lambda: private(math.inf, sizes).fit(codes, labels))
+    library = seconds(lambda: DecisionTreeClassifier(max_depth=DEPTH, random_state=1).fit(codes, labels), 7)
+    plain = seconds(lambda: private(math.inf, sizes).fit(codes, labels), 7)
     print(f"DP-ID3: {len(labels):,} records, {len(sizes)} columns, depth {DEPTH}")
     print(
         f"scikit-learn's tree {library * 1e3:.0f} ms; without noise {plain * 1e3:.0f} ms, {plain / library:.1f} times"
     )
     for epsilon in EPSILONS:
         tree = private(epsilon, sizes)
-        fit = seconds(lambda tree=tree: tree.fit(codes, labels))
-        answer = seconds(lambda tree=tree: tree.predict_proba(codes))
+        fit = seconds(lambda tree=tree: tree.fit(codes, labels), 7)
+        answer = seconds(lambda tree=tree: tree.predict_proba(codes), 7)
         told = f"fit {fit * 1e3:.0f} ms, {tree.n_nodes_:,} nodes, {len(labels):,} answers {answer * 1e3:.0f} ms"
         print(f"epsilon {epsilon:g}: {told}")
-    good = plain <= LIMIT_PLAIN
     told = f"the tree without noise takes {plain * 1e3:.0f} ms <= {LIMIT_PLAIN * 1e3:.0f} ms"
-    print(f"{'reached' if good else 'NOT reached'}: {told}")
+    verdicts([(told, plain <= LIMIT_PLAIN)])
     moves()
 
 
@@ -104,16 +86,14 @@ def moves() -> None:
         took = seconds(lambda settings=settings: next(study(people, settings)), 5)
         slowest = max(slowest, took)
         print(f"epsilon {epsilon:g}: an audit with the quick attack {took * 1e3:.0f} ms")
-    good = "reached" if slowest <= LIMIT_MOVE else "NOT reached"
     told = f"{slowest * 1e3:.0f} ms of core time (at most {LIMIT_MOVE * 1e3:.0f})"
-    print(f"{good}: an ε move on {people.title} with the quick attack: {told}")
+    verdicts([(f"an ε move on {people.title} with the quick attack: {told}", slowest <= LIMIT_MOVE)])
 
 
 def people_here() -> MemberPeople:
     """Return the people of Adult, or the demo's four times over where Adult is not here."""
-    folder = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-    if (folder / "adult" / "adult.data").is_file():
-        table = load("adult", data_folder=folder)
+    if adult_is_here():
+        table = load("adult", data_folder=DATA)
         return member_people(table, table.roles[0])
     table = load("demo")
     own = member_people(table, table.roles[0])

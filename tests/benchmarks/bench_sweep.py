@@ -12,21 +12,20 @@ from __future__ import annotations
 import os
 import sys
 import time
-from pathlib import Path
 from statistics import median
 
 from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, load
 from core.sweep import PAPER_TOLERANCES, SweepPoint, grid, sweep
+from tests.benchmarks.measuring import DATA, adult_is_here, verdicts
 
 SPEED_UP = 1.7
 
 
 def people() -> tuple[str, AuditDataset]:
     """Return Adult, or the demo where Adult is not here."""
-    folder = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-    name = "adult" if (folder / "adult" / "adult.data").is_file() else "demo"
-    table = load(name, data_folder=folder)
+    name = "adult" if adult_is_here() else "demo"
+    table = load(name, data_folder=DATA)
     return name, build_dataset(table, table.roles[0])
 
 
@@ -62,10 +61,8 @@ def main(length: str = "") -> None:
     if length != "short":
         told(2, *timed(configs, dataset, 2))
     ratio = walls[1] / walls[2]
-    reached = ratio >= SPEED_UP
-    print(f"{'reached' if reached else 'NOT reached'}: two workers >= {SPEED_UP:g} x one: {ratio:.2f} x")
-    same = results[1] == results[2]
-    print(f"{'reached' if same else 'NOT reached'}: the same points to the bit with one worker and with two")
+    same = ("the same points to the bit with one worker and with two", results[1] == results[2])
+    verdicts([(f"two workers >= {SPEED_UP:g} x one: {ratio:.2f} x", ratio >= SPEED_UP), same])
 
 
 if __name__ == "__main__":

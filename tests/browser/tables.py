@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
-__all__ = ["HOSTILE_CELL", "HOSTILE_NAME", "STYLED_NAME", "adult_predictions", "people", "predicted"]
+__all__ = ["HOSTILE_CELL", "HOSTILE_NAME", "STYLED_NAME", "people", "predicted"]
 
 HOSTILE_NAME = "<script>alert(1)</script>"
 STYLED_NAME = "*a*_b_"
@@ -42,29 +40,3 @@ def predicted(table: bytes, *, seed: int = 7) -> bytes:
     score = (np.where(yes, 0.5, 0.0) + rng.random(len(rows)) / 2).round(2).clip(0, 0.99)
     told = [f"{row},{'yes' if one else 'no'},{at:g}" for row, one, at in zip(rows, yes, score, strict=True)]
     return "\n".join([f"{header},predicted,score", *told, ""]).encode()
-
-
-def adult_predictions(path: Path, count: int = 2400) -> bytes:
-    """Return a CSV of so many people of Adult, with the label and score that a tree trained on a third of them gives.
-
-    Parameters
-    ----------
-    path : Path
-        Of `adult.data`.
-    """
-    import pandas as pd
-    from sklearn.tree import DecisionTreeClassifier
-
-    places = {0: "age", 4: "education_years", 5: "marital_status", 9: "sex", 12: "hours", 14: "label_value"}
-    table = pd.read_csv(path, header=None, usecols=list(places), skipinitialspace=True, nrows=count).rename(
-        columns=places
-    )
-    table["split"] = np.resize(["train", "attack", "test"], count)
-    features, trained = (
-        pd.get_dummies(table[["age", "education_years", "marital_status", "hours"]]),
-        table["split"] == "train",
-    )
-    tree = DecisionTreeClassifier(max_depth=6, random_state=0).fit(features[trained], table["label_value"][trained])
-    table["predicted"] = tree.predict(features)
-    table["score"] = tree.predict_proba(features)[:, list(tree.classes_).index(">50K")].round(3)
-    return table.to_csv(index=False).encode()

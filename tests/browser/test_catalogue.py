@@ -16,7 +16,6 @@ LOCAL = Path(os.environ.get("FAIRLEAK_DATA", "/nonexistent"))
 NOWHERE = "http://127.0.0.1:9"
 OFFLINE = {name: NOWHERE for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY")} | {"no_proxy": None}
 DEMO, ADULT = "Loan applicants (built-in demo)", "Adult (US census 1994)"
-COMPAS = "COMPAS (Broward County 2013-14)"
 
 
 @pytest.fixture(scope="module")
@@ -61,25 +60,4 @@ def test_adult_from_local_files(look: Open, local: Server):
     view.until(lambda: "over 15,375 people" in view.text(), "the audited people")
     view.found("sex", "%")
     view.painted(1)
-    view.in_order()
-
-
-def test_compas_where_it_is_not(look: Open, without: Server):
-    view = look("data", at=without)
-    view.choose("dataset", COMPAS)
-    expect(view.warnings).to_have_count(1, timeout=PATIENT)
-    for word in ("COMPAS", "compas/compas-scores-two-years.csv", "FAIRLEAK_DATA", "built-in demo", "upload"):
-        expect(view.warnings).to_contain_text(word)
-    expect(view.keyed("upload")).to_be_visible()
-    view.in_order()
-
-
-@pytest.mark.skipif(
-    not (LOCAL / "compas" / "compas_two_years.csv").is_file(),
-    reason="needs compas/compas_two_years.csv in the folder FAIRLEAK_DATA names",
-)
-def test_compas_from_a_local_file(look: Open, local: Server):
-    view = look("data", at=local)
-    view.choose("dataset", COMPAS)
-    view.until(lambda: "6,907" in view.text() and "women" in view.text(), "the people of COMPAS")
     view.in_order()

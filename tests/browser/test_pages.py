@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import re
 
-import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
 from core.charts import DARK, LIGHT
 from core.correction import Disclosure
 from core.estimates import count, percent, tolerance_text
-from core.fairness import METRIC_TITLES
-from core.models import METHOD_TITLES, METHODS
 from tests import expected
 from tests.browser.conftest import Open
 from tests.browser.view import View
 
-SHARE = 0.8  # leaves few records to the adversaries, which train faster then
 CHARTS = {"": 2, "data": 1, "model": 2, "correction": 4}
-NAMES = {
-    "features": "Paper's A",
-    "predictions": "Paper's A′, with predictions",
-    "strong": "Strong",
-}
 
 
 def assert_shows(view: View, now: Disclosure) -> None:
@@ -74,80 +65,6 @@ def test_dragging_the_slider(look: Open):
     told = float(view.steady(view.field("told").input_value, "the slider's value"))
     assert 0.08 < told < 0.12
     assert_shows(view, expected.audit().disclose(told))
-
-
-def test_attacker_and_protocol_change_the_numbers(look: Open):
-    findings = expected.audit()
-    view = look("correction")
-    view.found("%")
-    view.stop_training()
-    view.field("told").press("Home")
-    shown = [findings.disclose(0.0)]
-    assert_shows(view, shown[0])
-    for adversary, published in (("predictions", False), ("predictions", True), ("features", True), ("strong", False)):
-        view.choose("adversary", NAMES[adversary])
-        switch = view.keyed("as_published").locator("input")
-        if switch.is_checked() != published:
-            view.keyed("as_published").locator("label").click()
-        expect(switch).to_be_checked(checked=published)
-        now = findings.disclose(0.0, adversary=adversary, as_published=published)
-        assert_shows(view, now)
-        view.in_order()
-        shown.append(now)
-    assert len({now.n_changed for now in shown}) == len(shown)  # else a dead switch would go unnoticed
-
-
-def test_the_price_of_a_change(look: Open):
-    findings = expected.audit()
-    view = look("correction")
-    view.found("%")
-    view.stop_training()
-    view.choose("cost", "Log-odds")
-    assert_shows(view, findings.disclose(0.005, cost="log_odds"))
-    view.choose("cost", "Equal for all")
-    assert_shows(view, findings.disclose(0.005, cost="count"))
-
-
-def test_the_numbers_behind_a_chart(look: Open):
-    view = look("correction")
-    view.found("%")
-    view.stop_training()
-    view.page.get_by_text("Numbers and CSV").first.click()
-    button = view.keyed("csv_correction_0").get_by_role("button")
-    expect(button).to_be_visible()
-    with view.page.expect_download() as download:
-        button.click()
-    table = pd.read_csv(download.value.path())
-    findings = expected.audit()
-    assert len(table) >= 45 and table["tolerance told"].between(0, 0.2).all()
-    for told, before, after in zip(
-        table["tolerance told"], table["accuracy before"], table["accuracy after"], strict=True
-    ):
-        now = findings.disclose(told)
-        assert before == pytest.approx(now.before.value)
-        assert after == pytest.approx(now.after.value if now.after else float("nan"), nan_ok=True)
-
-
-def test_every_method_on_the_model_page(look: Open):
-    view = look(f"model?train_share={SHARE}")
-    view.found("unfairness")
-    for method in (*METHODS[1:], METHODS[0]):
-        view.choose("method", METHOD_TITLES[method])
-        found = expected.model(method=method, train_share=SHARE)
-        view.found(percent(found.accuracy_test), tolerance_text(found.unfairness_train))
-        view.painted(2)
-        view.in_order()
-        needs = view.page.get_by_text("must be told each person's")
-        expect(needs).to_have_count(1 if found.needs_sensitive else 0)
-
-
-def test_another_metric(look: Open):
-    view = look(f"model?train_share={SHARE}")
-    view.found("unfairness")
-    view.choose("metric", METRIC_TITLES["equalized_odds"])
-    found = expected.model(metric="equalized_odds", train_share=SHARE)
-    view.found(percent(found.accuracy_test), tolerance_text(found.unfairness_train))
-    view.in_order()
 
 
 def is_dark(view: View) -> bool:

@@ -57,18 +57,6 @@ def test_the_report_opens_by_itself(page: Page, report: Path, tmp_path: Path):
     assert from_json(copy.read_text(encoding="utf-8")) == embedded_document(report.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("width", [390, 768, 1280])
-def test_the_report_fits_every_screen(page: Page, report: Path, width: int):
-    page.set_viewport_size({"width": width, "height": 844})
-    page.goto(report.as_uri())
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    overlapping = page.evaluate(
-        """() => [...document.querySelectorAll('table.checks td, table.checks th, dd, dt')].filter(
-             cell => cell.offsetWidth > 1 && cell.scrollWidth > cell.clientWidth + 12).map(cell => cell.innerText)"""
-    )
-    assert overlapping == []
-
-
 _CUT = """() => [...document.querySelectorAll('.scroll, main td, main th, svg.chart text')].filter(part => {
     const box = part.getBoundingClientRect();
     return box.width > 1 && (box.right > innerWidth || box.left < 0 || part.scrollWidth > part.clientWidth + 1
@@ -84,7 +72,7 @@ def test_every_table_and_chart_is_whole_on_a_telephone(page: Page, tmp_path: Pat
     )
     page.set_viewport_size({"width": 400, "height": 844})
     page.goto(path.as_uri())
-    assert page.evaluate(_CUT) == []
+    assert page.evaluate(_CUT) == [] and page.evaluate("document.documentElement.scrollWidth") <= 400
     limits = page.get_by_role("region", name="Table: Limits")
     rationale = limits.locator("[data-name=Rationale]").first
     assert rationale.evaluate("e => getComputedStyle(e, '::before').content") == '"Rationale: "'

@@ -5,10 +5,8 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 import skops.io
-from onnx import TensorProto, helper, numpy_helper
 from playwright.sync_api import expect
 from sklearn.tree import DecisionTreeClassifier
 
@@ -16,7 +14,7 @@ from tests.browser.conftest import Open
 from tests.browser.reports import downloaded
 from tests.browser.tables import people
 from tests.browser.view import PATIENT, View
-from tests.model_samples import graph
+from tests.hostile.models import killer
 
 
 @dataclass(frozen=True)
@@ -78,18 +76,6 @@ def test_two_sessions_at_once(look: Open):
     assert first["model"] != second["model"]
 
 
-def killer() -> bytes:
-    """Return an ONNX file that ends whatever process asks it: the least whole number divided by −1 raises SIGFPE."""
-    numbers = {"least": -(2**63), "minus_one": -1}
-    tensors = [numpy_helper.from_array(np.array([number], np.int64), name) for name, number in numbers.items()]
-    nodes = [
-        helper.make_node("Div", ["least", "minus_one"], ["quotient"]),
-        helper.make_node("Cast", ["quotient"], ["number"], to=TensorProto.FLOAT),
-        helper.make_node("Add", ["age", "number"], ["answer"]),
-    ]
-    return graph(nodes, inputs=(("age", 1, [None, 1]),), outputs=(("answer", 1, None),), initializer=tensors)
-
-
 def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
     other = look("correction")
     other.found("%")
@@ -97,7 +83,7 @@ def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
     sender = look("data")
     sender.bring_people(people())
     for name in ("one.onnx", "two.onnx"):
-        file = {"name": name, "mimeType": "application/octet-stream", "buffer": killer()}
+        file = {"name": name, "mimeType": "application/octet-stream", "buffer": killer(column="age", width=1)}
         sender.keyed("model_file").locator("input[type=file]").set_input_files(file)
         expect(sender.warnings.filter(has_text=name)).to_have_count(1, timeout=PATIENT)
         for end in ("End", "Home"):

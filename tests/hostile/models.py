@@ -34,15 +34,15 @@ def _chain(*nodes: Any, **tensors: Any) -> bytes:
     return graph(made, initializer=[_constant(name, *values) for name, values in tensors.items()])
 
 
-def killer(kind: Any = np.int64, operator: str = "Div") -> bytes:
-    """Return a graph that divides the smallest whole number by −1, which no processor can."""
+def killer(kind: Any = np.int64, operator: str = "Div", column: str = "x", width: int = 2) -> bytes:
+    """Return a graph that divides the smallest whole number by −1, which no processor can: it raises SIGFPE."""
     made = [
         helper.make_node(operator, ["a", "b"], ["q"]),
         helper.make_node("Cast", ["q"], ["r"], to=_FLOAT),
-        helper.make_node("Add", ["x", "r"], ["p"]),
+        helper.make_node("Add", [column, "r"], ["p"]),
     ]
     values = [_constant("a", np.iinfo(kind).min, kind=kind), _constant("b", -1, kind=kind)]
-    return graph(made, initializer=values)
+    return graph(made, inputs=((column, 1, [None, width]),), initializer=values)
 
 
 def _filled(*shape: int, then: tuple[Any, ...] = ()) -> bytes:

@@ -12,27 +12,15 @@ import numpy.typing as npt
 
 from core.attriguard.classifiers import one_value_each, read_scores, read_values, verified
 from core.attriguard.records import Changes, NoisyRecords, join, read_records
-from core.errors import InputError
 
 _NUMBERS = 4_000_000  # gradient entries held at a time
 
 
-def fgsm(public: Any, classifier: Any, target: npt.ArrayLike, *, step: float = 1.0) -> NoisyRecords:
-    """Move every entry by one step along the sign of the gradient of the wanted value's score, cut to [0, 1].
+def fgsm(public: Any, classifier: Any, target: npt.ArrayLike) -> NoisyRecords:
+    """Move every entry by 1 along the sign of the gradient of the wanted value's score, cut to [0, 1].
 
-    Parameters
-    ----------
-    public, classifier, target
-        As for `core.attriguard.panda`.
-    step : float, in (0, 1]
-        Largest change of an entry, ε. Numbers of changed entries do not depend on it.
-
-    Returns
-    -------
-    NoisyRecords
+    Arguments as for `core.attriguard.panda`; the numbers of changed entries do not depend on the length of the step.
     """
-    if not 0.0 < step <= 1.0:
-        raise InputError(f"step must be above 0 and at most 1, got {step!r}.")
     scores = read_scores(classifier)
     records = read_records(public, scores.n_columns)
     people = np.arange(records.shape[0])
@@ -42,7 +30,7 @@ def fgsm(public: Any, classifier: Any, target: npt.ArrayLike, *, step: float = 1
     for some in np.split(known, range(rows, known.size, rows)):
         x = records[some].toarray()
         direction = np.eye(scores.classes.size)[np.searchsorted(scores.classes, wanted[some])]
-        moved = np.clip(x + step * np.sign(scores.gradient(scores.enter(x), direction)), 0.0, 1.0)
+        moved = np.clip(x + np.sign(scores.gradient(scores.enter(x), direction)), 0.0, 1.0)
         task, column = np.nonzero(moved != x)
         found = np.ones(some.size, dtype=bool)
         parts.append((some, Changes(found=found, task=task, column=column, value=moved[task, column])))

@@ -28,7 +28,6 @@ from core.attriguard.records import (
     WIDEST,
     Changes,
     NoisyRecords,
-    Report,
     changes_existing,
     changes_new,
     join,
@@ -99,7 +98,6 @@ def least_noise(
     policy: str = WIDEST,
     margin: float = 0.0,
     seconds: float = 10.0,
-    report: Report | None = None,
 ) -> LeastNoise:
     """Find the fewest entries that make a linear classifier read a wanted value, set to anything in [0, 1].
 
@@ -109,8 +107,6 @@ def least_noise(
         As for `core.attriguard.panda`; the classifier must be linear. There is no fallback to another policy.
     seconds : float, above 0
         Time for each person.
-    report : callable, optional
-        Told how many people are done, and of how many.
 
     Returns
     -------
@@ -132,8 +128,6 @@ def least_noise(
         task = _task(records, scores, k, int(np.searchsorted(scores.classes, wanted[k])), policy, margin)
         own = start.task == done - 1
         answers[k] = _least(task, start.column[own], start.value[own], time.perf_counter() + seconds)
-        if report:
-            report(done, known.size)
     return _told(public, records, classifier, wanted, predicted, [answers[k] for k in people.tolist()])
 
 

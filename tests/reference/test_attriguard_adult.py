@@ -8,9 +8,7 @@ changed records are implausible without pair rules, hardly any with them.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,13 +17,10 @@ from core.attriguard import Study, TableGuard, TableSettings, UtilityPoint, stud
 from core.attriguard.table_guard import guard_table
 from core.attriguard.table_records import people_of
 from core.datasets import AuditDataset, build_dataset, load
+from tests.reference.data import FOLDER, needs_adult
 from tests.table_people import broken
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 KNOWN, EVERYBODY = 32_561, 48_842
 BUDGETS = (0.1, 0.25, 0.5)

@@ -32,10 +32,8 @@ differential privacy .36, .39, .38 at 45.0 changes (epsilon 7 an entry) and .41,
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -50,13 +48,9 @@ from core.attriguard import (
     transfer,
 )
 from core.datasets import read_ratings
+from tests.reference.data import RATINGS, needs_ratings
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "google_play_ratings"
-skip = pytest.mark.skipif(
-    not (FOLDER / "train_user.txt").is_file(),
-    reason="The Google Play ratings are not here: set FAIRLEAK_DATA to a folder with google_play_ratings",
-)
-pytestmark = [skip, pytest.mark.long]
+pytestmark = [pytest.mark.long, needs_ratings]
 
 BUDGETS = (0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 UNDEFENDED = {"logistic": 0.431, "one_vs_rest": 0.456, "forest": 0.454, "network": 0.49}
@@ -73,7 +67,7 @@ BAND = 0.03
 @cache
 def guarded() -> Guarded:
     """The defender with logistic regression; one network trained against the noise, at the largest budget."""
-    return Guarded(read_ratings(FOLDER), GuardSettings(trained_at=(5.0,)))
+    return Guarded(read_ratings(RATINGS), GuardSettings(trained_at=(5.0,)))
 
 
 @cache

@@ -8,8 +8,6 @@ draws (seed 42, 95 % interval ± 1.2): 65.7, 51.8, 74.4 and 69.6.
 from __future__ import annotations
 
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,12 +23,9 @@ from core.queries import (
 )
 from core.questions import QueryPool
 from tests.reference.conceal_adult import HEAD, adult_pool, noisy_rows
+from tests.reference.data import FOLDER, needs_adult
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 DECODER_ORDER = ("published", "without_prior", "strongest")
 

@@ -14,10 +14,8 @@ training and .640 on test records expected. Without score_text as well it is .72
 from __future__ import annotations
 
 import math
-import os
 import warnings
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -26,15 +24,9 @@ import pytest
 from core.datasets import load
 from core.errors import PrivacyLeakWarning
 from core.models import DPID3Classifier
+from tests.reference.data import FOLDER, needs_adult, needs_compas
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-ADULT, COMPAS = FOLDER / "adult" / "adult.data", FOLDER / "compas" / "compas_two_years.csv"
-needs_adult = pytest.mark.skipif(
-    not ADULT.is_file(), reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult.test"
-)
-needs_compas = pytest.mark.skipif(
-    not COMPAS.is_file(), reason="COMPAS is not here: set FAIRLEAK_DATA to a folder with compas/compas_two_years.csv"
-)
+COMPAS = FOLDER / "compas" / "compas_two_years.csv"
 
 EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0)
 EXPECTED = {

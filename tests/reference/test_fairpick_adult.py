@@ -29,19 +29,14 @@ The tests take two repeats, whose mean lies within three of those deviations ove
 from __future__ import annotations
 
 import math
-import os
-from pathlib import Path
 
 import pytest
 
 from core.membership import MemberPeople
+from tests.reference.data import FOLDER, needs_adult
 from tests.reference.picked import Points, blind, mean, people_of, trials
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 REPEATS = 2
 WIDE = 3 / math.sqrt(REPEATS)

@@ -10,19 +10,14 @@ deletes 160 ± 57 of 3,453 members or so: too few to change anything that 1,400 
 from __future__ import annotations
 
 import math
-import os
-from pathlib import Path
 
 import pytest
 
 from core.membership import fairpick_differences
+from tests.reference.data import FOLDER, needs_compas
 from tests.reference.picked import Points, mean, people_of, trials
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "compas" / "compas_two_years.csv").is_file(),
-    reason="COMPAS is not here: set FAIRLEAK_DATA to a folder with compas/compas_two_years.csv",
-)
+pytestmark = needs_compas
 
 REPEATS = 2
 SPREAD = 0.06  # of the difference, between repeats

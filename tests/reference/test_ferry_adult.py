@@ -8,31 +8,13 @@ written: adversary A 0.7629 to 0.8279, A' 0.7540 to 0.8252, exponent 6 for both,
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
-from core.audit import AuditFindings, run
-from core.config import AuditConfig
-from core.datasets import AuditDataset, build_dataset, load
+from core.audit import AuditFindings
+from core.datasets import AuditDataset
+from tests.reference.data import needs_adult
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
-
-
-@pytest.fixture(scope="module")
-def adult() -> AuditDataset:
-    table = load("adult", data_folder=FOLDER)
-    return build_dataset(table, table.roles[0])
-
-
-@pytest.fixture(scope="module")
-def findings(adult: AuditDataset) -> AuditFindings:
-    return run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=adult)
+pytestmark = needs_adult
 
 
 def test_records_and_splits_are_those_of_the_paper(adult: AuditDataset, findings: AuditFindings) -> None:

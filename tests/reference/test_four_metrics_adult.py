@@ -18,9 +18,7 @@ Repeated here with seed 42 alone. Bands: accuracies ± .03; the strong adversary
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -28,12 +26,9 @@ from core.config import AuditConfig
 from core.datasets import build_dataset, load
 from core.fairness import METRICS
 from core.sweep import SweepRow, grid, summarise, sweep
+from tests.reference.data import FOLDER, needs_adult
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 MEASURED = {
     ("statistical_parity", "features"): (0.7644, 0.8271),

@@ -22,9 +22,6 @@ recall, ± .03 for gaps, which covers three deviations of the mean of two runs; 
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -33,13 +30,10 @@ from core.membership import lira_boosted, lira_from, loss_attack, member_people,
 from core.membership.attacks.network import network_attack
 from core.membership.roc import group_rocs
 from core.membership.targets import ID3Target
+from tests.reference.data import FOLDER, needs_adult
 from tests.reference.membership import caught_gap, gaps, run
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult/adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 DEPTH = 14
 

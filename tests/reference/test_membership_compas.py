@@ -23,9 +23,6 @@ of that mean or more.
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -33,20 +30,17 @@ from core.datasets import load
 from core.membership import judging_everybody, lira_from, member_people, roc, train_shadows
 from core.membership.roc import group_rocs
 from core.membership.targets import ID3Target
+from tests.reference.data import FOLDER, needs_compas
 from tests.reference.membership import caught_gap, gaps, run
 
-FILE = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "compas/compas_two_years.csv"
-pytestmark = pytest.mark.skipif(
-    not FILE.is_file(),
-    reason="COMPAS is not here: set FAIRLEAK_DATA to a folder with compas/compas_two_years.csv",
-)
+pytestmark = needs_compas
 
 DEPTH = 10
 
 
 @pytest.fixture(scope="module")
 def people():
-    table = load("compas", data_folder=FILE.parent.parent)
+    table = load("compas", data_folder=FOLDER)
     return member_people(table, table.roles[0])
 
 

@@ -11,9 +11,6 @@ distances to the minimum are of 200 people only: Â± .05 for the greedy search, Â
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -24,19 +21,16 @@ from tests.oracles.fgsm import fgsm
 from tests.oracles.jsma import jsma
 from tests.oracles.least_noise import least_noise
 from tests.plain_panda import plain_panda, plain_weights
+from tests.reference.data import RATINGS, needs_ratings
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "google_play_ratings"
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "test_user.txt").is_file(),
-    reason="The ratings are not here: set FAIRLEAK_DATA to a folder with google_play_ratings/test_user.txt",
-)
+pytestmark = needs_ratings
 
 CITIES = 25
 
 
 @pytest.fixture(scope="module")
 def ratings():
-    return read_ratings(FOLDER)
+    return read_ratings(RATINGS)
 
 
 @pytest.fixture(scope="module")

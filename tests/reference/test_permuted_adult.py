@@ -16,10 +16,8 @@ attribute when it predicts.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -28,15 +26,12 @@ import pytest
 from core.adversaries import permuted_by_set
 from core.audit import attack_model
 from core.config import AuditConfig
-from core.datasets import AuditDataset, build_dataset, load
+from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.models import fit_model
+from tests.reference.data import needs_adult
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 # (method, attacker) -> accuracy with the real and with the permuted predictions
 RECORDED = {
@@ -46,12 +41,6 @@ RECORDED = {
     ("threshold_optimizer", "strong_predictions"): (0.861, 0.850),
 }
 SEEDS = range(3)
-
-
-@pytest.fixture(scope="module")
-def adult() -> AuditDataset:
-    table = load("adult", data_folder=FOLDER)
-    return build_dataset(table, table.roles[0])
 
 
 @pytest.fixture(scope="module")

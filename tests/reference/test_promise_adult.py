@@ -20,10 +20,8 @@ Taking the changes as given held the mean of 200 redraws of sex .88, .89 (0.005)
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,15 +35,9 @@ from core.datasets import build_dataset, load
 from core.datasets.splits import split
 from core.estimates import Estimate
 from core.subject import train_model
+from tests.reference.data import FOLDER, needs_adult
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = [
-    pytest.mark.long,
-    pytest.mark.skipif(
-        not (FOLDER / "adult" / "adult.data").is_file(),
-        reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-    ),
-]
+pytestmark = [pytest.mark.long, needs_adult]
 
 REDRAWS, PEOPLE, SEED = 400, 4000, 20260
 KINDS = ("features", "predictions", "strong", "strong_predictions")

@@ -23,22 +23,17 @@ Here one split is looked at, with its 50 models, and means over six draws of 1,0
 
 from __future__ import annotations
 
-import os
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.model_card import measured, project
 from core.model_card.release import Release
+from tests.reference.data import FOLDER, needs_adult
 from tests.reference.release_adult import COUNTS, PRECISIONS, Split, row_of, sizes_only, splits_of
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 EVERYBODY = 14_924
 DRAWS = 6

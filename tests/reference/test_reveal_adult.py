@@ -23,8 +23,6 @@ within 0.2 points of the audited one's accuracy, with a standard deviation of 0.
 from __future__ import annotations
 
 import math
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,12 +40,9 @@ from core.queries import (
     statistical_parity_gap,
 )
 from core.questions import People, query_pool
+from tests.reference.data import FOLDER, needs_adult
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 SHARE = 0.104
 # (n, m) -> leakage of l1, s >= 0, box with the sum

@@ -19,38 +19,21 @@ the calibrated forest and each next step of the attribution but the last, whose 
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.adversaries import train_strong
-from core.audit import AuditFindings, run
-from core.config import AuditConfig
+from core.audit import AuditFindings
 from core.correction import Attribution, attribute_leak
 from core.correction.attribution import StepMeasures
-from core.datasets import AuditDataset, build_dataset, load, split
+from core.datasets import AuditDataset, split
+from tests.reference.data import needs_adult
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 LOG_LOSS, ACCURACY = 0.005, 0.03
-
-
-@pytest.fixture(scope="module")
-def adult() -> AuditDataset:
-    table = load("adult", data_folder=FOLDER)
-    return build_dataset(table, table.roles[0])
-
-
-@pytest.fixture(scope="module")
-def findings(adult: AuditDataset) -> AuditFindings:
-    return run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=adult)
 
 
 def attribution(adult: AuditDataset, findings: AuditFindings, features, with_predictions) -> Attribution:

@@ -20,8 +20,6 @@ least 12 records to split and 3 in a leaf, all features, entropy) goes from .838
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,15 +27,12 @@ import pytest
 from core.adversaries import calibrate, train_adversary
 from core.adversaries.adversary import AttackedRecords
 from core.correction import Disclosure, disclose
-from core.datasets import AuditDataset, build_dataset, load
+from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.models import fit_model
+from tests.reference.data import needs_adult
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-pytestmark = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
+pytestmark = needs_adult
 
 FOUND: dict[str, dict[str, Any]] = {
     "features": {
@@ -93,9 +88,8 @@ class Attack:
 
 
 @pytest.fixture(scope="module")
-def attack() -> Attack:
-    table = load("adult", data_folder=FOLDER)
-    return Attack(build_dataset(table, table.roles[0]))
+def attack(adult: AuditDataset) -> Attack:
+    return Attack(adult)
 
 
 @pytest.mark.parametrize("kind", FOUND)

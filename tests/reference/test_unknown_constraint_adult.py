@@ -29,10 +29,8 @@ only "statistical parity" is a name that comes from the training and not from th
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,17 +46,13 @@ from core.correction import (
     identification_rate,
     permuted_control,
 )
-from core.datasets import AuditDataset, build_dataset, load
+from core.datasets import AuditDataset
 from core.datasets.splits import Splits, split
 from core.fairness import METRICS
 from core.models import fit_model
+from tests.reference.data import needs_adult
 
-FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-skip = pytest.mark.skipif(
-    not (FOLDER / "adult" / "adult.data").is_file(),
-    reason="Adult is not here: set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test",
-)
-pytestmark = [skip, pytest.mark.long]
+pytestmark = [pytest.mark.long, needs_adult]
 
 SEEDS, NAME_SEEDS = range(5), range(20)
 CONFIGS = {seed: AuditConfig(dataset="adult", seed=seed) for seed in SEEDS}
@@ -116,9 +110,8 @@ class Lab:
 
 
 @pytest.fixture(scope="module")
-def lab() -> Lab:
-    table = load("adult", data_folder=FOLDER)
-    return Lab(build_dataset(table, table.roles[0]))
+def lab(adult: AuditDataset) -> Lab:
+    return Lab(adult)
 
 
 @cases

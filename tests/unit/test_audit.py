@@ -13,7 +13,6 @@ from core.datasets import AuditDataset, split
 from core.errors import Cancelled, InputError
 from core.fairness import METRICS
 from core.subject import train_model
-from core.sweep import TOLERANCES, grid, sweep
 from tests.samples import ROLES, dataset
 
 CONFIG = AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01, seed=7)
@@ -131,50 +130,9 @@ def test_the_key_of_an_audit_changes_with_every_setting(people: AuditDataset) ->
     assert audit_key(CONFIG, people) != audit_key(CONFIG, dataset(3000, seed=10))
 
 
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"tolerance": -0.1}, r"tolerance must be in \[0, 1\], got -0.1"),
-        ({"method": "magic"}, "method must be one of"),
-        ({"metric": "magic"}, "metric must be one of"),
-        ({"seed": 1.5}, "seed must be a whole number"),
-    ],
-)
-def test_bad_settings_are_told_in_one_sentence(change: dict[str, object], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        replace(CONFIG, **change)  # type: ignore[arg-type]
-
-
 def test_only_the_demo_needs_no_data() -> None:
     with pytest.raises(InputError, match="'sample' must be passed in"):
         run(CONFIG)
-
-
-@pytest.mark.long
-def test_a_sweep_gives_the_same_in_one_process_and_in_two(people: AuditDataset) -> None:
-    configs = grid(CONFIG, tolerances=(0.0, 0.02, 0.1))
-    here = {p.tolerance: p for p in sweep(configs, people)}
-    there = {p.tolerance: p for p in sweep(configs, people, n_jobs=2)}
-    assert set(here) == set(there) == {0.0, 0.02, 0.1}
-    for tolerance, point in here.items():
-        for key, told in point.disclosures.items():
-            other = there[tolerance].disclosures[key]
-            assert (told.before, told.after, told.exponent) == (other.before, other.after, other.exponent)
-            assert told.told == tolerance
-
-
-@pytest.mark.long
-def test_a_sweep_can_be_closed_before_its_end(people: AuditDataset) -> None:
-    running = sweep(grid(CONFIG), people, n_jobs=2)
-    first = next(running)
-    running.close()  # type: ignore[attr-defined]
-    assert first.tolerance in TOLERANCES
-    assert len(list(sweep(grid(CONFIG, tolerances=(0.1,)), people, n_jobs=2))) == 1  # and a new one can follow
-
-
-def test_the_default_curve_has_enough_tolerances() -> None:
-    assert len(set(TOLERANCES)) >= 15
-    assert min(TOLERANCES) == 0 and max(TOLERANCES) == 0.2
 
 
 def test_a_group_without_people_of_a_label_is_one_sentence(findings: AuditFindings, people: AuditDataset) -> None:

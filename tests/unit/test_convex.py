@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import cvxpy
 import numpy as np
 import pytest
 
-from core.attriguard import allocate
 from core.attriguard.comparators import _mapping
 from core.errors import FairLeakError
 from core.solvers import solve
-from tests.oracles import allocation as allocation_program
 from tests.oracles.allocation import allocate_with_solver
 
 
@@ -42,26 +38,6 @@ def test_no_solution_is_an_error() -> None:
         solve(program(least=0.5)[1])
     with pytest.raises(FairLeakError, match="Clarabel gave up: user_limit"):
         solve(program()[1], max_iter=1)
-
-
-def test_threads_do_not_share_a_program_at_the_same_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    inside, most = 0, 0
-
-    def watched(own: Any, **options: Any) -> None:
-        nonlocal inside, most
-        inside += 1
-        most = max(most, inside)
-        time.sleep(0.01)  # long enough for the others to come in, if they can
-        solve(own, **options)
-        inside -= 1
-
-    monkeypatch.setattr(allocation_program, "solve", watched)
-    size, goal, budgets = np.array([[0, 2, 3, 5]]), np.array([0.4, 0.3, 0.2, 0.1]), (0.2, 0.4, 0.6, 0.8)
-    with ThreadPoolExecutor(4) as pool:
-        told = list(pool.map(lambda budget: allocate_with_solver(size, goal, budget), budgets))
-    assert most == 1
-    for budget, own in zip(budgets, told, strict=True):
-        assert own == pytest.approx(allocate(size, goal, budget), abs=1e-8)
 
 
 def test_the_filters_of_warnings_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,3 @@ def test_a_frame_keeps_numbers_and_empties_what_is_missing():
     assert lines[1] == b'1,-0.05,"\'-x","True","",3' and lines[2] == b'2,"","","False","",""' and lines[3] == b""
     twice = pd.DataFrame([[1, None]], columns=["a", "a"])
     assert read(csv_of_frame(twice)) == [["a", "a"], ["1", ""]]
-
-
-def test_half_a_letter_is_no_error():
-    assert read(csv_bytes(["a"], [["x\ud800y"]])) == [["a"], ["x?y"]]

@@ -46,12 +46,6 @@ def test_accuracy_and_balanced_accuracy() -> None:
     assert balanced_accuracy(truth, guess).n == 6
 
 
-def test_balanced_accuracy_of_one_group_is_its_accuracy() -> None:
-    truth, guess = np.ones(40), np.r_[np.ones(30), np.zeros(10)]
-    one, other = balanced_accuracy(truth, guess), accuracy(truth, guess)
-    assert (one.value, one.low, one.high) == pytest.approx((other.value, other.low, other.high))
-
-
 @given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.integers(0, n), st.just(n))))
 def test_gain_changes_sign_with_the_order_of_the_guesses(case: tuple[int, int, int]) -> None:
     won, lost, n = case
@@ -99,14 +93,6 @@ def test_mean_is_the_normal_interval_of_a_mean() -> None:
     assert (told.low, told.high) == pytest.approx(norm.interval(0.95, values.mean(), sem(values)))
     assert mean([2.0]).low == mean([2.0]).high == 2.0
     assert math.isnan(mean([]).value) and mean([]).n == 0
-
-
-def test_mean_rate_is_the_mean_within_its_bounds() -> None:
-    values = [0.1, 0.4, 0.7, 0.75]
-    assert mean_rate(values) == mean(values)
-    cut, plain = mean_rate([1.0, 1.0, 0.6]), mean([1.0, 1.0, 0.6])
-    assert plain.high > cut.high == 1.0 and cut.low == plain.low
-    assert math.isnan(mean_rate([]).low) and mean_rate([]).n == 0
 
 
 @pytest.mark.parametrize("rate, n", [(1.0, 1), (0.0, 1), (0.3, 1), (1.0, 50), (0.0, 50), (0.25, 50)])
@@ -162,12 +148,6 @@ def test_rates_over_repeats_stay_rates(rates: list[float]) -> None:
     told, free = rate_over_repeats(rates, level=0.9), over_repeats(rates, level=0.9)
     assert (told.value, told.n, told.level) == (free.value, free.n, free.level)
     assert (told.low, told.high) == (max(0.0, free.low), min(1.0, free.high))
-
-
-def test_one_rate_has_no_interval_and_none_no_value() -> None:
-    alone = rate_over_repeats([0.7])
-    assert alone.value == 0.7 and math.isnan(alone.low) and math.isnan(alone.high)
-    assert math.isnan(rate_over_repeats([]).value) and rate_over_repeats([]).n == 0
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=1, max_size=40))

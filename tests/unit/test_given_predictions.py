@@ -22,7 +22,7 @@ from core.membership import (
     study_steps,
     target_of,
 )
-from core.models import GIVEN, METHOD_TITLES, METHODS, fit_model
+from core.models import GIVEN
 from core.questions import query_pool
 from core.subject import train_model
 from tests.samples import ROLES, frame, table
@@ -141,27 +141,3 @@ def test_labels_alone_leave_out_what_needs_scores():
         with pytest.raises(InputError, match="scores") as caught:
             call()
         assert_one_sentence(str(caught.value))
-
-
-def test_scores_alone_predict_by_the_threshold():
-    s = np.arange(1200) % 100 / 100
-    dataset = people(replace(GIVING, prediction="", threshold=0.25), s=s)
-    found = train_model(AUDIT, dataset, split(dataset, seed=3))
-    assert np.array_equal(found.predictions, s >= 0.25) and np.array_equal(found.scores, s) and found.scores_given
-
-
-def test_without_sets_membership_is_not_attacked():
-    dataset = people(replace(GIVING, sets="", excluded=("part",)), p=np.arange(1200) % 2, s=np.full(1200, 0.5))
-    with pytest.raises(InputError, match="trained on") as caught:
-        given_target(dataset)
-    assert_one_sentence(str(caught.value))
-
-
-def test_nothing_given_and_nothing_trained():
-    dataset = people(SETS)
-    with pytest.raises(InputError, match="predictions or scores") as caught:
-        train_model(AUDIT, dataset, split(dataset, seed=3))
-    assert_one_sentence(str(caught.value))
-    assert GIVEN not in METHODS and GIVEN in METHOD_TITLES
-    with pytest.raises(InputError, match="method must be one of"):
-        fit_model(GIVEN, dataset.features, dataset.labels, dataset.sensitive)

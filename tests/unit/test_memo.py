@@ -51,11 +51,6 @@ def test_arrays_in_it_are_read_only(people: AuditDataset):
             array[0] = 1
 
 
-def test_one_may_be_made_of_another(people: AuditDataset):
-    assert people.once("a", lambda: people.once("b", lambda: 1) + 1) == 2
-    assert people.once("b", lambda: 5) == 1
-
-
 def test_what_was_asked_for_longest_ago_is_dropped(people: AuditDataset):
     for number in range(MOST_KEPT):
         people.once(number, lambda number=number: number)

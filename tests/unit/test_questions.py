@@ -87,12 +87,6 @@ def test_impossible_samples_are_one_sentence(n: int, disadvantaged: int | None, 
         assert "\n" not in str(raised.value) and str(raised.value).endswith(".")
 
 
-@pytest.mark.parametrize("sizes", [(40, 0), (0, 40), (40, 1), (1, 40)])
-def test_a_pool_of_one_group_gives_no_sample(sizes: tuple[int, int]):
-    with pytest.raises(InputError, match="at least 2 people of each group"):
-        few(*sizes).sizes(20)
-
-
 @pytest.fixture(scope="module")
 def demo() -> AuditDataset:
     table = demo_table()

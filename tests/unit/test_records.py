@@ -90,11 +90,6 @@ def test_a_field_of_the_wrong_kind_is_refused(change: dict[str, object]):
         loads(json.dumps(good | change), Leaf)
 
 
-def test_a_field_that_is_missing_is_refused():
-    with pytest.raises(RecordError, match="fields of Leaf"):
-        loads('{"value": 1.0, "name": "a"}', Leaf)
-
-
 def test_a_value_against_the_rules_of_its_class_is_refused():
     text = dumps(AuditConfig()).replace('"tolerance":0.001', '"tolerance":1.4')
     with pytest.raises(RecordError, match=r"tolerance must be in \[0, 1\]"):
@@ -105,8 +100,3 @@ def test_numpy_numbers_become_python_numbers():
     made = Leaf(value=np.float64("inf"), name="a", sure=np.bool_(True))  # type: ignore[arg-type]
     back = loads(dumps(made), Leaf)
     assert back == Leaf(value=math.inf, name="a", sure=True) and type(back.sure) is bool
-
-
-def test_what_no_record_can_hold_is_an_error():
-    with pytest.raises(TypeError, match="ndarray cannot be written"):
-        dumps(Leaf(value=np.zeros(2), name="a", sure=True))  # type: ignore[arg-type]

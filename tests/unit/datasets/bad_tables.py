@@ -120,7 +120,6 @@ BAD_UPLOADS: list[BadUpload] = [
     # size and emptiness
     BadUpload("empty file", "empty.csv", b"", ("empty.csv", "empty")),
     BadUpload("only whitespace", "blank.csv", b" \n\n \t \r\n", ("empty",)),
-    BadUpload("only a byte order mark", "mark.csv", b"\xef\xbb\xbf", ("mark.csv", "empty")),
     BadUpload("only a mark and blanks", "mark.txt", " \n\t\n".encode("utf-16"), ("mark.txt", "empty")),
     BadUpload("header only", "header.csv", HEADER.encode(), ("60 records", "got 0")),
     BadUpload("too few records", "few.csv", csv_bytes(records=rows(59)), ("60 records", "got 59")),
@@ -131,25 +130,26 @@ BAD_UPLOADS: list[BadUpload] = [
     BadUpload("title above the header", "title.csv", b"Staff\n" + GOOD, ("first line", "'Staff'")),
     # column names
     BadUpload("duplicate header", "twice.csv", csv_bytes("age,job,age,hired"), ("1 and 3", "'age'")),
-    BadUpload("duplicate after trimming", "twice.csv", csv_bytes("age,job, age ,hired"), ("1 and 3", "'age'")),
     BadUpload("blank header", "blank.csv", csv_bytes("age,,sex,hired"), ("column 2", "name")),
-    BadUpload("separators only", "blank.csv", b",,,\n" * 80, ("column 1", "name")),
-    BadUpload("missing last header", "blank.csv", csv_bytes("age,job,sex,"), ("column 4", "name")),
     BadUpload("no header, numbers", "bare.csv", csv_bytes("1,2.5,0,1", ["1,2,0,1"] * 80), ("column names", "numbers")),
     BadUpload("no header, mixed", "bare.csv", csv_bytes(rows()[0], rows()[1:]), ("column names", "a record", "20")),
     BadUpload("header repeated", "joined.csv", GOOD + GOOD, ("first line only", "line 82")),
     # records
     BadUpload("record too short", "ragged.csv", _with_line(7, "31,cook,F"), ("line 7", "4 cells", "has 3")),
     BadUpload("record too long", "ragged.csv", _with_line(9, "31,cook,F,yes,1"), ("line 9", "4 cells", "has 5")),
-    BadUpload("decimal comma in comma file", "ragged.csv", _with_line(5, "31,5,cook,F,yes"), ("line 5", "has 5")),
     BadUpload(
         "ragged after a cell of two lines", "ragged.csv", _with_line(7, '"a\nb",c,F,no\n1,2'), ("line 9", "has 2")
     ),
-    BadUpload("remark at the end", "ragged.csv", GOOD + b"(80 records)\n", ("line 82", "has 1")),
     BadUpload("unclosed quote", "quote.csv", _with_line(7, '31,"cook,F,yes'), ("quotation mark", "line 7")),
     BadUpload("text after quote", "quote.csv", _with_line(7, '31,"cook"s,F,yes'), ("Line 7", "quotation mark")),
     BadUpload("very long cell", "long.csv", _with_line(7, f"31,{'x' * 140_000},F,yes"), ("line 7", "131,072")),
-    BadUpload("very long quoted cell", "long.csv", _with_line(7, '31,"' + "x\n" * 70_000), ("line 7", "131,072")),
+    BadUpload("separator told, a record short", "told.csv", b"sep=,\n" + _with_line(5, "31,cook"), ("line 6", "has 2")),
+    BadUpload("wrong separator told", "told.csv", b"sep=;\n" + GOOD, ("only one", "'age,job,sex,hired'")),
+    BadUpload("few and empty lines", "few.csv", csv_bytes(records=[*rows(59), *[",,,"] * 40]), ("60", "got 59")),
+    BadUpload("hostile name twice", "a.csv", csv_bytes("<b>=1+1</b>,job,<b>=1+1</b>,hired"), ("1 and 3", "'<b>=1+1")),
+    BadUpload("name of two lines twice", "a.csv", csv_bytes('"a\nb",job,"a\nb",hired'), ("1 and 3", "'a\\nb'")),
+    BadUpload("very long name twice", "a.csv", csv_bytes(f"{'x' * 5000},job,{'x' * 5000},hired"), ("1 and 3", "…'")),
+    BadUpload("hostile file name", "<img src=x onerror=alert(1)>", GOOD, (".csv", "'<img src=x onerror=alert(1)>'")),
     # encodings
     BadUpload(  # and UTF-8 in one file
         "latin-1",
@@ -157,7 +157,6 @@ BAD_UPLOADS: list[BadUpload] = [
         _with_line(4, "31,André,F,yes").replace(b"\xc3\xa9", b"\xe9") + "31,Zoë,F,yes\n".encode(),
         ("Line 4", "byte 8", "0xE9", "UTF-8"),
     ),
-    BadUpload("latin-1 under a mark", "latin.csv", b"\xef\xbb\xbf" + GOOD.replace(b"nurse", b"n\xfcrse"), ("UTF-8",)),
     BadUpload(
         "latin-1 late in the file",
         "latin.csv",
@@ -169,25 +168,21 @@ BAD_UPLOADS: list[BadUpload] = [
     ),
     BadUpload("UTF-16 without mark", "utf16.csv", GOOD.decode().encode("utf-16-le"), ("Line 1", "NUL", "UTF-8")),
     BadUpload("UTF-16 cut off", "utf16.csv", GOOD.decode().encode("utf-16")[:-1], ("UTF-16", "damaged")),
-    BadUpload("UTF-32", "utf32.csv", GOOD.decode().encode("utf-32"), ("Line 1", "NUL", "UTF-8")),
     BadUpload("NUL byte", "nul.csv", _with_line(6, "31,co\0ok,F,yes"), ("Line 6", "NUL")),
     BadUpload("binary junk", "junk.csv", _JUNK, ("junk.csv", "not text")),
     # other kinds of file
     BadUpload("xlsx named csv", "book.csv", _zip("[Content_Types].xml", "xl/workbook.xml"), ("Excel", "CSV")),
-    BadUpload("xlsx named parquet", "book.parquet", _zip("[Content_Types].xml", "xl/workbook.xml"), ("Excel", "CSV")),
     BadUpload("old xls named csv", "old.csv", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), ("Excel", "CSV")),
     BadUpload("zip named csv", "zip.csv", _zip("table.csv"), ("zip archive", "unpack")),
     BadUpload("gzip named csv", "packed.csv", gzip.compress(GOOD, mtime=0), ("gzip", "unpack")),
     BadUpload("web page named csv", "page.csv", _HTML, ("web page", "CSV")),
     BadUpload("JSON named csv", "data.csv", _JSON_RECORDS, ("JSON", "CSV")),
-    BadUpload("JSON lines named txt", "data.txt", b'{"age": 20, "sex": "F"}\n' * 80, ("JSON", "CSV")),
     BadUpload("PDF named csv", "paper.csv", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", ("PDF", "CSV")),
     BadUpload("pickle named csv", "model.csv", pickle.dumps(list(range(300)), 4), ("model.csv", "not text")),
     # Parquet
     BadUpload("Parquet named csv", "table.csv", parquet_bytes, ("Parquet", ".parquet")),
     BadUpload("CSV named Parquet", "table.parquet", GOOD, ("not Parquet", ".csv")),
     BadUpload("Parquet cut off", "cut.parquet", lambda: parquet_bytes()[:-100], ("damaged", "cut.parquet")),
-    BadUpload("Parquet start only", "cut.pq", b"PAR1", ("damaged", "export")),
     BadUpload("Parquet damaged inside", "bad.parquet", _damaged_parquet, ("damaged", "bad.parquet")),
     BadUpload("Parquet with lists", "nested.parquet", _nested([1, 2]), ("'visits'", "lists or records")),
     BadUpload("Parquet with records", "nested.parquet", _nested({"day": 1}), ("'visits'", "lists or records")),
@@ -203,10 +198,8 @@ BAD_UPLOADS: list[BadUpload] = [
     BadUpload("Parquet with few records", "few.parquet", lambda: parquet_bytes({"a": [1], "b": [2]}), ("60", "got 1")),
     # names
     BadUpload("pickle", "model.pkl", pickle.dumps([1]), ("model.pkl", "run", "code")),
-    BadUpload("joblib", "model.JOBLIB", pickle.dumps([1]), ("run", "code")),
     BadUpload("workbook", "book.xlsx", _zip("xl/workbook.xml"), (".csv", "'book.xlsx'", "export")),
     BadUpload("no ending", "table", GOOD, (".csv", "'table'")),
-    BadUpload("packed csv", "table.csv.gz", gzip.compress(GOOD, mtime=0), (".csv", "'table.csv.gz'")),
 ]
 
 
@@ -236,16 +229,13 @@ BAD_ROLES: list[BadRoles] = [
     BadRoles("excluded gone", GOOD, _roles(excluded=("gone",)), ("leave out", "'gone'")),
     BadRoles("positive absent", GOOD, _roles(positive="maybe"), ("positive", "'yes'", "'maybe'")),
     BadRoles("all-missing label", _more("y", lambda i: "NA"), _roles(label="y"), ("'y'", "empty")),
-    BadRoles("all-missing sensitive", _more("s", lambda i: "?"), _roles(sensitive="s"), ("'s'", "empty")),
     BadRoles("one class", _more("y", lambda i: "1"), _roles(label="y", positive="1"), ("two values", "'1'")),
     BadRoles("few positives", _more("y", lambda i: str(int(i < 29))), _roles(label="y", positive="1"), ("30", "29")),
     BadRoles("one group", _ONE_SEX, GOOD_ROLES, ("two groups", "'sex'")),
     BadRoles("group too small", _FEW_MEN, GOOD_ROLES, ("30 records", "20", "with M")),
     BadRoles("every value chosen", GOOD, _roles(group=("F", "M")), ("two groups", "2 of its 2")),
-    BadRoles("no value chosen", GOOD, _roles(group=()), ("two groups", "0 of its 2")),
     BadRoles("value absent", GOOD, _roles(group=("X",)), ("first group", "'X'")),
     BadRoles("limit on text", GOOD, _roles(group=(), at_most=3.0), ("limit", "numbers", "'sex'")),
-    BadRoles("limit and values", GOOD, _roles(sensitive="age", at_most=30.0), ("limit", "both")),
     BadRoles("limit not finite", GOOD, _roles(sensitive="age", group=(), at_most=float("nan")), ("finite", "nan")),
     BadRoles(
         "limit below everybody", GOOD, _roles(sensitive="age", group=(), at_most=3.0), ("30 records", "age up to 3")
@@ -264,7 +254,6 @@ BAD_ROLES: list[BadRoles] = [
         ("No record", "'y'", "'s'"),
     ),
     BadRoles("constant features only", _only("city", lambda i: "Ulm"), GOOD_ROLES, ("No feature", "constant")),
-    BadRoles("empty features only", _only("city", lambda i: ""), GOOD_ROLES, ("No feature", "empty")),
     BadRoles(
         "dates only",
         _only("day", lambda i: f"2024-{i // 28 + 1:02}-{i % 28 + 1:02}"),
@@ -275,9 +264,6 @@ BAD_ROLES: list[BadRoles] = [
     BadRoles("numbered records only", _only("id", lambda i: str(1000 + i)), GOOD_ROLES, ("No feature", "identifier")),
     BadRoles("everything excluded", GOOD, _roles(excluded=("age", "job")), ("No feature", "excluded")),
     BadRoles("inf", _more("pay", lambda i: "inf" if i == 5 else f"{i}.5"), GOOD_ROLES, ("'pay'", "infinite", "1")),
-    BadRoles("-inf", _more("pay", lambda i: "-inf" if i < 2 else f"{i}.5"), GOOD_ROLES, ("'pay'", "infinite", "2")),
-    BadRoles("Infinity", _more("pay", lambda i: "Infinity" if i == 5 else str(i)), GOOD_ROLES, ("'pay'", "infinite")),
-    BadRoles("1e999", _more("pay", lambda i: "1e999" if i == 5 else str(i)), GOOD_ROLES, ("'pay'", "infinite")),
     BadRoles(
         "numbers and text",
         _more("pay", lambda i: "unknown" if i == 5 else str(i)),

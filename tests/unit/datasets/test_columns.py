@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
-from decimal import Decimal
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets.columns import as_text, describe_columns, is_numeric, quoted
+from core.datasets.columns import as_text, describe_columns
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import GOOD_ROLES
 from tests.unit.datasets.small_tables import N, built, table_of
@@ -20,23 +19,14 @@ from tests.unit.datasets.small_tables import N, built, table_of
     ("cells", "words"),
     [
         (["Ulm"], "the same value"),
-        ([1.5], "the same value"),
         ([True], "the same value"),
-        ([None], "empty"),
         ([np.nan], "empty"),
-        (pd.array([None], "Int64"), "empty"),
-        ([pd.NaT], "empty"),
         ([5, None], "one number"),
         (pd.date_range("2024", periods=7), "dates"),
-        (pd.date_range("2024", periods=7, tz="UTC"), "dates"),
-        (pd.to_timedelta([1, 2, 3], unit="h"), "dates"),
         (pd.Series(pd.date_range("2024", periods=7)).astype("timestamp[ns][pyarrow]"), "dates"),
         ([f"P{i}" for i in range(N)], "different text"),
         ([date(2024, i // 28 + 1, i % 28 + 1) for i in range(N)], "different text"),
-        ([Decimal(i) / 7 for i in range(N)], "different text"),
         (range(1, N + 1), "numbers the records"),
-        (list(range(N))[::-1], "numbers the records"),
-        ([float(i) for i in range(N)], "numbers the records"),
     ],
 )
 def test_useless_columns_are_set_aside_with_a_note(cells: object, words: str) -> None:
@@ -50,20 +40,13 @@ def test_useless_columns_are_set_aside_with_a_note(cells: object, words: str) ->
     [
         ([True, False], [1, 0], True),
         (pd.array([True, None], "boolean"), [0, -1], True),
-        (pd.array([True, None], "bool[pyarrow]"), [0, -1], True),
         ([True, None, False], [1, -1, 0], True),
         (pd.Categorical(["b", "a"], categories=["b", "a"]), [1, 0], True),
-        (pd.Categorical([10, 9]), [0, 1], True),
         (["a", None], [0, -1], True),
-        ([2**60, 2**61], [2.0**60, 2.0**61], False),
         (np.array([2**64 - 1, 1], np.uint64), [2.0**64, 1], False),
         ([2**70, 1, 2], [1, 0, 2], True),
         ([1e300, -1e300], [1e300, -1e300], False),
-        (np.array([1, 2], np.float16), [1, 2], False),
-        (np.array([1, -2], np.int8), [1, -2], False),
         (pd.array([0.5, 1.5], "Float64"), [0.5, 1.5], False),
-        (pd.array([0.5, 1.5], "double[pyarrow]"), [0.5, 1.5], False),
-        ([3 * i for i in range(N)], [0, 3], False),
         ([i / 2 for i in range(N)], [0, 0.5], False),
         (["7", "x"] * 5, [0, 1], True),
     ],
@@ -93,17 +76,12 @@ def test_numbers_with_a_few_words_are_refused_unless_excluded() -> None:
     ("cells", "expected"),
     [
         ([1.0, None], ["1", None]),
-        ([1.5, 2.0], ["1.5", "2.0"]),
         ([-0.0, 1.0], ["0", "1"]),
         ([1e300, 1.0], ["1e+300", "1.0"]),
-        ([np.inf, 1.0], ["inf", "1.0"]),
         ([" a ", None], ["a", None]),
-        ([1, "a", None], ["1", "a", None]),
         ([True, None], ["True", None]),
-        (pd.Series([1.0, None, 2], dtype=object), ["1", None, "2"]),
         (pd.Categorical([1.0, None]), ["1", None]),
         (pd.array([2**62 + 1, None], "Int64"), [str(2**62 + 1), None]),
-        (np.array([2**64 - 1], np.uint64), [str(2**64 - 1)]),
     ],
 )
 def test_as_text(cells: object, expected: list[str | None]) -> None:
@@ -111,22 +89,9 @@ def test_as_text(cells: object, expected: list[str | None]) -> None:
     assert [None if pd.isna(cell) else cell for cell in text] == expected
 
 
-def test_is_numeric() -> None:
-    frame = table_of(
-        flag=[True, False], gaps=pd.array([1, None], "Int64"), maybe=pd.array([True, None], "boolean")
-    ).frame
-    assert [is_numeric(frame[name]) for name in frame] == [True, False, False, False, True, False]
-
-
-def test_quoted() -> None:
-    assert quoted("a") == "'a'" and quoted(1) == "'1'" and quoted("two\nlines") == "'two\\nlines'"
-    assert len(quoted("x" * 500)) == 40 and quoted("x" * 500).endswith("…'") and quoted("it's" * 50)[-1] == '"'
-
-
 def test_describe_columns() -> None:
     table = table_of(pay=[1.0, None, 3.0, 3.0], empty=[None], flag=[True], day=pd.date_range("2024", periods=1))
     told = describe_columns(table.frame).set_index("column")
     assert told.loc["pay"].tolist() == ["number", 30, 2, "3"]
     assert told.loc["empty"].tolist() == ["category", N, 0, ""]
-    assert told.loc["flag", "kind"] == "category" and told.loc["sex", "most frequent"] == "F"
     assert told.loc["day", "missing"] == 0

@@ -9,7 +9,7 @@ from core.datasets.build import build_dataset
 from core.datasets.dataset import AuditDataset
 from core.datasets.demo import DEMO_FILE, DEMO_ROLES, demo_table
 from core.datasets.splits import split
-from core.errors import DataUnavailableError, InputError
+from core.errors import DataUnavailableError
 from tests.oracles.demo_people import make_demo
 
 SEX, ORIGIN, AGE = DEMO_ROLES
@@ -43,13 +43,6 @@ def test_the_kept_table_is_what_the_generator_makes(frame):
     assert DEMO_FILE.stat().st_size < 1_200_000
 
 
-def test_another_seed_makes_other_people(frame):
-    assert not make_demo(7).equals(frame)
-    assert make_demo(7).equals(make_demo(7))
-    with pytest.raises(InputError, match="seed must be a whole number"):
-        make_demo(-1)
-
-
 def test_the_table_says_that_nobody_is_real():
     table = demo_table()
     assert table.synthetic
@@ -72,14 +65,6 @@ def test_sizes_shares_and_missing_cells(frame, by_sex, by_origin):
     missing = frame.isna().mean()
     assert sorted(missing[missing > 0].index) == ["savings", "sector", "years_at_address"]
     assert missing[missing > 0].between(0.015, 0.06).all()
-
-
-def test_numbers_are_plausible(frame):
-    assert frame["age"].between(20, 66).all()
-    assert (frame["credit_history_years"] <= frame["age"] - 18).all()
-    assert (frame["years_at_address"].dropna() <= frame["age"][frame["years_at_address"].notna()] - 18).all()
-    assert frame["hours_per_week"].between(16, 49).all()
-    assert (frame["income"] % 100 == 0).all() and (frame["loan_amount"] % 500 == 0).all()
 
 
 def test_labels_are_biased_against_both_groups(by_sex, by_origin):
@@ -106,18 +91,6 @@ def test_a_strong_attack_predicts_sex(by_sex):
     assert weaker < accuracy - 0.03
 
 
-def test_a_strong_attack_predicts_origin(by_origin):
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.metrics import accuracy_score, balanced_accuracy_score
-
-    known, learn, judge = halves(by_origin)
-    truth = by_origin.sensitive
-    guess = HistGradientBoostingClassifier(random_state=0).fit(known[learn], truth[learn]).predict(known[judge])
-    majority = 1 - truth[judge].mean()
-    assert majority + 0.01 <= accuracy_score(truth[judge], guess) <= 0.91
-    assert balanced_accuracy_score(truth[judge], guess) >= 0.60
-
-
 def test_a_model_learns_is_unfair_and_memorises(by_sex):
     from sklearn.tree import DecisionTreeClassifier
 
@@ -131,9 +104,3 @@ def test_a_model_learns_is_unfair_and_memorises(by_sex):
     assert 0.75 <= unseen <= 0.85
     assert seen - unseen > 0.05
     assert 0.06 <= gap <= 0.12
-
-
-def test_four_age_groups_are_about_as_large() -> None:
-    groups = build_dataset(demo_table(), AGE).groups()
-    assert [g.group for g in groups] == ["age up to 28", "age 29 to 36", "age 37 to 44", "age above 44"]
-    assert all(0.22 <= g.share <= 0.28 for g in groups)

@@ -111,11 +111,6 @@ def test_types_of_a_prediction(cells: object):
     assert found is not None and np.array_equal(found, SAID)
 
 
-def test_one_label_for_everybody():
-    data = built(of("p"), p=["no"] * N)
-    assert data.predictions is not None and not data.predictions.any()
-
-
 def test_a_label_of_three_values():
     own = [("low", "middle", "high")[i % 3] for i in range(N)]
     predicted = [("high", "low", "middle")[i % 3] for i in range(N)]
@@ -182,7 +177,6 @@ def test_what_is_given_is_no_feature_and_is_in_the_fingerprint():
 
 BAD = {
     "no such prediction": (of("nothing"), ("prediction", "'nothing'")),
-    "no such sets": (of("nothing", "sets"), ("sets", "'nothing'")),
     "label twice": (of("hired"), ("Label and prediction", "'hired' twice")),
     "prediction and score are one": (of("s", score="s"), ("Prediction and score", "'s' twice")),
     "empty": (of("void"), ("prediction", "'void'", "empty")),
@@ -193,11 +187,9 @@ BAD = {
     "text as score": (of("other", "score"), ("'other'", "numbers", "'no'")),
     "percentages": (of("percent", "score"), ("'percent'", "[0, 1]", "divide percentages by 100")),
     "log-odds": (of("odds", "score"), ("'odds'", "[0, 1]", "probability")),
-    "infinite": (of("infinite", "score"), ("'infinite'", "inf")),
     "threshold": (of("s", "score", threshold=1.5), ("threshold", "1.5")),
     "unknown set": (of("fold", "sets"), ("'fold'", "train, attack or test", "'3'")),
     "no test": (of("untested", "sets"), ("'untested'", "test")),
-    "no train": (of("untrained", "sets"), ("'untrained'", "train")),
 }
 
 
@@ -212,20 +204,10 @@ def test_what_is_refused(roles: Roles, words: tuple[str, ...]):
         "mixed": ["maybe" if i % 2 else "0" for i in range(N)],
         "percent": numbers % 101,
         "odds": numbers / 10 - 12,
-        "infinite": np.where(numbers == 5, np.inf, 0.5),
         "fold": np.where(numbers % 2, "3", "train"),
         "untested": np.where(numbers % 2, "attack", "train"),
-        "untrained": np.where(numbers % 2, "attack", "test"),
     }
     assert_one_sentence(refused(roles, **columns), words)
-
-
-def test_long_names_stay_one_sentence():
-    long = "x" * 400
-    own = [f"{long}{i % 5}" for i in range(N)]
-    roles = Roles(label=long, positive=f"{long}1", sensitive="sex", group=("F",), prediction=f"{long}p")
-    refused(roles, **{long: own, f"{long}p": [long] * N})
-    refused(roles, **{long: own, f"{long}p": np.arange(N) / 7})
 
 
 def test_names_of_sets():
@@ -278,17 +260,12 @@ def test_a_set_without_enough_people_is_refused():
     [
         ({"label_value": [0, 1], "score": [0.1, 0.9, 0.4]}, ("label_value", "", "score", "")),
         ({"label_value": [0, 1], "score": [0, 1]}, ("label_value", "score", "", "")),
-        ({"label_value": [0, 1], "score": [0.2, 0.8]}, ("label_value", "", "score", "")),
         ({"score": [0, 1], "prediction": ["a", "b"]}, ("", "prediction", "score", "")),
         ({"Y_Pred": [0, 1], "y_proba": [0.2, 0.7, 0.1]}, ("", "Y_Pred", "y_proba", "")),
         ({"Split": ["train", "test"], "yhat": ["a", "b"]}, ("", "yhat", "", "Split")),
         ({"prediction": [0.2, 0.7, 0.1]}, ("", "", "prediction", "")),
-        ({"model prediction": [0, 1], "model score": [0.3, 0.6, 0.1]}, ("", "model prediction", "model score", "")),
         ({"score": [1, 5, 10], "set": ["a", "b"], "split": ["train", "attack"]}, ("", "", "", "")),
-        ({"probability": ["high", "low"], "sets": [None, None]}, ("", "probability", "", "")),
-        ({"age": [1, 2]}, ("", "", "", "")),
         ({"Vorhersage": ["ja", "nein"], "Aufteilung": ["Training", "Test"]}, ("", "Vorhersage", "", "Aufteilung")),
-        ({"Prédiction": ["oui", "non"], "ensemble": ["entraînement", "test"]}, ("", "Prédiction", "", "ensemble")),
         ({"Wahrscheinlichkeit": [0.1, 0.5, 0.7], "probabilité": [7, 8, 9]}, ("", "", "Wahrscheinlichkeit", "")),
     ],
 )  # fmt: skip
@@ -307,27 +284,6 @@ def people_of(column: object, score: object) -> pd.DataFrame:
 
 SCORES = (np.arange(N) * 37 % N) / N
 OVER = np.where(SCORES >= 0.25, "ja", "nein")
-
-
-@pytest.mark.parametrize(
-    ("frame", "prediction"),
-    [
-        (people_of(OVER, SCORES), "Vorgabe"),
-        (people_of(np.where(OVER == "ja", "nein", "ja"), SCORES), "Vorgabe"),
-        (people_of(np.where(OVER == "ja", 7, 3), SCORES.round(1)), "Vorgabe"),  # 0.2 and 0.3 on both sides
-        (people_of(np.where(np.arange(N) == SCORES.argmin(), "ja", OVER), SCORES), ""),  # one is out of order
-        (people_of(np.where(SCORES > 0.97, "ja", "nein"), SCORES), ""),  # too few for an order to say much
-        (people_of(np.where(SCORES >= 0.25, "ja", None), SCORES), ""),  # a single value
-        (people_of(np.where(SCORES >= 0.5, "a", np.where(SCORES >= 0.25, "b", "c")), SCORES), ""),
-        (people_of(OVER, np.where(np.arange(N) < 3, np.arange(N) / 10, 0.5)), ""),  # hardly an order
-        (people_of(OVER, SCORES).assign(again=OVER), ""),  # two of them
-        (people_of(OVER, SCORES).assign(decision="x"), "decision"),  # a name goes first
-        (people_of(OVER, np.where(np.arange(N) % 9 == 0, np.nan, SCORES)), "Vorgabe"),
-        (people_of(OVER, SCORES * 90), ""),  # no score
-    ],
-)
-def test_the_column_that_the_score_orders_is_the_prediction(frame: pd.DataFrame, prediction: str):
-    assert suggest_roles(frame).roles.prediction == prediction
 
 
 def test_a_column_known_to_be_something_else_is_not_the_prediction():

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attriguard import ATTACKER_TITLES, Guarded, GuardSettings, study_ratings
 from core.datasets import RATING_FILES, Ratings, build_ratings, demo_ratings, ratings_from_files, read_ratings
 from core.errors import DataUnavailableError, InputError
 from tests import ratings_samples
@@ -25,7 +24,6 @@ FILES = {
 TABLE = "User;item;rating;town\n" + "".join(
     f"u{i};i{i % 7};{1 + i % 5};{'ab'[i % 2]}\nu{i};i9;5;{'ab'[i % 2]}\n" for i in range(40)
 )
-TWO_ITEMS = "user;item;rating;town\n" + "".join(f"u{i};i{i % 2};{1 + i % 5};{'ab'[i % 3 % 2]}\n" for i in range(40))
 REAL = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere")) / "google_play_ratings"
 
 
@@ -57,12 +55,6 @@ def test_the_four_files(tmp_path: Path):
     assert found.values_train.tolist() == [1, 0, 2, 0] and found.values_test.tolist() == [2, 1]
     assert found.items == ("app 0", "app 1", "app 2", "app 3", "app 4")
     assert found.shares.tolist() == [0.5, 0.25, 0.25] and not found.synthetic and not found.uploaded
-
-
-def test_the_folder_may_be_the_one_around_it(tmp_path: Path):
-    inner = tmp_path / "google_play_ratings"
-    inner.mkdir()
-    assert same(read_ratings(written(inner)), read_ratings(tmp_path))
 
 
 def test_a_missing_file_is_named(tmp_path: Path):
@@ -108,33 +100,11 @@ def test_an_upload_of_the_four_files_and_of_their_archive():
         ratings_from_files(FILES | {"train_label.txt": b"0\n1\n"})
 
 
-def test_labels_may_be_words():
-    found = ratings_from_files(FILES | {"train_label.txt": b"n\ns\ns\nw\n", "test_label.txt": b"s\nn\n"})
-    assert found.values == ("n", "s", "w") and found.values_test.tolist() == [1, 0]
-
-
 def test_labels_that_look_like_numbers_are_words():
     long = "7" * 5000
     labels = f"\N{SUPERSCRIPT TWO}\n{long}\n10\n9\n".encode()
     found = ratings_from_files(FILES | {"train_label.txt": labels, "test_label.txt": b"9\n10\n"})
     assert found.values == ("attribute 9", "attribute 10", long, "\N{SUPERSCRIPT TWO}")
-
-
-def test_the_same_number_written_twice_has_one_order():
-    two = FILES | {"train_label.txt": b"01\n1\n001\n1\n", "test_label.txt": b"1\n01\n"}
-    assert ratings_from_files(two).values == ("attribute 001", "attribute 01", "attribute 1")
-
-
-def test_a_table_of_one_item_is_refused():
-    told = "user;item;rating;town\n" + "".join(f"u{i};i;5;{'ab'[i % 2]}\n" for i in range(40))
-    with pytest.raises(InputError, match="at least 2 items, got 1"):
-        ratings_from_files({"mine.csv": told.encode()})
-
-
-def test_two_items_are_enough_for_a_study():
-    ratings = ratings_from_files({"mine.csv": TWO_ITEMS.encode()})
-    study = list(study_ratings(Guarded(ratings, GuardSettings(trained_at=(1.0,)))))[-1]
-    assert len(study.attackers) == len(ATTACKER_TITLES)
 
 
 def test_a_table_of_ratings():
@@ -161,13 +131,6 @@ def test_a_tenth_of_the_users_keep_the_attribute_and_ten_at_least(users: int, hi
     told = "user;item;rating;town\n" + "".join(f"u{i};i{i % 7};5;{'ab'[i % 2]}\n" for i in range(users))
     found = ratings_from_files({"mine.csv": told.encode()})
     assert found.people_test.shape[0] == hidden and found.people_train.shape[0] == users - hidden
-
-
-def test_a_user_without_ratings():
-    told = TABLE + "idle;;;a\n"
-    found = ratings_from_files({"mine.csv": told.encode()})
-    counts = np.concatenate([np.diff(found.people_train.indptr), np.diff(found.people_test.indptr)])
-    assert sorted(counts)[:2] == [0, 2] and counts.size == 41
 
 
 BAD_TABLES = [

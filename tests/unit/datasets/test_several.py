@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import Table, prediction_candidates, several_predictions
+from core.datasets import Table, several_predictions
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import assert_one_sentence
 from tests.unit.datasets.test_given import ROLES, N, table
@@ -29,14 +29,6 @@ def test_each_column_is_read_and_none_is_a_feature():
     assert np.array_equal(found.predictions, [SECOND, FIRST])
     assert found.dataset.feature_names == ("age",)
     assert found.dataset.predictions is not None and np.array_equal(found.dataset.predictions, SECOND)
-
-
-def test_rows_follow_the_dataset():
-    sex = ["F" if i % 2 else None if i % 10 == 0 else "M" for i in range(N)]
-    found = several_predictions(both(sex=sex), ROLES, ["one", "two"])
-    kept = np.arange(N) % 10 != 0
-    assert found.dataset.n == int(kept.sum())
-    assert np.array_equal(found.predictions, [FIRST[kept], SECOND[kept]])
 
 
 def test_roles_that_name_a_prediction_or_score_already():
@@ -73,8 +65,3 @@ def test_a_model_that_skips_people_is_refused():
         several_predictions(both(three=holes), ROLES, ["one", "three"])
     found = several_predictions(both(three=holes), ROLES, ["three", "one"])  # the first one says who counts
     assert found.dataset.n == N - 3 and np.array_equal(found.predictions[1], FIRST[3:])
-
-
-def test_candidates_are_the_columns_that_can_be_read():
-    whole = both(town=["a", "b", "c"] * (N // 3), flag=["x", "y"] * (N // 2), same=[1] * N)
-    assert prediction_candidates(whole, ROLES) == ("one", "two")

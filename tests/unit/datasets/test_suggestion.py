@@ -102,9 +102,3 @@ def test_every_guess_has_a_reason_and_nothing_else_has():
     assert set(told.reasons) == {"positive", "group"}
     nobody = suggest_roles(pd.DataFrame({"a": range(N), "b": range(N)}))
     assert set(nobody.reasons) >= {"label", "sensitive"} and not nobody.roles.label and not nobody.roles.sensitive
-
-
-def test_a_name_that_differs_in_capitals_hides_no_column():
-    frame = table_of(HIRED=["x", "y"]).frame
-    assert suggest_roles(frame.drop(columns="age")).roles.label == "HIRED"
-    assert suggest_roles(frame.rename(columns={"HIRED": "Score"}).assign(score=SCORE)).roles.label == "hired"

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from core import desk
-from core.desk import Columns, Ledger, example_ledger, frame_of
-from core.errors import InputError
+from core.desk import Columns, Ledger, example_ledger
 from tests import desk_files, ledger_work
 
 
@@ -24,11 +21,6 @@ def test_the_same_seed_gives_the_same_answers_and_another_one_others():
     assert [a.charged for a in first] == [0.3, 0]
 
 
-def test_example_ledgers_share_nothing():
-    assert asked(example_ledger(1)).names() == (ledger_work.NAME,)
-    assert example_ledger(1).names() == ()
-
-
 def test_all_budgets_at_once_are_each_budget_on_its_own():
     ledger = asked(example_ledger(3))
     other = desk.test_set_of(
@@ -36,11 +28,3 @@ def test_all_budgets_at_once_are_each_budget_on_its_own():
     )
     ledger.register("other", other, budget=1, columns=Columns(id="person", attribute="sex", advantaged="Male"))
     assert ledger.statuses() == (ledger.status(ledger_work.NAME), ledger.status("other"))
-
-
-def test_parquet_is_read_like_csv():
-    csv = frame_of(desk_files.test_set(), "people.csv")
-    parquet = frame_of(desk_files.test_set_parquet(), "people.parquet")
-    assert csv.astype(str).equals(parquet.astype(str))
-    with pytest.raises(InputError, match="Parquet"):
-        frame_of(desk_files.test_set(), "people.parquet")

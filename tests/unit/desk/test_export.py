@@ -87,30 +87,20 @@ FORGED = [
     (3, {"asker": "somebody else"}, None),
     (3, {"charged": 0}, "entry 3 charges something else than what it released"),
     (3, {"spent": 200_000}, "entry 3 adds up the budget wrongly"),
-    (4, {"spent": 0}, "entry 4 adds up the budget wrongly"),
     (3, {"gap": 0.0123}, "entry 3 tells another gap than the released numbers give"),
-    (4, {"gap": 0.0123}, "entry 4 tells another gap"),
     (4, {"part": 1.5}, "entry 4 does not follow from what was released"),
     (4, {"part_from": [[6, "sum", 1.0]]}, "entry 4 lacks something"),
     (5, {"count": None}, "entry 5 charges something else than what it released"),
     (2, {"budget": 500_000}, "spends more than the budget"),
     (2, {"charged": 1}, "entry 2 charges something else than its price"),
     (3, {"metric": "accuracy"}, "entry 3 answers an unknown metric"),
-    (3, {"name": "nobody"}, "entry 3 lacks something"),
-    (3, {"charged": True}, "entry 3 lacks something"),
-    (3, {"kind": "registered"}, "entry 3 lacks something"),
     (3, {"kind": "opened"}, "entry 3 is not of a kind that may stand there"),
     (3, {"standard_error": 0.0}, "entry 3 tells another standard error than the released numbers give"),
-    (4, {"standard_error": 0.0}, "entry 4 tells another standard error"),
-    (3, {"total": 0.0}, "entry 3 tells another"),
     (3, {"n": 3}, "entry 3 is about another number of people than registered"),
-    (5, {"n": 60}, "entry 5 is about another number of people than registered"),
     (1, {"format": 2}, "format 2 is not the one this version knows"),
-    (1, {"kind": "registered"}, "entry 1 is not of a kind"),
     (1, {"time": "2999-01-01T00:00:00Z"}, "entry 2 was written at 20"),
     (4, {"time": "2020-01-01T00:00:00Z"}, "entry 4 was written at 2020-01-01T00:00:00Z, and one before it at 2"),
     (6, {"time": "yesterday"}, "entry 6 does not say when it was written"),
-    (6, {"time": None}, "entry 6 does not say when it was written"),
 ]
 
 
@@ -124,16 +114,6 @@ def test_a_chain_written_anew(
     assert found.ok == (reason is None) and (reason is None or reason in found.reason)
     found = verified(forged, tmp_path, noted=noted)
     assert not found.ok and (reason is not None or "does not contain the noted hash" in found.reason)
-
-
-def test_what_follows_from_the_predictions_alone_is_taken_as_written(lines: list[str], tmp_path: Path):
-    """As the documentation says: an export has digests and no predictions. A noted hash tells all the same."""
-    told = json.loads(lines[4])["entry"]  # a combination's interval, made wider
-    forged = rechained(lines, 4, low=told["low"] - 0.01, high=told["high"])
-    assert verified(forged, tmp_path).ok
-    assert not verified(forged, tmp_path, noted=json.loads(lines[-1])["hash"]).ok
-    narrow = rechained(lines, 3, sum=json.loads(lines[3])["entry"]["sum"] | {"reach": 1})
-    assert not verified(narrow, tmp_path).ok
 
 
 def test_the_same_price_for_less_noise_is_not_possible(lines: list[str], tmp_path: Path):
@@ -161,24 +141,3 @@ def test_files_that_are_no_exports_are_refused(content: bytes, tmp_path: Path):
     path.write_bytes(content)
     with pytest.raises(InputError, match="is not an export of a FairLeak ledger"):
         verify_export(path)
-
-
-def test_an_export_may_be_given_as_it_is(lines: list[str]):
-    content = "".join(f"{line}\n" for line in lines).encode()
-    assert verify_export(content).ok and not verify_export(content[:-30]).ok
-    with pytest.raises(InputError, match="The file given is not an export"):
-        verify_export(content[5:])
-
-
-def test_bad_arguments(tmp_path: Path, lines: list[str]):
-    with pytest.raises(InputError, match="must be a file that can be read"):
-        verify_export(tmp_path / "nothing")
-    for noted in ("abc", "not hex digits", "0" * 31):
-        with pytest.raises(InputError, match="at least 32 hex digits"):
-            verified(lines, tmp_path, noted=noted)
-
-
-def test_an_export_needs_a_folder(tmp_path: Path):
-    ledger = open_ledger(tmp_path / "ledger", create=True)
-    with pytest.raises(InputError, match="The export must be a file in a folder that exists"):
-        ledger.export(tmp_path / "nowhere" / "export")

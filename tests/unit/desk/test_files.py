@@ -36,10 +36,6 @@ def test_predictions_are_matched_by_identifier():
     assert scores("who;p;q\na;0,5;1\nb;0,25;1\nc;1;1\n", id_column="who", score="p") == [0.25, 0.5, 1.0]
 
 
-def test_identifiers_that_look_like_numbers_are_the_same_in_both_files():
-    assert scores("id,score\n2,0.2\n1,0.1\n10,0.3\n", ("10", "1", "2")) == [0.3, 0.1, 0.2]
-
-
 @pytest.mark.parametrize(
     "text, columns, words",
     [
@@ -53,11 +49,7 @@ def test_identifiers_that_look_like_numbers_are_the_same_in_both_files():
         (PEOPLE, Columns(attribute="sex", advantaged="M", label="ok"), "the positive label must be named"),
         ("id,sex\na,1\n", Columns(attribute="sex"), "A test set must have two people at least, got 1"),
         ("id,sex\na,1\na ,0\n", Columns(attribute="sex"), "identifier of her own, 'a' stands twice"),
-        ("id,sex\na,1\na,0\n", Columns(attribute="sex"), "identifier of her own, 'a' stands twice"),
         ("id,sex\na,1\n,0\n", Columns(attribute="sex"), "'id' of 'people.csv' must have no empty cell, record 2"),
-        ("id,sex\na,1\nb,\n", Columns(attribute="sex"), "'sex' of 'people.csv' must have no empty cell, record 2"),
-        ("", Columns(attribute="sex"), "is empty"),
-        ("id\na\n", Columns(attribute="sex"), "got only one"),
         ("id,sex\na,1,2\n", Columns(attribute="sex"), "line 2 has 3"),
     ],
 )
@@ -71,13 +63,10 @@ def test_bad_test_sets(text: str, columns: Columns, words: str):
     "text, words",
     [
         ("id,score\na,0.1\nb,0.2\n", "must have a line for each of 3 people, got 2"),
-        ("id,score\na,0.1\nb,0.2\nc,0.3\nd,0.4\n", "must have a line for each of 3 people, got 4"),
         ("id,score\na,0.1\nb,0.2\nd,0.3\n", "must have the test set's people only, got 'd'"),
         ("id,score\na,0.1\nb,0.2\nb,0.3\n", "must have each person once, 'b' stands twice"),
         ("id,score\na,0.1\nb,0.2\nc,1.3\n", r"must hold scores in \[0, 1\], got '1.3'"),
-        ("id,score\na,0.1\nb,-0.2\nc,1\n", r"must hold scores in \[0, 1\], got '-0.2'"),
         ("id,score\na,0.1\nb,much\nc,1\n", r"must hold scores in \[0, 1\], got 'much'"),
-        ("id,score\na,0.1\nb,inf\nc,1\n", r"must hold scores in \[0, 1\], got 'inf'"),
         ("id,score\na,0.1\nb,\nc,1\n", "must have no empty cell, record 2"),
         ("who,score\na,0.1\nb,0.2\nc,1\n", "must have a column 'id'"),
         ("id,p,q\na,0.1,1\nb,0.2,1\nc,1,1\n", "one column of scores besides 'id', or be told which it is, got 2"),
@@ -87,20 +76,6 @@ def test_bad_predictions(text: str, words: str):
     with pytest.raises(InputError, match=words) as error:
         scores(text)
     assert "\n" not in str(error.value) and str(error.value).endswith(".")
-
-
-def test_a_score_column_that_is_not_there():
-    with pytest.raises(InputError, match="must have a column 'p'"):
-        scores("id,score\na,0.1\nb,0.2\nc,1\n", score="p")
-
-
-def test_test_sets_made_by_hand_keep_the_same_rules():
-    with pytest.raises(InputError, match="must have the same length"):
-        TestSet(ids=("a", "b", "c"), attribute=np.array([0, 1]))
-    with pytest.raises(InputError, match="labels must hold only 0 and 1"):
-        TestSet(ids=("a", "b"), attribute=np.array([0, 1]), labels=np.array([0, 2]))
-    with pytest.raises(InputError, match="two people at least, got 0"):
-        TestSet(ids=(), attribute=np.array([], dtype=np.uint8))
 
 
 def test_seals_depend_on_the_key_and_on_what_they_seal_but_not_on_the_order():
@@ -119,14 +94,6 @@ def test_seals_depend_on_the_key_and_on_what_they_seal_but_not_on_the_order():
         assert made != getattr(joined, seal)(b"key")
     assert one.seal_of_people(b"key") == swapped.seal_of_people(b"key")
     assert one.seal(b"key") != swapped.seal(b"key")
-
-
-def test_identifiers_are_the_same_whatever_blanks_and_unicode_form():
-    plain, odd = ("zo\N{LATIN SMALL LETTER E WITH DIAERESIS}", "b"), (" zoe\N{COMBINING DIAERESIS}", "b\N{EM SPACE}")
-    one, other = (TestSet(ids=ids, attribute=np.array([0, 1])) for ids in (plain, odd))
-    for form in (1, 2):
-        assert one.seal(b"key", form) == other.seal(b"key", form)
-    assert list(scores("id,score\n b ,1\na,0\n", ids=("a", "b"))) == [0, 1]
 
 
 def test_amounts_are_whole_millionths():

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from core.__main__ import main
 from core.desk import Columns, open_ledger, predictions_of, verify_export
 from core.desk import test_set_of as made_of
 from core.errors import InputError
@@ -64,17 +63,11 @@ def test_people_registered_in_the_old_form_get_no_second_budget(text: str, place
     assert ledger.register("new", new, budget=1, columns=columns).form == 2
 
 
-def test_an_old_ledger_says_so(place: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+def test_an_old_ledger_says_so(place: Path):
+    """To the page; what commands print of it is a golden text."""
     words = "identifiers in form 1, an older one: other spellings are not recognised"
-    for action in (["status", "old"], ["status"], ["export", str(tmp_path / "export")]):
-        assert main(["queries", *action, "--ledger", str(place)]) == 0
-        told = capsys.readouterr()
-        assert (words in told.out + told.err) == (action[0] == "status")
-    assert main(["queries", "verify", str(tmp_path / "export")]) == 0
-    assert f"old: {words}" in capsys.readouterr().err
-    status = open_ledger(place).status("old")
-    assert told_budget(status, 0) == f"1 answered; {words}"
-    assert f" plain: {words}." in holds(verify_export(tmp_path / "export"), "export")[1]
+    assert told_budget(open_ledger(place).status("old"), 0) == f"1 answered; {words}"
+    assert f" plain: {words}." in holds(verify_export(open_ledger(place).record()[0]), "export")[1]
 
 
 def test_a_form_that_is_not_known_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

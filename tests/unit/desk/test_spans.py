@@ -49,12 +49,6 @@ def test_of_many_combinations_the_one_with_the_least_variance_is_taken(seed: int
     assert np.allclose(found.coefficients, expected, atol=1e-6 * np.abs(expected).max() + 1e-8)
 
 
-def test_a_repeated_question_is_weighted_by_its_prices():
-    row = np.random.default_rng(0).random(10)
-    found = combine(np.stack([row, row]), np.array([1.0, 3.0]), row, None)
-    assert found is not None and found.coefficients == pytest.approx([0.9, 0.1])  # 1/b² weights
-
-
 @settings(deadline=None, max_examples=50)
 @given(st.integers(0, 2**31), st.sampled_from([(1e-6, 20.0), (1e-4, 0.01, 1.0, 20.0)]))
 def test_what_was_released_is_found_again_whatever_the_prices_were(seed: int, prices: tuple[float, ...]):
@@ -91,13 +85,6 @@ def test_prices_far_apart_do_not_stop_an_answer_that_is_charged():
         assert ledger.ask(NAME, test_set, 1 - g, epsilon=cheap, asker="m").from_past
 
 
-def test_nothing_follows_from_nothing_but_a_constant():
-    none, free = np.empty((0, 5)), np.ones(5)
-    assert combine(none, np.empty(0), np.arange(5.0), free) is None
-    found = combine(none, np.empty(0), np.full(5, 0.3), free)
-    assert found is not None and found.constant == pytest.approx(0.3)
-
-
 @settings(max_examples=60)
 @given(st.integers(0, 2**31), st.floats(0, 3), st.floats(0, 3), st.floats(-1, 1), st.floats(-1, 1))
 def test_the_interval_holds_every_gap_that_fits(
@@ -126,13 +113,6 @@ def test_the_gap_is_the_papers_and_does_not_depend_on_the_constant(seed: int, co
     h, a = rng.random(9), np.array([0, 0, 1, 1, 0, 1, 1, 1, 0])
     g = h - constant
     assert gap_value(g.sum(), g[a == 0].sum(), 4, 9) == pytest.approx(statistical_parity_gap(h, a)[0])
-
-
-def test_counts_beyond_the_people_are_brought_inside():
-    h = np.array([0.0, 1.0, 1.0])
-    for count in (-50.0, 0.0, 3.0, 90.0):
-        found = gap_interval(h, part=0.5, reach=0.1, count=count, count_reach=0.2)
-        assert -1 <= found.low <= found.value <= found.high <= 1
 
 
 @pytest.mark.long

@@ -31,25 +31,6 @@ def unmoved(r: Readings) -> Readings:
     return replace(r, after=kept().before)
 
 
-def test_the_kept_map_says_what_noise_stops_and_what_it_does_not():
-    point, spoken = words.finding(kept())
-    cell, noiseless = kept().cell(0.001, 1.0), kept().cell(0.001, math.inf)
-    gain = f"+{100 * cell.gain.value:.1f} points"
-    assert point == (
-        f"Noise at ε = 1 stops this attack on membership (AUC {noiseless.members.value:.2f} to "
-        f"{cell.members.value:.2f}), but not the correction: still {gain} at tolerance 0.001"
-    )
-    assert cell.gain.low > 0 and cell.members.low <= 0.5 <= cell.members.high
-    assert not kept().cell(0.001, 0.3).gain.low > 0
-    assert spoken == cell
-    assert words.promise(spoken) == " At ε = 1 the promise of 0.001 is true in 2 of 20 seeds."
-    assert words.cost(kept(), spoken) == (
-        "At tolerance 0.001 and ε = 1 the model is right for 63.0%, 68.9% without noise; one answer for all is right "
-        "for 56.9%. "
-    )
-    assert cell.n_true == 2 and round(1000 * kept().controls()["majority_label"].value) == 569
-
-
 def test_an_attack_that_is_better_than_chance_is_only_weakened():
     still = changed((1.0,), members=0.55)
     assert words.finding(still)[0].startswith("Noise at ε = 1 weakens")

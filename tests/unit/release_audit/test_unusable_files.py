@@ -1,26 +1,23 @@
-"""Malformed tables and models through ``python -m core audit``: exit code 3 and one sentence, whatever the file is."""
+"""Unusable tables and models through ``python -m core audit``: exit code 3 and one sentence."""
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from core.__main__ import main
 from core.settings import toml_value
-from tests.unit.datasets.malformed_tables import MALFORMED
-from tests.unit.models.files.malformed_models import MALFORMED_MODELS, UNFIT_MODELS, table
+from tests.model_samples import NUMBERS, as_onnx, as_skops, logistic, numbers, people
+from tests.unit.datasets.bad_tables import BAD_UPLOADS, BadUpload
 
 Capture = pytest.CaptureFixture[str]
 
 _SAID = "python -m core audit: "
-_TABLE_ROLES = 'label = "hired"\npositive = "yes"\nsensitive = "sex"\ngroup = ["F"]\n'
-_PEOPLE_ROLES = 'label = "approved"\npositive = "yes"\nsensitive = "sex"\ngroup = ["F"]\n'
-
-
-@pytest.fixture(scope="module")
-def people_csv() -> bytes:
-    return table()
+_ROLES = 'positive = "yes"\nsensitive = "sex"\ngroup = ["F"]\n'
+_KINDS = ("empty file", "unclosed quote", "Parquet damaged inside", "hostile name twice", "name of two lines twice")
 
 
 def refused(folder: Path, plan: str, capsys: Capture) -> str:
@@ -35,24 +32,26 @@ def refused(folder: Path, plan: str, capsys: Capture) -> str:
     return said
 
 
-@pytest.mark.parametrize("kind", MALFORMED)
-def test_a_malformed_table(kind: str, tmp_path: Path, capsys: Capture) -> None:
-    content, name = MALFORMED[kind]
+@pytest.mark.parametrize("bad", [bad for bad in BAD_UPLOADS if bad.kind in _KINDS], ids=lambda bad: bad.kind)
+def test_a_bad_table(bad: BadUpload, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / bad.file_name).write_bytes(bad.data)
+    refused(tmp_path, f'[data]\nfile = {toml_value(bad.file_name)}\nlabel = "hired"\n{_ROLES}', capsys)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "plan", "words"),
+    [
+        ("m.pkl", pickle.dumps([1]), {}, "opening a pickle can run any code"),
+        ("m.skops", as_skops(logistic())[:3000], {}, "cannot be unpacked"),
+        ("m.onnx", as_onnx(logistic(), numbers()[:1]), {"features": ["age", "shoe size"]}, "'shoe size'"),
+        ("m.onnx", as_onnx(logistic(), numbers()[:1]), {"features": NUMBERS, "threshold": 1.5}, "threshold"),
+    ],
+)
+def test_an_unusable_model(
+    name: str, content: bytes, plan: dict[str, Any], words: str, tmp_path: Path, capsys: Capture
+) -> None:
+    people().assign(sex=["F", "M", "M"] * 80).to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / name).write_bytes(content)
-    refused(tmp_path, f"[data]\nfile = {toml_value(name)}\n{_TABLE_ROLES}", capsys)
-
-
-@pytest.mark.parametrize("kind", [*MALFORMED_MODELS, *UNFIT_MODELS])
-def test_a_malformed_model(kind: str, people_csv: bytes, tmp_path: Path, capsys: Capture) -> None:
-    bad = {**MALFORMED_MODELS, **UNFIT_MODELS}[kind]
-    (tmp_path / "people.csv").write_bytes(people_csv)
-    (tmp_path / bad.name).write_bytes(bad.content())
-    told = {"kind": "file", "file": bad.name, **bad.plan}
-    model = "".join(f"{key} = {toml_value(value)}\n" for key, value in told.items())
-    said = refused(tmp_path, f'[data]\nfile = "people.csv"\n{_PEOPLE_ROLES}[model]\n{model}', capsys)
-    assert bad.words in said
-
-
-def test_there_are_enough_models() -> None:
-    assert len(MALFORMED_MODELS) >= 40 and len(UNFIT_MODELS) >= 15
-    assert not MALFORMED_MODELS.keys() & UNFIT_MODELS.keys()
+    model = "".join(f"{key} = {toml_value(value)}\n" for key, value in ({"kind": "file", "file": name} | plan).items())
+    data = f'[data]\nfile = "people.csv"\nlabel = "approved"\n{_ROLES}'
+    assert words in refused(tmp_path, f"{data}[model]\n{model}", capsys)

@@ -96,12 +96,3 @@ def test_workers_end_with_a_sweep_that_is_killed(tmp_path: Path):
     count = len(begun(log))
     time.sleep(1)
     assert len(begun(log)) == count
-
-
-@pytest.mark.long
-def test_two_sweeps_may_share_a_store(tmp_path: Path):
-    folder = tmp_path / "store"
-    both = [start(folder, tmp_path / f"log{k}", 1) for k in range(2)]
-    assert [running.wait(PATIENT) for running in both] == [0, 0]
-    assert stored(folder).keys() == {c.tolerance for c in CONFIGS}
-    assert not list(folder.rglob("*.part"))

@@ -46,28 +46,6 @@ def made() -> Landscape:
     return landscape(people(), PLAN)
 
 
-def test_a_map_has_a_cell_for_every_tolerance_and_budget():
-    assert [(r.tolerance, r.epsilon) for r in made().readings] == [
-        (0.01, math.inf),
-        (None, math.inf),
-        (0.01, 1.0),
-        (None, 1.0),
-    ]
-    for readings in made().readings:
-        for name in (
-            "told",
-            "after",
-            "unfairness_train",
-            "unfairness_test",
-            "difference_train",
-            "difference_test",
-            "accuracy",
-            "members",
-        ):
-            values = getattr(readings, name)
-            assert len(values) == 2 and all(math.isnan(v) or 0 <= v <= 1 for v in values)
-
-
 def test_the_controls_are_those_of_the_training_people():
     for i, seed in enumerate(PLAN.seeds):
         train = split(people(), seed=seed).train
@@ -116,21 +94,6 @@ def test_cells_are_means_over_seeds_paired_with_what_was_before():
     assert cell.after.value == pytest.approx(sum(readings.after) / 2)
     true = [a <= t + 1e-6 for a, t in zip(readings.unfairness_train, readings.told, strict=True)]
     assert cell.n_true == sum(true)
-
-
-def test_a_seed_without_a_correction_is_left_out_of_the_mean_alone():
-    first = made().readings[0]
-    gap = replace(first, after=(math.nan, first.after[1]), told=(math.nan, first.told[1]))
-    cell = replace(made(), readings=(gap, *made().readings[1:])).cells[0]
-    assert cell.after.value == first.after[1] and cell.after.n == 1
-    assert cell.gain.value == pytest.approx(first.after[1] - made().before[1])
-    assert not cell.measured and cell.accuracy == made().cells[0].accuracy
-
-
-def test_more_seeds_or_budgets_leave_the_others_as_they_are():
-    one = landscape(people(), replace(PLAN, epsilons=(1.0,), tolerances=(0.01,), seeds=(3,)))
-    (readings,), (there,) = one.readings, (r for r in made().readings if r.tolerance == 0.01 and r.epsilon == 1.0)
-    assert (readings.after, readings.members) == (there.after[1:], there.members[1:])
 
 
 def test_a_map_reports_its_steps_and_can_be_stopped():
@@ -203,13 +166,6 @@ def test_the_key_changes_with_whatever_decides_a_map():
 def test_bad_plans(wrong: dict[str, object]):
     with pytest.raises(InputError):
         LandscapePlan(**wrong)  # type: ignore[arg-type]
-
-
-def test_the_table_has_a_row_a_cell_with_the_controls():
-    frame = made().to_frame()
-    assert len(frame) == 4 and list(frame["trained tolerance"]) == ["0.01", "none"] * 2
-    assert list(frame["epsilon"]) == ["inf", "inf", "1", "1"]
-    assert frame["origin recovered after correction"].between(0, 1).all()
 
 
 # The kept map of the demo

@@ -10,11 +10,10 @@ from pathlib import Path
 import pytest
 
 import core
-from core.errors import FairLeakError, InputError
+from core.errors import InputError
 from core.fingerprint import fingerprint
 from core.sweep import FolderStore, SweepPoint, grid, measure, sweep
 from core.sweep.point import point_key
-from tests import samples
 from tests.sweep_work import BASE, people, surroundings
 
 KEY = fingerprint("some key")
@@ -45,11 +44,6 @@ def test_infeasible_points_come_back_equal(tmp_path: Path):
     store = FolderStore(tmp_path)
     store.save(KEY, found)
     assert store.load(KEY) == found
-
-
-def test_what_is_not_there_is_none_without_a_note(tmp_path: Path):
-    store = FolderStore(tmp_path)
-    assert store.load(KEY) is None and not store.notes and len(store) == 0
 
 
 def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: SweepPoint):
@@ -97,12 +91,6 @@ def test_another_version_has_records_of_its_own(tmp_path: Path, point: SweepPoin
         identity.environment.cache_clear()
 
 
-def test_the_key_follows_data_and_configuration():
-    keys = {point_key(BASE, people()), point_key(replace(BASE, seed=1), people())}
-    assert len(keys | {point_key(BASE, samples.dataset(500, seed=1))}) == 3
-    assert point_key(BASE, people()) == point_key(BASE, samples.dataset(500))
-
-
 def test_half_written_files_are_swept_up_once_they_are_old(tmp_path: Path, point: SweepPoint):
     FolderStore(tmp_path).save(KEY, point)
     folder = the_record(tmp_path).parent
@@ -118,16 +106,3 @@ def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="The store must be a folder that can be written to"):
         FolderStore(tmp_path / "file")
-
-
-def test_a_full_disk_is_told_and_leaves_nothing_behind(
-    tmp_path: Path, point: SweepPoint, monkeypatch: pytest.MonkeyPatch
-):
-    def full(handle: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    store = FolderStore(tmp_path)
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(FairLeakError, match=r"could not be stored.*the disk is full"):
-        store.save(KEY, point)
-    assert not [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -15,7 +15,7 @@ from scipy import stats
 
 from core.config import AuditConfig
 from core.errors import InputError
-from core.estimates import Estimate, proportion
+from core.estimates import Estimate
 from core.sweep import SweepPoint, grid, measure, summarise, table_three
 from tests.sweep_work import BASE, people
 
@@ -147,20 +147,6 @@ def test_one_seed_keeps_the_interval_over_people(points: list[SweepPoint]):
 
 def row_setting(row: object) -> tuple[str, str, float]:
     return row.method, row.metric, row.tolerance  # type: ignore[attr-defined]
-
-
-def test_equal_seeds_have_no_spread_and_intervals_stay_in_range():
-    configs = [replace(BASE, seed=seed) for seed in (0, 1)]
-    same = [replace(real(), config=config) for config in configs]
-    for row in summarise(same).rows:
-        assert row.before.sd == 0 and row.before.low == row.before.mean == row.before.high
-    wide = [replace(p, accuracy_test=proportion(k, 1)) for k, p in enumerate(same)]
-    (spread,) = {row.model_test for row in summarise(wide).rows}
-    assert (spread.mean, spread.low, spread.high) == (0.5, 0.0, 1.0)
-
-
-def test_the_order_of_points_does_not_matter(points: list[SweepPoint]):
-    assert summarise(points[::-1]).rows == summarise(points).rows
 
 
 def test_table_three_is_a_line_a_metric_with_both_adversaries(points: list[SweepPoint]):

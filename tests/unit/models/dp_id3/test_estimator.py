@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import math
-import pickle
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from core import membership, models
 from core.errors import InputError, PrivacyLeakWarning
 from core.models import DPID3Classifier
-from core.models import id3 as growing
 from core.models.id3 import exact_score, noisy_score
 
 SIZES = (3, 2, 4)
@@ -54,19 +49,6 @@ def test_the_same_seed_makes_the_same_tree_and_another_seed_another():
         assert np.array_equal(*(private(seed=make(3)).fit(x, y).predict_proba(x) for _ in range(2)))
 
 
-def test_a_copy_is_the_same(tmp_path: Any):
-    x, y = records()
-    tree = private().fit(x, y)
-    assert np.array_equal(pickle.loads(pickle.dumps(tree)).predict_proba(x), tree.predict_proba(x))
-    assert np.array_equal(clone(tree).fit(x, y).predict_proba(x), tree.predict_proba(x))
-
-
-def test_without_noise_the_seed_does_not_matter():
-    x, y = records()
-    one, other = (DPID3Classifier(random_state=seed).fit(x, y).predict_proba(x) for seed in (1, 2))
-    assert np.array_equal(one, other)
-
-
 @pytest.mark.parametrize("accounting", ["savings", "literal"])
 def test_more_budget_predicts_better_on_the_whole(accounting: str):
     x, y = records(3000)
@@ -77,17 +59,6 @@ def test_more_budget_predicts_better_on_the_whole(accounting: str):
     best = (DPID3Classifier().fit(x, y).predict(x) == y).mean()
     assert right[0] < right[1] - 0.05 and right[1] <= right[2] + 0.02
     assert right[2] == pytest.approx(best, abs=0.01)
-
-
-def test_labels_of_any_kind():
-    x, y = records()
-    named = np.array(["no", "perhaps", "yes"])[np.minimum(y + x[:, 0] // 2, 2)]
-    tree = private(50.0, classes=("yes", "no", "perhaps", "never")).fit(x, named)
-    assert tree.classes_.tolist() == ["never", "no", "perhaps", "yes"]
-    shares = tree.predict_proba(x)
-    assert shares.shape == (600, 4) and np.allclose(shares.sum(axis=1), 1) and (shares >= 0).all()
-    assert np.array_equal(tree.predict(x), tree.classes_[shares.argmax(axis=1)])
-    assert (tree.predict(x) == named).mean() > 0.5
 
 
 def test_a_tree_has_a_child_for_every_value_whether_somebody_has_it_or_not():
@@ -118,20 +89,6 @@ def test_numbers_go_into_ten_bins_of_their_public_range():
     assert tree.predict_proba([[0.5], [1.9], [-1e300], [1e300]])[:, 1].tolist() == [0, 1, 0, 1]
 
 
-def test_what_is_read_from_records_without_domains():
-    x = np.array([[0, 0.5, -1, 3], [2, 1.5, 4, 3]])
-    tree = DPID3Classifier().fit(x, [0, 1])
-    assert tree.domains_ == (3, (0.5, 1.5), (-1.0, 4.0), 4)
-
-
-@pytest.mark.parametrize("accounting", ["savings", "literal"])
-def test_a_private_tree_that_keeps_its_promise_is_silent(accounting: str):
-    with warnings.catch_warnings(record=True) as told:
-        private(accounting=accounting).fit(*records())
-        DPID3Classifier().fit(*records())
-    assert not told
-
-
 @pytest.mark.parametrize(
     "settings, words",
     [
@@ -147,14 +104,8 @@ def test_a_promise_that_is_not_kept_is_warned_of(settings: dict[str, Any], words
 
 BAD = [
     ({"epsilon": 0}, "epsilon must be at least 1e-06, or infinite, got 0."),
-    ({"epsilon": 5e-324}, "epsilon must be at least 1e-06, or infinite, got 5e-324."),
-    ({"epsilon": 9e-7}, "epsilon must be at least 1e-06, or infinite, got 9e-07."),
-    ({"epsilon": -1.0}, "epsilon must be at least 1e-06, or infinite, got -1.0."),
     ({"epsilon": math.nan}, "epsilon must be at least 1e-06, or infinite, got nan."),
-    ({"epsilon": "1"}, "epsilon must be at least 1e-06, or infinite, got '1'."),
-    ({"epsilon": True}, "epsilon must be at least 1e-06, or infinite, got True."),
     ({"max_depth": 0}, "max_depth must be None or a whole number of at least 1, got 0."),
-    ({"max_depth": 2.5}, "max_depth must be None or a whole number of at least 1, got 2.5."),
     ({"accounting": "none"}, "accounting must be one of savings, literal, naive, got 'none'."),
     ({"domains": (3, 2)}, "domains must have one entry a column, got 2 for 3 columns."),
     ({"domains": (3, 2, 0)}, "The domain of column 2 must have 1 to 1,000,000 codes, got 0."),
@@ -192,14 +143,6 @@ def test_bad_records_are_told_in_one_sentence():
             tree.predict(wrong)
 
 
-def test_a_tree_that_would_not_fit_into_memory_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(growing, "_MOST_NODES", 20)
-    with pytest.raises(
-        InputError, match=r"^The tree may have at most 20 nodes, got more; lower epsilon or max_depth\.$"
-    ):
-        DPID3Classifier(domains=SIZES, classes=(0, 1)).fit(*records())
-
-
 @pytest.mark.parametrize("n", [3, 50, 5000])
 def test_scores_of_exact_counts_are_the_conditional_entropy_by_either_way(n: int):
     rng = np.random.default_rng(n)
@@ -210,10 +153,3 @@ def test_scores_of_exact_counts_are_the_conditional_entropy_by_either_way(n: int
     expected = [sum(x * math.log2(x / sum(row)) for row in node for x in row if x) for node in joint.tolist()]
     assert np.allclose(exact_score(cells, m, k, c, table), expected, atol=1e-9)
     assert np.allclose(noisy_score(joint, joint.sum(axis=2)), expected, atol=1e-9)
-
-
-def test_both_doors_lead_to_the_same_classifier():
-    assert membership.DPID3Classifier is models.DPID3Classifier is DPID3Classifier
-    for module in (membership, models, models.dp_id3):
-        with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-            module.nothing  # noqa: B018

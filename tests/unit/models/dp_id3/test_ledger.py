@@ -48,21 +48,8 @@ def test_naive():
     assert math.isinf(told.total)
 
 
-@pytest.mark.parametrize("accounting", ["savings", "literal"])
-def test_without_noise_everything_is_spent(accounting: str):
-    told = BudgetLedger(accounting=accounting, asked=math.inf, depth=3, n_attributes=3)
-    assert math.isinf(told.total) and all(math.isinf(entry.epsilon) for entry in told.entries)
-
-
 def test_a_trees_ledger_is_of_the_depth_it_may_reach_not_of_the_one_it_reached():
     x = np.zeros((5, 3), dtype=int)
     made = DPID3Classifier(1.0, 9, 0, domains=(2, 2, 2), classes=(0, 1)).fit(x, [0, 1, 0, 1, 0])
     assert made.depth_ == 0 and made.budget_ledger_.depth == 3
     assert made.budget_ledger_.total == pytest.approx(1.0, abs=1e-9)
-
-
-def test_the_table_has_a_row_a_slot():
-    frame = ledger("savings").to_frame()
-    assert frame.columns.tolist() == ["level", "slot", "tables", "each", "epsilon"]
-    assert frame["epsilon"].sum() == pytest.approx(12.0)
-    assert frame["slot"].tolist() == ["node size", "attributes", "node size", "attributes", "leaf counts"]

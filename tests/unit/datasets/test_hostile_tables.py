@@ -1,4 +1,4 @@
-"""Every malformed table is answered with its sentence; hostile names and values are names and values."""
+"""Hostile names and values are names and values, and what is said of them stays a sentence."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from core.datasets.build import build_dataset
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
 from core.errors import InputError
-from tests.unit.datasets.bad_tables import GOOD, assert_one_sentence
-from tests.unit.datasets.malformed_tables import HOSTILE, HOSTILE_NAMES, MALFORMED, SENTENCES, hostile_table
+from tests.unit.datasets.bad_tables import GOOD
+from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
 
 ROLES = Roles(
     label=HOSTILE["label"],
@@ -20,23 +20,6 @@ ROLES = Roles(
     group=(HOSTILE["group"],),
     excluded=(HOSTILE["prediction"], HOSTILE["score"], HOSTILE["sets"]),
 )
-
-
-@pytest.mark.parametrize("kind", [kind for kind, told in SENTENCES.items() if isinstance(told, str)])
-def test_a_malformed_table_gives_its_sentence(kind: str) -> None:
-    content, name = MALFORMED[kind]
-    with pytest.raises(InputError) as caught:
-        read_table(content, name)
-    assert str(caught.value) == SENTENCES[kind]
-    assert_one_sentence(str(caught.value))
-    assert caught.value.__suppress_context__ or caught.value.__context__ is None
-
-
-def test_there_are_enough_and_all_differ() -> None:
-    assert len(MALFORMED) >= 40 and MALFORMED.keys() == SENTENCES.keys()
-    assert len(set(MALFORMED.values())) == len(MALFORMED)
-    assert sum(isinstance(expected, str) for expected in SENTENCES.values()) >= 20
-    assert max(len(content) for content, _ in MALFORMED.values()) < 200_000
 
 
 def test_hostile_names_and_values_are_read_as_they_are() -> None:

@@ -1,0 +1,21 @@
+"""Adult by sex and its audit at tolerance 0, made once for all tests of the papers' tables."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.audit import AuditFindings, run
+from core.config import AuditConfig
+from core.datasets import AuditDataset, build_dataset, load
+from tests.reference.data import FOLDER
+
+
+@pytest.fixture(scope="session")
+def adult() -> AuditDataset:
+    table = load("adult", data_folder=FOLDER)
+    return build_dataset(table, table.roles[0])
+
+
+@pytest.fixture(scope="session")
+def findings(adult: AuditDataset) -> AuditFindings:
+    return run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=adult)
