@@ -1,6 +1,6 @@
 """Results drawn: each function takes a result and a palette and returns a `Drawing` (figure, alt text, table)."""
 
-from core.charts.attriguard import CURVES_SHARE, DefenceRow, draw_budget, draw_cost, draw_defences
+from core.charts.attriguard import DefenceRow, draw_budget, draw_cost, draw_defences
 from core.charts.attriguard_noise import (
     Drawn,
     ValueNoise,
@@ -39,7 +39,6 @@ from core.charts.sweep import (
 )
 
 __all__ = [
-    "CURVES_SHARE",
     "DARK",
     "LIGHT",
     "DefenceRow",

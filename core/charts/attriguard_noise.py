@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard import Study
-from core.charts.drawing import Drawing, Palette, Sketch, bare, error_bars, limits, round_step, short, spread
+from core.charts.drawing import Axis, Drawing, Palette, Sketch, bare, limits, percents, rounded, short
+from core.charts.lines import Curve, draw_lines, pointed, reach
+from core.charts.rows import Mark, Row, draw_rows, spans
 from core.estimates import Estimate, mean, percent
 
-_VALUES_HEIGHT = 310
-_VALUES_PLOT = _VALUES_HEIGHT - 38
-_MOST_VALUES = 12  # values that get a row with words each; more are ranked dots, with names at both ends
+_MOST_VALUES = 12  # values that get a row each; of more, only those that take least and most are named
+_ROOMY = 6  # of which a second line tells how often they are drawn
 _NAMED = 4
 
 
@@ -70,17 +71,12 @@ def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str,
         What one entry is called, and what is private.
     """
     known = [row for row in rows if row.size.n]
-    end = max((row.size.high for row in known), default=1.0)
-    few = len(rows) <= _MOST_VALUES
-    left, right = (-0.62 * end, 1.16 * end) if few else (0.0, 1.5 * end)
-    sketch = bare(palette, height=_VALUES_HEIGHT, x=(left, right), y=(len(rows) - 0.35, -0.65))
-    step = round_step(end, (0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100, 200), 4.5)
-    marks = [step * i for i in range(int(end / step) + 1)]
-    sketch.ticks(marks, "{:g}", showline=False)
-    sketch.segment(0, (-0.6, len(rows) - 0.4), palette.grey)
-    for mark in marks[1:]:
-        sketch.grid(mark, (-0.6, len(rows) - 0.4))
-    (_value_rows if few else _value_ranks)(sketch, rows, left)
+    title = f"{unit} changed, mean"
+    if len(rows) <= _MOST_VALUES:
+        lines = [_value_line(row, palette, roomy=len(rows) <= _ROOMY) for row in rows]
+        sketch = draw_rows(palette, lines, rounded([0.0, *spans(lines)], title))
+    else:
+        sketch = _value_ranks(known, palette, title)
     table = [
         {
             attribute: row.value,
@@ -96,56 +92,36 @@ def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str,
     return Drawing.of(sketch, _values_alt(known, unit, attribute), table)
 
 
-def _value_rows(sketch: Sketch, rows: Sequence[ValueNoise], left: float) -> None:
-    """Draw a row with its words for each value."""
-    palette, pixel = sketch.palette, len(rows) / _VALUES_PLOT
-    roomy = 1 / pixel >= 30
-    for y, row in enumerate(rows):
-        sketch.write(left, y, short(row.value, 14), palette.ink, "middle right")
-        if roomy:
-            words = f" drawn {100 * row.used:.0f}%, goal {100 * row.target:.0f}%"
-            sketch.write(0, y + 13 * pixel, words, palette.grey, "middle right", 11)
-        if not row.size.n:
-            sketch.write(0, y, "no noise found", palette.grey, "middle right", 12)
-            continue
-        sketch.segment((0, row.size.value), y, palette.before, width=2)
-        sketch.write(row.size.high, y, f"  <b>{row.size.value:.2f}</b>", palette.before, "middle right")
-    _value_dots(sketch, [(y, row) for y, row in enumerate(rows) if row.size.n], 10)
+def _value_line(row: ValueNoise, palette: Palette, *, roomy: bool) -> Row:
+    size, name = row.size, short(row.value, 18)
+    drawn = f"drawn {100 * row.used:.0f}%, goal {100 * row.target:.0f}%" if roomy else ""
+    if not size.n:
+        return Row(name=name, below=drawn, note="no noise found")
+    color = palette.before
+    mark = Mark(at=size.value, ends=(size.low, size.high), color=color, told=_value_told(row))
+    marks = [Mark(at=0.0, color=color, symbol=""), mark]
+    return Row(name=name, below=drawn, value=f"<b>{size.value:.2f}</b>", marks=marks, join=color)
 
 
-def _value_ranks(sketch: Sketch, rows: Sequence[ValueNoise], left: float) -> None:
+def _value_ranks(known: Sequence[ValueNoise], palette: Palette, title: str) -> Sketch:
     """Draw one dot a value in their order, with the names of the first and the last."""
-    known = [(y, row) for y, row in enumerate(rows) if row.size.n]
-    for y, row in known:
-        sketch.segment((left, row.size.value), y, sketch.palette.grid, width=2, layer="below")
-    _value_dots(sketch, known, 7)
-    pixel = len(rows) / _VALUES_PLOT
-    for some in (known[:_NAMED], known[_NAMED:][-_NAMED:]):
-        heights = spread([float(y) for y, _ in some], 15 * pixel, -0.5, len(rows) - 0.6)
-        for height, (_, row) in zip(heights, some, strict=True):
-            words = f"  {short(row.value, 14)}  <b>{row.size.value:.2f}</b>"
-            sketch.write(max(r.size.high for _, r in some), height, words, sketch.palette.before, "middle right", 12)
+    ranks, color = range(1, len(known) + 1), palette.before
+    steps = rounded([1, len(known)], "values, those that take least first")
+    x = Axis(ends=(0.5, len(known) + 0.5), marks=steps.marks[1:-1], words=steps.words[1:-1], title=steps.title)
+    curves = [Curve.of(ranks, [row.size for row in known], scale=1.0, color=color, width=1)]
+    ranked = list(zip(ranks, known, strict=True))
+    for rank, row in ranked[:_NAMED] + ranked[_NAMED:][-_NAMED:]:
+        words = f"<b>{row.size.value:.2f}</b> {short(row.value, 12)}"
+        curves.append(pointed(x, rank, row.size.value, color, words))
+    sketch = draw_lines(palette, curves, x=x, y=rounded([0.0, *reach(curves)], title))
+    sizes = [row.size.value for row in known]
+    sketch.markers(ranks, sizes, size=7, color=color, told=[_value_told(row) for row in known])
+    return sketch
 
 
-def _value_dots(sketch: Sketch, rows: Sequence[tuple[int, ValueNoise]], size: int) -> None:
-    color = sketch.palette.before
-    sketch.markers(
-        [row.size.value for _, row in rows],
-        [y for y, _ in rows],
-        size=size,
-        color=color,
-        symbol="circle",
-        told=[
-            f"{short(r.value)}: {r.size.value:.2f}; drawn for {100 * r.used:.1f}%, goal {100 * r.target:.1f}%"
-            for _, r in rows
-        ],
-        error_x=error_bars(
-            [row.size.high - row.size.value for _, row in rows],
-            [row.size.value - row.size.low for _, row in rows],
-            color,
-            thickness=1.5,
-        ),
-    )
+def _value_told(row: ValueNoise) -> str:
+    drawn = f"drawn for {100 * row.used:.1f}%, goal {100 * row.target:.1f}%"
+    return f"{short(row.value)}: {row.size.value:.2f}; {drawn}"
 
 
 def _values_alt(known: Sequence[ValueNoise], unit: str, attribute: str) -> str:
@@ -156,9 +132,7 @@ def _values_alt(known: Sequence[ValueNoise], unit: str, attribute: str) -> str:
     return f"Mean number of {unit} changed for a person to be read as each {attribute}: {told}."
 
 
-_BAR = 25  # pixels
 _MOST_BARS = 16
-_CURVE_HEIGHT = 300
 _MARKS = (0.5, 0.8, 0.9)
 
 
@@ -188,18 +162,13 @@ def draw_where(
 
 def _entry_bars(names: Sequence[str], shares: npt.NDArray[np.float64], palette: Palette) -> Sketch:
     """Draw a bar for each column."""
-    used = [(name, 100 * float(share)) for name, share in zip(names, shares, strict=True) if share > 0]
-    end = max((share for _, share in used), default=1.0)
-    left = -0.55 * end
-    sketch = bare(palette, height=_BAR * len(used) + 46, x=(left, 1.15 * end), y=(len(used) - 0.4, -0.6))
-    for mark in sketch.percent_axis(0, end, most=4.5)[1:]:
-        sketch.grid(mark, (-0.5, len(used) - 0.5))
-    sketch.bars([share for _, share in used], list(range(len(used))), {"color": palette.before}, width=0.62)
-    for y, (name, share) in enumerate(used):
-        sketch.write(left, y, short(name, 16), palette.ink, "middle right")
-        words = f" <b>{share:.0f}%</b>" if share >= 1 else " <b>under 1%</b>"
-        sketch.write(share, y, words, palette.grey, "middle right")
-    return sketch
+    lines = []
+    for name, share in zip(names, 100 * shares, strict=True):
+        if share > 0:
+            words = f"<b>{share:.0f}%</b>" if share >= 1 else "<b>under 1%</b>"
+            mark = Mark(at=float(share), bar=0, symbol="", color=palette.before, told=words)
+            lines.append(Row(name=short(name, 20), value=words, marks=[mark]))
+    return draw_rows(palette, lines, percents(spans(lines), "share of all changes (%)", zero=True))
 
 
 def _curve_of(
@@ -207,39 +176,28 @@ def _curve_of(
 ) -> Sketch:
     """Draw the share carried by the most used items, their number on a logarithmic axis."""
     last = math.log10(entries)
-    sketch = bare(palette, height=_CURVE_HEIGHT, x=(0, last), y=(0, 108))
     decades = list(range(int(last) + 1))
-    sketch.ticks(decades, [f"{10**d:,} {unit[:-1] if d == 0 else unit}" for d in decades])
-    for tick in (20, 40, 60, 80, 100):
-        sketch.grid((0, last), tick)
-        if tick < 100:
-            sketch.write(last, tick, f"{tick}%", palette.grey, "top left", 12)
+    x = Axis(ends=(0, last), marks=decades, words=[f"{10**d:,}" for d in decades], title=f"{unit}, most used (log)")
     number = np.arange(1, total.size + 1)
     shown = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
-    xs = np.log10(number[shown - 1]).tolist()
-    sketch.line([*xs, last], [*(100 * total[shown - 1]).tolist(), 100], palette.leak, width=3)
-    for share in _MARKS:
-        k = int(np.searchsorted(total, share - 1e-9)) + 1
-        x = math.log10(k)
-        sketch.segment(x, (0, 100 * share), palette.ink)
+    xs, ys = np.log10(number[shown - 1]).tolist(), (100 * total[shown - 1]).tolist()
+    curves = [Curve(x=[*xs, last], y=[*ys, 100], color=palette.leak, width=3)]
+    marks = [int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS]
+    for k, share in zip(marks, _MARKS, strict=True):
         words = f"<b>{k:,}</b> carr{'ies' if k == 1 else 'y'} {100 * share:.0f}%"
-        if x < 0.35 * last:
-            sketch.write(x, 100 * share - 3, f"   {words}", palette.leak, "bottom right")
-        else:
-            sketch.write(x, 100 * share, f"{words}  ", palette.leak, "top left")
-    marks = [int(np.searchsorted(total, share - 1e-9)) for share in _MARKS]
+        curves.append(pointed(x, math.log10(k), 100 * share, palette.before, words))
+    sketch = draw_lines(palette, curves, x=x, y=percents([0.0, 100.0], "share of all changes (%)"))
     sketch.markers(
-        np.log10(number[marks]).tolist(),
-        (100 * np.asarray(_MARKS)).tolist(),
+        [math.log10(k) for k in marks],
+        [100 * share for share in _MARKS],
         size=12,
         color=palette.leak,
         rim=(palette.background, 2),
-        told=[f"{names[k]} and the {k:,} above it" for k in marks],
+        told=[f"{names[k - 1]} and the {k - 1:,} above it" for k in marks],
     )
     return sketch
 
 
-_DRAWN_ROW = 27  # pixels of a row
 _MOST_DRAWN = 10
 
 
@@ -265,30 +223,19 @@ def draw_mechanism(rows: Sequence[Drawn], palette: Palette, *, unit: str) -> Dra
     """Draw p against M* for one person, the values drawn most often first; the rarest are taken together."""
     ranked = sorted(rows, key=lambda row: -row.used)
     shown = ranked if len(ranked) <= _MOST_DRAWN else [*ranked[: _MOST_DRAWN - 1], _rarest(ranked[_MOST_DRAWN - 1 :])]
-    end = 100 * max(max(row.goal, row.used) for row in shown)
-    left = -0.62 * end
-    sketch = bare(palette, height=_DRAWN_ROW * len(shown) + 46, x=(left, 1.6 * end), y=(len(shown) - 0.4, -0.6))
-    for mark in sketch.percent_axis(0, end, steps=(1, 2, 5, 10, 20, 25, 50), most=4.5):
-        sketch.grid(mark, (-0.5, len(shown) - 0.5), palette.grid if mark else palette.grey)
-    for y, row in enumerate(shown):
-        sketch.segment((100 * row.goal, 100 * row.used), y, palette.before, width=1.5)
-        sketch.write(left, y, short(row.value), palette.ink, "middle right")
+    lines = []
+    for row in shown:
         changed = f", changes {row.size}" if row.size else ", unchanged"
-        words = f"    <b>{100 * row.used:.0f}%</b>{changed if row.size >= 0 else ''}"
-        sketch.write(100 * max(row.goal, row.used), y, words, palette.grey, "middle right", 12)
-    for rate, color, fill, words in (
-        ("goal", palette.before, False, "goal p"),
-        ("used", palette.leak, True, "drawn M*"),
-    ):
-        sketch.markers(
-            [100 * getattr(row, rate) for row in shown],
-            list(range(len(shown))),
-            size=10,
-            color=color,
-            symbol="circle" if fill else "diamond-open",
-            told=[f"{short(row.value)}, {words}: {100 * getattr(row, rate):.1f}%" for row in shown],
-            cliponaxis=False,
-        )
+        marks = [
+            Mark(at=100 * share, color=color, symbol=symbol, told=f"{short(row.value)}, {words}: {100 * share:.1f}%")
+            for share, color, symbol, words in (
+                (row.goal, palette.before, "diamond-open", "goal p"),
+                (row.used, palette.leak, "circle", "drawn M*"),
+            )
+        ]
+        value = f"<b>{100 * row.used:.0f}%</b>{changed if row.size >= 0 else ''}"
+        lines.append(Row(name=short(row.value), value=value, marks=marks, join=palette.before))
+    sketch = draw_rows(palette, lines, percents(spans(lines), "how often (%)", zero=True))
     table = [{"value": r.value, "goal p": r.goal, "drawn M*": r.used, f"{unit} changed": r.size} for r in rows]
     told = "; ".join(f"{row.value} {100 * row.goal:.0f}% and {100 * row.used:.0f}%" for row in shown)
     return Drawing.of(sketch, f"How often each noise should be drawn and is drawn for her: {told}.", table)

@@ -7,48 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.charts.drawing import (
-    Drawing,
-    Palette,
-    Reference,
-    Sketch,
-    bare,
-    cells,
-    limits,
-    short,
-    whiskers,
-)
+from core.charts.drawing import Axis, Drawing, Palette, Sketch, cells, limits, percents, short
+from core.charts.lines import Curve, compared, draw_lines, reach
+from core.charts.rows import Mark, Row, draw_rows, rate, spans
 from core.correction import STEPS, Attribution, Disclosure, LeakAttribution
 from core.estimates import Estimate, percent, points, tolerance_text
 
-_HEIGHT = 270
-WIDEST = 0.2  # right end of the tolerance axis
 
-
-def recovery_range(estimates: Sequence[Estimate]) -> tuple[float, float]:
-    """Return a percentage range that holds all estimates with some air."""
-    values = [100 * v for e in estimates for v in (e.value, e.low, e.high) if not math.isnan(v)]
-    low, high = min(values), max(values)
-    air = max(1.0, 0.08 * (high - low))
-    return max(0.0, math.floor(low - air)), min(103.0, math.ceil(high + air))
-
-
-IMPUTATION = "Imputation, without the model"
-"""What charts call gradient boosting from features and label; it is not stronger than every attacker everywhere."""
-
-
-def ticks(low: float, high: float) -> list[float]:
-    """Return round percentages inside the range."""
-    step = 5 if high - low <= 20 else 10 if high - low <= 50 else 20
-    first = int(math.floor(low / step) + 1) * step
-    return [float(t) for t in range(first, int(high) + 1, step) if low + 1 < t < high - 1]
-
-
-def tolerance_chart(palette: Palette, height: int, low: float, high: float, *, aside: float = 0.0) -> Sketch:
-    """Return an empty chart over tolerances from 0 to 0.2, with room `aside` at both ends."""
-    sketch = bare(palette, height=height, x=(0.0 - aside, WIDEST + aside), y=(low, high))
-    sketch.ticks([0, 0.05, 0.1, 0.15, 0.2], ["0", "0.05", "0.10", "0.15", "0.20"])
-    return sketch
+def tolerances(title: str) -> Axis:
+    """Return the axis of tolerances from 0 to 0.2."""
+    words = ("0", "0.05", "0.10", "0.15", "0.20")
+    return Axis(ends=(0.0, 0.2), marks=(0, 0.05, 0.1, 0.15, 0.2), words=words, title=title)
 
 
 def draw_disclosure(
@@ -77,68 +46,28 @@ def draw_disclosure(
         The model's difference between groups, for the table.
     """
     before, majority = curve[0].before, curve[0].majority
-    known = [d for d in curve if d.after is not None]
-    compared = [e for e in (before, majority, strong) if e is not None]
-    low, high = recovery_range([*compared, *(d.after for d in known if d.after is not None)])
-    sketch = tolerance_chart(palette, _HEIGHT, low, high)
-    sketch.note(told=marker.told)
-    pixel, levels = sketch.pixel, [100 * e.value for e in compared]
-    sketch.value_axis(ticks(low, high), WIDEST, crowded=levels, room=16 * pixel)
-    sketch.stripe(100 * before.low, 100 * before.high, palette.before, opacity=0.12)
-    if after := [(d.told, d.after) for d in known if d.after is not None]:
-        low_edge, high_edge = [100 * e.low for _, e in after], [100 * e.high for _, e in after]
-        sketch.band([x for x, _ in after], low_edge, high_edge, palette.leak)
-    rates = [
-        Reference(words=f"{attacker}, before", estimate=before, color=palette.before, dash="dash", below=True),
-        Reference(
-            words="Majority guess",
-            estimate=majority,
-            color=palette.chance,
-            dash="dot",
-            below=strong is not None and 0 < 100 * (strong.value - majority.value) < 28 * pixel,
-        ),
-    ]
+    x = tolerances("tolerance told (left: stricter)")
+    curves = [compared(x, majority, palette.chance, "majority guess", dash="dot")]
     if strong is not None:
-        rates.insert(0, Reference(words=IMPUTATION, estimate=strong, color=palette.strongest, dash="dashdot"))
-    sketch.references(rates, end=WIDEST)
-    sketch.line(
+        curves.append(compared(x, strong, palette.strongest, "imputation", dash="dashdot"))
+    curves.append(compared(x, before, palette.before, "before", dash="dash"))
+    corrected = Curve.of(
         [d.told for d in curve],
-        [None if d.after is None else 100 * d.after.value for d in curve],
-        palette.leak,
+        [d.after for d in curve],
+        color=palette.leak,
         width=3,
+        words=f"<b>{percent(marker.after)}</b> after" if marker.after is not None else "no correction",
         hover="told %{x:.3f}: %{y:.1f}%",
+        now=100 * (marker.after or marker.before).value,
+        hollow=marker.after is None,
     )
-    _mark(sketch, curve, marker, low, attacker, levels)
+    curves.append(corrected)
+    y = percents([*reach(curves), 100 * before.low, 100 * before.high], f"{attacker}: people recovered (%)")
+    told = tolerance_text(marker.told)
+    head = f"told {told} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"told {told}"
+    sketch = draw_lines(palette, curves, x=x, y=y, at=min(marker.told, x.ends[1]), head=head)
+    sketch.note(told=marker.told)
     return Drawing.of(sketch, _alt(curve, marker, strong, attribute), _rows(curve, strong, difference))
-
-
-def _mark(
-    sketch: Sketch,
-    curve: Sequence[Disclosure],
-    marker: Disclosure,
-    low: float,
-    attacker: str,
-    levels: Sequence[float],
-) -> None:
-    """Draw the marker with its label, above the curve, or below it where a reference line is in the way."""
-    palette, pixel = sketch.palette, sketch.pixel
-    x = min(marker.told, WIDEST)
-    shown = marker.after or marker.before
-    y = 100 * shown.value
-    solid = marker.after is not None
-    hollow: dict[str, Any] = {"color": palette.muted, "rim": (palette.muted, 2)}
-    sketch.slider(x, y, low, symbol="circle" if solid else "circle-open", **({} if solid else hollow))
-    right = x < 0.1
-    reach = (x, x + 0.09) if right else (x - 0.09, x)
-    near = [100 * d.after.value for d in curve if d.after is not None and reach[0] <= d.told <= reach[1]]
-    raised = f", raised to {tolerance_text(marker.used)}" if marker.used > marker.told else ""
-    told = f"{attacker}, told {tolerance_text(marker.told)}{raised}"
-    words = f"{told}  <b>{percent(shown)}</b>" if solid else "no correction"
-    color = palette.leak if solid else palette.grey
-    above, below = max([y, *near]) + 12 * pixel, min([y, *near]) - 16 * pixel
-    blocked = any(abs(level - above) < 9 * pixel for level in levels)
-    height = below if blocked and not any(abs(level - below) < 9 * pixel for level in levels) else above
-    sketch.write(x + 0.002 if right else x - 0.002, height, words, color, "middle right" if right else "middle left")
 
 
 def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate | None, attribute: str) -> str:
@@ -197,7 +126,7 @@ def draw_recognition(
     rows = [(names[g.group], g.before, g.after) for g in marker.groups]
     rows += [("everybody", marker.before, marker.after), ("balanced", marker.balanced_before, marker.balanced_after)]
     every = [e for d in curve for g in d.groups for e in (g.before, g.after) if e is not None]
-    sketch = dumbbells(rows, every, palette)
+    sketch = dumbbells(rows, palette, every)
     sketch.note(told=marker.told)
     table = [
         {"people": name, "records": before.n, **cells("before", before), **cells("after", after)}
@@ -208,34 +137,24 @@ def draw_recognition(
 
 
 def dumbbells(
-    rows: Sequence[tuple[str, Estimate, Estimate | None]], every: Sequence[Estimate], palette: Palette
+    rows: Sequence[tuple[str, Estimate, Estimate | None]], palette: Palette, every: Sequence[Estimate] = ()
 ) -> Sketch:
-    """Draw one row a name, before as a ring and after as a dot, on a range that holds all of `every`."""
-    low, high = recovery_range(every)
-    top = len(rows) - 0.4
-    height = _HEIGHT if len(rows) <= 4 else _HEIGHT + 52 * (len(rows) - 4)
-    sketch = bare(palette, height=height, x=(low - 0.62 * (high - low), high + 0.06 * (high - low)), y=(-0.75, top))
-    for tick in sketch.percent_axis(low, high):
-        sketch.grid(tick, (-0.75, top - 0.15))
-    top, left = len(rows) - 1, low - 0.6 * (high - low)
-    before = [(top - i, b) for i, (_, b, _) in enumerate(rows)]
-    after = [(top - i, a) for i, (_, _, a) in enumerate(rows) if a is not None]
-    for (y, start), (_, end) in zip(before, after, strict=False):
-        sketch.segment((100 * start.value, 100 * end.value), y, palette.leak, width=3)
-    sketch.dots(before, palette.before, "circle-open")
-    sketch.dots(after, palette.leak, "circle")
-    for i, (name, b, a) in enumerate(rows):
-        words = percent(b) if a is None else f"{percent(b)} → <b>{percent(a)}</b>"
-        sketch.write(left, top - i, f"<b>{short(name, 23)}</b>", palette.ink, "middle right")
-        sketch.write(left, top - i - 0.36, words, palette.grey, "middle right")
-    return sketch
-
-
-_ROW = 40  # pixels
+    """Draw one row a name, before as a ring and after as a dot, on a range that holds all of `every` as well."""
+    lines = []
+    for name, before, after in rows:
+        marks = [rate(before, palette.before, "circle-open")]
+        value = percent(before)
+        if after is not None:
+            marks.append(rate(after, palette.leak))
+            value = f"{value} → <b>{percent(after)}</b>"
+        lines.append(Row(name=short(name, 23), value=value, join=palette.leak, marks=marks))
+    held = [100 * v for e in every for v in (e.low, e.high)]
+    axis = percents([*held, *spans(lines)], "people recovered (%)")
+    return draw_rows(palette, lines, axis, heads=("", "before → after"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class Step:
     """One thing the attacker knows more, and the share of people named rightly with it."""
 
     name: str
@@ -245,7 +164,7 @@ class Row:
     base: float | None = None  # where the bar begins when it is no step of the path: drawn hollow, below a line
 
 
-def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Row]:
+def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Step]:
     """Return the rows of one audit, with the correction itself beside the path.
 
     Parameters
@@ -259,7 +178,7 @@ def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Row]
     if found.steps[0].accuracy.value != now.majority.value:  # among the people she knows another group is the largest
         names["majority"] = "Majority she knows"
     rows = [
-        Row(
+        Step(
             name=names[step.step], reached=step.accuracy, change=step.accuracy_change, promise=step.step == "constraint"
         )
         for step in found.steps
@@ -267,11 +186,11 @@ def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Row]
     ]
     if now.after is not None:
         name = "correction: promise alone"
-        rows.append(Row(name=name, reached=now.after, change=now.gain, promise=True, base=now.before.value))
+        rows.append(Step(name=name, reached=now.after, change=now.gain, promise=True, base=now.before.value))
     return rows
 
 
-def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Row]:
+def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Step]:
     """Return the rows of several seeds, with the promise alone and the permuted predictions beside the path."""
     names = _names(share)
     names |= {"constraint_without_shares": "promise without the share", "permuted_predictions": "permuted predictions"}
@@ -283,7 +202,7 @@ def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Row]:
         change = step.changes["accuracy"].estimate if step.changes else None
         base = found.step(step.builds_on).values["accuracy"].estimate.value if aside and step.builds_on else None
         rows.append(
-            Row(
+            Step(
                 name=names[step.step],
                 reached=step.values["accuracy"].estimate,
                 change=change,
@@ -305,51 +224,34 @@ def _names(share: str) -> dict[str, str]:
 
 
 def draw_waterfall(
-    rows: Sequence[Row], strong: Estimate, palette: Palette, *, words: str, attribute: str, told: float | None = None
+    rows: Sequence[Step], strong: Estimate, palette: Palette, *, words: str, attribute: str, told: float | None = None
 ) -> Drawing:
     """Draw the rows from the top; the first is the control, a dot, because a bar from a cut axis would mislead.
 
     Parameters
     ----------
-    rows : sequence of Row
+    rows : sequence of Step
         At least two.
     strong : Estimate
-        Accuracy of the strong adversary, told nothing, drawn as a vertical line.
+        Accuracy of the strong adversary, told nothing: the last row, with a vertical line.
     words : str
-        What to call that line.
+        What to call that row.
     attribute : str
         Name of the sensitive attribute.
     told : float, optional
         Tolerance the attacker is told, noted for tests.
     """
-    low, high = recovery_range([strong, *(row.reached for row in rows)])
-    span = high - low
-    top = len(rows) - 1
-    aside = sum(row.base is not None for row in rows)
-    sketch = bare(
-        palette, height=66 + _ROW * len(rows), x=(low - 0.62 * span, high + 0.08 * span), y=(-0.7, top + 1.25)
-    )
-    sketch.percent_axis(low, high)
+    lines, before = [], rows[0].reached.value
+    for i, row in enumerate(rows):
+        start = before if row.base is None else row.base
+        lines.append(_step(row, 100 * start, palette, first=i == 0))
+        before = row.reached.value if row.base is None else before
+    value, mark = f"<b>{percent(strong)}</b>", rate(strong, palette.strongest)
+    lines.append(Row(name=short(words, 30), value=value, color=palette.strongest, marks=[mark], dash="dashdot"))
+    axis = percents(spans(lines), "people recovered (%)")
+    sketch = draw_rows(palette, lines, axis, heads=("", "points"))
     if told is not None:
         sketch.note(told=told)
-    level = 100 * strong.value
-    sketch.segment(level, (-0.5, top + 0.55), palette.strongest, width=2, dash="dashdot")
-    right = level < low + 0.55 * span
-    sketch.write(
-        level,
-        top + 0.95,
-        f"{words} <b>{percent(strong)}</b>",
-        palette.strongest,
-        f"middle {'right' if right else 'left'}",
-    )
-    before = rows[0].reached.value
-    for i, row in enumerate(rows):
-        y = top - i
-        start = row.base if row.base is not None else before
-        _row(sketch, row, y, 100 * start, low, span, first=i == 0)
-        before = row.reached.value if row.base is None else before
-    if aside:
-        sketch.segment((low - 0.6 * span, high), aside - 0.5, palette.grid)
     table = [
         {
             "attacker knows": row.name,
@@ -366,37 +268,25 @@ def draw_waterfall(
     return Drawing.of(sketch, alt, table)
 
 
-def _row(sketch: Sketch, row: Row, y: float, start: float, low: float, span: float, *, first: bool) -> None:
-    palette = sketch.palette
-    end = 100 * row.reached.value
-    color = palette.leak if row.promise else palette.before
-    ink = palette.grey if row.base is not None else palette.ink
-    sketch.write(low - 0.6 * span, y, short(row.name, 30), ink, "middle right")
+def _step(row: Step, start: float, palette: Palette, *, first: bool) -> Row:
+    """Return a row of the waterfall: a dot for the control, else a bar from where the one above ends."""
     if first:
-        sketch.markers([end], [y], size=10, color=palette.chance, symbol="circle")
-        side = 1 if end < low + 0.75 * span else -1
-        place = "middle right" if side > 0 else "middle left"
-        sketch.write(end + 0.03 * span * side, y, percent(row.reached), palette.grey, place)
-        return
-    width = max(abs(end - start), 0.004 * span)
-    inside = palette.background if row.base is None else color  # of words within a wide bar
-    fill = "rgba(0,0,0,0)" if row.base is not None else color
-    look = {"color": fill, "line": {"width": 2 if row.base is not None else 0, "color": color}}
-    sketch.bars([width], [y], look, base=[min(start, end)], width=[0.52])
-    sketch.markers(
-        [end],
-        [y],
-        size=1,
-        color=color,
-        told=[f"{percent(row.reached)} of people"],
-        error_x=whiskers([row.reached], palette.ink),
+        marks = [rate(row.reached, palette.chance)]
+        return Row(name=short(row.name, 30), value=percent(row.reached), marks=marks, color=palette.grey)
+    mark = Mark(
+        at=100 * row.reached.value,
+        ends=(100 * row.reached.low, 100 * row.reached.high),
+        bar=start,
+        hollow=row.base is not None,
+        symbol="",
+        color=palette.leak if row.promise else palette.before,
+        told=f"{percent(row.reached)} of people",
     )
-    if row.change is not None and not math.isnan(row.change.value):
-        left, right = min(start, end, 100 * row.reached.low), max(start, end, 100 * row.reached.high)
-        told = f"<b>{points(row.change).removesuffix(' points')}</b>"
-        if width > 0.3 * span:
-            sketch.write(min(start, end) + 0.01 * span, y, told, inside, "middle right")
-        elif left - 0.14 * span > low:
-            sketch.write(left - 0.015 * span, y, told, color, "middle left")
-        else:  # there is no room between the name and the bar
-            sketch.write(right + 0.015 * span, y, told, color, "middle right")
+    known = row.change is not None and not math.isnan(row.change.value)
+    return Row(
+        name=short(row.name, 30),
+        value=f"<b>{points(row.change).removesuffix(' points')}</b>" if known and row.change is not None else "",
+        color=palette.grey if row.base is not None else "",
+        marks=[mark],
+        apart=row.base is not None,
+    )

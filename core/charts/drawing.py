@@ -1,4 +1,4 @@
-"""What all charts share: colours by role, bare layouts, labels instead of legends.
+"""What all charts share: colours by role, axes with round ends, bare layouts, labels instead of legends.
 
 A colour is a role (what leaks, what was before, the strongest attacker, the control), and no role is told by colour
 alone: each has its own dash or marker as well. Text in a role's colour has a contrast of at least 4.5:1. Columns of
@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import plotly.graph_objects as go
 
-from core.estimates import Estimate, gap, percent
+from core.estimates import Estimate, gap
 
 if TYPE_CHECKING:
     import pandas
@@ -128,19 +128,40 @@ class Drawing:
 
 _Ends = float | tuple[float, float]
 
-COLUMN = 1.06
-"""Where labels begin that stand right of curves, in lengths of the axis."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reference:
-    """A rate to compare with, told at the right end of a chart, above the rate or `below` it."""
+class Axis:
+    """An axis: its ends, marks with their words, what it shows with its unit, and where it is broken."""
 
-    words: str
-    estimate: Estimate
-    color: str
-    dash: str = ""  # of its line over the whole width; empty for a label alone
-    below: bool = False
+    ends: tuple[float, float]
+    marks: Sequence[float]
+    words: Sequence[str]
+    title: str = ""
+    broken: tuple[float, ...] = ()
+
+
+def rounded(
+    values: Iterable[float],
+    title: str = "",
+    *,
+    words: Callable[[float], str] = "{:g}".format,
+    span: float = 1.0,
+    parts: int = 4,
+) -> Axis:
+    """Return an axis with round ends that holds all known values, at least `span` long, in about so many parts."""
+    known = [v for v in values if not math.isnan(v)] or [0.0]
+    low, high = min(known), max(max(known), min(known) + span)
+    step = next(
+        s for e in range(-4, 8) for s in (10.0**e, 2 * 10.0**e, 5 * 10.0**e) if high - low <= (parts + 0.001) * s
+    )
+    marks = [round(step * i, 6) for i in range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)]
+    return Axis(ends=(marks[0], marks[-1]), marks=marks, words=[words(mark) for mark in marks], title=title)
+
+
+def percents(values: Iterable[float], title: str = "", *, zero: bool = False) -> Axis:
+    """Return an axis of percentages that holds the known values, from 0 on where it must."""
+    known = [v for v in values if not math.isnan(v)]
+    return rounded([*known, 0.0 if zero else min([96.0, *known])], title, span=4.0)
 
 
 class Sketch:
@@ -158,9 +179,15 @@ class Sketch:
         self._layout.setdefault("shapes", [])
 
     @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of the y axis."""
+        low, high = self._layout["yaxis"]["range"]
+        return low, high
+
+    @property
     def pixel(self) -> float:
         """How much of the y axis is one pixel high."""
-        (low, high), margin = self._layout["yaxis"]["range"], self._layout["margin"]
+        (low, high), margin = self.ends, self._layout["margin"]
         return float((high - low) / (self._layout["height"] - margin["t"] - margin["b"]))
 
     def scatter(self, **properties: Any) -> None:
@@ -188,28 +215,7 @@ class Sketch:
         hover: dict[str, Any] = {} if "hovertemplate" in trace else {"hoverinfo": "skip"}
         if told is not None:
             hover = {"text": told, "hovertemplate": "%{text}<extra></extra>"}
-        self.scatter(x=x, y=y, mode="markers", marker=marker, **hover, **trace)
-
-    def slider(self, x: float, y: float, low: float, *, size: int = 12, behind: bool = False, **look: Any) -> None:
-        """Draw the slider's position: a line from `low` up to a marker at (x, y), `behind` the curves or not."""
-        layer: dict[str, Any] = {"layer": "below"} if behind else {}
-        self.segment(x, (low, y), self.palette.ink, **layer)
-        look = {"color": self.palette.leak, "rim": (self.palette.background, 2), **look}
-        self.markers([x], [y], size=size, cliponaxis=False, **look)
-
-    def dots(self, rates: Sequence[tuple[float, Estimate]], color: str, symbol: str) -> None:
-        """Draw rates, each at its height y, as markers with their intervals along the x axis."""
-        estimates = [estimate for _, estimate in rates]
-        self.markers(
-            [100 * e.value for e in estimates],
-            [y for y, _ in rates],
-            size=11,
-            color=color,
-            symbol=symbol,
-            rim=(color, 2),
-            told=[f"{100 * e.value:.1f}% of {e.n:,}" for e in estimates],
-            error_x=whiskers(estimates, color),
-        )
+        self.scatter(x=list(x), y=list(y), mode="markers", marker=marker, **hover, **trace)
 
     def line(
         self,
@@ -220,16 +226,12 @@ class Sketch:
         width: float = 2,
         dash: str = "solid",
         hover: str = "",
+        **trace: Any,
     ) -> None:
-        """Draw a line without markers."""
+        """Draw a line without markers; the pointer tells nothing of it without `hover`, such as of an interval."""
         told = {"hovertemplate": hover + "<extra></extra>"} if hover else {"hoverinfo": "skip"}
-        self.scatter(x=list(x), y=list(y), mode="lines", line={"color": color, "width": width, "dash": dash}, **told)
-
-    def bare_line(
-        self, x: Sequence[float], y: Sequence[float | None], color: str, *, width: float, **trace: Any
-    ) -> None:
-        """Draw a line of which the pointer tells nothing, such as an interval."""
-        self.scatter(x=x, y=y, mode="lines", line={"color": color, "width": width}, hoverinfo="skip", **trace)
+        look = {"color": color, "width": width, "dash": dash}
+        self.scatter(x=list(x), y=list(y), mode="lines", line=look, **told, **trace)
 
     def band(
         self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, *, opacity: float = 0.18
@@ -270,42 +272,6 @@ class Sketch:
         """
         self._words.append((x, y, words, color, place, size))
 
-    def write_apart(
-        self,
-        x: float,
-        wanted: Sequence[tuple[float, str, str]],
-        place: str,
-        *,
-        pixels: tuple[float, float, float],
-    ) -> None:
-        """Write (height, words, colour) at x, moved apart: `pixels` between them, and above and below all of them."""
-        (low, high), between = self._layout["yaxis"]["range"], [self.pixel * distance for distance in pixels]
-        heights = spread([height for height, _, _ in wanted], between[0], low + between[1], high - between[2])
-        for height, (_, words, color) in zip(heights, wanted, strict=True):
-            self.write(x, height, words, color, place)
-
-    def write_led(
-        self,
-        last: float,
-        at: float,
-        wanted: Sequence[tuple[float, float, str, str]],
-        *,
-        between: float,
-        below: float,
-        until: float = COLUMN - 0.012,
-    ) -> None:
-        """Write (height, end of the curve, words, colour) right of curves that end at `last`, under "at ...".
-
-        The words are moved apart, `between` pixels, and a thin line leads from the end of each curve to its words.
-        """
-        low, high = self._layout["yaxis"]["range"]
-        self.write(last * COLUMN, high, f"at {at:g}", self.palette.grey, "bottom right", 11)
-        pixel = self.pixel
-        heights = spread([w[0] for w in wanted], between * pixel, low + below * pixel, high - 22 * pixel)
-        for height, (_, end, words, color) in zip(heights, wanted, strict=True):
-            self.segment((last * 1.005, last * until), (end, height), color)
-            self.write(last * COLUMN, height, words, color, "middle right", 12)
-
     def segment(self, x: _Ends, y: _Ends, color: str, *, width: float = 1, dash: str = "", **properties: Any) -> None:
         """Add a straight line that is no data; one number stands for both ends."""
         (x0, x1), (y0, y1) = (ends if isinstance(ends, tuple) else (ends, ends) for ends in (x, y))
@@ -322,10 +288,6 @@ class Sketch:
         """Draw a line of the grid, behind everything."""
         self.segment(x, y, color or self.palette.grid, layer="below")
 
-    def stripe(self, low: float, high: float, color: str, *, opacity: float) -> None:
-        """Shade the whole width between two heights."""
-        self.shade((0, 1), (low, high), color, opacity=opacity, xref="paper")
-
     def shade(
         self, x: tuple[float, float], y: tuple[float, float], color: str, *, opacity: float = 0.5, **properties: Any
     ) -> None:
@@ -341,53 +303,35 @@ class Sketch:
     def ticks(self, marks: Sequence[float], words: str | Sequence[str], **properties: Any) -> None:
         """Mark places below the x axis; `words` are their names, or the format that makes them of the numbers."""
         texts = [words.format(mark) for mark in marks] if isinstance(words, str) else list(words)
-        self.xaxis(tickvals=marks, ticktext=texts, **properties)
+        self.xaxis(tickvals=list(marks), ticktext=texts, **properties)
 
     def no_xaxis(self) -> None:
         """Leave out the x axis with all its marks."""
         self.xaxis(showticklabels=False, ticks="", showline=False)
 
-    def percent_axis(
-        self, low: float, high: float, *, steps: Sequence[int] = (1, 2, 5, 10, 20, 25), most: float = 6
-    ) -> list[int]:
-        """Mark round percentages below the x axis, about `most` of them at most, and return them."""
-        step = round_step(high - low, steps, most)
-        marks = [mark for mark in range(0, 101, step) if low <= mark <= high]
-        self.ticks(marks, "{}%", showline=False)
-        return marks
-
-    def value_axis(
-        self, ticks: Sequence[float], end: float, *, crowded: Sequence[float] = (), room: float = 0.0
-    ) -> None:
-        """Draw horizontal grid lines with their percentage at the right end (x = `end`), above the line.
-
-        A percentage is left out where a reference line of the chart (`crowded`) is within `room` of it.
-        """
-        for tick in ticks:
-            self.rule(tick)
-            if not any(abs(tick - line) < room for line in crowded):
-                self.write(end, tick, f"{tick:g}%", self.palette.grey, "top left", 12)
-
-    def references(self, rates: Sequence[Reference], *, end: float) -> None:
-        """Draw horizontal lines from 0 to `end` with their labels, moved apart where they would overlap."""
-        (low, high), pixel = self._layout["yaxis"]["range"], self.pixel
-        wanted = [100 * r.estimate.value + (-11 if r.below else 10) * pixel for r in rates]
-        heights = sorted(spread(wanted, 17 * pixel, low + 8 * pixel, high - 6 * pixel))
-        for rate, height in zip(sorted(rates, key=lambda r: r.estimate.value), heights, strict=True):
-            if rate.dash:
-                width = 1.5 if rate.dash == "dot" else 2
-                level = 100 * rate.estimate.value
-                self.segment((0, end), level, rate.color, width=width, dash=rate.dash, layer="below")
-            told = f"{rate.words}  <b>{percent(rate.estimate)}</b>"
-            self.write(0.935 * end, height, told, rate.color, "middle left")
+    def axes(self, x: Axis, y: Axis | None = None) -> None:
+        """Mark and name the axes; the levels of y are lines of the grid, and without y those of x are."""
+        self.ticks(x.marks, x.words, showline=False)
+        if x.title:
+            self.axis_title(x.title)
+        if y is None:
+            for mark in x.marks:
+                self.grid(mark, self.ends)
+            return
+        self.yaxis(showticklabels=True, tickvals=list(y.marks), ticktext=list(y.words))
+        for mark in y.marks:
+            self.rule(mark)
+        places = (x.ends[0], *x.broken, x.ends[1])
+        for start, end in zip(places[::2], places[1::2], strict=True):
+            self.segment((start, end), 0, self.palette.grey, yref="paper")
+        for at in x.broken:
+            self.segment((at - 0.04, at + 0.04), (-0.018, 0.018), self.palette.grey, yref="paper")
+        if y.title:
+            self.above(y.title, x=x.ends[0], shift=(-36, 9))
 
     def yaxis(self, **properties: Any) -> None:
         """Set properties of the y axis."""
         self._layout["yaxis"].update(properties)
-
-    def margins(self, **pixels: int) -> None:
-        """Set margins (l, r, t, b)."""
-        self._layout["margin"].update(pixels)
 
     def remark(
         self,
@@ -435,25 +379,15 @@ class Sketch:
         place, grey = ("paper", "paper"), self.palette.grey
         self.remark(words, grey, x=0.5, y=0, refs=place, shift=(0, -below), anchor=("center", "top"), size=12)
 
-    def above(self, words: str, *, x: float, right: bool = False) -> None:
-        """Write over the plot, beginning at x, or ending there (`right`)."""
+    def above(self, words: str, *, x: float, right: bool = False, shift: tuple[float, float] = (0, 3)) -> None:
+        """Write over the plot, beginning at x, or ending there (`right`), moved by pixels."""
         side = ("right" if right else "left", "bottom")
-        self.remark(words, self.palette.grey, x=x, y=1, refs=("x", "paper"), shift=(0, 3), anchor=side, size=12)
+        self.remark(words, self.palette.grey, x=x, y=1, refs=("x", "paper"), shift=shift, anchor=side, size=12)
 
     def in_the_middle(self, words: str) -> None:
         """Write in the middle of an empty plot."""
         place, fill = ("paper", "paper"), self.palette.background
         self.remark(words, self.palette.grey, x=0.5, y=0.5, refs=place, anchor=("center", "middle"), fill=fill)
-
-    def label_column(self, wanted: Sequence[tuple[float, str, str]], *, head: str = "") -> None:
-        """Write (height, words, colour) right of the plot, moved apart where they would overlap, `head` above them."""
-        (low, high), pixel, place = self._layout["yaxis"]["range"], self.pixel, ("paper", "paper")
-        if head:
-            side = ("left", "bottom")
-            self.remark(head, self.palette.grey, x=1, y=1, refs=place, shift=(8, 3), anchor=side, size=11)
-        heights = spread([w[0] for w in wanted], 17 * pixel, low + 7 * pixel, high - 7 * pixel)
-        for height, (_, words, color) in zip(heights, wanted, strict=True):
-            self.remark(words, color, x=1, y=height, refs=("paper", "y"), shift=(8, 0))
 
     def shade_row(self, y: tuple[float, float], color: str, *, left: int, right: int) -> None:
         """Fill rows over the plot and over the columns at its left and right (their widths in pixels)."""
@@ -465,6 +399,10 @@ class Sketch:
             {**side, **pixels, "xanchor": 0, "x0": -left, "x1": 1},
             {**side, **pixels, "xanchor": 1, "x0": -1, "x1": right},
         ]
+
+    def lead(self, start: float, end: float, color: str, *, length: int) -> None:
+        """Draw a thin line from a height at the right end of the plot to another, `length` pixels beside it."""
+        self.segment((1, length), (start, end), color, xref="paper", xsizemode="pixel", xanchor=1)
 
     def note(self, **facts: Any) -> None:
         """Leave facts in the chart for those who test it."""
@@ -483,13 +421,21 @@ class Sketch:
         return [{**trace, "textfont": font, "cliponaxis": False, "hoverinfo": "skip", "name": "words"}]
 
 
-def bare(palette: Palette, *, height: int, x: tuple[float, float], y: tuple[float, float]) -> Sketch:
-    """Return an empty chart with fixed ranges, no legend and no decoration."""
+def bare(
+    palette: Palette,
+    *,
+    height: int,
+    x: tuple[float, float],
+    y: tuple[float, float],
+    margins: tuple[int, int, int, int] = (9, 14, 8, 30),
+) -> Sketch:
+    """Return an empty chart with fixed ranges, no legend and no decoration; margins are left, right, top, bottom."""
     return Sketch(
         palette,
         {
             "height": height,
-            "margin": {"l": 9, "r": 14, "t": 8, "b": 30},
+            "margin": dict(zip("lrtb", margins, strict=True)),
+            "annotations": [],
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
             "font": {"family": _FONT, "size": 13, "color": palette.ink},
@@ -518,6 +464,7 @@ def bare(palette: Palette, *, height: int, x: tuple[float, float], y: tuple[floa
                 "zeroline": False,
                 "showticklabels": False,
                 "ticks": "",
+                "tickfont": {"color": palette.grey, "size": 12},
             },
         },
     )
@@ -573,44 +520,13 @@ def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list
     return result
 
 
-_STEPS = (0.15, 0.25, 0.4, 0.6, 0.8, 1.05)
-_NARROWEST = 0.45
-"""Share of the longer side that the shorter side of an axis of gaps has at least."""
+def gaps(values: Iterable[float], title: str = "", *, parts: int = 4) -> Axis:
+    """Return an axis of gaps that holds these values, and always the usual ones, from -0.15 to 0.25."""
 
+    def words(mark: float) -> str:
+        return gap(mark, decimals=1) if mark else "0"
 
-def framed(
-    palette: Palette,
-    *,
-    height: int,
-    x: tuple[float, float],
-    y: tuple[float, float],
-    margins: tuple[int, int, int, int] = (9, 14, 8, 30),
-) -> Sketch:
-    """Return an empty chart with fixed ranges, remarks outside the plot, and margins (left, right, top, bottom)."""
-    sketch = bare(palette, height=height, x=x, y=y)
-    sketch._layout |= {"margin": dict(zip("lrtb", margins, strict=True)), "annotations": []}
-    sketch.yaxis(ticks="", tickfont={"color": palette.grey, "size": 12})
-    return sketch
-
-
-def gap_range(values: Iterable[float]) -> tuple[float, float]:
-    """Return the range of an axis of gaps: from -0.15 to 0.25, wider in steps where a value lies beyond."""
-    known = [v for v in values if not math.isnan(v)]
-    below = _step(-min(known, default=0.0), first=0)
-    above = _step(max(known, default=0.0), first=1)
-    below, above = (_step(max(side, _NARROWEST * other), first=0) for side, other in ((below, above), (above, below)))
-    return -below, above
-
-
-def _step(reach: float, *, first: int) -> float:
-    return next((step for step in _STEPS[first:] if step >= reach), _STEPS[-1])
-
-
-def gap_axis(low: float, high: float) -> tuple[list[float], list[str]]:
-    """Return round gaps within the range and how they are written."""
-    step = round_step(high - low, (0.1, 0.2, 0.5), 7)
-    marks = [round(step * i, 1) for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    return marks, [gap(mark, decimals=1) if mark else "0" for mark in marks]
+    return rounded([-0.15, 0.25, *values], title, words=words, span=0.4, parts=parts)
 
 
 def plain_name(name: str, longest: int = 40) -> str:

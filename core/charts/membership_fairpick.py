@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.charts.drawing import (
-    Drawing,
-    Palette,
-    Sketch,
-    error_bars,
-    framed,
-    group_style,
-    plain_name,
-    short,
-)
+from core.charts.drawing import Axis, Drawing, Palette, Sketch, error_bars, group_style, plain_name, rounded, short
+from core.charts.lines import Curve, draw_lines, level
 from core.charts.membership_epsilon import ends, reached, value_of, within
+from core.charts.rows import Mark, Row, draw_rows
 from core.estimates import Estimate, count, gap, not_measured
 from core.membership.findings import CurveBand, FairPickFindings
 
 _MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "TPR − FPR gap"}
-_ROW = 46
-_STEP, _LEAST = 0.05, 0.15  # of the axis of gaps, and how long it is at least
+_LEAST = 0.15  # how long the axis of gaps is at least
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,14 +47,17 @@ def draw_fairpick(bands: Sequence[CurveBand], palette: Palette, *, now: float, m
     )
     done = sorted((b for b in bands if b.variant in ("fairpick", "random")), key=lambda b: b.at)
     before = next((value_of(b, measure) for b in reversed(done) if b.at == 1.0), not_measured())
-    low, high = _range(v for b in done for v in reached(b, measure))
-    sketch = _axes(palette, (low, high), min([0.4, now, *(b.at for b in done)]))
+    y = rounded([0.0, *(v for b in done for v in reached(b, measure))], _MEASURES[measure], words=_level, span=_LEAST)
+    x = _thetas(min([0.4, now, *(b.at for b in done)]))
+    curves = [level(x, 0.0, palette.ink, dash="solid")]
     if not math.isnan(before.value):
-        sketch.rule(before.value, palette.before, width=2, dash="dash")
-    sketch.segment(now, (low, high), palette.ink)
+        words = f"<b>{gap(before.value)}</b> before"
+        curves.append(level(x, before.value, palette.before, words, dash="dash"))
+    curves += [_curve([b for b in done if b.variant == way.variant], way, now, measure) for way in ways]
+    head = f"at θ = {now:g}" if any(math.isclose(b.at, now) for b in done) else ""
+    sketch = draw_lines(palette, curves, x=x, y=y, at=now, head=head)
     for way in ways:
-        _draw(sketch, [b for b in done if b.variant == way.variant], way, measure, (low, high))
-    _labels(sketch, done, ways, before, now, measure)
+        _dots(sketch, [b for b in done if b.variant == way.variant], way, measure, y.ends)
     columns = ["theta", "deletion", "repeats", _MEASURES[measure], "low", "high", "rows deleted"]
     rows = []
     for b in done:
@@ -71,41 +66,42 @@ def draw_fairpick(bands: Sequence[CurveBand], palette: Palette, *, now: float, m
     return Drawing.of(sketch, _alt(done, ways, before, now, measure), rows, columns)
 
 
-def _range(values: Iterable[float]) -> tuple[float, float]:
-    """Return a range in steps of 0.05 that holds 0 and all values."""
-    known = [0.0, *(v for v in values if not math.isnan(v))]
-    low, high = _STEP * math.floor(min(known) / _STEP + 1e-9), _STEP * math.ceil(max(known) / _STEP - 1e-9)
-    return (low, high) if high - low >= _LEAST else (low, low + _LEAST)
+def _level(height: float) -> str:
+    return gap(height, decimals=2) if abs(height) > 1e-9 else "0"
 
 
-def _axes(palette: Palette, y: tuple[float, float], first: float) -> Sketch:
+def _thetas(first: float) -> Axis:
+    """Return the axis of theta, from the first or below it up to 1."""
     start = 0.2 * math.floor(first / 0.2 + 1e-9)
-    width = 1.0 - start
-    sketch = framed(palette, height=300, x=(start - 0.05 * width, 1 + 0.05 * width), y=y, margins=(46, 118, 24, 48))
-    marks = [round(start + 0.2 * i, 1) for i in range(round(width / 0.2) + 1)]
-    sketch.ticks(marks, "{:g}")
-    step = _STEP if y[1] - y[0] <= 6 * _STEP else 2 * _STEP if y[1] - y[0] <= 12 * _STEP else 10 * _STEP
-    levels = [step * i for i in range(math.ceil(y[0] / step - 1e-9), math.floor(y[1] / step + 1e-9) + 1)]
-    texts = [gap(level, decimals=2) if abs(level) > 1e-9 else "0" for level in levels]
-    sketch.yaxis(showticklabels=True, tickvals=levels, ticktext=texts)
-    for level, text in zip(levels, texts, strict=True):
-        zero = text == "0"
-        sketch.rule(level, palette.ink if zero else "", width=1.5 if zero else 1)
-    sketch.axis_title("share of the groups' differences kept (θ)")
-    return sketch
+    marks = [round(start + 0.2 * i, 1) for i in range(round((1.0 - start) / 0.2) + 1)]
+    room = 0.05 * (1.0 - start)
+    title = "share of the groups' differences kept (θ)"
+    return Axis(ends=(start - room, 1 + room), marks=marks, words=[f"{mark:g}" for mark in marks], title=title)
 
 
-def _draw(sketch: Sketch, there: Sequence[CurveBand], way: _Way, measure: str, y: tuple[float, float]) -> None:
-    """Draw a way's curve, its band, and a dot with its interval at every theta measured."""
-    there = [b for b in there if not math.isnan(value_of(b, measure).value)]
+def _curve(bands: Sequence[CurveBand], way: _Way, now: float, measure: str) -> Curve:
+    """Return a way's curve, named by its value at the slider where that is measured."""
+    there = [(b.at, value_of(b, measure)) for b in bands if not math.isnan(value_of(b, measure).value)]
+    here = next((e.value for at, e in there if math.isclose(at, now)), None)
+    return Curve.of(
+        [at for at, _ in there],
+        [e for _, e in there],
+        scale=1.0,
+        color=way.color,
+        dash=way.dash,
+        width=way.width,
+        words=way.name if here is None else f"<b>{gap(here)}</b> {way.name}",
+        now=here,
+    )
+
+
+def _dots(sketch: Sketch, bands: Sequence[CurveBand], way: _Way, measure: str, y: tuple[float, float]) -> None:
+    """Draw a dot with its interval at every theta measured."""
+    there = [b for b in bands if not math.isnan(value_of(b, measure).value)]
     limits = [within(1.0, ends(value_of(b, measure)), y) for b in there]
-    xs = [b.at for b in there]
-    if len(there) > 1:
-        sketch.band(xs, [e[0] for e in limits], [e[2] for e in limits], way.color, opacity=0.12)
-        sketch.line(xs, [e[1] for e in limits], way.color, width=way.width, dash=way.dash)
     sketch.markers(
-        [x + (way.aside if x < 1 else 0) for x in xs],
-        [e[1] for e in limits],
+        [b.at + (way.aside if b.at < 1 else 0) for b in there],
+        [value for _, value, _ in limits],
         size=11,
         opacity=1,
         color=way.color,
@@ -113,7 +109,9 @@ def _draw(sketch: Sketch, there: Sequence[CurveBand], way: _Way, measure: str, y
         rim=(sketch.palette.background, 1.5),
         told=[f"{way.name}, {_told(b, measure)}" for b in there],
         cliponaxis=False,
-        error_y=error_bars([e[2] - e[1] for e in limits], [e[1] - e[0] for e in limits], way.color),
+        error_y=error_bars(
+            [high - value for _, value, high in limits], [value - low for low, value, _ in limits], way.color
+        ),
     )
 
 
@@ -121,31 +119,6 @@ def _told(found: CurveBand, measure: str) -> str:
     e, rows = value_of(found, measure), value_of(found, "deleted").value
     gone = "" if math.isnan(rows) else f", {count(round(rows))} rows deleted"
     return f"θ = {found.at:g}: {_MEASURES[measure]} {gap(e.value)} ({gap(e.low)} to {gap(e.high)}){gone}"
-
-
-def _labels(
-    sketch: Sketch,
-    done: Sequence[CurveBand],
-    ways: Sequence[_Way],
-    before: Estimate,
-    now: float,
-    measure: str,
-) -> None:
-    """Name the curves at the right, with their values at the slider where these are measured."""
-    wanted = [(before.value, f"<b>{gap(before.value)}</b> before", sketch.palette.before)]
-    wanted = [] if math.isnan(before.value) else wanted
-    for way in ways:
-        there = [b for b in done if b.variant == way.variant and not math.isnan(value_of(b, measure).value)]
-        if not there:
-            continue
-        here = next((b for b in there if math.isclose(b.at, now)), None)
-        value = value_of(here, measure).value if here else math.nan
-        words = way.name if math.isnan(value) else f"<b>{gap(value)}</b> {way.name}"
-        wanted.append((value_of(there[0], measure).value, words, way.color))
-    if not wanted:
-        sketch.in_the_middle("being measured")
-    head = f"at θ = {now:g}" if any(math.isclose(b.at, now) for b in done) else ""
-    sketch.label_column(wanted, head=head)
 
 
 def _alt(done: Sequence[CurveBand], ways: Sequence[_Way], before: Estimate, now: float, measure: str) -> str:
@@ -172,18 +145,15 @@ def draw_deleted(found: FairPickFindings, palette: Palette, *, group_names: Sequ
     """
     names = [name for name in reversed(group_names) if name in found.deleted]
     rows = [found.deleted[name] for name in names]
-    end = max([1, *rows])
-    rows_shown = max(1, len(names))
-    sketch = framed(
-        palette, height=_ROW * rows_shown + 12, x=(0, 1.02 * end), y=(rows_shown - 0.65, -0.65), margins=(9, 14, 4, 8)
-    )
-    sketch.no_xaxis()
-    two = len(group_names) == 2
-    for i, (name, number) in enumerate(zip(names, rows, strict=True)):
+    two, lines = len(group_names) == 2, []
+    for name, number in zip(names, rows, strict=True):
         color = group_style(palette, group_names.index(name)).color if two else palette.before
         share = f" ({100 * number / sum(rows):.0f}% of the rows deleted)" if sum(rows) else ""
-        sketch.bars([number], [i], {"color": color}, told=f"{short(name, 60)}: {count(number)}{share}", width=0.34)
-        sketch.write(0, i - 0.4, f"{short(name, 30)} <b>{count(number)}</b>", color, "middle right")
+        told = f"{short(name, 60)}: {count(number)}{share}"
+        mark = Mark(at=number, bar=0, color=color, symbol="", told=told)
+        lines.append(Row(name=short(name, 26), value=f"<b>{count(number)}</b>", color=color, marks=[mark]))
+    axis = rounded([0, *rows], "rows deleted", words="{:,.0f}".format)
+    sketch = draw_rows(palette, lines, axis)
     told = "; ".join(f"{plain_name(name)} {count(number)}" for name, number in zip(names, rows, strict=True))
     alt = f"Rows deleted per group at theta {found.theta:g}: {told or 'none'}."
     return Drawing.of(sketch, alt, {"group": names, "rows deleted": rows})

@@ -12,36 +12,20 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from core.charts.drawing import (
-    Drawing,
-    Palette,
-    Sketch,
-    cells,
-    framed,
-    gap_axis,
-    gap_range,
-    group_style,
-    limits,
-    lines_of,
-    plain_name,
-    short,
-)
+from core.charts.drawing import Drawing, Palette, Sketch, cells, gaps, group_style, limits, lines_of, plain_name, short
+from core.charts.rows import Mark, Row, draw_rows, spans
 from core.estimates import Estimate, gap
 from core.membership.attacks import ATTACK_TITLES
 from core.membership.disparity import DisparityResult, GapTest
 from core.membership.findings import AttackFindings, MembershipFindings
 
-_HEIGHT = 332
-_LEFT, _RIGHT = 138, 66  # pixels of the columns of names and values
-_PLACES = (0.0, 1.0, 2.6, 3.6)  # of the rows; a head is above the first and the third
-_TOP, _SHADED, _BOTTOM = -1.1, 1.5, 4.1  # of the y axis, in rows
-_HEAD = 0.5  # of a head above its row, in rows
 _ONE_LINE = (8, 12)  # letters of the groups' names that leave the heads on one line
 _LETTERS = 28  # of a line in the plot of a narrow screen
+_NAME = 18  # letters of a line of a group's name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _Gap:
     """One gap: its name, what it means, its value, and why there is none."""
 
     name: str
@@ -93,20 +77,14 @@ def draw_gaps_between(findings: MembershipFindings, palette: Palette, *, group: 
     result = _result(found, group)
     names = (result.group, result.others) if result else _names(findings, group)
     rows = [*_verdict_rows(found, result, ATTACK_TITLES.get(name, name)), _lira_row(findings, names[0])]
-    ends = [v for r in rows if r.estimate for v in (r.estimate.low, r.estimate.value, r.estimate.high)]
-    low, high = gap_range(ends)
-    sketch = framed(palette, height=_HEIGHT, x=(low, high), y=(_BOTTOM, _TOP), margins=(_LEFT, _RIGHT, 8, 30))
-    sketch.ticks(*gap_axis(low, high))
-    sketch.shade_row((_SHADED, _BOTTOM), palette.pale, left=_LEFT - 2, right=_RIGHT - 2)
-    if any(row.measured for row in rows):
-        sketch.segment(0, (_PLACES[0] - _HEAD, _BOTTOM), palette.ink, width=1.5)
-    _heads(sketch, names, "flagged more", _PLACES[0])
-    _heads(sketch, names, "more exposed", _PLACES[2])
-    for y, row in zip(_PLACES, rows, strict=True):
-        _draw(sketch, row, y, palette.pale if y > _SHADED else palette.background)
+    lines = [_line(row, palette) for row in rows]
+    lines = [Row(name=""), *lines[:2], Row(name="", shaded=True), *lines[2:]]  # with a head for each two
+    sketch = draw_rows(palette, lines, gaps(spans(lines)))
+    _head(sketch, names, "flagged more", 0)
+    _head(sketch, names, "more exposed", 3)
     if found is not None and result is None:
         words = lines_of(rows[0].reason, width=_LETTERS, most=6)
-        sketch.at_left(0.5, words, palette.grey, (0, 0), size=12, fill=palette.background)
+        sketch.at_left(1.5, words, palette.grey, (0, 0), size=12, fill=palette.background)
     return Drawing.of(sketch, _alt(rows, names), _cells(rows, names))
 
 
@@ -121,7 +99,7 @@ def _names(findings: MembershipFindings, group: int) -> tuple[str, str]:
     return (every[1], every[0]) if len(every) == 2 else (every[min(group, len(every) - 1)], "all others")
 
 
-def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, title: str) -> list[_Row]:
+def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, title: str) -> list[_Gap]:
     """Return the three gaps of an attack's verdicts."""
     muted, flagged, reason = found is not None and found.muted, "members flagged", "being measured"
     if found is not None and found.muted:
@@ -135,10 +113,10 @@ def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, 
         ("advantage_gap", "TPR − FPR gap", "net of false positives"),
     )
     if result is None:
-        return [_Row(name=name, words=words, attack=title, reason=reason) for _, name, words in kinds]
+        return [_Gap(name=name, words=words, attack=title, reason=reason) for _, name, words in kinds]
     rates = {"vd": result.recall, "fpr_gap": result.false_alarms}
     return [
-        _Row(
+        _Gap(
             name=name,
             words=words,
             attack=title,
@@ -152,17 +130,17 @@ def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, 
     ]
 
 
-def _lira_row(findings: MembershipFindings, group: str) -> _Row:
+def _lira_row(findings: MembershipFindings, group: str) -> _Gap:
     """Return LiRA's gap in TPR at 1% FPR."""
     title, lira = ATTACK_TITLES["lira"], findings.attacks.get("lira")
     words = "TPR at 1% FPR"
     if lira is None:
         reason = "not run" if "lira" in findings.not_run else "being measured"
-        return _Row(name="LiRA gap", words=words, attack=title, reason=reason)
+        return _Gap(name="LiRA gap", words=words, attack=title, reason=reason)
     found = next((one for one in lira.low_fpr if one.group == group), None)
     if found is None:
-        return _Row(name="LiRA gap", words=words, attack=title, reason="n/a, the group is too small")
-    return _Row(
+        return _Gap(name="LiRA gap", words=words, attack=title, reason="n/a, the group is too small")
+    return _Gap(
         name="LiRA gap",
         words=f"TPR at {100 * found.fpr:g}% FPR",
         attack=title,
@@ -173,35 +151,40 @@ def _lira_row(findings: MembershipFindings, group: str) -> _Row:
     )
 
 
-def _heads(sketch: Sketch, names: tuple[str, str], what: str, above: float) -> None:
-    """Write above a row, on either side of 0, who is flagged more or more exposed there."""
+def _head(sketch: Sketch, names: tuple[str, str], what: str, y: int) -> None:
+    """Write in a row, on either side of 0, who is flagged more or more exposed in those below."""
     first, second = (short(name, 16) for name in names)
     gap_of = "<br>" if len(names[0]) > _ONE_LINE[0] or len(names[1]) > _ONE_LINE[1] else " "
-    place: dict[str, Any] = {"x": 0, "y": above - _HEAD, "size": 12}
+    place: dict[str, Any] = {"x": 0, "y": y + 0.4, "size": 12}
     left, right = (group_style(sketch.palette, code).color for code in (0, 1))
     sketch.remark(f"← {second}{gap_of}{what}", left, shift=(-7, 0), anchor=("right", "bottom"), **place)
     sketch.remark(f"{first}{gap_of}{what} →", right, shift=(7, 0), anchor=("left", "bottom"), **place)
 
 
-def _draw(sketch: Sketch, row: _Row, y: float, fill: str) -> None:
-    """Draw a row: its two names, its interval, its value."""
-    palette = sketch.palette
-    ink = palette.muted if row.muted else palette.ink
-    sketch.at_left(y, f"<b>{row.name}</b>", ink, (4 - _LEFT, 9))
-    sketch.at_left(y, row.words, palette.grey, (4 - _LEFT, -8), size=12)
-    if not row.measured or row.estimate is None:
-        waiting = row.reason == "being measured"
-        if waiting or y == _PLACES[3] or row.reason == "n/a":
-            words = lines_of(row.reason, width=_LETTERS, most=4)
-            sketch.at_left(y, words, palette.grey, (0, 0), size=12, fill=fill)
-        told = "…" if waiting else "n/a"
+def _line(row: _Gap, palette: Palette) -> Row:
+    """Return a row with its two names, its interval and its value, or with the reason why there is none."""
+    marks, note = [], ""
+    if row.measured and row.estimate is not None:
+        told = gap(row.estimate.value)
+        value = told if row.muted else f"<b>{told}</b>"
+        marks = [_mark(row, row.estimate, palette)]
     else:
-        told = gap(row.estimate.value) if row.muted else f"<b>{gap(row.estimate.value)}</b>"
-        _mark(sketch, row, row.estimate, y)
-    sketch.at_right(y, told, ink, _RIGHT - 8)
+        waiting = row.reason == "being measured"
+        if waiting or row.name == "LiRA gap" or row.reason == "n/a":
+            note = lines_of(row.reason, width=_LETTERS, most=3)
+        value = "…" if waiting else "n/a"
+    return Row(
+        name=f"<b>{row.name}</b>",
+        below=row.words,
+        value=value,
+        note=note,
+        color=palette.muted if row.muted else "",
+        marks=marks,
+        shaded=not row.flags,
+    )
 
 
-def _look(row: _Row, palette: Palette) -> tuple[str, str]:
+def _look(row: _Gap, palette: Palette) -> tuple[str, str]:
     """Return colour and marker by the group that the gap is larger for; grey where the interval holds 0."""
     if row.muted:
         return palette.muted, "circle-open"
@@ -211,19 +194,20 @@ def _look(row: _Row, palette: Palette) -> tuple[str, str]:
     return style.color, style.symbol
 
 
-def _mark(sketch: Sketch, row: _Row, found: Estimate, y: float) -> None:
-    color, symbol = _look(row, sketch.palette)
-    if not math.isnan(found.low):
-        stroke = {"color": color, "width": 2 if row.muted else 4, "dash": "dot" if row.muted else "solid"}
-        sketch.scatter(x=[found.low, found.high], y=[y, y], mode="lines", line=stroke, hoverinfo="skip")
-    look: dict[str, Any] = {"color": color, "symbol": symbol}
-    if row.muted:  # a ring that lets no interval through
-        look = {"symbol": "circle", "color": sketch.palette.background, "rim": (color, 2)}
-    size = 14 if symbol == "diamond" else 13
-    sketch.markers([found.value], [y], size=size, opacity=1, **look, told=[_hover(row)])
+def _mark(row: _Gap, found: Estimate, palette: Palette) -> Mark:
+    color, symbol = _look(row, palette)
+    return Mark(
+        at=found.value,
+        ends=(found.low, found.high),
+        color=color,
+        symbol=symbol,
+        told=_hover(row),
+        stroke=2 if row.muted else 4,
+        dash="dot" if row.muted else "solid",
+    )
 
 
-def _hover(row: _Row) -> str:
+def _hover(row: _Gap) -> str:
     """Return a row in full: the interval, the smallest gap that would have been found, the test."""
     e = row.estimate
     told = f"{row.name} {gap(e.value)} ({gap(e.low)} to {gap(e.high)})" if e else row.name
@@ -235,13 +219,13 @@ def _hover(row: _Row) -> str:
     )
 
 
-def _alt(rows: list[_Row], names: tuple[str, str]) -> str:
+def _alt(rows: list[_Gap], names: tuple[str, str]) -> str:
     first, second = (plain_name(name) for name in names)
     told = "; ".join(_said(row, first, second) for row in rows)
     return f"Four gaps, {first} minus {second}, with intervals; verdicts by {rows[0].attack}. {told}."
 
 
-def _said(row: _Row, first: str, second: str) -> str:
+def _said(row: _Gap, first: str, second: str) -> str:
     if not row.measured or row.estimate is None:
         return f"{row.name}: {plain_name(row.reason, 160).rstrip('.')}"
     e = row.estimate
@@ -253,7 +237,7 @@ def _said(row: _Row, first: str, second: str) -> str:
     return f"{value}, {first if e.value > 0 else second} {'flagged more' if row.flags else 'more exposed'}"
 
 
-def _cells(rows: list[_Row], names: tuple[str, str]) -> list[dict[str, Any]]:
+def _cells(rows: list[_Gap], names: tuple[str, str]) -> list[dict[str, Any]]:
     nan = math.nan
     return [
         {
@@ -272,10 +256,6 @@ def _cells(rows: list[_Row], names: tuple[str, str]) -> list[dict[str, Any]]:
     ]
 
 
-_GROUP_ROW, _VALUES = 46, 118
-_LONGEST = 44  # letters of a group's name, which stands above its row
-
-
 def draw_group_gaps(found: AttackFindings, palette: Palette) -> Drawing:
     """Draw the TPR − FPR gap of every group that was measured, and VD as a thin mark beside it.
 
@@ -287,16 +267,8 @@ def draw_group_gaps(found: AttackFindings, palette: Palette) -> Drawing:
         Of an attack that gives verdicts.
     """
     results = found.disparities.results if found.disparities is not None else ()
-    reach = [v for r in results for v in (r.advantage_gap.low, r.advantage_gap.high, r.vd.value)]
-    low, high = gap_range(reach)
-    rows = max(len(results), 1)
-    y = (rows - 0.6, -0.8)
-    sketch = framed(palette, height=_GROUP_ROW * rows + 66, x=(low, high), y=y, margins=(14, _VALUES, 8, 48))
-    sketch.ticks(*gap_axis(low, high))
-    sketch.axis_title("group minus all others")
-    sketch.segment(0, y, palette.ink, width=1.5)
-    for i, result in enumerate(results):
-        _group_row(sketch, result, i, muted=found.muted)
+    lines = [_group_line(result, palette, muted=found.muted) for result in results]
+    sketch = draw_rows(palette, lines, gaps(spans(lines), "group minus all others", parts=3))
     if not results:
         sketch.in_the_middle("no group is large enough")
     told = "; ".join(_group_said(result) for result in results) or "no group is large enough"
@@ -304,35 +276,32 @@ def draw_group_gaps(found: AttackFindings, palette: Palette) -> Drawing:
     return Drawing.of(sketch, alt, _group_cells(found))
 
 
-def _group_row(sketch: Sketch, result: DisparityResult, y: int, *, muted: bool) -> None:
-    palette = sketch.palette
-    real, test = result.advantage_gap, result.tests["advantage_gap"]
-    color = palette.chance
-    if test.significant and not muted:
-        color = group_style(palette, int(real.value > 0)).color
-    sketch.at_left(y, short(result.group, _LONGEST), palette.ink, (0, 17), fill=palette.background)
-    sketch.bare_line([real.low, real.high], [y, y], color, width=4)
-    sketch.markers(
-        [result.vd.value],
-        [y],
-        size=13,
-        symbol="line-ns",
-        rim=(palette.muted if muted else palette.before, 2),
-        told=[f"VD {gap(result.vd.value)} ({gap(result.vd.low)} to {gap(result.vd.high)})"],
-    )
+def _group_line(result: DisparityResult, palette: Palette, *, muted: bool) -> Row:
+    real, vd, test = result.advantage_gap, result.vd, result.tests["advantage_gap"]
+    told = test.significant and not muted
     least = f"smallest gap found in four of five such samples: {test.smallest_detectable:.3f}"
-    sketch.markers(
-        [real.value],
-        [y],
-        size=12,
-        color=color,
-        opacity=1,
-        symbol="circle" if real.value > 0 or not test.significant else "diamond",
-        told=[f"{escape(_group_said(result), quote=False)}<br>{least}"],
+    value = f"<b>{gap(real.value)}</b>" if told else gap(real.value)
+    return Row(
+        name=lines_of(result.group, width=_NAME, most=2),
+        value=f"{value} <span style='font-size:11px'>p {escape(_p(test.p_adjusted), quote=False)}</span>",
+        marks=[
+            Mark(
+                at=vd.value,
+                color=palette.muted if muted else palette.before,
+                symbol="line-ns",
+                size=13,
+                told=f"VD {gap(vd.value)} ({gap(vd.low)} to {gap(vd.high)})",
+            ),
+            Mark(
+                at=real.value,
+                ends=(real.low, real.high),
+                color=group_style(palette, int(real.value > 0)).color if told else palette.chance,
+                symbol="circle" if real.value > 0 or not test.significant else "diamond",
+                stroke=4,
+                told=f"{escape(_group_said(result), quote=False)}<br>{least}",
+            ),
+        ],
     )
-    told = f"<b>{gap(real.value)}</b>" if test.significant and not muted else gap(real.value)
-    words = f"{told} <span style='font-size:11px'>p {escape(_p(test.p_adjusted), quote=False)}</span>"
-    sketch.at_right(y, words, palette.ink, _VALUES - 6)
 
 
 def _p(value: float) -> str:

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from core.charts.drawing import (
+    Axis,
     Drawing,
     Palette,
     Sketch,
+    bare,
     cells,
-    framed,
     group_style,
     mixed,
     plain_name,
@@ -34,12 +35,7 @@ from core.membership.findings import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 
 _HEIGHT = 300
-_TOP = 24  # pixels for the head of the shaded part
-_PLOT = _HEIGHT - _TOP - 48
 _LEAST = -3.0  # decades: the axes begin at 0.1%
-_PIXEL = -_LEAST / _PLOT
-_LETTER, _DECADE = 6.3, 76.0  # pixels of a letter, and of a decade on a narrow screen
-_LOW_RATE = 0.01
 _ALARMS = 10  # false positives an FPR should rest on
 _SMALLEST = 100  # outsiders and members of a group that gets a curve of its own
 _POINTS = 300
@@ -88,12 +84,8 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
         _draw(sketch, curve)
     at = 0.01 if edge <= -2 + 1e-9 else 0.1 if edge <= -1 + 1e-9 else math.nan
     if not math.isnan(at):
-        there = [curve for curve in curves if not math.isnan(curve.caught(at))]
-        _mark(sketch, there, at)
-        silent = [curve for curve in curves if math.isnan(curve.caught(at))]
-        _silent(sketch, silent, above=18.0 * len(there) * (at > _LOW_RATE))
-    else:
-        _name(sketch, curves)
+        _mark(sketch, [curve for curve in curves if not math.isnan(curve.caught(at))], at)
+    _name(sketch, curves, at)
     return Drawing.of(sketch, _roc_alt(curves, title, at, fewest), _roc_rows(curves), _ROC_COLUMNS)
 
 
@@ -125,14 +117,14 @@ def _curve(name: str, roc: Roc, palette: Palette, look: int) -> _Curve:
 
 
 def _axes(palette: Palette) -> Sketch:
-    sketch = framed(palette, height=_HEIGHT, x=(_LEAST, 0), y=(_LEAST, 0.04), margins=(46, 18, _TOP, 48))
-    ticks = {"tickvals": [-3, -2, -1, 0], "ticktext": ["0.1%", "1%", "10%", "100%"]}
-    sketch.xaxis(**ticks)
-    sketch.yaxis(showticklabels=True, **ticks)
-    for tick in (-2, -1, 0):
-        sketch.grid((_LEAST, 0), tick)
-    sketch.segment((_LEAST, 0), (_LEAST, 0), palette.chance, width=1.5, dash="dot")
-    sketch.axis_title("False positive rate (FPR)", below=24)
+    words = ["0.1%", "1%", "10%", "100%"]
+    x, y = (
+        Axis(ends=(_LEAST, end), marks=[-3, -2, -1, 0], words=words, title=title)
+        for end, title in ((0, "False positive rate (FPR)"), (0.04, ""))
+    )
+    sketch = bare(palette, height=_HEIGHT, x=x.ends, y=y.ends, margins=(46, 18, 26, 48))
+    sketch.axes(x, y)
+    sketch.segment(x.ends, x.ends, palette.chance, width=1.5, dash="dot")
     return sketch
 
 
@@ -164,76 +156,34 @@ def _draw(sketch: Sketch, curve: _Curve) -> None:
 
 
 def _mark(sketch: Sketch, curves: Sequence[_Curve], at: float) -> None:
-    """Draw the TPR at one FPR, with labels above the upper and below the lower curve."""
-    x = math.log10(at)
-    order = sorted(curves, key=lambda curve: curve.caught(at), reverse=True)
-    for curve in order:
+    """Draw the TPR at one FPR."""
+    for curve in sorted(curves, key=lambda curve: curve.caught(at), reverse=True):
+        caught = curve.caught(at)
         sketch.markers(
-            [x],
-            [_decades(curve.caught(at))],
+            [math.log10(at)],
+            [max(math.log10(caught), _LEAST) if caught > 0 else _LEAST],
             size=13 if curve.symbol == "diamond" else 12,
             opacity=1,
             color=curve.color,
             symbol=curve.symbol,
             rim=(sketch.palette.background, 2),
-            told=[f"{short(curve.name)}: {percent(curve.caught(at))} of members at {100 * at:g}% FPR"],
+            told=[f"{short(curve.name)}: {percent(caught)} of members at {100 * at:g}% FPR"],
             cliponaxis=False,
         )
-    if order:
-        _labels(sketch, order, at)
 
 
-def _silent(sketch: Sketch, curves: Sequence[_Curve], *, above: float) -> None:
-    """Say of which curves no TPR can be read, because everybody has the same score."""
-    if not curves:
-        return
-    words = [f"{short(curve.name, 16)}: one score for everybody" for curve in curves]
-    _together(sketch, curves, words, x=0.0, y=_LEAST, shift=(-6.0, 8.0 + above), anchor=("right", "bottom"))
-
-
-def _labels(sketch: Sketch, order: Sequence[_Curve], at: float) -> None:
-    """Write what is caught at `at` above the upper and below the lower marker; together where these are too near."""
-    rows = [_decades(curve.caught(at)) for curve in order]
-    words = [f"{short(curve.name, 16)} <b>{percent(curve.caught(at))}</b>" for curve in order]
-    if at > _LOW_RATE:  # the markers are far at the right: the corner below the diagonal has room
-        where = {"x": 0.0, "y": _LEAST, "shift": (-6.0, 8.0), "anchor": ("right", "bottom")}
-        _together(sketch, order, [f"{told} at {100 * at:g}%" for told in words], **where)
-    elif len(order) == 1 or rows[0] - rows[-1] < 20 * _PIXEL:
-        below = max(rows[-1], _LEAST + 24 * len(order) * _PIXEL)
-        where = {"x": math.log10(at), "y": below, "shift": (10.0, -8.0), "anchor": ("left", "top")}
-        _together(sketch, order, words, **where)
-    else:
-        over = _over(order[0], len(order[0].name[:16]) + 6, at)
-        sketch.remark(words[0], order[0].color, x=_LEAST, y=over, shift=(6, 6), anchor=("left", "bottom"))
-        below = max(rows[-1], _LEAST + 24 * _PIXEL)
-        place = {"x": math.log10(at), "y": below, "shift": (10.0, -6.0), "anchor": ("left", "top")}
-        _together(sketch, order[-1:], words[-1:], **place)
-
-
-def _over(curve: _Curve, letters: int, at: float) -> float:
-    """Return the height that words at the left end clear over their own length, on a narrow screen as well."""
-    end = min(_LEAST + (10 + letters * _LETTER) / _DECADE, 0.0)
-    height = _decades(curve.caught(10**end))
-    near = end > math.log10(at) - 10 / _DECADE  # to the marker
-    return max(height, _decades(curve.caught(at)) + 7 * _PIXEL) if near else height
-
-
-def _together(sketch: Sketch, order: Sequence[_Curve], words: Sequence[str], **place: Any) -> None:
-    """Write several labels as one, line under line, each in its colour."""
-    lines = [f'<span style="color:{curve.color}">{told}</span>' for curve, told in zip(order, words, strict=True)]
-    sketch.remark("<br>".join(lines), sketch.palette.ink, fill=sketch.palette.background, **place)
-
-
-def _decades(rate: float) -> float:
-    """Return the decimal logarithm of a rate, kept on the axis."""
-    return max(math.log10(rate), _LEAST) if rate > 0 else _LEAST
-
-
-def _name(sketch: Sketch, curves: Sequence[_Curve]) -> None:
-    """Name the curves of a sample too small for any rate to be told."""
-    for i, curve in enumerate(curves):
-        words, side = f"<b>{short(curve.name, 24)}</b>", ("right", "bottom")
-        sketch.remark(words, curve.color, x=0, y=_LEAST, shift=(-8, 12 + 17 * i), anchor=side)
+def _name(sketch: Sketch, curves: Sequence[_Curve], at: float) -> None:
+    """Name the curves in the corner under the diagonal, with what is caught at `at` where that can be told."""
+    lines = []
+    for curve in curves:
+        told = f"<b>{short(curve.name, 16)}</b>"
+        if not math.isnan(at) and math.isnan(curve.caught(at)):
+            told = f"{short(curve.name, 16)}: one score for everybody"
+        elif not math.isnan(at):
+            told = f"{short(curve.name, 16)} <b>{percent(curve.caught(at))}</b> at {100 * at:g}%"
+        lines.append(f'<span style="color:{curve.color}">{told}</span>')
+    place, side, fill = (-6, 8), ("right", "bottom"), sketch.palette.background
+    sketch.remark("<br>".join(lines), sketch.palette.ink, x=0, y=_LEAST, shift=place, anchor=side, fill=fill)
 
 
 def _roc_alt(curves: Sequence[_Curve], title: str, at: float, fewest: int) -> str:
@@ -294,7 +244,7 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
     bottom, top = low - _PAD * pixel, high + _PAD * pixel
     names = (short(ranges.group, 13), short(ranges.others, 13))
     left = min(100, max(56, round(6.6 * (max(map(len, (ranges.group[:13], ranges.others[:13]))) + 2))))
-    sketch = framed(
+    sketch = bare(
         palette, height=_STEPS_PLOT + _BELOW + 8, x=(-0.012, _END), y=(bottom, top), margins=(left, 14, 8, _BELOW)
     )
     marks = [round(i / 10, 1) for i in range(11)]
@@ -384,13 +334,9 @@ def _sum(sketch: Sketch, ranges: RangeTable, reached: float, *, muted: bool) -> 
     quiet = muted or not known
     color = palette.muted if quiet else group_style(palette, int(first)).color
     level = 100 * ranges.vd if known else reached
-    marker: dict[str, Any] = {"size": 13, "opacity": 1, "color": color, "symbol": "circle" if first else "diamond"}
-    marker["line"] = {"width": 0}
-    if quiet:
-        marker |= {"size": 11, "color": palette.background, "line": {"width": 2, "color": color}}
-    words = f"VD {_signed(ranges.vd)}"
-    told = {"text": [words], "hovertemplate": "%{text}<extra></extra>"}
-    sketch.scatter(x=[_SUM], y=[level], mode="markers", cliponaxis=False, marker=marker, **told)
+    look: dict[str, Any] = {"color": palette.background, "rim": (color, 2)} if quiet else {"color": color}
+    symbol, size, words = "circle" if first else "diamond", 11 if quiet else 13, f"VD {_signed(ranges.vd)}"
+    sketch.markers([_SUM], [level], size=size, symbol=symbol, opacity=1, told=[words], cliponaxis=False, **look)
     below = bool(ranges.rows) and ranges.rows[-1].difference > 0
     side = ("center", "top" if below else "bottom")
     ink, shown = (palette.grey, words) if quiet else (color, f"<b>{words}</b>")

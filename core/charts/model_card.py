@@ -9,8 +9,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.charts.drawing import Drawing, Palette, Sketch, framed, limits, mixed, plain_name, short, spread
-from core.estimates import Estimate, percent
+from core.charts.drawing import (
+    Axis,
+    Drawing,
+    Palette,
+    Sketch,
+    bare,
+    limits,
+    mixed,
+    percents,
+    plain_name,
+    rounded,
+    short,
+)
+from core.charts.lines import Curve, draw_lines, level
+from core.charts.rows import Mark, Row, draw_rows, rate, spans
+from core.estimates import percent
 from core.model_card import Advice, ReleasedPeople, ReleaseStudy, Tried
 from core.model_card.pinned_people import SETTLED, UNSURE
 
@@ -40,29 +54,29 @@ def draw_release_bits(
     counts : sequence of int
         All numbers of models the axis has; those of the studies when left out.
     """
-    places = {study.n_models: i for i, study in enumerate(studies)}
-    values = [v for s in studies for v in (s.measured.bits.value, s.prediction.bits.value)]
-    low, high = _reach(values)
-    sketch = _over_models(counts or [study.n_models for study in studies], palette, low, high)
-    for tick in _round_steps(low, high):
-        sketch.rule(tick)
-        if tick:
-            sketch.at_left(tick, bits_text(tick).removesuffix(".0"), palette.grey, (0, 8), size=12)
-    xs = list(range(len(studies)))
-    clipped = [(max(s.measured.bits.low, low), min(s.measured.bits.high, high)) for s in studies]
-    if len(studies) > 1:
-        sketch.band(xs, [c[0] for c in clipped], [c[1] for c in clipped], palette.leak)
-    sketch.line(xs, [s.prediction.bits.value for s in studies], palette.before, dash="dash")
-    sketch.line(xs, [s.measured.bits.value for s in studies], palette.leak, width=3)
-    at, many = places[now.n_models], len(counts or studies)
+    x, xs = _models(studies, counts), range(len(studies))
     bits, predicted = now.measured.bits, now.prediction.bits.value
-    sketch.slider(at, predicted, low, size=9, behind=True, color=palette.before, name="predicted")
-    sketch.slider(at, bits.value, low, behind=True, name="measured")
-    words = [
-        (bits.value, f"measured <b>{bits_text(bits.value)}</b>", palette.leak),
-        (predicted, f"predicted <b>{bits_text(predicted)}</b>", palette.before),
+    curves = [
+        Curve(
+            x=xs,
+            y=[study.prediction.bits.value for study in studies],
+            color=palette.before,
+            dash="dash",
+            words=f"<b>{bits_text(predicted)}</b> predicted",
+            now=predicted,
+        ),
+        Curve.of(
+            xs,
+            [study.measured.bits for study in studies],
+            scale=1.0,
+            color=palette.leak,
+            width=3,
+            words=f"<b>{bits_text(bits.value)}</b> measured",
+            now=bits.value,
+        ),
     ]
-    _bits_label(sketch, words, at, many, (low, high))
+    y = rounded([0.0, *(v for curve in curves for v in curve.y if v is not None)], "bits", words=_mark_text)
+    sketch = draw_lines(palette, curves, x=x, y=y, at=_place(studies, now), head=_head(now))
     alt = (
         f"Bits given away by the number of models, from {studies[0].n_models} to {studies[-1].n_models}. At "
         f"{now.n_models}: measured {bits_text(bits.value)} ({bits_text(bits.low)} to {bits_text(bits.high)}), "
@@ -75,21 +89,20 @@ def draw_fullness(
     studies: Sequence[ReleaseStudy], now: ReleaseStudy, palette: Palette, *, counts: Sequence[int] = ()
 ) -> Drawing:
     """Draw the joint bits as a share of what there was to know, by the number of models, with the line at 1."""
-    low, high = 0.0, _MOST_SHARE
-    sketch = _over_models(counts or [study.n_models for study in studies], palette, low, high)
-    for tick in (0.25, 0.5, 0.75):
-        sketch.rule(tick)
-        sketch.at_left(tick, f"{tick:g}", palette.grey, (0, 8), size=12)
-    sketch.segment((0, 1), 1.0, palette.fail, width=2, xref="paper")
-    sketch.at_left(1.0, "1: as a rule everybody is determined", palette.fail, (0, 10))
-    shares = [study.meter.share for study in studies]
-    sketch.line(list(range(len(studies))), [min(share, high) for share in shares], palette.leak, width=3)
-    at, share = next(i for i, s in enumerate(studies) if s.n_models == now.n_models), now.meter.share
-    many = len(counts or studies)
-    sketch.slider(at, min(share, high), low, behind=True, name="share")
-    told = f"<b>{share:.2f}</b>" + (" ▴" if share > high else "")
-    words = f"{bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits: {told}"
-    _bits_label(sketch, [(min(share, high), words, palette.leak)], at, many, (low, high))
+    share, shares = now.meter.share, [study.meter.share for study in studies]
+    marks = (0, 0.25, 0.5, 0.75, 1)
+    y = Axis(ends=(0, _MOST_SHARE), marks=marks, words=[f"{mark:g}" for mark in marks], title="share of the bits")
+    x = _models(studies, counts)
+    curve = Curve(
+        x=range(len(studies)),
+        y=[min(value, _MOST_SHARE) for value in shares],
+        color=palette.leak,
+        width=3,
+        words=f"<b>{share:.2f}</b>" + (" ▴" if share > _MOST_SHARE else "") + " of the bits",
+        now=min(share, _MOST_SHARE),
+    )
+    limit = level(x, 1.0, palette.fail, "<b>1</b> all determined", dash="solid")
+    sketch = draw_lines(palette, [limit, curve], x=x, y=y, at=_place(studies, now), head=_head(now))
     alt = (
         f"What the numbers say about everybody together, as a share of what there was to know, by the number of "
         f"models. At {now.n_models}: {bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits, "
@@ -98,36 +111,23 @@ def draw_fullness(
     return Drawing.of(sketch, alt, _study_rows(studies))
 
 
-def _over_models(counts: Sequence[int], palette: Palette, low: float, high: float) -> Sketch:
-    """Return an empty chart with the numbers of models at equal distances."""
-    last = max(len(counts) - 1, 1)
-    sketch = framed(palette, height=300, x=(0, last), y=(low, high), margins=(9, 14, 26, 30))
-    sketch.ticks(list(range(len(counts))), [f"{count:,}" for count in counts])
-    return sketch
+def _models(studies: Sequence[ReleaseStudy], counts: Sequence[int]) -> Axis:
+    """Return the axis of numbers of models, which stand at equal distances."""
+    numbers = counts or [study.n_models for study in studies]
+    words = [f"{number:,}" for number in numbers]
+    return Axis(ends=(0, max(len(numbers) - 1, 1)), marks=range(len(numbers)), words=words, title="models")
 
 
-def _bits_label(
-    sketch: Sketch, wanted: Sequence[tuple[float, str, str]], at: int, many: int, ends: tuple[float, float]
-) -> None:
-    """Write values beside the marker, on the side of the axis with more room, apart from each other."""
-    (low, high), pixel, fill = ends, sketch.pixel, sketch.palette.background
-    left = at > (many - 1) / 2
-    heights = spread([w[0] + 14 * pixel for w in wanted], 18 * pixel, low + 9 * pixel, high + 12 * pixel)
-    for height, (_, words, color) in zip(heights, wanted, strict=True):
-        side = "right" if left else "left"
-        sketch.remark(words, color, x=at, y=height, shift=(-12 if left else 12, 0), anchor=(side, "middle"), fill=fill)
+def _place(studies: Sequence[ReleaseStudy], now: ReleaseStudy) -> int:
+    return next(i for i, study in enumerate(studies) if study.n_models == now.n_models)
 
 
-def _reach(values: Sequence[float]) -> tuple[float, float]:
-    """Return the range of an axis of bits: from 0, or below where fewer than none were measured."""
-    top = max([1.0, *values])
-    bottom = min([0.0, *values])
-    return 1.15 * bottom, 1.15 * top
+def _head(now: ReleaseStudy) -> str:
+    return f"{now.n_models:,} model{'' if now.n_models == 1 else 's'}"
 
 
-def _round_steps(low: float, high: float) -> list[float]:
-    step = next((10.0**e * f for e in range(-1, 7) for f in (1.0, 2.0, 5.0) if (high - low) / (10.0**e * f) <= 5), 1e7)
-    return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+def _mark_text(bits: float) -> str:
+    return bits_text(bits).removesuffix(".0")
 
 
 def _study_rows(studies: Sequence[ReleaseStudy]) -> list[dict[str, Any]]:
@@ -154,9 +154,6 @@ _EDGE = 7.0  # log-odds at the ends of the axes: 0.09% and 99.91%
 _TICKS = (0.005, 0.05, 0.5, 0.95, 0.995)
 _CELLS = 140  # of the grid on which the others are drawn once
 
-_ROW = 46  # pixels
-_WORDS = 176
-
 
 def draw_pinned(people: ReleasedPeople, study: ReleaseStudy, palette: Palette) -> Drawing:
     """Draw everybody's probability before and after; who is pinned stands in a shaded corner.
@@ -164,8 +161,13 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy, palette: Palette) -
     Filled dots are pinned rightly, crosses wrongly. Everybody else is drawn once where many are at one place.
     """
     before, after = _odds(people.posterior), _odds(study.probability)
-    sketch = framed(palette, height=344, x=(-_EDGE, _EDGE), y=(-_EDGE, _EDGE), margins=(46, 14, 24, 46))
-    _axes(sketch)
+    words = [f"{100 * tick:g}%" for tick in _TICKS]
+    across, up = (
+        Axis(ends=(-_EDGE, _EDGE), marks=[_log_odds(tick) for tick in _TICKS], words=words, title=title)
+        for title in ("before the release", "after")
+    )
+    sketch = bare(palette, height=344, x=across.ends, y=up.ends, margins=(46, 14, 32, 48))
+    sketch.axes(across, up)
     _zones(sketch, people, study)
     sketch.segment((-_EDGE, _EDGE), (-_EDGE, _EDGE), palette.chance, width=1.5, dash="dot")
     others = np.ones(people.n, dtype=bool)
@@ -206,16 +208,6 @@ def _odds(probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 def _log_odds(probability: float) -> float:
     return math.log(probability / (1.0 - probability))
-
-
-def _axes(sketch: Sketch) -> None:
-    marks = [_log_odds(tick) for tick in _TICKS]
-    sketch.ticks(marks, [f"{100 * tick:g}%" for tick in _TICKS])
-    for tick, mark in zip(_TICKS, marks, strict=True):
-        sketch.rule(mark)
-        sketch.at_left(mark, f"{100 * tick:g}%", sketch.palette.grey, (-6, 0), anchor=("right", "middle"), size=12)
-    sketch.axis_title("before the release")
-    sketch.above("after", x=-_EDGE)
 
 
 def _zones(sketch: Sketch, people: ReleasedPeople, study: ReleaseStudy) -> None:
@@ -268,28 +260,21 @@ def draw_recognised(study: ReleaseStudy, palette: Palette) -> Drawing:
         ("Named rightly", "of all people", found.accuracy_before, found.accuracy_after, found.majority),
         ("Balanced", "mean of both groups", found.balanced_before, found.balanced_after, found.majority_balanced),
     )
-    every = [v for _, _, *three in rows for e in three for v in (e.low, e.high) if not math.isnan(v)]
-    low = 100 * min(0.5, *every) - 5
-    sketch = framed(
-        palette, height=_ROW * 2 * len(rows) + 40, x=(low, 101), y=(len(rows) - 0.5, -0.5), margins=(126, 20, 8, 30)
-    )
-    marks = [mark for mark in range(0, 101, 10) if mark >= low]
-    sketch.ticks(marks, "{}%")
-    for y, (name, words, before, after, majority) in enumerate(rows):
-        sketch.at_left(y, f"<b>{name}</b>", palette.ink, (-122, 9))
-        sketch.at_left(y, words, palette.grey, (-122, -9), size=12)
-        for estimate, color, symbol, up, told in (
-            (before, palette.before, "circle-open", -0.16, "before"),
-            (after, palette.leak, "circle", 0.16, "after"),
-        ):
-            _rate(sketch, estimate, y + up, color, symbol)
-            words, shift = f"{told} <b>{percent(estimate)}</b>", (0, 13 if up < 0 else -13)
-            at, side = 100 * estimate.value, ("center", "middle")
-            sketch.remark(words, color, x=at, y=y + up, shift=shift, anchor=side, size=12)
-        sketch.markers([100 * majority.value], [y], size=7, color=palette.chance, name="majority")
-        words, at, left = f"majority {percent(majority)}", 100 * majority.value, majority.value > 0.62
-        side = ("right" if left else "left", "middle")
-        sketch.remark(words, palette.chance, x=at, y=y, shift=(-8 if left else 8, 0), anchor=side, size=12)
+    lines = [
+        Row(
+            name=f"<b>{name}</b>",
+            below=words,
+            value=f"{percent(before)} → <b>{percent(after)}</b>",
+            marks=[
+                rate(majority, palette.chance, "diamond-open", name="majority guess"),
+                rate(before, palette.before, "circle-open", up=-7, name="before"),
+                rate(after, palette.leak, up=7, name="after"),
+            ],
+        )
+        for name, words, before, after, majority in rows
+    ]
+    axis = percents(spans(lines), "named rightly (%), ◇ majority guess")
+    sketch = draw_rows(palette, lines, axis, heads=("", "before → after"))
     table = [
         {"measure": f"{name} {words}", "of": told, "value": e.value, **limits(e)}
         for name, words, before, after, majority in rows
@@ -299,28 +284,23 @@ def draw_recognised(study: ReleaseStudy, palette: Palette) -> Drawing:
     return Drawing.of(sketch, f"People named rightly before and after the release. {told}.", table)
 
 
-def _rate(sketch: Sketch, estimate: Estimate, y: float, color: str, symbol: str) -> None:
-    if not math.isnan(estimate.low):
-        sketch.bare_line([100 * estimate.low, 100 * estimate.high], [y, y], color, width=3)
-    sketch.markers([100 * estimate.value], [y], size=11, color=color, symbol=symbol, rim=(color, 2))
-
-
 def draw_in_common(study: ReleaseStudy, palette: Palette) -> Drawing:
     """Draw the column values that the pinned have more often than the rest: both shares with their intervals."""
     values = study.in_common.values
-    n = max(len(values), 2)
-    sketch = framed(palette, height=_ROW * n + 44, x=(0, 104), y=(n - 0.5, -0.6), margins=(_WORDS, 20, 8, 30))
-    sketch.ticks([0, 25, 50, 75, 100], "{}%")
-    for y, value in enumerate(values):
-        sketch.at_left(y, f"<b>{short(value.value, 26)}</b>", palette.ink, (4 - _WORDS, 8))
-        sketch.at_left(y, short(value.column, 22), palette.grey, (4 - _WORDS, -9), size=12)
-        _rate(sketch, value.among_rest, y + 0.13, palette.before, "circle-open")
-        _rate(sketch, value.among_pinned, y - 0.13, palette.leak, "circle")
-        for estimate, color, up in ((value.among_pinned, palette.leak, 9), (value.among_rest, palette.before, -11)):
-            right, words = estimate.value > 0.8, f"<b>{percent(estimate)}</b>"
-            edge, side = (estimate.low, "right") if right else (estimate.high, "left")
-            shift = (-6 if right else 6, up)
-            sketch.remark(words, color, x=100 * edge, y=y, shift=shift, anchor=(side, "middle"), size=12)
+    lines = [
+        Row(
+            name=f"<b>{short(value.value, 26)}</b>",
+            below=short(value.column, 22),
+            value=f"<b>{percent(value.among_pinned)}</b> · {percent(value.among_rest)}",
+            marks=[
+                rate(value.among_rest, palette.before, "circle-open", up=-6),
+                rate(value.among_pinned, palette.leak, up=6),
+            ],
+        )
+        for value in values
+    ]
+    axis = percents([0.0, 100.0], "share who have it (%)")
+    sketch = draw_rows(palette, lines, axis, heads=("", "pinned · rest"), least=2)
     if not values:
         sketch.in_the_middle("no value is clearly more frequent among them")
     columns = ("column", "value", "among pinned", "pinned low", "pinned high", "among the rest")
@@ -334,8 +314,6 @@ def draw_in_common(study: ReleaseStudy, palette: Palette) -> Drawing:
     return Drawing.of(sketch, f"What the pinned have in common. {told or 'Nothing clear'}.", table, columns)
 
 
-_TRIED_ROW = 25  # pixels
-_TRIED_LEFT, _TRIED_RIGHT = 96, 84
 _TRIED = ("precision", "pinned", "predicted bits")
 _FEWEST = 4.0  # people at the end of the axis at least
 
@@ -357,31 +335,16 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
     chosen : (decimals, epsilon)
         The precision of the controls; its row is set off where it was tried.
     """
-    rows = advice.tried
-    most = max([_FEWEST, *(row.pinned for row in rows)])
-    margins = (_TRIED_LEFT, _TRIED_RIGHT, 24, 14)
-    sketch = framed(
-        palette, height=_TRIED_ROW * len(rows) + 38, x=(0, 1.12 * most), y=(len(rows) - 0.5, -0.5), margins=margins
-    )
-    sketch.no_xaxis()
-    sketch.above("people pinned down", x=0)
-    edge, shift, side = ("paper", "paper"), (_TRIED_RIGHT - 8, 3), ("right", "bottom")
-    sketch.remark("bits predicted", palette.grey, x=1, y=1, refs=edge, shift=shift, anchor=side, size=12)
-    for y, row in enumerate(rows):
-        now = (row.decimals, row.epsilon) == chosen
-        if now:
-            sketch.shade_row((y - 0.5, y + 0.5), palette.pale, left=_TRIED_LEFT - 2, right=_TRIED_RIGHT - 2)
-        bold = ("<b>", "</b>") if now else ("", "")
-        name = f"{bold[0]}{precision_text(row.decimals, row.epsilon)}{bold[1]}"
-        sketch.at_left(y, name, palette.ink if now else palette.grey, (6 - _TRIED_LEFT, 0))
-        color = palette.leak if row.pinned else palette.prior
-        words = f"<b>{row.pinned:,}</b>" if row.pinned else _none(row)
-        sketch.remark(words, color, x=row.pinned, y=y, shift=(6, 0))
-        sketch.at_right(y, f"{bold[0]}{bits_text(row.df_bits)}{bold[1]}", palette.ink, _TRIED_RIGHT - 8)
-    faint = mixed(palette.leak, palette.background, 0.45)
-    colors = [palette.leak if (row.decimals, row.epsilon) == chosen else faint for row in rows]
-    sketch.bars([row.pinned for row in rows], list(range(len(rows))), {"color": colors}, width=0.6)
-    sketch.segment(0, (-0.5, len(rows) - 0.5), palette.ink, width=1.5)
+    rows, faint = advice.tried, mixed(palette.leak, palette.background, 0.45)
+    lines = []
+    for row in rows:
+        now, name = (row.decimals, row.epsilon) == chosen, precision_text(row.decimals, row.epsilon)
+        told = f"<b>{row.pinned:,}</b>" if row.pinned else _none(row)
+        bar = Mark(at=row.pinned, bar=0, symbol="", color=palette.leak if now else faint, told=told)
+        value = f"{told} · {bits_text(row.df_bits)}"
+        lines.append(Row(name=f"<b>{name}</b>" if now else name, value=value, marks=[bar], shaded=now))
+    axis = rounded([0.0, *(row.pinned for row in rows)], words="{:,.0f}".format, span=_FEWEST)
+    sketch = draw_rows(palette, lines, axis, heads=("people pinned down", "people · bits predicted"))
     told = "; ".join(f"{precision_text(row.decimals, row.epsilon)}: {row.pinned or _none(row)}" for row in rows)
     table = [(precision_text(row.decimals, row.epsilon), row.pinned, row.df_bits) for row in rows]
     return Drawing.of(sketch, f"People pinned down by the precision of the numbers. {told}.", table, _TRIED)

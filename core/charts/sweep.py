@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from core.charts.correction import IMPUTATION, WIDEST, dumbbells, recovery_range, ticks, tolerance_chart
-from core.charts.drawing import Drawing, Palette, Reference, Sketch, bare, cells, mixed, round_step, short, whiskers
+from core.charts.correction import dumbbells, tolerances
+from core.charts.drawing import Axis, Drawing, Palette, Sketch, bare, cells, mixed, percents, rounded, short, whiskers
+from core.charts.lines import Curve, compared, draw_lines, reach
 from core.estimates import Estimate, epsilon_text, interval, percent, points
 from core.models import METHOD_TITLES
 from core.sweep import Spread, SweepRow
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from core.correction import MoreDisclosed
     from core.sweep import SweepRow
 
-_HEIGHT = 270
-_ASIDE = 0.003  # room at both ends of the axis of tolerances
+_HEIGHT = 250
+_TRAINED = "tolerance trained for (left: stricter)"
 
 
 def draw_trained(
@@ -47,20 +49,17 @@ def draw_trained(
     """
     done = sorted(rows, key=lambda row: row.tolerance)
     majority, before, strong = baseline
-    drawn = [as_estimate(s) for row in done for s in (row.before, row.after) if s is not None]
-    low, high = recovery_range([majority, before, strong, *drawn])
-    sketch = tolerance_chart(palette, _HEIGHT, low, high, aside=_ASIDE)
-    levels = [100 * e.value for e in (before, majority, strong)]
-    sketch.value_axis(ticks(low, high), WIDEST, crowded=levels, room=16 * sketch.pixel)
-    _banded(sketch, [(row.tolerance, row.before_corrected or row.before) for row in done], palette.before, dash="dash")
-    corrected = [(row.tolerance, row.after) for row in done]
-    _banded(sketch, corrected, palette.leak, dash="solid")
+    x = tolerances(_TRAINED)
+    curves = [
+        compared(x, majority, palette.chance, "majority guess"),
+        compared(x, strong, palette.strongest, "imputation", dash="dashdot"),
+        _over(done, [row.before_corrected or row.before for row in done], palette.before, "before", dash="dash"),
+        _over(done, [row.after for row in done], palette.leak, "after", width=3),
+    ]
+    ends = [100 * v for row in done if row.after is not None for v in (row.after.low, row.after.high)]
+    y = percents([*reach(curves), *ends, 100 * before.value], "people recovered (%)")
+    sketch = draw_lines(palette, curves, x=x, y=y)
     _points(sketch, done)
-    rates = [Reference(words=IMPUTATION, estimate=strong, color=palette.strongest, dash="dashdot")]
-    if done:
-        rates.append(Reference(words="Before", estimate=as_estimate(done[-1].before), color=palette.before, below=True))
-    rates.append(Reference(words="Majority guess", estimate=majority, color=palette.chance, dash="dot"))
-    sketch.references(rates, end=WIDEST)
     seeds = max((len(row.seeds) for row in done), default=1)
     told = f", each with {seeds} seeds" if seeds > 1 else ""
     alt = (
@@ -73,23 +72,13 @@ def draw_trained(
 def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
     """Draw the models' accuracy on training and unseen people over the trained tolerance."""
     done = sorted(rows, key=lambda row: row.tolerance)
-    every = [as_estimate(s) for row in done for s in (row.model_train, row.model_test, row.model_majority)]
-    low, high = recovery_range(every) if every else (0.0, 100.0)
-    sketch = tolerance_chart(palette, _HEIGHT - 50, low, high, aside=_ASIDE)
-    crowded = [100 * e.value for e in every[-3:]]
-    sketch.value_axis(ticks(low, high), WIDEST, crowded=crowded, room=16 * sketch.pixel)
-    if done:
-        _banded(sketch, [(row.tolerance, row.model_train) for row in done], palette.ink, dash="solid")
-        _banded(sketch, [(row.tolerance, row.model_test) for row in done], palette.grey, dash="dash")
-        train, unseen, same = (
-            as_estimate(s) for s in (done[-1].model_train, done[-1].model_test, done[-1].model_majority)
-        )
-        rates = (
-            Reference(words="Training people", estimate=train, color=palette.ink),
-            Reference(words="Unseen people", estimate=unseen, color=palette.grey, below=True),
-            Reference(words="Always the same answer", estimate=same, color=palette.chance, dash="dot"),
-        )
-        sketch.references(rates, end=WIDEST)
+    x = tolerances(_TRAINED)
+    same = [as_estimate(row.model_majority) for row in done[-1:]]
+    curves = [compared(x, rate, palette.chance, "same for all") for rate in same]
+    curves.append(_over(done, [row.model_test for row in done], palette.grey, "unseen", dash="dash"))
+    curves.append(_over(done, [row.model_train for row in done], palette.ink, "training"))
+    y = percents(reach(curves), "accuracy (%)")
+    sketch = draw_lines(palette, curves, x=x, y=y, height=_HEIGHT)
     alt = f"Line chart of the accuracy of models trained for {len(done)} tolerances, on training and unseen people."
     return Drawing.of(sketch, alt, _rows(done))
 
@@ -98,27 +87,14 @@ def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawin
     """Draw the models' unfairness on training and unseen people over the trained tolerance, beside what was asked."""
     done = sorted(rows, key=lambda row: row.tolerance)
     reached = [s.mean for row in done for s in (row.unfairness_train, row.unfairness_test)]
-    high = 1.12 * max([0.02, *reached])
-    sketch = tolerance_chart(palette, _HEIGHT - 50, -0.02 * high, high, aside=_ASIDE)
-    step = round_step(high, (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 6)
-    for i in range(1, int(high / step) + 1):
-        sketch.rule(i * step)
-        sketch.write(WIDEST, i * step, f"{i * step:g}", palette.grey, "top left", 12)
-    end = min(WIDEST, high)
-    sketch.line([0, end], [0, end], palette.ink, width=1.5, dash="longdash")
-    sketch.write(0.5 * end, 0.44 * end, "asked for", palette.ink, "middle right", 12)
-    trained, unseen = ([(row.tolerance, getattr(row, f"unfairness_{on}")) for row in done] for on in ("train", "test"))
-    _banded(sketch, trained, palette.ink, dash="solid", scale=1.0)
-    _banded(sketch, unseen, palette.grey, dash="dash", scale=1.0)
-    if done:
-        last = done[-1]
-        apart = 0.07 * high if abs(last.unfairness_train.mean - last.unfairness_test.mean) < 0.1 * high else 0.0
-        for spread, words, color, up in (
-            (last.unfairness_train, "Training people", palette.ink, -1),
-            (last.unfairness_test, "Unseen people", palette.grey, 1),
-        ):
-            told = f"{words} <b>{spread.mean:.3f}</b>"
-            sketch.write(0.93 * WIDEST, spread.mean + up * (apart or 0.04 * high), told, color, "middle left")
+    x, y = tolerances(_TRAINED), rounded([0.0, *reached], "unfairness", span=0.02)
+    end = min(x.ends[1], y.ends[1])
+    curves = [
+        Curve(x=[0, end], y=[0, end], color=palette.ink, width=1.5, dash="longdash", words="asked for"),
+        _over(done, [row.unfairness_test for row in done], palette.grey, "unseen", scale=1.0, dash="dash"),
+        _over(done, [row.unfairness_train for row in done], palette.ink, "training", scale=1.0),
+    ]
+    sketch = draw_lines(palette, curves, x=x, y=y, height=_HEIGHT)
     alt = f"Line chart of the unfairness of models trained for {len(done)} tolerances, on training and unseen people."
     if done:
         last = done[-1]
@@ -135,15 +111,22 @@ def as_estimate(spread: Spread) -> Estimate:
     return Estimate(value=spread.mean, low=low, high=high, n=spread.n)
 
 
-def _banded(
-    sketch: Sketch, spreads: Sequence[tuple[float, Spread | None]], color: str, *, dash: str, scale: float = 100.0
-) -> None:
-    """Draw a line through the means, with a band where the interval is over seeds."""
-    there = [(x, s) for x, s in spreads if s is not None and s.over == "seeds" and not math.isnan(s.low)]
-    if len(there) > 1:
-        lows, highs = [scale * s.low for _, s in there], [scale * s.high for _, s in there]
-        sketch.band([x for x, _ in there], lows, highs, color)
-    sketch.line([x for x, _ in spreads], [None if s is None else scale * s.mean for _, s in spreads], color, dash=dash)
+def _over(
+    rows: Sequence[SweepRow],
+    spreads: Sequence[Spread | None],
+    color: str,
+    name: str,
+    *,
+    scale: float = 100.0,
+    **look: Any,
+) -> Curve:
+    """Return a line through the means over the trained tolerance, with a band where the interval is over seeds."""
+    banded = any(s is not None and s.over == "seeds" for s in spreads)
+    estimates = [None if s is None else Estimate(value=s.mean, low=s.low, high=s.high, n=s.n) for s in spreads]
+    last = next((e for e in reversed(estimates) if e is not None), None)
+    told = "" if last is None else percent(last) if scale == 100.0 else f"{last.value:.3f}"
+    x, words = [row.tolerance for row in rows], f"<b>{told}</b> {name}"
+    return Curve.of(x, estimates, scale=scale, band=banded, color=color, words=words, **look)
 
 
 def _rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
@@ -180,15 +163,19 @@ def _points(sketch: Sketch, rows: Sequence[SweepRow]) -> None:
         if not chosen:
             continue
         alone = len(chosen[0][0].seeds) == 1
-        sketch.scatter(
-            x=[row.tolerance for row, _ in chosen],
-            y=[100 * after.mean for _, after in chosen],
-            mode="markers",
+        sketch.markers(
+            [row.tolerance for row, _ in chosen],
+            [100 * after.mean for _, after in chosen],
+            size=9 if alone else 7,
+            color=leak,
+            symbol=symbol,
+            rim=(leak, 2),
+            told=[
+                f"trained for {row.tolerance:g}, reached {row.unfairness_train.mean:.4f}: {100 * after.mean:.1f}%"
+                for row, after in chosen
+            ],
             cliponaxis=False,
-            marker={"size": 9 if alone else 7, "color": leak, "symbol": symbol, "line": {"width": 2, "color": leak}},
-            **({"error_y": whiskers([as_estimate(after) for _, after in chosen], leak)} if alone else {}),
-            customdata=[[row.unfairness_train.mean] for row, _ in chosen],
-            hovertemplate="trained for %{x}, reached %{customdata[0]:.4f}: %{y:.1f}%<extra></extra>",
+            error_y=whiskers([as_estimate(after) for _, after in chosen], leak) if alone else None,
         )
 
 
@@ -203,7 +190,7 @@ def draw_methods(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
         )
         for row in ordered
     ]
-    sketch = dumbbells(told, [e for _, before, after in told for e in (before, after) if e is not None], palette)
+    sketch = dumbbells(told, palette)
     table = [{"method": name, **cells("before", before), **cells("after", after)} for name, before, after in told]
     said = "; ".join(
         f"{name} {percent(before)} before, {'no correction' if after is None else percent(after)} after"
@@ -224,7 +211,7 @@ _KNOWN = {
 def draw_more(found: Sequence[MoreDisclosed], palette: Palette) -> Drawing:
     """Draw what is recovered with each kind of knowledge, one row each."""
     rows = [(_KNOWN[more.known], more.before, more.after) for more in found]
-    sketch = dumbbells(rows, [e for _, before, after in rows for e in (before, after) if e is not None], palette)
+    sketch = dumbbells(rows, palette)
     table = [
         {
             "attacker knows": _KNOWN[more.known],
@@ -245,24 +232,20 @@ def draw_more(found: Sequence[MoreDisclosed], palette: Palette) -> Drawing:
 def draw_search(found: TunedForest, palette: Palette) -> Drawing:
     """Draw the score of every forest tried, and the best so far."""
     scores = [100 * trial.score.value for trial in found.trials]
-    low, high = recovery_range([trial.score for trial in found.trials])
-    n = len(scores)
-    sketch = bare(palette, height=250, x=(0, n + 1), y=(low, high))
-    step = round_step(n, (1, 2, 5, 10, 20, 50, 100, 200), 6)
-    marks = [1, *range(step if step > 1 else 2, n + 1, step)]
-    sketch.ticks(marks, "{}")
-    sketch.value_axis(ticks(low, high), n + 1)
-    sketch.scatter(
-        x=list(range(1, n + 1)),
-        y=scores,
-        mode="markers",
-        marker={"size": 6, "color": palette.before, "symbol": "circle-open"},
-        hovertemplate="forest %{x}: %{y:.1f}%<extra></extra>",
-    )
-    best = [max(scores[: i + 1]) for i in range(n)]
-    sketch.line(list(range(1, n + 1)), best, palette.leak, width=2)
-    sketch.write(1, scores[0], f"pinned forest <b>{scores[0]:.1f}%</b>", palette.grey, "top right")
-    sketch.write(n, best[-1], f"best <b>{best[-1]:.1f}%</b>", palette.leak, "top left")
+    n, best = len(scores), list(accumulate(scores, max))
+    steps = rounded([1, n], "forests tried")
+    marks = sorted({max(1, round(mark)) for mark in steps.marks if mark <= n})
+    x = Axis(ends=(0, n + 1), marks=marks, words=[f"{mark}" for mark in marks], title=steps.title)
+    first, numbers = Estimate(value=scores[0] / 100, low=math.nan, high=math.nan, n=0), list(range(1, n + 1))
+    words = f"<b>{best[-1]:.1f}%</b> best"
+    curves = [
+        compared(x, first, palette.grey, "pinned forest"),
+        Curve(x=numbers, y=best, color=palette.leak, words=words),
+    ]
+    y = percents(scores, "score (%)")
+    sketch = draw_lines(palette, curves, x=x, y=y, height=_HEIGHT)
+    told = [f"forest {number}: {score:.1f}%" for number, score in zip(numbers, scores, strict=True)]
+    sketch.markers(numbers, scores, size=6, color=palette.before, symbol="circle-open", told=told)
     alt = f"Scores of {n} forests in the order they were tried, from {min(scores):.1f}% to {max(scores):.1f}%."
     return Drawing(sketch=sketch, alt=alt, table=found.to_frame())
 
@@ -278,8 +261,8 @@ def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
     tolerances, epsilons = found.plan.tolerances, found.plan.epsilons
     wide, deep = len(tolerances), len(epsilons)
     height = round(_ROW * (deep + _BELOW)) + 8
-    sketch = bare(palette, height=height, x=(-0.5, wide - 0.5), y=(deep - 0.5 + _BELOW, -0.5))
-    sketch.margins(l=62, t=4, b=4)
+    across, down = (-0.5, wide - 0.5), (deep - 0.5 + _BELOW, -0.5)
+    sketch = bare(palette, height=height, x=across, y=down, margins=(62, 14, 4, 4))
     sketch.no_xaxis()
     cells = [[found.cell(tolerance, epsilon) for tolerance in tolerances] for epsilon in epsilons]
     low, high = _scale_ends(found, cells)

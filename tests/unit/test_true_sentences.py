@@ -177,9 +177,8 @@ def test_stronger_is_said_only_of_a_higher_number(after: float | None, strong: f
 
 
 def words_colours(drawing: Any) -> dict[str, str]:
-    """Return the colour of every text of a chart; all words of a chart are one trace."""
-    (texts,) = (trace for trace in drawing.figure.data if trace.mode == "text")
-    return dict(zip(texts.text, texts.textfont.color, strict=True))
+    """Return the colour of every remark of a chart."""
+    return {note.text: note.font.color for note in drawing.figure.layout.annotations}
 
 
 @pytest.mark.parametrize("share", ["smaller", "larger"])

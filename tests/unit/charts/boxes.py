@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-__all__ = ["Box", "assert_readable", "boxes", "plain"]
+from core.charts import Drawing
+
+__all__ = ["Box", "assert_readable", "boxes", "check", "dots", "plain", "written"]
 
 _LETTER = 5.9 / 13  # width of a letter of Source Sans, in font sizes
 _LINE = 1.3
@@ -28,6 +30,26 @@ class Box(NamedTuple):
 
 def plain(words: str) -> str:
     return unescape(re.sub(r"<[^>]+>", "", words)).strip()
+
+
+def check(drawing: Drawing) -> go.Figure:
+    """Build the chart with plotly's checks; check its text, and that its words can be read on every screen."""
+    figure = drawing.sketch.figure(check=True)
+    assert drawing.alt.endswith(".") and "\n" not in drawing.alt and "nan" not in drawing.alt
+    assert figure.layout.xaxis.fixedrange and figure.layout.yaxis.fixedrange
+    assert "<script" not in figure.to_json().replace("\\u003c", "<")
+    assert_readable(figure)
+    return figure
+
+
+def written(figure: go.Figure) -> list[str]:
+    """Return all words of a chart, as they are read."""
+    return [box.words for box in boxes(figure, 1240)]
+
+
+def dots(figure: go.Figure) -> list[go.Scatter]:
+    """Return the traces of markers."""
+    return [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "markers"]
 
 
 def assert_readable(figure: go.Figure, widths: tuple[int, ...] = (360, 700, 1240)) -> None:

@@ -22,7 +22,7 @@ def test_the_last_six_are_drawn_latest_first_and_all_are_in_the_table(palette: P
     dots = [trace for trace in figure.data if trace.mode == "markers"]
     assert [trace.x[0] for trace in dots] == list(reversed(values))[:6]
     heights = [trace.y[0] for trace in dots]
-    assert heights == sorted(heights, reverse=True)
+    assert heights == sorted(heights)
     assert [trace.marker.color == palette.leak for trace in dots] == [k == 0 for k in range(len(dots))]
     low, high = figure.layout.xaxis.range
     assert low < -1 and high > 1

@@ -34,16 +34,17 @@ from core.charts import (
     rows_of_one,
     rows_over_seeds,
 )
-from core.charts.correction import Row, recovery_range
-from core.charts.drawing import spread
+from core.charts.correction import Step
+from core.charts.drawing import percents, spread
 from core.config import AuditConfig
 from core.correction import Disclosure, attribute_over_seeds
 from core.datasets import AuditDataset
-from core.estimates import Estimate, points, proportion
+from core.estimates import points
 from core.fairness import METRICS
 from core.leak import attribution_of
 from core.sweep import SweepRow, grid, summarise, sweep
 from tests.samples import ROLES, dataset
+from tests.unit.charts.boxes import check, dots
 
 HOSTILE = ("<b>men</b> & others", "=women|`x`")
 
@@ -75,8 +76,7 @@ def _told(findings: AuditFindings, curve: list[Disclosure], marker: Disclosure, 
 
 
 def _check(drawing: Drawing) -> None:
-    drawing.sketch.figure(check=True)  # plotly raises on any unknown property or value
-    assert drawing.alt.endswith(".")
+    check(drawing)
     assert "%" in drawing.alt or "models" in drawing.alt
     assert len(drawing.table) >= 1
 
@@ -85,7 +85,7 @@ def _attacks(findings: AuditFindings) -> dict[str, AttackFindings]:
     return {kind: found for (kind, protocol), found in findings.attacks.items() if protocol == "held_out"}
 
 
-def _waterfall(rows: list[Row], findings: AuditFindings, palette: Palette) -> Drawing:
+def _waterfall(rows: list[Step], findings: AuditFindings, palette: Palette) -> Drawing:
     return draw_waterfall(rows, findings.strong, palette, words="Strong", attribute="origin", told=0.01)
 
 
@@ -111,7 +111,7 @@ def test_the_bars_of_a_waterfall_join(findings: AuditFindings, curve: list[Discl
     for bar, row in zip(bars, rows[1:], strict=True):
         end = 100 * row.reached.value
         assert min(abs(bar.base[0] - end), abs(bar.base[0] + bar.x[0] - end)) < 0.4
-    written = [text for trace in figure.data for text in trace.text or ()]
+    written = [note.text for note in figure.layout.annotations]
     for row in path[1:]:
         assert row.change is not None and f"<b>{points(row.change).removesuffix(' points')}</b>" in written
 
@@ -138,7 +138,7 @@ def test_a_search_is_drawn(people: AuditDataset) -> None:
     found = tune_forest("features", people.features, people.labels, people.sensitive, evaluations=3, seed=1)
     drawing = draw_search(found, LIGHT)
     _check(drawing)
-    assert len(drawing.table) == 3 and drawing.figure.data[0].y[0] == 100 * found.trials[0].score.value
+    assert len(drawing.table) == 3 and dots(drawing.figure)[0].y[0] == 100 * found.trials[0].score.value
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
@@ -185,12 +185,10 @@ def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
     axes = set()
     for marker in curve:
         figure = _told(findings, curve, marker).figure
-        dot = figure.data[-2]
+        (dot,) = dots(figure)
         assert marker.after is not None
         assert (dot.x[0], dot.y[0]) == (marker.told, 100 * marker.after.value)
         axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
-        low, high = figure.layout.yaxis.range
-        assert all(low <= y <= high for y in figure.data[-1].y)
     assert len(axes) == 1
 
 
@@ -199,29 +197,27 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: AuditFindings,
     none = replace(none, groups=tuple(replace(g, after=None) for g in none.groups))
     drawing = _told(findings, [none, *curve[1:]], none)
     _check(drawing)
-    assert drawing.figure.data[-2].marker.symbol == "circle-open"
+    (dot,) = dots(drawing.figure)
+    assert dot.marker.color == (LIGHT.background,)
     assert "no correction" in drawing.alt
     _check(draw_recognition(none, [none, *curve[1:]], LIGHT, names=("a", "b")))
 
 
 def test_names_from_a_table_are_harmless(findings: AuditFindings, curve: list[Disclosure]) -> None:
     drawing = draw_recognition(curve[1], curve, LIGHT, names=HOSTILE)
-    words = " ".join(drawing.figure.data[-1].text)
+    words = " ".join(note.text for note in drawing.figure.layout.annotations)
     assert "&lt;b&gt;men&lt;/b&gt;" in words
     assert not re.search(r"<(?!/?b>|br>)", words)
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
-def test_a_range_holds_all_it_is_given(rates: list[float]) -> None:
-    estimates = [proportion(round(r * 500), 500) for r in rates]
-    low, high = recovery_range(estimates)
-    assert 0 <= low < high <= 103
-    assert all(low <= 100 * e.low and 100 * e.high <= high for e in estimates)
-
-
-def test_a_range_ignores_what_was_not_measured() -> None:
-    nothing = Estimate(value=math.nan, low=math.nan, high=math.nan, n=0)
-    assert recovery_range([nothing, proportion(5, 10)]) == recovery_range([proportion(5, 10)])
+@given(st.lists(st.floats(0, 100), max_size=6))
+def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates: list[float]) -> None:
+    axis = percents(rates)
+    low, high = axis.ends
+    assert 0 <= low <= high - 4 and high <= 100
+    assert all(low <= rate <= high for rate in rates)
+    assert 2 <= len(axis.marks) == len(axis.words) <= 6
+    assert percents([math.nan, *rates]) == axis
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=5))

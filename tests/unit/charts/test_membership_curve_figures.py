@@ -12,7 +12,6 @@ import pytest
 from core.charts import (
     DARK,
     LIGHT,
-    Drawing,
     Palette,
     draw_accuracy_by_epsilon,
     draw_deleted,
@@ -21,28 +20,16 @@ from core.charts import (
 )
 from core.estimates import gap, not_measured
 from core.membership.findings import EPSILONS, CurveBand, FairPickFindings
-from tests.unit.charts.boxes import assert_readable, boxes
+from tests.unit.charts.boxes import assert_readable, check, written
 from tests.unit.charts.membership_samples import bands, estimate, fairpick_bands
 
 MAJORITY = estimate(0.752, 0.006)
 NAMES = ("<script>alert('men')</script> & a very long name of sixty letters", "women")
 
 
-def check(drawing: Drawing) -> go.Figure:
-    """Build the chart with plotly's checks; check its text, and that its words can be read on every screen."""
-    figure = drawing.sketch.figure(check=True)
-    assert drawing.alt.endswith(".") and "nan" not in drawing.alt
-    assert figure.layout.xaxis.fixedrange and figure.layout.yaxis.fixedrange
-    assert_readable(figure)
-    return figure
-
-
-def written(figure: go.Figure) -> list[str]:
-    return [box.words for box in boxes(figure, 1240)]
-
-
-def slider(figure: go.Figure) -> list[go.Scatter]:
-    return [trace for trace in figure.data if trace.name == "slider"]
+def slider(figure: go.Figure) -> list[float]:
+    (found,) = (trace for trace in figure.data if trace.name == "slider")
+    return list(found.y)
 
 
 def curve(figure: go.Figure, field: str) -> go.Scatter:
@@ -63,7 +50,7 @@ def test_three_gaps_over_epsilon_wherever_the_slider_stands(palette: Palette):
         figure = check(drawing)
         fields = ("vd", "fpr_gap", "advantage_gap")
         here = [at(epsilon).values[field].value for field in fields]
-        assert [mark.y[0] for mark in slider(figure)] == here
+        assert slider(figure) == here
         assert all(any(words.startswith(gap(value)) for words in written(figure)) for value in here)
         shown = "∞" if math.isinf(epsilon) else f"{epsilon:g}"
         assert f"at ε = {shown}" in written(figure) and f"At {shown}: VD {gap(here[0])}" in drawing.alt
@@ -143,7 +130,7 @@ def test_other_variants_are_not_mixed_in():
 def test_accuracy_over_epsilon(palette: Palette):
     drawing = draw_accuracy_by_epsilon(bands(), palette, now=math.inf, majority=MAJORITY)
     figure = check(drawing)
-    assert [mark.y[0] for mark in slider(figure)] == pytest.approx([95.2, 80.2])
+    assert slider(figure) == pytest.approx([95.2, 80.2])
     assert {"95.2% training", "80.2% unseen", "75.2% majority"} <= set(written(figure))
     assert "At ∞: training 95.2%, unseen 80.2%; majority 75.2%." in drawing.alt
     low, high = figure.layout.yaxis.range
@@ -215,7 +202,7 @@ def test_rows_deleted_of_each_group(palette: Palette):
     figure = check(drawing)
     bars = [trace for trace in figure.data if trace.type == "bar"]
     assert [(bar.x[0], bar.marker.color) for bar in bars] == [(1763, palette.first), (3620, palette.second)]
-    assert "women 1,763" in written(figure) and "women 1,763" in drawing.alt
+    assert {"women", "1,763"} <= set(written(figure)) and "women 1,763" in drawing.alt
     assert drawing.table["rows deleted"].tolist() == [1763, 3620]
     none = check(draw_deleted(deleted(dict.fromkeys("abc", 0)), palette, group_names=("a", "b", "c")))
     assert {bar.marker.color for bar in none.data if bar.type == "bar"} == {palette.before}
@@ -229,7 +216,7 @@ def test_the_wide_intervals_of_two_repeats_do_not_squash_the_curves():
     drawings.append(draw_fairpick(wide, LIGHT, now=1.0))
     for drawing in drawings:
         low, high = check(drawing).layout.yaxis.range
-        assert high - low <= 0.4 + 1e-9
+        assert high - low <= 0.5 + 1e-9
         for trace in (t for t in drawing.figure.data if t.error_y.array is not None):
             tops = [y + up for y, up in zip(trace.y, trace.error_y.array, strict=True)]
             bottoms = [y - down for y, down in zip(trace.y, trace.error_y.arrayminus, strict=True)]

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
-from core.charts import DARK, LIGHT, Drawing, Palette, draw_answer_errors, draw_leakage, draw_targeted, draw_values
+from core.charts import DARK, LIGHT, Palette, draw_answer_errors, draw_leakage, draw_targeted, draw_values
 from core.charts.queries import error_words
 from core.estimates import Estimate
 from core.queries import (
@@ -27,6 +25,7 @@ from core.queries import (
     accuracy_limit,
     targeted_leakage,
 )
+from tests.unit.charts.boxes import check, dots, written
 from tests.unit.queries.people import pool
 
 HOSTILE = ("<b>men</b> & others of a very long name indeed", "=women|`x`")
@@ -61,37 +60,6 @@ def leakage_chart(noisy, exact, now: Leak, palette: Palette = LIGHT, *, prior: f
     )
 
 
-def check(drawing: Drawing) -> go.Figure:
-    """Build the chart with plotly's checks; check its text and that its words lie inside."""
-    figure = drawing.sketch.figure(check=True)
-    assert drawing.alt.endswith(".") and "<b>" not in re.sub(r"origin & <b>more</b>", "", drawing.alt)
-    assert len(drawing.table) >= 1 and figure.layout.xaxis.fixedrange and figure.layout.yaxis.fixedrange
-    assert_words_inside(figure)
-    return figure
-
-
-def assert_words_inside(figure: go.Figure) -> None:
-    """Check that no words leave the plot, each letter taken for 6.4 pixels at size 13."""
-    (x0, x1), (y0, y1) = figure.layout.xaxis.range, figure.layout.yaxis.range
-    words = figure.data[-1]
-    assert words.name == "words"
-    for x, y, text, place, size in zip(
-        words.x, words.y, words.text, words.textposition, words.textfont.size, strict=True
-    ):
-        letters = len(re.sub(r"&\w+;", "x", re.sub(r"</?b>", "", text)))
-        wide = letters * 6.4 * size / 13 * (x1 - x0) / PHONE
-        high = 1.3 * size * (y1 - y0) / (figure.layout.height - 38)
-        assert y0 - 0.5 * high <= y <= y1 + 0.5 * high, text
-        left = x - wide if place.endswith("left") else x - wide / 2 if place.endswith("center") else x
-        room = 0.03 * (x1 - x0)
-        assert x0 - room <= left and left + wide <= x1 + room, (text, left, left + wide, (x0, x1))
-
-
-def labels(figure: go.Figure) -> dict[str, tuple[float, float]]:
-    words = figure.data[-1]
-    return {re.sub(r"</?b>", "", text): (x, y) for x, y, text in zip(words.x, words.y, words.text, strict=True)}
-
-
 @pytest.mark.parametrize(("noise", "palette"), [("exact", LIGHT), ("noisy", DARK), ("sums", LIGHT)])
 def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noise: str, palette: Palette):
     axes, exact = set(), {} if noise == "exact" else curves["exact"]
@@ -99,7 +67,7 @@ def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noi
         for limit in (None, ("Limit with prior and group sizes", 0.93), ("Limit with prior and group sizes", 1.0)):
             drawing = leakage_chart(curves[noise], exact, now, palette, limit=limit)
             figure = check(drawing)
-            marker = figure.data[-2]
+            (marker,) = dots(figure)
             assert (marker.x, marker.y) == ((now.m,), (100 * now.leakage.value,))
             assert figure.layout.meta["asked"] == now.m
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
@@ -111,12 +79,8 @@ def test_labels_of_the_leakage_do_not_touch(curves):
     for noise in ("noisy", "sums"):
         for now in curves[noise]["strongest"]:
             for prior in (0.5, 0.55, 0.72, 0.9, 0.99):
-                figure = leakage_chart(curves[noise], curves["exact"], now, prior=prior).figure
-                pixel = 57 / 272
-                end = 0.985 * 24 if now.m <= 12 else 0.015 * 24  # away from the marker
-                heights = [y for x, y in labels(figure).values() if x == end]
-                assert len(heights) >= 3
-                assert all(b - a >= 15.9 * pixel for a, b in pairwise(sorted(heights)))
+                told = written(check(leakage_chart(curves[noise], curves["exact"], now, prior=prior)))
+                assert {"50.0% random guess", "90.0% limit"} <= set(told) and len(told) >= 6
 
 
 def test_a_growing_curve_is_drawn_from_what_is_there(curves):
@@ -124,8 +88,7 @@ def test_a_growing_curve_is_drawn_from_what_is_there(curves):
     now = curves["noisy"]["strongest"][3]
     for noisy in ({}, {"strongest": [], "published": []}, {"strongest": some["strongest"][:1]}, some):
         drawing = leakage_chart(noisy, {}, now)
-        drawing.sketch.figure(check=True)
-        assert_words_inside(drawing.figure)
+        check(drawing)
         assert len(drawing.table) == sum(map(len, noisy.values()))
     lines = [trace for trace in leakage_chart(some, {}, now).figure.data if trace.mode == "lines"]
     assert all(list(line.x) == sorted(line.x) for line in lines if line.fill != "toself")
@@ -166,18 +129,17 @@ def test_errors_are_drawn_inside_their_decades(palette: Palette):
             drawing = draw_answer_errors(errors, chosen, palette)
             figure = check(drawing)
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
-            dots = [trace for trace in figure.data if trace.mode == "markers"]
-            assert len(dots) == 5 and all(-4 <= x <= 4.5 for dot in dots for x in dot.x)
-            assert all(dot.x[0] <= dot.x[1] for dot in dots)
-            assert (dots[-1].marker.color == palette.leak) == (chosen == "Cauchy")
+            found = dots(figure)
+            assert len(found) == 10 and all(-4 <= dot.x[0] <= 4.5 for dot in found)
+            assert all(median.x[0] <= high.x[0] for median, high in zip(found[::2], found[1::2], strict=True))
+            assert (found[-1].marker.color == palette.leak) == (chosen == "Cauchy")
     assert len(axes) == 1
     assert "Cauchy 11.7, 149" in draw_answer_errors(ERRORS, "Cauchy", LIGHT).alt
 
 
 def test_errors_of_each_noise_have_a_row_of_their_own():
     figure = draw_answer_errors(ERRORS, "Cauchy", LIGHT).figure
-    heights = [trace.y[0] for trace in figure.data if trace.mode == "markers"]
-    assert all(a - b > 0.5 for a, b in pairwise(heights))
+    assert [trace.y[0] for trace in dots(figure)] == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     assert list(draw_answer_errors(ERRORS, "Cauchy", LIGHT).table["noise"]) == [name for name, _ in ERRORS]
 
 
@@ -207,18 +169,19 @@ def test_recovered_values_are_drawn_by_group(trials: Trials, decoder: str, palet
         people, reading = trials.reading(m, mechanism, decoder)
         drawing = draw_values(people, reading, palette, names=HOSTILE)
         figure = check(drawing)
-        dots = [trace for trace in figure.data if trace.mode == "markers"]
-        assert sum(len(trace.x) for trace in dots) == people.n == len(drawing.table)
-        filled = sum(len(trace.x) for trace in dots if not trace.marker.symbol.endswith("-open"))
+        found = dots(figure)
+        assert sum(len(trace.x) for trace in found) == people.n == len(drawing.table)
+        filled = sum(len(trace.x) for trace in found if not trace.marker.symbol.endswith("-open"))
         assert filled == int((reading.recovered == people.sensitive).sum())
-        assert figure.layout.yaxis.range == (-0.7, 1.85)
-        assert all(-0.6 <= y <= 1.6 for trace in dots for y in trace.y)
-        assert {trace.marker.symbol.removesuffix("-open") for trace in dots} == {"circle", "diamond"}
+        assert figure.layout.yaxis.range == (-0.7, 1.7)
+        assert all(-0.6 <= y <= 1.6 for trace in found for y in trace.y)
+        assert {trace.marker.symbol.removesuffix("-open") for trace in found} == {"circle", "diamond"}
 
 
 def test_names_of_groups_are_harmless(trials: Trials):
     people, reading = trials.reading(12, Exact(), "strongest")
-    words = " ".join(draw_values(people, reading, LIGHT, names=HOSTILE).figure.data[-1].text)
+    notes = draw_values(people, reading, LIGHT, names=HOSTILE).figure.layout.annotations
+    words = " ".join(note.text for note in notes)
     assert "&lt;b&gt;men&lt;/b&gt;" in words and "…" in words
     assert not re.search(r"<(?!/?b>|br>)", words) and "<b>men" not in words
 
@@ -248,12 +211,8 @@ def test_one_targeted_person_at_every_epsilon(palette: Palette):
             drawing = draw_targeted(curves, limits, chosen, epsilon, palette)
             figure = check(drawing)
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
-            told = labels(figure)
             for name, points in [*curves.items(), *limits.items()]:
-                at = dict(points)[epsilon]
-                assert any(text.startswith(f"{name}  ") and f"{100 * at:.1f}%" in text for text in told)
-            heights = [y for text, (_, y) in told.items() if "  " in text]
-            assert all(b - a >= 16.9 * 57 / 272 for a, b in pairwise(sorted(heights)))
+                assert f"{100 * dict(points)[epsilon]:.1f}% {name}" in written(figure)
             assert len(drawing.table) == 5 * len(epsilons) and f"At {epsilon:g}:" in drawing.alt
     assert len(axes) == 1
     dashes = {trace.line.dash for trace in draw_targeted(curves, limits, "None", 5.0, LIGHT).figure.data if trace.x}

@@ -24,6 +24,7 @@ from core.charts import (
 )
 from core.model_card import Advice, Tried
 from tests.release_samples import card, people
+from tests.unit.charts.boxes import check, dots
 
 COUNTS = (1, 2, 5, 12)
 CARDS = [card(count) for count in COUNTS]
@@ -45,11 +46,10 @@ def remarks(drawing: Drawing) -> str:
 def test_bits_stand_at_their_number_of_models(palette: Palette, place: int):
     now = CARDS[place]
     drawing = draw_release_bits(CARDS, now, palette)
-    assert traces(drawing, "measured") == [(place, now.measured.bits.value)]
-    assert traces(drawing, "predicted") == [(place, now.prediction.bits.value)]
+    assert traces(drawing, "slider") == [(place, now.prediction.bits.value), (place, now.measured.bits.value)]
     assert list(drawing.table["models"]) == list(COUNTS)
     assert list(drawing.table["predicted bits"]) == [study.prediction.bits.value for study in CARDS]
-    assert f"measured <b>{bits_text(now.measured.bits.value)}</b>" in remarks(drawing)
+    assert f"<b>{bits_text(now.measured.bits.value)}</b> measured" in remarks(drawing)
     low, high = drawing.sketch.figure().layout.yaxis.range
     assert low <= min(0, *drawing.table["measured bits"]) and high >= max(drawing.table["measured bits"])
     alone = draw_release_bits(CARDS[:1], CARDS[0], palette)
@@ -58,12 +58,11 @@ def test_bits_stand_at_their_number_of_models(palette: Palette, place: int):
 
 def test_the_line_at_one_and_a_share_beyond_the_axis():
     drawing = draw_fullness(CARDS, CARDS[1], LIGHT)
-    line = [shape for shape in drawing.sketch.figure().layout.shapes if shape.line.color == LIGHT.fail]
-    assert [(one.y0, one.y1) for one in line] == [(1, 1)]
-    assert traces(drawing, "share") == [(1, CARDS[1].meter.share)]
+    assert [trace.y for trace in drawing.figure.data if trace.line.color == LIGHT.fail] == [(1, 1)]
+    assert traces(drawing, "slider") == [(1, CARDS[1].meter.share)]
     full = replace(CARDS[1], meter=replace(CARDS[1].meter, joint_bits=3 * CARDS[1].meter.prior_bits))
     beyond = draw_fullness([CARDS[0], full], full, LIGHT)
-    assert traces(beyond, "share") == [(1, 1.25)]
+    assert traces(beyond, "slider") == [(1, 1.25)]
     assert "<b>3.00</b> ▴" in remarks(beyond) and "a share of 3.00" in beyond.alt
 
 
@@ -110,7 +109,8 @@ def test_names_are_harmless():
 def test_recognition_before_and_after_with_the_majority():
     drawing = draw_recognised(CARDS[-1], LIGHT)
     found = CARDS[-1].measured
-    assert traces(drawing, "majority") == [(100 * found.majority.value, 0), (100 * found.majority_balanced.value, 1)]
+    majority = [(trace.x[0], trace.y[0]) for trace in dots(check(drawing)) if trace.marker.symbol == "diamond"]
+    assert majority == [(100 * found.majority.value, 0), (100 * found.majority_balanced.value, 1)]
     assert list(drawing.table["of"]) == ["before", "after", "majority guess"] * 2
     assert drawing.table["value"][1] == found.accuracy_after.value
     assert drawing.table["value"][4] == found.balanced_after.value
@@ -148,9 +148,9 @@ def test_a_precision_nobody_knows_about_pins_not_nobody():
 def test_precisions_tried_with_the_chosen_one_set_off(chosen: tuple[int | None, float | None]):
     drawing = draw_precisions(ADVICE, chosen, LIGHT)
     figure = drawing.sketch.figure(check=True)
-    (bar,) = [trace for trace in figure.data if trace.type == "bar"]
-    assert list(bar.x) == [7, 0, 1]
-    strong = [color == LIGHT.leak for color in bar.marker.color]
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    assert [bar.x[0] for bar in bars] == [7, 0, 1]
+    strong = [bar.marker.color == LIGHT.leak for bar in bars]
     assert strong == [chosen == (row.decimals, row.epsilon) for row in ADVICE.tried]
     assert list(drawing.table["precision"]) == ["exact", "2 decimals", "noise, ε = 0.1"]
     assert remarks(drawing).count("nobody") == 1 and "exact: 7" in drawing.alt
