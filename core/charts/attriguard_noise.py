@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard import Study
-from core.charts.drawing import Axis, Drawing, Palette, Sketch, bare, limits, percents, rounded, short
+from core.charts.drawing import Axis, Drawing, Palette, Sketch, limits, mixed, percents, rounded, short
+from core.charts.heat import draw_heat
 from core.charts.lines import Curve, draw_lines, pointed, reach
 from core.charts.rows import Mark, Row, draw_rows, spans
 from core.estimates import Estimate, mean, percent
@@ -262,23 +263,26 @@ def draw_transfer(
     """
     import pandas as pd
 
-    wide = len(columns)
-    left = -0.62 * wide
-    sketch = bare(palette, height=30 * len(rows) + 62, x=(left, wide), y=(len(rows), -0.8))
-    sketch.no_xaxis()
-    for j, name in enumerate(columns):
-        sketch.write(j + 0.5, -0.4, short(name, max(6, min(16, 40 // wide))), palette.ink, "middle center", 12)
-    for i, name in enumerate(rows):
-        sketch.write(left, i + 0.5, short(name, 22), palette.ink, "middle right", 12)
-        for j in range(wide):
-            rate = float(fooled[i, j])
-            depth = 0.0 if rate != rate else rate
-            sketch.shade((j + 0.02, j + 0.98), (i + 0.06, i + 0.94), palette.first, opacity=0.08 + 0.42 * depth)
-            sketch.write(j + 0.5, i + 0.5, f"<b>{percent(rate, decimals=0)}</b>", palette.ink, "middle center")
+    letters = max(6, min(16, 40 // len(columns)))
+    words = [[percent(float(rate), decimals=0) for rate in row] for row in fooled]
+    sketch = draw_heat(
+        palette,
+        np.nan_to_num(fooled).tolist(),
+        [[f"<b>{rate}</b>" for rate in row] for row in words],
+        names=([short(name, letters) for name in columns], [short(name, 18) for name in rows]),
+        colors=(mixed(palette.first, palette.background, 0.08), mixed(palette.first, palette.background, 0.5)),
+        ends=(0.0, 1.0),
+        told=[
+            [f"{short(name)}, {short(column)}: {rate}" for column, rate in zip(columns, row, strict=True)]
+            for name, row in zip(rows, words, strict=True)
+        ],
+        left=124,
+        pitch=30,
+    )
     table = pd.DataFrame(fooled, columns=list(columns))
     table.insert(0, corner, list(rows))
     told = "; ".join(
-        f"{name}: " + ", ".join(f"{c} {percent(float(f), decimals=0)}" for c, f in zip(columns, row, strict=True))
-        for name, row in zip(rows, fooled, strict=True)
+        f"{name}: " + ", ".join(f"{column} {rate}" for column, rate in zip(columns, row, strict=True))
+        for name, row in zip(rows, words, strict=True)
     )
     return Drawing(sketch=sketch, alt=f"Heat map of the noisy records read as the noise wants. {told}.", table=table)

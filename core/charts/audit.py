@@ -45,12 +45,12 @@ def _tall_bars(groups: Sequence[GroupRow], overall: float, palette: Palette) -> 
         words = f"<b>{name}</b>, {count(group.count)} records<br>{percent(group.label_rate)} have the positive label"
         beside = max(overall, 100 * group.label_rate.value)
         if beside < 65:
-            sketch.write(beside + 1, middle, words, palette.ink, "middle right")
+            sketch.remark(words, palette.ink, x=beside + 1, y=middle)
         else:
-            sketch.write(1, middle, words, palette.background, "middle right")
+            sketch.remark(words, palette.background, x=1, y=middle)
         bottom += height + 0.03
     sketch.segment(overall, (0, 0.94), palette.ink, width=1.5, dash="dot")
-    sketch.write(overall, 0.97, f"everybody {overall:.1f}%", palette.ink, "middle center")
+    sketch.remark(f"everybody {overall:.1f}%", palette.ink, x=overall, y=0.97, anchor=("center", "middle"))
     return sketch
 
 

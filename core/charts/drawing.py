@@ -175,7 +175,6 @@ class Sketch:
         self.palette = palette
         self._data: list[dict[str, Any]] = []
         self._layout = layout
-        self._words: list[tuple[float, float, str, str, str, int]] = []
         self._layout.setdefault("shapes", [])
 
     @property
@@ -190,9 +189,9 @@ class Sketch:
         (low, high), margin = self.ends, self._layout["margin"]
         return float((high - low) / (self._layout["height"] - margin["t"] - margin["b"]))
 
-    def scatter(self, **properties: Any) -> None:
-        """Add lines or markers."""
-        self._data.append({"type": "scatter", **properties})
+    def trace(self, kind: str, **properties: Any) -> None:
+        """Add a trace of one of plotly's kinds."""
+        self._data.append({"type": kind, **properties})
 
     def markers(
         self,
@@ -215,7 +214,7 @@ class Sketch:
         hover: dict[str, Any] = {} if "hovertemplate" in trace else {"hoverinfo": "skip"}
         if told is not None:
             hover = {"text": told, "hovertemplate": "%{text}<extra></extra>"}
-        self.scatter(x=list(x), y=list(y), mode="markers", marker=marker, **hover, **trace)
+        self.trace("scatter", x=list(x), y=list(y), mode="markers", marker=marker, **hover, **trace)
 
     def line(
         self,
@@ -231,14 +230,15 @@ class Sketch:
         """Draw a line without markers; the pointer tells nothing of it without `hover`, such as of an interval."""
         told = {"hovertemplate": hover + "<extra></extra>"} if hover else {"hoverinfo": "skip"}
         look = {"color": color, "width": width, "dash": dash}
-        self.scatter(x=list(x), y=list(y), mode="lines", line=look, **told, **trace)
+        self.trace("scatter", x=list(x), y=list(y), mode="lines", line=look, **told, **trace)
 
     def band(
         self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, *, opacity: float = 0.18
     ) -> None:
         """Shade an interval, without an outline."""
         red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
-        self.scatter(
+        self.trace(
+            "scatter",
             x=[*x, *reversed(list(x))],
             y=[*high, *reversed(list(low))],
             fill="toself",
@@ -255,22 +255,7 @@ class Sketch:
         hover: dict[str, Any] = {"hoverinfo": "skip"}
         if told:
             hover = {"text": [told], "textposition": "none", "hovertemplate": "%{text}<extra></extra>"}
-        self._data.append({"type": "bar", "x": x, "y": y, "orientation": "h", "marker": marker, **hover, **trace})
-
-    def bar(self, **properties: Any) -> None:
-        """Add bars."""
-        self._data.append({"type": "bar", **properties})
-
-    def heatmap(self, **properties: Any) -> None:
-        """Add coloured cells."""
-        self._data.append({"type": "heatmap", **properties})
-
-    def write(self, x: float, y: float, words: str, color: str, place: str, size: int = 13) -> None:
-        """Add words beside the point (x, y); `place` is plotly's text position, seen from the point.
-
-        All words of a chart are one trace: plotly draws them several times faster than as many annotations.
-        """
-        self._words.append((x, y, words, color, place, size))
+        self.trace("bar", x=x, y=y, orientation="h", marker=marker, **hover, **trace)
 
     def segment(self, x: _Ends, y: _Ends, color: str, *, width: float = 1, dash: str = "", **properties: Any) -> None:
         """Add a straight line that is no data; one number stands for both ends."""
@@ -410,15 +395,7 @@ class Sketch:
 
     def figure(self, *, check: bool = False) -> go.Figure:
         """Return the plotly figure."""
-        return go.Figure({"data": [*self._data, *self._written()], "layout": self._layout}, _validate=check)
-
-    def _written(self) -> list[dict[str, Any]]:
-        if not self._words:
-            return []
-        x, y, words, colors, places, sizes = (list(column) for column in zip(*self._words, strict=True))
-        font = {"color": colors, "size": sizes}
-        trace = {"type": "scatter", "mode": "text", "x": x, "y": y, "text": words, "textposition": places}
-        return [{**trace, "textfont": font, "cliponaxis": False, "hoverinfo": "skip", "name": "words"}]
+        return go.Figure({"data": self._data, "layout": self._layout}, _validate=check)
 
 
 def bare(
@@ -491,11 +468,6 @@ def cells(name: str, estimate: Estimate | None) -> dict[str, float | None]:
     """Return a table's three cells of an estimate: "name", "name, low" and "name, high"; None where there is none."""
     ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
     return dict(zip((name, f"{name}, low", f"{name}, high"), ends, strict=True))
-
-
-def round_step(span: float, steps: Sequence[Any], most: float) -> Any:
-    """Return the first step that divides a span into at most `most` parts; the last one where none does."""
-    return next((step for step in steps if span / step <= most), steps[-1])
 
 
 def short(name: str, longest: int = 18) -> str:

@@ -25,12 +25,13 @@ from core.charts.drawing import (
     group_style,
     mixed,
     plain_name,
-    round_step,
+    rounded,
     short,
 )
+from core.charts.rows import Mark, Row, draw_rows, spans
 from core.estimates import gap, percent
 from core.membership.attacks import ATTACK_TITLES
-from core.membership.disparity import RangeTable
+from core.membership.disparity import RangeRow, RangeTable
 from core.membership.findings import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 
@@ -145,7 +146,8 @@ def _points(roc: Roc) -> tuple[list[float], list[float]]:
 def _draw(sketch: Sketch, curve: _Curve) -> None:
     x, y = _points(curve.roc)
     told = (f"{percent(10**b)} of members at {percent(10**a)} FPR" for a, b in zip(x, y, strict=True))
-    sketch.scatter(
+    sketch.trace(
+        "scatter",
         x=x,
         y=y,
         mode="lines",
@@ -222,15 +224,6 @@ def _roc_rows(curves: Sequence[_Curve]) -> list[dict[str, Any]]:
     ]
 
 
-_STEPS = (15.0, 25.0, 40.0, 60.0, 105.0)  # points
-_END = 1.18  # right end, with room for the sum
-_SUM = 1.09  # where it stands
-_STEPS_PLOT = 170  # pixels of the steps
-_BELOW = 76  # pixels of the axis and the two rows under it
-_PAD = 18  # pixels for a step's label above and below
-_HALF = 0.031  # of a bar's width
-
-
 def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) -> Drawing:
     """Draw the ten steps up to VD and both groups' numbers under them.
 
@@ -239,45 +232,21 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
     muted : bool
         Whether VD says nothing, because the attack's AUC contains 0.5.
     """
-    low, high = _ranges_axis(ranges)
-    pixel = (high - low) / (_STEPS_PLOT - 2 * _PAD)
-    bottom, top = low - _PAD * pixel, high + _PAD * pixel
-    names = (short(ranges.group, 13), short(ranges.others, 13))
-    left = min(100, max(56, round(6.6 * (max(map(len, (ranges.group[:13], ranges.others[:13]))) + 2))))
-    sketch = bare(
-        palette, height=_STEPS_PLOT + _BELOW + 8, x=(-0.012, _END), y=(bottom, top), margins=(left, 14, 8, _BELOW)
-    )
-    marks = [round(i / 10, 1) for i in range(11)]
-    sketch.ticks(marks, "{:g}", showline=False, tickfont={"size": 11, "color": palette.grey})
-    sketch.segment((-0.012, 1), bottom, palette.grey)
-    _levels(sketch, low, high)
-    reached = _steps(sketch, ranges, pixel, muted=muted)
-    _sum(sketch, ranges, reached, muted=muted)
-    _numbers(sketch, ranges, names, left)
+    lines, reached = [], 0.0
+    for row in ranges.rows:
+        change = 0.0 if math.isnan(row.difference) else 100 * row.difference
+        lines.append(_step(row, reached, reached + change, palette, told=_range_told(ranges, row), muted=muted))
+        reached += change
+    quiet, style = muted or math.isnan(ranges.vd), group_style(palette, int(ranges.vd > 0))
+    color, ring, words = palette.muted if quiet else style.color, "-open" if quiet else "", _signed(ranges.vd)
+    mark = Mark(at=reached, color=color, symbol=f"{style.symbol}{ring}", size=13, told=f"VD {words}")
+    lines.append(Row(name="<b>VD</b>", value=words if quiet else f"<b>{words}</b>", marks=[mark], apart=True))
+    head = f"{short(ranges.group, 9)} %, {short(ranges.others, 9)} %, points"
+    axis = rounded([-15.0, 15.0, *spans(lines)], "points, by the probability of the true label", words=_points_text)
+    sketch = draw_rows(palette, lines, axis, heads=("", head))
     columns = ["from", "to", f"flagged of {ranges.group}", f"flagged of {ranges.others}", "difference"]
     rows = [(row.low, row.high, row.group, row.others, row.difference) for row in ranges.rows]
     return Drawing.of(sketch, _ranges_alt(ranges, muted=muted), rows, columns)
-
-
-def _ranges_axis(ranges: RangeTable) -> tuple[float, float]:
-    """Return the axis in points: from -15 to 15, wider in steps where the sums lie beyond."""
-    sums, total = [0.0], 0.0
-    for row in ranges.rows:
-        total += 0.0 if math.isnan(row.difference) else 100 * row.difference
-        sums.append(total)
-    low, high = (next((s for s in _STEPS if s >= end), _STEPS[-1]) for end in (-min(sums), max(sums)))
-    return -low, high
-
-
-def _levels(sketch: Sketch, low: float, high: float) -> None:
-    """Draw the zero line and round levels."""
-    step = round_step(high - low, (10, 20, 25, 50), 5)
-    ticks = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
-    sketch.yaxis(showticklabels=True, tickvals=ticks, ticktext=[_signed(t / 100, 0) for t in ticks])
-    for tick in ticks:
-        if tick:
-            sketch.rule(tick)
-    sketch.segment((0, 1), 0, sketch.palette.ink, width=1.5, xref="paper")
 
 
 def _signed(difference: float, decimals: int = 1) -> str:
@@ -287,76 +256,31 @@ def _signed(difference: float, decimals: int = 1) -> str:
     return "0" if float(told.replace("−", "-")) == 0 else told
 
 
-def _steps(sketch: Sketch, ranges: RangeTable, pixel: float, *, muted: bool) -> float:
-    """Draw the bars, each from where the one before ended; returns where the last one ends."""
-    palette, before = sketch.palette, 0.0
-    for i, row in enumerate(ranges.rows):
-        middle = (row.low + row.high) / 2
-        change = 0.0 if math.isnan(row.difference) else 100 * row.difference
-        role = group_style(palette, int(change > 0)).color
-        color = mixed(role, palette.background, 0.45) if muted else role
-        after = before + change
-        sketch.bar(
-            x=[middle],
-            base=[min(before, after)],
-            y=[abs(change)],
-            width=[2 * _HALF],
-            marker={"color": color, "line": {"width": 0}},
-            text=[_range_told(ranges, i)],
-            textposition="none",
-            hovertemplate="%{text}<extra></extra>",
-        )
-        beyond = ranges.rows[i + 1].low + 0.05 - _HALF if i + 1 < len(ranges.rows) else _SUM - 0.03
-        sketch.segment((middle + _HALF, beyond), after, palette.muted)
-        told = _signed(row.difference)
-        ink = palette.grey if muted or told in ("0", "n/a") else role
-        up = change > 0
-        edge = max(before, after) + pixel if up else min(before, after) - 3 * pixel
-        place = "top center" if up else "bottom center"
-        sketch.write(middle, edge, told if ink == palette.grey else f"<b>{told}</b>", ink, place, 11)
-        before = after
-    return before
+def _points_text(points: float) -> str:
+    return gap(points, decimals=0) if points else "0"
 
 
-def _range_told(ranges: RangeTable, i: int) -> str:
-    row = ranges.rows[i]
+def _step(row: RangeRow, start: float, end: float, palette: Palette, *, told: str, muted: bool) -> Row:
+    """Return one range: both groups' shares, and their difference as a bar from where the one above ends."""
+    style, words = group_style(palette, int(end > start)), _signed(row.difference)
+    quiet = muted or words in ("0", "n/a")
+    color = mixed(style.color, palette.background, 0.45) if muted else style.color
+    shares = f"{_share_text(row.group)}, {_share_text(row.others)}"
+    return Row(
+        name=f"{row.low:g} to {row.high:g}",
+        value=f"{shares}, {words}" if quiet else f"{shares}, <b>{words}</b>",
+        color=palette.grey if quiet else style.color,
+        marks=[Mark(at=end, bar=start, symbol="", color=color, told=told)],
+    )
+
+
+def _range_told(ranges: RangeTable, row: RangeRow) -> str:
     first, second = short(ranges.group), short(ranges.others)
     return f"{row.low:g} to {row.high:g}: {_share_text(row.group)}% of {first}, {_share_text(row.others)}% of {second}"
 
 
 def _share_text(value: float) -> str:
     return "n/a" if math.isnan(value) else f"{100 * value:.1f}"
-
-
-def _sum(sketch: Sketch, ranges: RangeTable, reached: float, *, muted: bool) -> None:
-    """Draw VD where the steps end, its label on the side that the last step's label leaves free."""
-    palette, known, first = sketch.palette, not math.isnan(ranges.vd), ranges.vd > 0
-    quiet = muted or not known
-    color = palette.muted if quiet else group_style(palette, int(first)).color
-    level = 100 * ranges.vd if known else reached
-    look: dict[str, Any] = {"color": palette.background, "rim": (color, 2)} if quiet else {"color": color}
-    symbol, size, words = "circle" if first else "diamond", 11 if quiet else 13, f"VD {_signed(ranges.vd)}"
-    sketch.markers([_SUM], [level], size=size, symbol=symbol, opacity=1, told=[words], cliponaxis=False, **look)
-    below = bool(ranges.rows) and ranges.rows[-1].difference > 0
-    side = ("center", "top" if below else "bottom")
-    ink, shown = (palette.grey, words) if quiet else (color, f"<b>{words}</b>")
-    shift, fill = (0, -9 if below else 9), palette.background  # the zero line may pass
-    sketch.remark(shown, ink, x=_SUM, y=level, shift=shift, anchor=side, fill=fill)
-
-
-def _numbers(sketch: Sketch, ranges: RangeTable, names: tuple[str, str], left: int) -> None:
-    """Write both groups' shares under the axis."""
-    for i, name in enumerate(names):
-        color = group_style(sketch.palette, 1 - i).color
-        y = -28 - 15 * i
-        place = ("paper", "paper")
-        sketch.remark(f"<b>{name} %</b>", color, x=0, y=0, refs=place, shift=(4 - left, y), size=12)
-        for row in ranges.rows:
-            middle = (row.low + row.high) / 2
-            value = _share_text(row.others if i else row.group)
-            place, side = ("x", "paper"), ("center", "middle")
-            sketch.remark(value, color, x=middle, y=0, refs=place, shift=(0, y), anchor=side, size=11)
-    sketch.axis_title("probability the model gave to the true label", below=54)
 
 
 def _ranges_alt(ranges: RangeTable, *, muted: bool) -> str:

@@ -12,7 +12,8 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from core.charts.correction import dumbbells, tolerances
-from core.charts.drawing import Axis, Drawing, Palette, Sketch, bare, cells, mixed, percents, rounded, short, whiskers
+from core.charts.drawing import Axis, Drawing, Palette, Sketch, cells, mixed, percents, rounded, short, whiskers
+from core.charts.heat import draw_heat
 from core.charts.lines import Curve, compared, draw_lines, reach
 from core.estimates import Estimate, epsilon_text, interval, percent, points
 from core.models import METHOD_TITLES
@@ -251,47 +252,31 @@ def draw_search(found: TunedForest, palette: Palette) -> Drawing:
 
 
 _ROW = 38  # pixels
-_BELOW = 2.95  # rows under the map: tolerances, what they are, the scale with its words
 _READABLE = 4.6  # contrast of the numbers in the darkest cell
-_STEPS = 40  # rectangles the scale is drawn with
 
 
 def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
     """Draw the map of at least one cell: tolerance trained for across, budget down, colour what is recovered."""
-    tolerances, epsilons = found.plan.tolerances, found.plan.epsilons
-    wide, deep = len(tolerances), len(epsilons)
-    height = round(_ROW * (deep + _BELOW)) + 8
-    across, down = (-0.5, wide - 0.5), (deep - 0.5 + _BELOW, -0.5)
-    sketch = bare(palette, height=height, x=across, y=down, margins=(62, 14, 4, 4))
-    sketch.no_xaxis()
+    tolerances, epsilons, controls = found.plan.tolerances, found.plan.epsilons, found.controls()
     cells = [[found.cell(tolerance, epsilon) for tolerance in tolerances] for epsilon in epsilons]
     low, high = _scale_ends(found, cells)
-    pale, strong = shades(palette)
-    same_for_all = percent(found.controls()["majority_label"])
-    sketch.heatmap(
-        x=list(range(wide)),
-        y=list(range(deep)),
-        z=[[None if math.isnan(cell.after.value) else cell.after.value for cell in row] for row in cells],
-        zmin=low,
-        zmax=high,
-        colorscale=[[0.0, pale], [1.0, strong]],
-        showscale=False,
-        xgap=2,
-        ygap=2,
-        customdata=[[_cell_told(found, cell, same_for_all) for cell in row] for row in cells],
-        hoverlabel={"align": "left", "font": {"size": 12}},
-        hovertemplate="%{customdata}<extra></extra>",
+    columns = ["none" if tolerance is None else f"{tolerance:g}" for tolerance in tolerances]
+    named = ("majority", f"all “{short(found.majority_name, 12)}”"), ("strong", "strong attacker")
+    marks = {min(max(controls[name].value, low), high): f"{words} {percent(controls[name])}" for name, words in named}
+    before = controls["before"]
+    sketch = draw_heat(
+        palette,
+        [[None if math.isnan(cell.after.value) else cell.after.value for cell in row] for row in cells],
+        [[_number(cell) for cell in row] for row in cells],
+        names=(columns, [f"ε = {epsilon_text(epsilon)}" for epsilon in epsilons]),
+        colors=shades(palette),
+        ends=(low, high),
+        told=[[_cell_told(found, cell, percent(controls["majority_label"])) for cell in row] for row in cells],
+        left=62,
+        pitch=_ROW,
+        title="tolerance trained for, and told to the attacker",
+        scale=(f"told nothing {percent(before)}", {**marks, max(before.value, low): ""}),
     )
-    for y, row in enumerate(cells):
-        sketch.write(-0.5, y, f"ε = {epsilon_text(epsilons[y])}  ", palette.grey, "middle left", 12)
-        for x, cell in enumerate(row):
-            sketch.write(x, y, _number(cell), palette.ink, "middle center", 13)
-    for x, tolerance in enumerate(tolerances):
-        sketch.write(
-            x, deep - 0.24, "none" if tolerance is None else f"{tolerance:g}", palette.grey, "middle center", 12
-        )
-    sketch.write(-0.5, deep + 0.22, "tolerance trained for, and told to the attacker", palette.grey, "middle right", 12)
-    _draw_scale(sketch, found, (low, high), (wide, deep))
     return Drawing(sketch=sketch, alt=_map_alt(found, cells), table=found.to_frame())
 
 
@@ -368,35 +353,6 @@ def _distance(found: Estimate) -> str:
     if math.isnan(found.low):
         return f"{found.value:.3f}"
     return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
-
-
-def _draw_scale(sketch: Sketch, found: Landscape, ends: tuple[float, float], size: tuple[int, int]) -> None:
-    """Draw the colours with the control where they start, and whom else there is to compare with."""
-    palette, (low, high), (wide, deep), controls = sketch.palette, ends, size, found.controls()
-    pale, strong = shades(palette)
-    left, right, top = -0.5, wide - 0.5, deep + 1.2
-    step = (right - left) / _STEPS
-    for i in range(_STEPS):
-        color = mixed(strong, pale, (i + 0.5) / _STEPS)
-        sketch.shade((left + i * step, left + (i + 1) * step), (top, top + 0.34), color, opacity=1.0)
-    for name, words, at, place, y in (
-        ("majority", f"all “{short(found.majority_name, 12)}”", left, "right", top + 0.72),
-        ("strong", "strong attacker", right, "left", top + 0.72),
-        ("before", "told nothing", (left + right) / 2, "center", top - 0.3),
-    ):
-        share = (controls[name].value - low) / (high - low)
-        if share >= 0.0:
-            mark = left + share * (right - left)
-            sketch.segment(mark, (top - 0.06, top + 0.4), palette.ink, width=1.5)
-            at = mark if name == "before" else at
-        told = f"{words} {percent(controls[name])}{'' if share >= 0.0 else ', below'}"
-        sketch.write(at, y, told, palette.grey, f"middle {_beside(at, left, right) if name == 'before' else place}", 12)
-
-
-def _beside(at: float, left: float, right: float) -> str:
-    """Return on which side of a place words fit."""
-    share = (at - left) / (right - left)
-    return "right" if share < 0.3 else "left" if share > 0.7 else "center"
 
 
 def _map_alt(found: Landscape, cells: list[list[MapCell]]) -> str:

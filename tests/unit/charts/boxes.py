@@ -74,7 +74,7 @@ def boxes(figure: go.Figure, width: int) -> list[Box]:
 
 def _boxes(figure: dict[str, Any], width: int) -> list[Box]:
     plot = _plot(figure["layout"], width)
-    return [*_labels(figure, plot), *_remarks(figure, plot), *_ticks(figure, plot)]
+    return [*_cells(figure, plot), *_remarks(figure, plot), *_ticks(figure, plot)]
 
 
 class _Plot(NamedTuple):
@@ -110,20 +110,14 @@ def _box(words: str, x: float, y: float, size: float, across: str, along: str) -
     return Box(" ".join(lines), left, top, left + wide, top + high)
 
 
-def _labels(figure: dict[str, Any], plot: _Plot) -> list[Box]:
-    found = []
-    for trace in figure["data"]:
-        if trace.get("mode") != "text":
-            continue
-        sizes = trace["textfont"]["size"]
-        for x, y, words, place, size in zip(
-            trace["x"], trace["y"], trace["text"], trace["textposition"], sizes, strict=True
-        ):
-            along, across = place.split()
-            anchor = {"left": "right", "right": "left", "center": "center"}[across]  # "left" is left of the point
-            edge = {"top": "bottom", "bottom": "top", "middle": "middle"}[along]
-            found.append(_box(words, plot.across(x), plot.down(y), size, anchor, edge))
-    return found
+def _cells(figure: dict[str, Any], plot: _Plot) -> list[Box]:
+    return [
+        _box(words, plot.across(x), plot.down(y), trace["textfont"]["size"], "center", "middle")
+        for trace in figure["data"]
+        if trace["type"] == "heatmap"
+        for y, row in zip(trace["y"], trace["text"], strict=True)
+        for x, words in zip(trace["x"], row, strict=True)
+    ]
 
 
 def _remarks(figure: dict[str, Any], plot: _Plot) -> list[Box]:

@@ -29,7 +29,6 @@ from tests.unit.charts.boxes import check, dots, written
 from tests.unit.queries.people import pool
 
 HOSTILE = ("<b>men</b> & others of a very long name indeed", "=women|`x`")
-PHONE = 340  # width of the plot on a narrow screen, in pixels
 
 
 @pytest.fixture(scope="module")
