@@ -83,13 +83,11 @@ def draw_budget(
     curves : mapping of attacker to its points
         Sorted by budget; may be incomplete.
     now : sequence of Point
-        The same attackers at the slider.
+        The same attackers at the slider, which stands at `budget`.
     floor : Estimate
         Accuracy of the majority guess.
     last : float
         Right end of the axis, in entries changed per person.
-    budget : float
-        Where the slider stands.
     unit, attribute : str
         What one entry is called, and what is private.
     balanced : bool
@@ -250,14 +248,7 @@ def draw_defences(
 ) -> Drawing:
     """Draw each defence's accuracies, one marker an attacker, with what it changes in words.
 
-    Parameters
-    ----------
-    rows : sequence of DefenceRow
-        From the top.
-    floor : Estimate
-        The majority guess, a dotted line.
-    labels : mapping of attacker to what to call it
-        In the order of the markers.
+    `floor` is the majority guess, a dotted line; `labels` name the attackers, in the order of the markers.
     """
     names = dict(zip(labels, _GLYPHS, strict=False))
     lines = [_defence(row, names, labels, palette, unit) for row in rows]

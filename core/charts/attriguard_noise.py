@@ -64,12 +64,7 @@ def value_noise(study: Study, budget: float) -> list[ValueNoise]:
 def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str, attribute: str) -> Drawing:
     """Draw the mean noise of each value.
 
-    Parameters
-    ----------
-    rows : sequence of ValueNoise
-        The least noise first.
-    unit, attribute : str
-        What one entry is called, and what is private.
+    Those that take the least come first; `unit` is what one entry is called, `attribute` what is private.
     """
     known = [row for row in rows if row.size.n]
     title = f"{unit} changed, mean"

@@ -36,12 +36,8 @@ def draw_disclosure(
     ----------
     curve : sequence of Disclosure
         Sorted by tolerance told, from 0 to 0.2; fixes the ranges, which do not depend on the marker.
-    marker : Disclosure
-        Where the slider stands.
     strong : Estimate or None
         Accuracy of the strong adversary, told nothing; None where the curve is its own.
-    attribute, attacker : str
-        Name of the sensitive attribute, and of the attacker, as the labels say them.
     difference : float
         The model's difference between groups, for the table.
     """
@@ -114,14 +110,7 @@ def draw_recognition(
 ) -> Drawing:
     """Draw, for each group and for everybody, the share recognised before and after the correction.
 
-    Parameters
-    ----------
-    marker : Disclosure
-        What to draw.
-    curve : sequence of Disclosure
-        All positions of the slider; fixes the range.
-    names : sequence of str
-        Names by group.
+    `curve`, all positions of the slider, fixes the range; `names` are by group.
     """
     rows = [(names[g.group], g.before, g.after) for g in marker.groups]
     rows += [("everybody", marker.before, marker.after), ("balanced", marker.balanced_before, marker.balanced_after)]
@@ -167,12 +156,7 @@ class Step:
 def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Step]:
     """Return the rows of one audit, with the correction itself beside the path.
 
-    Parameters
-    ----------
-    now : Disclosure
-        The correction of the same attacker, told the same.
-    share : str
-        What to call the groups' shares.
+    `now` is the correction of the same attacker, told the same; `share` is what to call the groups' shares.
     """
     names = _names(share)
     if found.steps[0].accuracy.value != now.majority.value:  # among the people she knows another group is the largest
@@ -228,18 +212,8 @@ def draw_waterfall(
 ) -> Drawing:
     """Draw the rows from the top; the first is the control, a dot, because a bar from a cut axis would mislead.
 
-    Parameters
-    ----------
-    rows : sequence of Step
-        At least two.
-    strong : Estimate
-        Accuracy of the strong adversary, told nothing: the last row, with a vertical line.
-    words : str
-        What to call that row.
-    attribute : str
-        Name of the sensitive attribute.
-    told : float, optional
-        Tolerance the attacker is told, noted for tests.
+    There are at least two. The last row and a vertical line are `strong`, the accuracy of the strong adversary, told
+    nothing; `words` is what to call it. `told`, the tolerance the attacker is told, is noted for tests.
     """
     lines, before = [], rows[0].reached.value
     for i, row in enumerate(rows):

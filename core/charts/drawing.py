@@ -199,22 +199,31 @@ class Sketch:
         y: Sequence[float],
         *,
         size: float | Sequence[float],
-        color: str | Sequence[str] | None = None,
-        symbol: str | Sequence[str] | None = None,
-        opacity: float | None = None,
-        rim: tuple[Any, Any] | None = None,
+        color: str | Sequence[str],
+        symbol: str | Sequence[str] = "circle",
+        opacity: float = 1,
+        rim: tuple[Any, Any] = ("", 0),
         told: Sequence[str] | None = None,
-        **trace: Any,
+        ends: Sequence[tuple[float, float]] = (),
+        stroke: str = "",
+        name: str = "",
     ) -> None:
-        """Add markers with a rim (colour, width); `told` is what the pointer tells of each, nothing when left out."""
-        marker: dict[str, Any] = {"size": size}
-        for name, value in (("color", color), ("symbol", symbol), ("opacity", opacity)):
-            marker |= {} if value is None else {name: value}
-        marker |= {} if rim is None else {"line": {"color": rim[0], "width": rim[1]}}
-        hover: dict[str, Any] = {} if "hovertemplate" in trace else {"hoverinfo": "skip"}
+        """Add markers with a rim (colour, width) and intervals up and down, drawn in the colour `stroke`.
+
+        `told` is what the pointer tells of each, nothing when left out.
+        """
+        look: dict[str, Any] = {"size": size, "color": color, "symbol": symbol, "opacity": opacity}
+        look["line"] = {"width": rim[1], **({"color": rim[0]} if rim[0] else {})}
+        trace: dict[str, Any] = {"hoverinfo": "skip"}
         if told is not None:
-            hover = {"text": told, "hovertemplate": "%{text}<extra></extra>"}
-        self.trace("scatter", x=list(x), y=list(y), mode="markers", marker=marker, **hover, **trace)
+            trace = {"text": list(told), "hovertemplate": "%{text}<extra></extra>"}
+        if ends:
+            above = [high - at for at, (_, high) in zip(y, ends, strict=True)]
+            below = [at - low for at, (low, _) in zip(y, ends, strict=True)]
+            lengths = {"type": "data", "symmetric": False, "array": above, "arrayminus": below}
+            trace["error_y"] = {**lengths, "color": stroke, "thickness": 2, "width": 0}
+        place = {"x": list(x), "y": list(y), "cliponaxis": False, "name": name}
+        self.trace("scatter", mode="markers", marker=look, **place, **trace)
 
     def line(
         self,
@@ -445,18 +454,6 @@ def bare(
             },
         },
     )
-
-
-def whiskers(estimates: Sequence[Estimate], color: str) -> dict[str, Any]:
-    """Return the error bars of rates drawn in percent."""
-    above, below = [100 * (e.high - e.value) for e in estimates], [100 * (e.value - e.low) for e in estimates]
-    return error_bars(above, below, color, thickness=1.5)
-
-
-def error_bars(above: Sequence[float], below: Sequence[float], color: str, *, thickness: float = 2) -> dict[str, Any]:
-    """Return error bars without ends, by their lengths above and below the value."""
-    lengths = {"array": above, "arrayminus": below}
-    return {"type": "data", "symmetric": False, **lengths, "color": color, "thickness": thickness, "width": 0}
 
 
 def limits(estimate: Estimate | None) -> dict[str, float | None]:

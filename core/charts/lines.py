@@ -147,11 +147,9 @@ def _slider(sketch: Sketch, at: float, curves: Sequence[Curve], y: Axis) -> None
         [at] * len(heights),
         heights,
         size=[12 if curve.width > 2 else 9 for curve in curves],
-        opacity=1,
         color=[back if curve.hollow else curve.color for curve in curves],
         rim=([curve.color if curve.hollow else back for curve in curves], 2),
         told=[re.sub("<.*?>", "", curve.words) for curve in curves],
-        cliponaxis=False,
         name="slider",
     )
 

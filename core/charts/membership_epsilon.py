@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.charts.drawing import Axis, Drawing, Palette, Sketch, error_bars, gaps, percents
+from core.charts.drawing import Axis, Drawing, Palette, Sketch, gaps, percents
 from core.charts.lines import Curve, compared, draw_lines, level
 from core.estimates import Estimate, epsilon_text, gap, not_measured, percent
 from core.membership.findings import CurveBand
@@ -163,16 +163,11 @@ class _Chart:
             [_place(b.at) for b, _ in there],
             [value for _, value, _ in limits],
             size=6,
-            opacity=1,
             color=[fill if q else field.color for q in quiet],
             rim=([rim if q else field.color for q in quiet], 1.5),
             told=[self._hover(field, b, e) for b, e in there],
-            cliponaxis=False,
-            error_y=error_bars(
-                [high - value if a else 0 for (_, value, high), a in zip(limits, alone, strict=True)],
-                [value - low if a else 0 for (low, value, _), a in zip(limits, alone, strict=True)],
-                field.color,
-            ),
+            ends=[(low, high) if a else (value, value) for (low, value, high), a in zip(limits, alone, strict=True)],
+            stroke=field.color,
             name=field.field,
         )
 
@@ -262,14 +257,8 @@ def draw_accuracy_by_epsilon(
 ) -> Drawing:
     """Draw the target's accuracy on its training people and on unseen people over epsilon.
 
-    Parameters
-    ----------
-    bands : sequence of CurveBand
-        What is finished, in any order; only those of the variant "epsilon" are drawn.
-    now : float
-        Where the slider stands, in (0, inf].
-    majority : Estimate, optional
-        Accuracy of the more frequent label on unseen people, a dotted line.
+    `majority` is the accuracy of the more frequent label on unseen people, a dotted line; the rest as in
+    `draw_epsilon_curve`.
     """
     fields = (
         _Field(field="accuracy_train", name="training", color=palette.before, dash="dash"),
@@ -281,15 +270,7 @@ def draw_accuracy_by_epsilon(
 
 
 def draw_attack_by_epsilon(bands: Sequence[CurveBand], palette: Palette, *, now: float) -> Drawing:
-    """Draw the attack's precision and recall over epsilon, with the precision of a coin toss.
-
-    Parameters
-    ----------
-    bands : sequence of CurveBand
-        What is finished, in any order; only those of the variant "epsilon" are drawn.
-    now : float
-        Where the slider stands, in (0, inf].
-    """
+    """Draw the attack's precision and recall over epsilon beside a coin toss; as `draw_epsilon_curve`."""
     fields = (
         _Field(field="recall", name="recall", color=palette.before, dash="dash"),
         _Field(field="precision", name="precision", color=palette.leak, width=3),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.charts.drawing import Axis, Drawing, Palette, Sketch, error_bars, group_style, plain_name, rounded, short
+from core.charts.drawing import Axis, Drawing, Palette, Sketch, group_style, plain_name, rounded, short
 from core.charts.lines import Curve, draw_lines, level
 from core.charts.membership_epsilon import ends, reached, value_of, within
 from core.charts.rows import Mark, Row, draw_rows
@@ -103,15 +103,12 @@ def _dots(sketch: Sketch, bands: Sequence[CurveBand], way: _Way, measure: str, y
         [b.at + (way.aside if b.at < 1 else 0) for b in there],
         [value for _, value, _ in limits],
         size=11,
-        opacity=1,
         color=way.color,
         symbol=way.symbol,
         rim=(sketch.palette.background, 1.5),
         told=[f"{way.name}, {_told(b, measure)}" for b in there],
-        cliponaxis=False,
-        error_y=error_bars(
-            [high - value for _, value, high in limits], [value - low for low, value, _ in limits], way.color
-        ),
+        ends=[(low, high) for low, _, high in limits],
+        stroke=way.color,
     )
 
 
@@ -136,13 +133,7 @@ def _alt(done: Sequence[CurveBand], ways: Sequence[_Way], before: Estimate, now:
 
 
 def draw_deleted(found: FairPickFindings, palette: Palette, *, group_names: Sequence[str]) -> Drawing:
-    """Draw the rows deleted of each group.
-
-    Parameters
-    ----------
-    group_names : sequence of str
-        By code; of two, 1 is the first group, drawn above.
-    """
+    """Draw the rows deleted of each group; the names are by code, of two 1 is the first group, drawn above."""
     names = [name for name in reversed(group_names) if name in found.deleted]
     rows = [found.deleted[name] for name in names]
     two, lines = len(group_names) == 2, []

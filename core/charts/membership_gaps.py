@@ -65,12 +65,8 @@ def verdict_attack(findings: MembershipFindings) -> str:
 def draw_gaps_between(findings: MembershipFindings, palette: Palette, *, group: int = 0, attack: str = "") -> Drawing:
     """Draw VD, the FPR gap, their difference and LiRA's gap with their intervals.
 
-    Parameters
-    ----------
-    group : int
-        Which of the comparisons, in the order of `Disparities.results`.
-    attack : str
-        Whose verdicts; by default those of `verdict_attack`.
+    `group` is which of the comparisons, in the order of `Disparities.results`; `attack` is whose verdicts, by default
+    those of `verdict_attack`.
     """
     name = attack or verdict_attack(findings)
     found = findings.attacks.get(name)
@@ -259,12 +255,7 @@ def _cells(rows: list[_Gap], names: tuple[str, str]) -> list[dict[str, Any]]:
 def draw_group_gaps(found: AttackFindings, palette: Palette) -> Drawing:
     """Draw the TPR − FPR gap of every group that was measured, and VD as a thin mark beside it.
 
-    Groups whose gap can be told from none, with all groups reckoned with, are in colour.
-
-    Parameters
-    ----------
-    found : AttackFindings
-        Of an attack that gives verdicts.
+    Groups whose gap can be told from none, with all groups reckoned with, are in colour. The attack gives verdicts.
     """
     results = found.disparities.results if found.disparities is not None else ()
     lines = [_group_line(result, palette, muted=found.muted) for result in results]

@@ -80,7 +80,9 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
         sketch.in_the_middle("being measured")
         return Drawing.of(sketch, f"ROC curve of {title}, TPR against FPR: being measured.", [], _ROC_COLUMNS)
     edge = min(0.0, math.log10(_ALARMS / fewest)) if fewest else 0.0
-    _shade(sketch, edge)
+    if edge > _LEAST:  # an FPR on the left rests on fewer than ten false positives
+        sketch.shade((_LEAST, edge), (_LEAST, 0.04), palette.pale, opacity=1)
+        sketch.above(f"under {_ALARMS} false positives", x=_LEAST)
     for curve in reversed(curves):
         _draw(sketch, curve)
     at = 0.01 if edge <= -2 + 1e-9 else 0.1 if edge <= -1 + 1e-9 else math.nan
@@ -129,32 +131,13 @@ def _axes(palette: Palette) -> Sketch:
     return sketch
 
 
-def _shade(sketch: Sketch, edge: float) -> None:
-    """Shade where an FPR rests on fewer than ten false positives."""
-    if edge <= _LEAST:
-        return
-    sketch.shade((_LEAST, edge), (_LEAST, 0.04), sketch.palette.pale, opacity=1)
-    sketch.above(f"under {_ALARMS} false positives", x=_LEAST)
-
-
-def _points(roc: Roc) -> tuple[list[float], list[float]]:
-    """Return the curve in decades from the left end of the axis on, no finer than can be seen."""
-    grid = np.logspace(_LEAST, 0, _POINTS + 1)  # 1% is among them
-    return np.log10(grid).tolist(), np.log10(np.maximum(roc.reached(grid), 10.0 ** (_LEAST - 1))).tolist()
-
-
 def _draw(sketch: Sketch, curve: _Curve) -> None:
-    x, y = _points(curve.roc)
+    """Draw a curve in decades from the left end of the axis on, no finer than can be seen."""
+    grid = np.logspace(_LEAST, 0, _POINTS + 1)  # 1% is among them
+    x, y = np.log10(grid).tolist(), np.log10(np.maximum(curve.roc.reached(grid), 10.0 ** (_LEAST - 1))).tolist()
     told = (f"{percent(10**b)} of members at {percent(10**a)} FPR" for a, b in zip(x, y, strict=True))
-    sketch.trace(
-        "scatter",
-        x=x,
-        y=y,
-        mode="lines",
-        line={"color": curve.color, "width": curve.width, "dash": curve.dash},
-        text=[f"{short(curve.name)}: {words}" for words in told],
-        hovertemplate="%{text}<extra></extra>",
-    )
+    text = [f"{short(curve.name)}: {words}" for words in told]
+    sketch.line(x, y, curve.color, width=curve.width, dash=curve.dash, hover="%{text}", text=text)
 
 
 def _mark(sketch: Sketch, curves: Sequence[_Curve], at: float) -> None:
@@ -165,12 +148,10 @@ def _mark(sketch: Sketch, curves: Sequence[_Curve], at: float) -> None:
             [math.log10(at)],
             [max(math.log10(caught), _LEAST) if caught > 0 else _LEAST],
             size=13 if curve.symbol == "diamond" else 12,
-            opacity=1,
             color=curve.color,
             symbol=curve.symbol,
             rim=(sketch.palette.background, 2),
             told=[f"{short(curve.name)}: {percent(caught)} of members at {100 * at:g}% FPR"],
-            cliponaxis=False,
         )
 
 
@@ -225,13 +206,7 @@ def _roc_rows(curves: Sequence[_Curve]) -> list[dict[str, Any]]:
 
 
 def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) -> Drawing:
-    """Draw the ten steps up to VD and both groups' numbers under them.
-
-    Parameters
-    ----------
-    muted : bool
-        Whether VD says nothing, because the attack's AUC contains 0.5.
-    """
+    """Draw the ten steps up to VD with both groups' numbers; muted where the attack's AUC contains 0.5."""
     lines, reached = [], 0.0
     for row in ranges.rows:
         change = 0.0 if math.isnan(row.difference) else 100 * row.difference

@@ -188,7 +188,6 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy, palette: Palette) -
                 f"{percent(float(people.posterior[i]))} before, {_certain(study.probability[i])} after" for i in some
             ],
             name="right" if hit else "wrong",
-            cliponaxis=False,
         )
     group, wrong = plain_name(people.group), int((~right).sum())
     alt = (
@@ -330,10 +329,7 @@ def precision_text(decimals: int | None, epsilon: float | None) -> str:
 def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], palette: Palette) -> Drawing:
     """Draw a bar a precision tried: the people it pins down, and the bits the meter predicts beside it.
 
-    Parameters
-    ----------
-    chosen : (decimals, epsilon)
-        The precision of the controls; its row is set off where it was tried.
+    The row of `chosen`, the precision (decimals, epsilon) of the controls, is set off where it was tried.
     """
     rows, faint = advice.tried, mixed(palette.leak, palette.background, 0.45)
     lines = []

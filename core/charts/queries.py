@@ -132,14 +132,9 @@ def error_words(value: float) -> str:
 
 
 def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str, palette: Palette) -> Drawing:
-    """Draw the error of an answer for each kind of noise: median as a dot, 95th percentile as a bar.
+    """Draw the error of an answer for each kind of noise: median as a dot, 95th percentile as a stroke.
 
-    Parameters
-    ----------
-    errors : sequence of (name, ErrorQuantiles)
-        From the top.
-    chosen : str
-        Name of the row drawn in the leak's colour.
+    From the top; the row named `chosen` is in the leak's colour.
     """
     words, title = ["0.0001", "1", "10,000"], "absolute error (log); shaded: beyond the range"
     axis = Axis(ends=_ERRORS, marks=(-4, 0, 4), words=words, title=title)
@@ -174,12 +169,8 @@ def draw_values(
 ) -> Drawing:
     """Draw what a decoder recovered for each person, by group, and the threshold it decides with.
 
-    Parameters
-    ----------
-    names : (str, str)
-        Of the advantaged and the disadvantaged group.
-    advantaged : int
-        Code of the advantaged group in the dataset, which decides the colours.
+    `names` are of the advantaged and the disadvantaged group; the advantaged one's code in the dataset decides the
+    colours.
     """
     import numpy as np
 
@@ -235,8 +226,6 @@ def draw_targeted(
         Mechanisms, and what no attacker without a prior can exceed where the noise keeps its ε.
     chosen : str
         The mechanism drawn in the leak's colour.
-    epsilon : float
-        Where the slider stands.
     """
     every = [e for points in curves.values() for e, _ in points]
     low, high = math.log10(min(every)), math.log10(max(every))
@@ -301,10 +290,7 @@ class GapRow:
 def draw_gaps(rows: Sequence[GapRow], palette: Palette) -> Drawing:
     """Draw the last answers, the latest at the top and marked, with their 95% intervals from -1 to 1.
 
-    Parameters
-    ----------
-    rows : sequence of GapRow
-        In the order they were answered; at most the last six are drawn.
+    The rows are in the order they were answered; at most the last six are drawn.
     """
     shown = list(reversed(rows))[:MOST_ROWS]
     words = ["−1", "−0.5", "0", "+0.5", "+1"]

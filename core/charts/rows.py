@@ -172,10 +172,8 @@ def _marks(sketch: Sketch, row: Row, y: int, pitch: int) -> None:
                 [mark.at],
                 [at],
                 size=mark.size,
-                opacity=1,
                 color=sketch.palette.background if ring else mark.color,
                 symbol=mark.symbol.removesuffix("-open"),
                 rim=(mark.rim or mark.color, 2),
                 told=[mark.told] if mark.told else None,
-                cliponaxis=False,
             )

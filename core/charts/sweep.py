@@ -12,7 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from core.charts.correction import dumbbells, tolerances
-from core.charts.drawing import Axis, Drawing, Palette, Sketch, cells, mixed, percents, rounded, short, whiskers
+from core.charts.drawing import Axis, Drawing, Palette, Sketch, cells, mixed, percents, rounded, short
 from core.charts.heat import draw_heat
 from core.charts.lines import Curve, compared, draw_lines, reach
 from core.estimates import Estimate, epsilon_text, interval, percent, points
@@ -45,8 +45,6 @@ def draw_trained(
         there are several, else over people.
     baseline : (majority, before, strong)
         Estimates from the audited model; they fix the range before any point is there.
-    attribute : str
-        Name of the sensitive attribute.
     """
     done = sorted(rows, key=lambda row: row.tolerance)
     majority, before, strong = baseline
@@ -156,28 +154,22 @@ def _rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
 
 def _points(sketch: Sketch, rows: Sequence[SweepRow]) -> None:
     """Draw corrected accuracies; hollow where a model of some seed misses what the attacker is told."""
-    leak = sketch.palette.leak
-    for truthful, symbol in ((True, "circle"), (False, "circle-open")):
-        chosen = [
-            (row, row.after) for row in rows if row.after is not None and (row.n_true == len(row.seeds)) == truthful
-        ]
-        if not chosen:
-            continue
-        alone = len(chosen[0][0].seeds) == 1
-        sketch.markers(
-            [row.tolerance for row, _ in chosen],
-            [100 * after.mean for _, after in chosen],
-            size=9 if alone else 7,
-            color=leak,
-            symbol=symbol,
-            rim=(leak, 2),
-            told=[
-                f"trained for {row.tolerance:g}, reached {row.unfairness_train.mean:.4f}: {100 * after.mean:.1f}%"
-                for row, after in chosen
-            ],
-            cliponaxis=False,
-            error_y=whiskers([as_estimate(after) for _, after in chosen], leak) if alone else None,
-        )
+    there, leak = [(row, row.after) for row in rows if row.after is not None], sketch.palette.leak
+    alone = all(len(row.seeds) == 1 for row, _ in there)
+    sketch.markers(
+        [row.tolerance for row, _ in there],
+        [100 * after.mean for _, after in there],
+        size=9 if alone else 7,
+        color=leak,
+        symbol=["circle" if row.n_true == len(row.seeds) else "circle-open" for row, _ in there],
+        rim=(leak, 2),
+        told=[
+            f"trained for {row.tolerance:g}, reached {row.unfairness_train.mean:.4f}: {100 * after.mean:.1f}%"
+            for row, after in there
+        ],
+        ends=[(100 * e.low, 100 * e.high) for e in (as_estimate(after) for _, after in there)] if alone else (),
+        stroke=leak,
+    )
 
 
 def draw_methods(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
