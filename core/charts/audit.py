@@ -97,6 +97,11 @@ def draw_rates(
     lines = [line for sets in parts for line in _part_lines(sets, names, palette)]
     axis = percents(spans(lines), "positive predictions (%)")
     sketch = draw_rows(palette, lines, axis, heads=("", f"{seen[0]} → {seen[1]}"))
+    for i, sets in enumerate(parts):
+        top = i * (len(names) + 1) - 0.5
+        for row in sets:  # everybody's rate goes through the rows of its part
+            overall = 100 * row.rates[0].overall.value
+            sketch.segment(overall, (top, top + len(names) + 1), palette.ink, width=1.5, dash="dot", layer="below")
     table = [
         {
             "records": told,
@@ -124,26 +129,27 @@ class _Rates(NamedTuple):
 
 
 def _part_lines(sets: Sequence[_Rates], names: Sequence[str], palette: Palette) -> list[Row]:
-    """Return a row a group, each set at a height of its own, a ring for the first; strokes are everybody's rate."""
-    overalls = [row.rates[0].overall for row in sets]
+    """Return a row for everybody and one a group, each set at a height of its own, a ring for the first."""
     among = "everybody" if sets[0].part == "all" else f"all, {_LABELS[sets[0].part]}"
-    heights = (6, -6)
-    strokes = [
-        Mark(at=100 * e.value, color=palette.ink, symbol="line-ns", size=10, up=up, told=f"{among}: {percent(e)}")
-        for e, up in zip(overalls, heights, strict=False)
-    ]
-    lines = [Row(name=among, value=" → ".join(percent(e) for e in overalls), marks=strokes, apart=True)]
+    kinds = [(f"<b>{among}</b>", palette.ink, "circle", [row.rates[0].overall for row in sets])]
     for code, name in reversed(list(enumerate(names))):
         style, two = group_style(palette, code), len(names) == 2
-        color, symbol = (style.color, style.symbol) if two else (palette.ink, "circle")
         found = [r.rate for row in sets for r in row.rates if int(r.group) == code]
-        marks = [
-            rate(e, color, f"{symbol}{ring}", up=up, name=f"{row.told} people")
-            for e, row, up, ring in zip(found, sets, heights, ("-open", ""), strict=False)
-        ]
-        value = " → ".join(percent(e) for e in found)
-        lines.append(Row(name=f"<b>{short(name, 22)}</b>", value=value, color=color, marks=[*strokes, *marks]))
-    return lines
+        color, symbol = (style.color, style.symbol) if two else (palette.grey, "circle")
+        kinds.append((f"<b>{short(name, 22)}</b>", color, symbol, found))
+    return [
+        Row(
+            name=name,
+            value=" → ".join(percent(e) for e in found),
+            color=color,
+            apart=i == 0,
+            marks=[
+                rate(e, color, f"{symbol}{ring}", up=up, name=f"{row.told} people")
+                for e, row, up, ring in zip(found, sets, (6, -6), ("-open", ""), strict=False)
+            ],
+        )
+        for i, (name, color, symbol, found) in enumerate(kinds)
+    ]
 
 
 def draw_accuracy(model: ModelFindings, palette: Palette, *, seen: tuple[str, str] = SEEN) -> Drawing:

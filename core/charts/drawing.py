@@ -241,9 +241,7 @@ class Sketch:
         look = {"color": color, "width": width, "dash": dash}
         self.trace("scatter", x=list(x), y=list(y), mode="lines", line=look, **told, **trace)
 
-    def band(
-        self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str, *, opacity: float = 0.18
-    ) -> None:
+    def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> None:
         """Shade an interval, without an outline."""
         red, green, blue = (int(color[i : i + 2], 16) for i in (1, 3, 5))
         self.trace(
@@ -251,7 +249,7 @@ class Sketch:
             x=[*x, *reversed(list(x))],
             y=[*high, *reversed(list(low))],
             fill="toself",
-            fillcolor=f"rgba({red},{green},{blue},{opacity})",
+            fillcolor=f"rgba({red},{green},{blue},0.18)",
             line={"width": 0},
             hoverinfo="skip",
             mode="lines",
@@ -290,18 +288,9 @@ class Sketch:
         look = {"fillcolor": color, "opacity": opacity, "line": {"width": 0}, "layer": "below"}
         self._layout["shapes"].append({"type": "rect", **ends, **look})
 
-    def xaxis(self, **properties: Any) -> None:
-        """Set properties of the x axis."""
-        self._layout["xaxis"].update(properties)
-
-    def ticks(self, marks: Sequence[float], words: str | Sequence[str], **properties: Any) -> None:
-        """Mark places below the x axis; `words` are their names, or the format that makes them of the numbers."""
-        texts = [words.format(mark) for mark in marks] if isinstance(words, str) else list(words)
-        self.xaxis(tickvals=list(marks), ticktext=texts, **properties)
-
-    def no_xaxis(self) -> None:
-        """Leave out the x axis with all its marks."""
-        self.xaxis(showticklabels=False, ticks="", showline=False)
+    def ticks(self, marks: Sequence[float], words: Sequence[str], **properties: Any) -> None:
+        """Mark places below the x axis and name them."""
+        self._layout["xaxis"] |= {"tickvals": list(marks), "ticktext": list(words), **properties}
 
     def axes(self, x: Axis, y: Axis | None = None) -> None:
         """Mark and name the axes; the levels of y are lines of the grid, and without y those of x are."""

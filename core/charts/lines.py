@@ -36,6 +36,8 @@ class Curve:
         Its height at the slider, drawn as a dot.
     hollow : bool
         Whether that dot stands for nothing that was measured.
+    straight : bool
+        Whether it is a straight line that is no data, behind all curves.
     """
 
     x: Sequence[float]
@@ -50,6 +52,7 @@ class Curve:
     hover: str = ""
     now: float | None = None
     hollow: bool = False
+    straight: bool = False
 
     @classmethod
     def of(
@@ -74,7 +77,7 @@ class Curve:
 
 def level(axis: Axis, height: float, color: str, words: str = "", *, dash: str = "dot") -> Curve:
     """Return a height to compare with, drawn over the whole axis."""
-    return Curve(x=axis.ends, y=[height, height], color=color, words=words, dash=dash)
+    return Curve(x=axis.ends, y=[height, height], color=color, words=words, dash=dash, straight=True)
 
 
 def compared(axis: Axis, estimate: Estimate, color: str, name: str, *, dash: str = "dot") -> Curve:
@@ -85,7 +88,7 @@ def compared(axis: Axis, estimate: Estimate, color: str, name: str, *, dash: str
 
 def pointed(axis: Axis, x: float, y: float, color: str, words: str) -> Curve:
     """Return a dotted line from a point to its name at the right."""
-    return Curve(x=[x, axis.ends[1]], y=[y, y], color=color, words=words, dash="dot", width=1)
+    return Curve(x=[x, axis.ends[1]], y=[y, y], color=color, words=words, dash="dot", width=1, straight=True)
 
 
 def reach(curves: Iterable[Curve]) -> list[float]:
@@ -120,18 +123,18 @@ def draw_lines(
         if len(inside) > 1:
             places, lows, highs = (list(side) for side in zip(*inside, strict=True))
             sketch.band(places, lows, highs, curve.color)
+        if curve.straight:
+            ends = (curve.x[0], curve.x[-1])
+            sketch.segment(ends, curve.end, curve.color, width=curve.width, dash=curve.dash, layer="below")
     for curve in curves:
-        if len(curve.y) - list(curve.y).count(None) < 2:
-            continue
-        sketch.line(
-            curve.x,
-            curve.y,
-            curve.color,
-            width=curve.width,
-            dash=curve.dash,
-            hover=curve.hover,
-            opacity=curve.opacity,
-        )
+        look: dict[str, Any] = {
+            "width": curve.width,
+            "dash": curve.dash,
+            "hover": curve.hover,
+            "opacity": curve.opacity,
+        }
+        if not curve.straight and len(curve.y) - list(curve.y).count(None) > 1:
+            sketch.line(curve.x, curve.y, curve.color, **look)
     if at is not None:
         _slider(sketch, at, [curve for curve in curves if curve.now is not None], y)
     _names(sketch, [curve for curve in curves if curve.words and not math.isnan(curve.end)], head, y)

@@ -180,7 +180,7 @@ def draw_values(
     n = values.size
     ends = (-0.02 * n, 1.02 * n)
     sketch = bare(palette, height=_HEIGHT - 20, x=ends, y=(-0.7, 1.7), margins=(9, 24, 42, 30))
-    sketch.no_xaxis()
+    sketch.ticks([], [], ticks="", showline=False)
     for tick in (0.0, 1.0):
         sketch.rule(tick)
         sketch.at_right(tick, f"{tick:g}", palette.grey, 16)

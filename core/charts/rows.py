@@ -108,13 +108,11 @@ def draw_rows(
     many = max(least, len(rows))
     left = max([46, *(_wide(row.name, 13) for row in rows), *(_wide(row.below, 12) for row in rows)])
     right = max([14, _wide(heads[1], 12), *(_wide(row.value, 13) for row in rows)])
-    top, bottom = 24 if any(heads) else 8, 46 if axis.title else 28 if axis.marks else 8
+    top, bottom = 24 if any(heads) else 8, 46 if axis.title else 28
     y = (many - 0.5, -0.5)
     margins = (left, right, top, bottom)
     sketch = bare(palette, height=pitch * many + top + bottom, x=axis.ends, y=y, margins=margins)
     sketch.axes(axis)
-    if not axis.marks:
-        sketch.no_xaxis()
     if axis.ends[0] <= 0 <= axis.ends[1]:
         sketch.segment(0, y, palette.grey, layer="below")
     for i, row in enumerate(rows):

@@ -58,7 +58,8 @@ def test_bits_stand_at_their_number_of_models(palette: Palette, place: int):
 
 def test_the_line_at_one_and_a_share_beyond_the_axis():
     drawing = draw_fullness(CARDS, CARDS[1], LIGHT)
-    assert [trace.y for trace in drawing.figure.data if trace.line.color == LIGHT.fail] == [(1, 1)]
+    line = [shape for shape in drawing.figure.layout.shapes if shape.line.color == LIGHT.fail and shape.xref != "paper"]
+    assert [(one.y0, one.y1) for one in line] == [(1, 1)]
     assert traces(drawing, "slider") == [(1, CARDS[1].meter.share)]
     full = replace(CARDS[1], meter=replace(CARDS[1].meter, joint_bits=3 * CARDS[1].meter.prior_bits))
     beyond = draw_fullness([CARDS[0], full], full, LIGHT)
