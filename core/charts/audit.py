@@ -1,169 +1,133 @@
-"""Charts of the audited data and model: groups, rates on seen and unseen people."""
+"""Charts of the audited data and model: groups and base rates, selection rates, accuracy."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
-from core.charts.drawing import Drawing, Palette, Sketch, bare, cells, group_style, limits, percents, short
+from core.charts.drawing import Axis, Drawing, percents
 from core.charts.rows import Mark, Row, draw_rows, rate, spans
-from core.datasets.dataset import AuditDataset, GroupRow
-from core.estimates import count, interval, percent
+from core.charts.theme import Palette, group_style
+from core.charts.words import plain_name
+from core.datasets.dataset import AuditDataset
+from core.estimates import Estimate, count, percent
 from core.fairness import GroupRate
 from core.subject import ModelFindings
 
+_TALL = 58  # pixels of a row whose bar is as high as its group is large
+
 
 def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
-    """Draw two groups as bars as tall as their share, filled as far as their label rate; more as one row each."""
-    groups = dataset.groups()
+    """Draw each group as a bar as high as its share, filled as far as its rate of the positive label."""
+    groups, two = dataset.groups(), dataset.n_groups == 2
+    largest = max(group.share for group in groups)
     overall = 100 * float(dataset.labels.mean())
-    sketch = (_tall_bars if len(groups) == 2 else _rows)(groups, overall, palette)
-    rows = [
-        {"group": g.group, "records": g.count, "share": g.share, **cells("label rate", g.label_rate)} for g in groups
-    ]
-    told = "; ".join(
-        f"{g.group}: {count(g.count)} records, {percent(g.label_rate)} with the positive label "
-        f"({interval(g.label_rate)})"
-        for g in groups
-    )
-    number = "two" if len(groups) == 2 else str(len(groups))
-    return Drawing.of(sketch, f"Bars of the {number} groups. {told}.", rows)
-
-
-def _tall_bars(groups: Sequence[GroupRow], overall: float, palette: Palette) -> Sketch:
-    sketch = bare(palette, height=290, x=(0, 103), y=(0, 1))
-    sketch.ticks([0, 25, 50, 75, 100], ["0", "25%", "50%", "75%", "100%"])
-    bottom, usable = 0.0, 0.90
-    for group, code in zip(groups, (1, 0), strict=True):  # the first group first, see AuditDataset.groups
-        style = group_style(palette, code)
-        height = usable * group.share
-        _bar(sketch, bottom + height / 2, 100.0, height, palette.grid, "")
-        _bar(sketch, bottom + height / 2, 100 * group.label_rate.value, height, style.color, style.pattern)
-        name = short(group.group, 40)
-        middle = bottom + height / 2
-        words = f"<b>{name}</b>, {count(group.count)} records<br>{percent(group.label_rate)} have the positive label"
-        beside = max(overall, 100 * group.label_rate.value)
-        if beside < 65:
-            sketch.remark(words, palette.ink, x=beside + 1, y=middle)
-        else:
-            sketch.remark(words, palette.background, x=1, y=middle)
-        bottom += height + 0.03
-    sketch.segment(overall, (0, 0.94), palette.ink, width=1.5, dash="dot")
-    sketch.remark(f"everybody {overall:.1f}%", palette.ink, x=overall, y=0.97, anchor=("center", "middle"))
-    return sketch
-
-
-def _rows(groups: Sequence[GroupRow], overall: float, palette: Palette) -> Sketch:
-    """Draw one row a group: who and how many at the left, the label rate with its interval at the right."""
-    lines = [
-        Row(
-            name=f"<b>{short(group.group, 24)}</b>",
-            below=f"{count(group.count)} records",
-            value=f"<b>{percent(group.label_rate)}</b>",
-            marks=[replace(rate(group.label_rate, palette.first), bar=0, symbol="")],
+    label = f"{plain_name(dataset.roles.label)} = {plain_name(dataset.roles.positive)}"
+    lines = []
+    for i, group in enumerate(groups):
+        color = group_style(palette, 1 - i).color if two else palette.first  # the first group first
+        thick = max(0.08, 0.84 * group.share / largest)
+        filled = rate(group.label_rate, color, "", name="base rate", bar=0.0, thick=thick)
+        lines.append(
+            Row(
+                name=group.group,
+                bold=True,
+                below=f"{count(group.count)} records",
+                value=f"<b>{percent(group.label_rate)}</b>",
+                marks=[Mark(at=100.0, bar=0.0, symbol="", color=palette.grid, thick=thick), filled],
+                facts={"records": group.count, "share": group.share},
+            )
         )
-        for group in groups
-    ]
-    mark = Mark(at=overall, color=palette.ink, symbol="", told=f"{overall:.1f}%")
-    lines.append(Row(name="everybody", value=f"{overall:.1f}%", marks=[mark], dash="dot"))
-    return draw_rows(palette, lines, percents(spans(lines), "positive label (%)", zero=True))
-
-
-def _bar(sketch: Sketch, y: float, width: float, height: float, color: str, pattern: str) -> None:
-    shape = {"shape": pattern, "size": 7, "solidity": 0.25, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,0.55)"}
-    sketch.bars([width], [y], {"color": color, "pattern": shape, "line": {"width": 0}}, width=[height])
+    mark = Mark(at=overall, color=palette.ink, symbol="", name="base rate", estimate=overall / 100)
+    facts = {"records": dataset.labels.size, "share": 1.0}
+    lines.append(Row(name="all", bold=True, value=f"<b>{overall:.1f}%</b>", marks=[mark], dash="dot", facts=facts))
+    marks = (0, 25, 50, 75, 100)
+    axis = Axis(ends=(0.0, 100.0), marks=marks, words=[f"{m}" for m in marks], title=f"Share with {label} (%)")
+    return draw_rows(palette, "Group sizes and base rates", lines, axis, first="group", pitch=_TALL)
 
 
 _LABELS = {"label 0": "negative label", "label 1": "positive label"}
 
-SEEN = ("training", "unseen")
-"""What to call the people the model learned from and the others."""
+SEEN = ("training", "test")
+"""What to call the records the model learned from and the others."""
 
 
 def draw_rates(
     model: ModelFindings, palette: Palette, *, names: Sequence[str], seen: tuple[str, str] = SEEN
 ) -> Drawing:
-    """Draw each group's rate of positive predictions, on training and on test records, beside everybody's rate.
+    """Draw each group's selection rate on training and test set, and the overall rate.
 
-    Each group has a row, training above unseen. `seen` is what to call the two sets.
+    Each group has a row, training above test. `seen` is what to call the two sets.
     """
-    rows: list[_Rates] = []
-    for told, found in zip(seen, (model.rates_train, model.rates_test), strict=True):
-        for part in dict.fromkeys(r.part for r in found):
-            rows.append(_Rates(told, part, [r for r in found if r.part == part]))
-    rows.sort(key=lambda row: row.part)
-    parts = [[row for row in rows if row.part == part] for part in dict.fromkeys(row.part for row in rows)]
-    lines = [line for sets in parts for line in _part_lines(sets, names, palette)]
-    axis = percents(spans(lines), "positive predictions (%)")
-    sketch = draw_rows(palette, lines, axis, heads=("", f"{seen[0]} → {seen[1]}"))
-    for i, sets in enumerate(parts):
-        top = i * (len(names) + 1) - 0.5
-        for row in sets:  # everybody's rate goes through the rows of its part
-            overall = 100 * row.rates[0].overall.value
-            sketch.segment(overall, (top, top + len(names) + 1), palette.ink, width=1.5, dash="dot", layer="below")
+    sets = list(zip(seen, (model.rates_train, model.rates_test), strict=True))
+    parts = sorted({r.part for _, found in sets for r in found})
+    lines = [line for part in parts for line in _part_rows(part, sets, names, palette)]
+    axis = percents(spans(lines), "Selection rate (%)")
     table = [
         {
             "records": told,
-            "among": "everybody" if part == "all" else f"people with the {_LABELS[part]}",
+            "among": "all" if part == "all" else f"people with the {_LABELS[part]}",
             "group": names[int(r.group)],
             "n": r.count,
-            "positive predictions": r.rate.value,
-            **limits(r.rate),
-            "everybody": r.overall.value,
+            "selection rate": r.rate.value,
+            "low": r.rate.low,
+            "high": r.rate.high,
+            "overall": r.overall.value,
             "difference": r.rate.value - r.overall.value,
         }
-        for told, part, rates in rows
-        for r in rates
+        for part in parts
+        for told, found in sets
+        for r in found
+        if r.part == part
     ]
-    said = "; ".join(f"{names[int(r.group)]} {percent(r.rate)} ({told})" for told, _, rates in rows for r in rates)
-    return Drawing.of(sketch, f"Rate of positive predictions by group: {said}.", table)
+    value = f"{seen[0]} → {seen[1]}"
+    return draw_rows(palette, "Selection rate by group", lines, axis, value=value, table=table)
 
 
-class _Rates(NamedTuple):
-    """The groups' rates on one set of records, among everybody or the people of one label."""
-
-    told: str
-    part: str
-    rates: list[GroupRate]
-
-
-def _part_lines(sets: Sequence[_Rates], names: Sequence[str], palette: Palette) -> list[Row]:
-    """Return a row for everybody and one a group, each set at a height of its own, a ring for the first."""
-    among = "everybody" if sets[0].part == "all" else f"all, {_LABELS[sets[0].part]}"
-    kinds = [(f"<b>{among}</b>", palette.ink, "circle", [row.rates[0].overall for row in sets])]
+def _part_rows(
+    part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names: Sequence[str], palette: Palette
+) -> list[Row]:
+    """Return a row for all and one a group, each set at a height of its own, a ring for the first."""
+    inside = [(told, [r for r in found if r.part == part]) for told, found in sets]
+    inside = [(told, found) for told, found in inside if found]
+    among = "overall" if part == "all" else f"overall, {_LABELS[part]}"
+    kinds = [(among, palette.ink, "circle", [found[0].overall for _, found in inside])]
     for code, name in reversed(list(enumerate(names))):
-        style, two = group_style(palette, code), len(names) == 2
-        found = [r.rate for row in sets for r in row.rates if int(r.group) == code]
-        color, symbol = (style.color, style.symbol) if two else (palette.grey, "circle")
-        kinds.append((f"<b>{short(name, 22)}</b>", color, symbol, found))
+        style = group_style(palette, code)
+        rates = [r.rate for _, found in inside for r in found if int(r.group) == code]
+        look = (style.color, style.symbol) if len(names) == 2 else (palette.grey, "circle")
+        kinds.append((name, *look, rates))
     return [
         Row(
             name=name,
-            value=" → ".join(percent(e) for e in found),
+            bold=True,
+            value=" → ".join(percent(e) for e in rates),
             color=color,
             apart=i == 0,
             marks=[
-                rate(e, color, f"{symbol}{ring}", up=up, name=f"{row.told} people")
-                for e, row, up, ring in zip(found, sets, (6, -6), ("-open", ""), strict=False)
+                rate(e, color, f"{symbol}{ring}", up=up, name=f"{told} set")
+                for e, (told, _), up, ring in zip(rates, inside, (6, -6), ("-open", ""), strict=False)
             ],
         )
-        for i, (name, color, symbol, found) in enumerate(kinds)
+        for i, (name, color, symbol, rates) in enumerate(kinds)
     ]
 
 
 def draw_accuracy(model: ModelFindings, palette: Palette, *, seen: tuple[str, str] = SEEN) -> Drawing:
-    """Draw the model's accuracy on training and unseen records above the majority guess; `seen` as in `draw_rates`."""
-    rows = [
-        (f"{seen[0]} people", model.accuracy_train, palette.leak, "circle"),
-        (f"{seen[1]} people", model.accuracy_test, palette.leak, "circle"),
-        ("majority guess", model.majority_test, palette.chance, "diamond-open"),
+    """Draw the model's accuracy on training and test set above the majority class; `seen` as in `draw_rates`."""
+    found: list[tuple[str, Estimate, str, str]] = [
+        (f"{seen[0]} set", model.accuracy_train, palette.leak, "circle"),
+        (f"{seen[1]} set", model.accuracy_test, palette.leak, "circle"),
+        ("majority class", model.majority_test, palette.chance, "diamond-open"),
     ]
     lines = [
-        Row(name=f"<b>{name}</b>", below=f"of {e.n:,}", value=f"<b>{percent(e)}</b>", marks=[rate(e, color, symbol)])
-        for name, e, color, symbol in rows
+        Row(
+            name=name,
+            bold=True,
+            below=f"of {e.n:,}",
+            value=f"<b>{percent(e)}</b>",
+            marks=[rate(e, color, symbol, name="accuracy")],
+            facts={"n": e.n},
+        )
+        for name, e, color, symbol in found
     ]
-    sketch = draw_rows(palette, lines, percents(spans(lines), "right predictions (%)"))
-    table = [{"records": name, "n": e.n, "right predictions": e.value, **limits(e)} for name, e, _, _ in rows]
-    said = "; ".join(f"{name} {percent(e)}" for name, e, _, _ in rows)
-    return Drawing.of(sketch, f"Accuracy of the model: {said}.", table)
+    return draw_rows(palette, "Accuracy", lines, percents(spans(lines), "Accuracy (%)"), first="records")

@@ -1,23 +1,33 @@
-"""Charts of the correction: recovered people by tolerance, where the leak comes from."""
+"""Charts of the correction: accuracy by tolerance, by knowledge, by group; by model, method and forest."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
-from core.charts.drawing import Axis, Drawing, Palette, Sketch, cells, limits, percents, short
-from core.charts.lines import Curve, compared, draw_lines, reach
-from core.charts.rows import Mark, Row, draw_rows, rate, spans
+from core.charts.drawing import Axis, Drawing, cells, percents, rounded
+from core.charts.lines import Curve, Dot, compared, draw_lines, level, reach
+from core.charts.rows import Row, draw_rows, rate, spans
+from core.charts.theme import Palette
 from core.correction import STEPS, Attribution, Disclosure, LeakAttribution
 from core.estimates import Estimate, percent, points, tolerance_text
+from core.models import METHOD_TITLES
+from core.sweep import Spread, SweepRow
+
+if TYPE_CHECKING:
+    from core.adversaries import TunedForest
+    from core.correction import MoreDisclosed
+
+_HEIGHT = 250  # of the smaller ones
+_ACCURACY = "Accuracy (%)"
 
 
-def tolerances(title: str) -> Axis:
-    """Return the axis of tolerances from 0 to 0.2."""
+def _tolerances(title: str) -> Axis:
     words = ("0", "0.05", "0.10", "0.15", "0.20")
-    return Axis(ends=(0.0, 0.2), marks=(0, 0.05, 0.1, 0.15, 0.2), words=words, title=title)
+    return Axis(ends=(0.0, 0.2), marks=(0, 0.05, 0.1, 0.15, 0.2), words=words, title=f"{title} (left: stricter)")
 
 
 def draw_disclosure(
@@ -30,20 +40,20 @@ def draw_disclosure(
     attacker: str,
     difference: float = math.nan,
 ) -> Drawing:
-    """Draw the corrected accuracy over the tolerance the attacker is told, with a marker at one tolerance.
+    """Draw the corrected accuracy over the disclosed tolerance, with a marker at one tolerance.
 
     Parameters
     ----------
     curve : sequence of Disclosure
-        Sorted by tolerance told, from 0 to 0.2; fixes the ranges, which do not depend on the marker.
+        Sorted by tolerance, from 0 to 0.2; fixes the ranges, which do not depend on the marker.
     strong : Estimate or None
-        Accuracy of the strong adversary, told nothing; None where the curve is its own.
+        Accuracy of imputation, without the model; None where the curve is its own.
     difference : float
         The model's difference between groups, for the table.
     """
-    before, majority = curve[0].before, curve[0].majority
-    x = tolerances("tolerance told (left: stricter)")
-    curves = [compared(x, majority, palette.chance, "majority guess", dash="dot")]
+    before, baseline = curve[0].before, curve[0].majority
+    x = _tolerances("Disclosed tolerance")
+    curves = [compared(x, baseline, palette.chance, "baseline")]
     if strong is not None:
         curves.append(compared(x, strong, palette.strongest, "imputation", dash="dashdot"))
     curves.append(compared(x, before, palette.before, "before", dash="dash"))
@@ -52,51 +62,38 @@ def draw_disclosure(
         [d.after for d in curve],
         color=palette.leak,
         width=3,
-        words=f"<b>{percent(marker.after)}</b> after" if marker.after is not None else "no correction",
-        hover="told %{x:.3f}: %{y:.1f}%",
+        name="no correction" if marker.after is None else "after",
+        value=percent(marker.after) if marker.after is not None else "",
+        hover="disclosed %{x:.3f}: %{y:.1f}%",
         now=100 * (marker.after or marker.before).value,
         hollow=marker.after is None,
     )
     curves.append(corrected)
-    y = percents([*reach(curves), 100 * before.low, 100 * before.high], f"{attacker}: people recovered (%)")
+    y = percents([*reach(curves), 100 * before.low, 100 * before.high], f"Accuracy at inferring {attribute} (%)")
     told = tolerance_text(marker.told)
-    head = f"told {told} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"told {told}"
-    sketch = draw_lines(palette, curves, x=x, y=y, at=min(marker.told, x.ends[1]), head=head)
-    sketch.note(told=marker.told)
-    return Drawing.of(sketch, _alt(curve, marker, strong, attribute), _rows(curve, strong, difference))
+    head = f"at {told} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"at {told}"
+    rows = _disclosed(curve, strong, difference)
+    at, title = min(marker.told, x.ends[1]), f"Accuracy by disclosed tolerance, {attacker}"
+    drawing = draw_lines(palette, title, curves, x=x, y=y, rows=rows, at=at, head=head)
+    drawing.sketch.note(told=marker.told)
+    return drawing
 
 
-def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate | None, attribute: str) -> str:
-    told = (
-        f"Told {tolerance_text(marker.told)}, the attacker infers the {attribute} of {percent(marker.after)} correctly"
-        if marker.after is not None
-        else f"At tolerance {tolerance_text(marker.told)} no correction exists"
-    )
-    other = "" if strong is None else f"imputation, without the model, {percent(strong)}, "
-    return (
-        f"Line chart of the people whose {attribute} is recovered, by the tolerance told, from 0 to 0.2. "
-        f"{told}; before {percent(curve[0].before)}, {other}"
-        f"majority guess {percent(curve[0].majority)}."
-    )
-
-
-def _rows(curve: Sequence[Disclosure], strong: Estimate | None, difference: float) -> list[dict[str, Any]]:
+def _disclosed(curve: Sequence[Disclosure], strong: Estimate | None, difference: float) -> list[dict[str, Any]]:
     return [
         {
-            "tolerance told": d.told,
+            "disclosed tolerance": d.told,
             "tolerance used": d.used,
             "model's unfairness": d.achieved,
             "model's difference between groups": difference,
-            "majority guess": d.majority.value,
+            "baseline": d.majority.value,
             "accuracy before": d.before.value,
-            "accuracy after": d.after.value if d.after else None,
-            "after, low": d.after.low if d.after else None,
-            "after, high": d.after.high if d.after else None,
+            **cells("accuracy after", d.after),
             "gain": d.gain.value if d.gain else None,
             "balanced before": d.balanced_before.value,
             "balanced after": d.balanced_after.value if d.balanced_after else None,
             "guesses changed": d.n_changed,
-            "changed rightly": d.n_right,
+            "correct changes": d.n_right,
             "exponent": d.exponent,
             "solver status": d.certificate.status,
             "imputation, without the model": strong.value if strong else None,
@@ -108,59 +105,90 @@ def _rows(curve: Sequence[Disclosure], strong: Estimate | None, difference: floa
 def draw_recognition(
     marker: Disclosure, curve: Sequence[Disclosure], palette: Palette, *, names: Sequence[str]
 ) -> Drawing:
-    """Draw, for each group and for everybody, the share recognised before and after the correction.
+    """Draw, for each group and for all, the accuracy before and after the correction.
 
     `curve`, all positions of the slider, fixes the range; `names` are by group.
     """
-    rows = [(names[g.group], g.before, g.after) for g in marker.groups]
-    rows += [("everybody", marker.before, marker.after), ("balanced", marker.balanced_before, marker.balanced_after)]
-    every = [e for d in curve for g in d.groups for e in (g.before, g.after) if e is not None]
-    sketch = dumbbells(rows, palette, every)
-    sketch.note(told=marker.told)
-    table = [
-        {"people": name, "records": before.n, **cells("before", before), **cells("after", after)}
-        for name, before, after in rows
-    ]
-    told = "; ".join(f"{name} {percent(b)} before, {percent(a) if a else 'no correction'} after" for name, b, a in rows)
-    return Drawing.of(sketch, f"Share recognised before and after the correction: {told}.", table)
+    found = [(names[g.group], g.before, g.after) for g in marker.groups]
+    found += [("all", marker.before, marker.after)]
+    found += [("balanced accuracy", marker.balanced_before, marker.balanced_after)]
+    rows = [_moved(name, before, after, palette, records=before.n) for name, before, after in found]
+    every = [100 * v for d in curve for g in d.groups for e in (g.before, g.after) if e for v in (e.low, e.high)]
+    drawing = _dumbbells("Accuracy by group, before and after disclosure", rows, palette, "group", every)
+    drawing.sketch.note(told=marker.told)
+    return drawing
 
 
-def dumbbells(
-    rows: Sequence[tuple[str, Estimate, Estimate | None]], palette: Palette, every: Sequence[Estimate] = ()
-) -> Sketch:
-    """Draw one row a name, before as a ring and after as a dot, on a range that holds all of `every` as well."""
+def _moved(name: str, before: Estimate, after: Estimate | None, palette: Palette, **facts: Any) -> Row:
+    """Return a row with before as a ring and after as a dot."""
+    marks, value = [rate(before, palette.before, "circle-open", name="before")], percent(before)
+    if after is not None:
+        marks.append(rate(after, palette.leak, name="after"))
+        value = f"{value} → <b>{percent(after)}</b>"
+    return Row(name=name, value=value, join=palette.leak, marks=marks, facts=facts)
+
+
+def _dumbbells(title: str, rows: Sequence[Row], palette: Palette, first: str, every: Sequence[float] = ()) -> Drawing:
+    axis = percents([*every, *spans(rows)], _ACCURACY)
+    return draw_rows(palette, title, rows, axis, first=first, value="before → after")
+
+
+def draw_methods(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+    """Draw the accuracy before and after the correction, one row a method."""
+    ordered = sorted(rows, key=lambda row: list(METHOD_TITLES).index(row.method))
     lines = []
-    for name, before, after in rows:
-        marks = [rate(before, palette.before, "circle-open")]
-        value = percent(before)
-        if after is not None:
-            marks.append(rate(after, palette.leak))
-            value = f"{value} → <b>{percent(after)}</b>"
-        lines.append(Row(name=short(name, 23), value=value, join=palette.leak, marks=marks))
-    held = [100 * v for e in every for v in (e.low, e.high)]
-    axis = percents([*held, *spans(lines)], "people recovered (%)")
-    return draw_rows(palette, lines, axis, heads=("", "before → after"))
+    for row in ordered:
+        after = None if row.after is None else as_estimate(row.after)
+        before = as_estimate(row.before_corrected or row.before)
+        lines.append(_moved(METHOD_TITLES[row.method], before, after, palette))
+    return _dumbbells("Accuracy of the attack by fair learning method", lines, palette, "method")
+
+
+_KNOWN = {
+    "bound": "fairness constraint",
+    "bound_shares": "and group proportions",
+    "exact": "exact unfairness",
+    "exact_shares": "exact, and proportions",
+    "all_metrics": "three metrics at once",
+}
+
+
+def draw_more(found: Sequence[MoreDisclosed], palette: Palette) -> Drawing:
+    """Draw the accuracy with each kind of knowledge, one row each."""
+    rows = [
+        _moved(
+            _KNOWN[more.known],
+            more.before,
+            more.after,
+            palette,
+            **cells("gain", more.gain),
+            **{"guesses changed": more.n_changed, "solver status": more.certificate.status},
+            **{"best bound": more.certificate.best_bound, "reason": more.reason},
+        )
+        for more in found
+    ]
+    return _dumbbells("Accuracy of the attack by what is disclosed", rows, palette, "attacker knows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One thing the attacker knows more, and the share of people named rightly with it."""
+    """One thing the attacker knows more, and the accuracy with it."""
 
     name: str
     reached: Estimate
     change: Estimate | None = None  # against the row before, or against `base` where that is given
-    promise: bool = False  # whether the row is the fairness promise, whose effect is the point of the chart
+    promise: bool = False  # whether the row is the fairness constraint, whose effect is the point of the chart
     base: float | None = None  # where the bar begins when it is no step of the path: drawn hollow, below a line
 
 
 def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Step]:
     """Return the rows of one audit, with the correction itself beside the path.
 
-    `now` is the correction of the same attacker, told the same; `share` is what to call the groups' shares.
+    `now` is the correction of the same attacker, told the same; `share` is what to call the group proportions.
     """
     names = _names(share)
-    if found.steps[0].accuracy.value != now.majority.value:  # among the people she knows another group is the largest
-        names["majority"] = "Majority she knows"
+    if found.steps[0].accuracy.value != now.majority.value:  # among the people they know another group is the largest
+        names["majority"] = "Baseline they know"
     rows = [
         Step(
             name=names[step.step], reached=step.accuracy, change=step.accuracy_change, promise=step.step == "constraint"
@@ -169,27 +197,26 @@ def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Step
         if step.step in STEPS and not step.reason
     ]
     if now.after is not None:
-        name = "correction: promise alone"
+        name = "constraint only (published)"
         rows.append(Step(name=name, reached=now.after, change=now.gain, promise=True, base=now.before.value))
     return rows
 
 
 def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Step]:
-    """Return the rows of several seeds, with the promise alone and the permuted predictions beside the path."""
+    """Return the rows of several seeds, with the constraint alone and the permutation control beside the path."""
     names = _names(share)
-    names |= {"constraint_without_shares": "promise without the share", "permuted_predictions": "permuted predictions"}
+    names |= {"constraint_without_shares": "constraint only", "permuted_predictions": "permutation control"}
     rows = []
     for step in found.steps:
         if step.step not in names or not step.n_seeds:
             continue
         aside = step.step not in STEPS
-        change = step.changes["accuracy"].estimate if step.changes else None
         base = found.step(step.builds_on).values["accuracy"].estimate.value if aside and step.builds_on else None
         rows.append(
             Step(
                 name=names[step.step],
                 reached=step.values["accuracy"].estimate,
-                change=change,
+                change=step.changes["accuracy"].estimate if step.changes else None,
                 promise=step.step.startswith("constraint"),
                 base=base,
             )
@@ -199,68 +226,183 @@ def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Step]:
 
 def _names(share: str) -> dict[str, str]:
     return {
-        "majority": "Majority guess",
-        "features": "and features",
-        "predictions": "and predictions",
-        "shares": f"and {share}",
-        "constraint": "and fairness promise",
+        "majority": "Baseline",
+        "features": "+ features",
+        "predictions": "+ predictions",
+        "shares": f"+ {share}",
+        "constraint": "+ fairness constraint",
     }
 
 
 def draw_waterfall(
     rows: Sequence[Step], strong: Estimate, palette: Palette, *, words: str, attribute: str, told: float | None = None
 ) -> Drawing:
-    """Draw the rows from the top; the first is the control, a dot, because a bar from a cut axis would mislead.
+    """Draw the steps from the top; the first is the baseline, a dot, because a bar from a cut axis would mislead.
 
-    There are at least two. The last row and a vertical line are `strong`, the accuracy of the strong adversary, told
-    nothing; `words` is what to call it. `told`, the tolerance the attacker is told, is noted for tests.
+    There are at least two. The last row and a vertical line are `strong`, the accuracy of imputation, without the
+    model; `words` is what to call it. `told`, the disclosed tolerance, is noted for tests.
     """
     lines, before = [], rows[0].reached.value
     for i, row in enumerate(rows):
-        start = before if row.base is None else row.base
-        lines.append(_step(row, 100 * start, palette, first=i == 0))
+        lines.append(_step(row, 100 * (before if row.base is None else row.base), palette, first=i == 0))
         before = row.reached.value if row.base is None else before
-    value, mark = f"<b>{percent(strong)}</b>", rate(strong, palette.strongest)
-    lines.append(Row(name=short(words, 30), value=value, color=palette.strongest, marks=[mark], dash="dashdot"))
-    axis = percents(spans(lines), "people recovered (%)")
-    sketch = draw_rows(palette, lines, axis, heads=("", "points"))
+    value, mark = f"<b>{percent(strong)}</b>", rate(strong, palette.strongest, name="accuracy")
+    lines.append(Row(name=words, value=value, color=palette.strongest, marks=[mark], dash="dashdot"))
+    title = f"What each piece of knowledge adds to inferring {attribute}"
+    axis = percents(spans(lines), _ACCURACY)
+    drawing = draw_rows(palette, title, lines, axis, first="attacker knows", value="points")
     if told is not None:
-        sketch.note(told=told)
-    table = [
-        {
-            "attacker knows": row.name,
-            "people named rightly": row.reached.value,
-            **limits(row.reached),
-            **cells("change", row.change),
-        }
-        for row in rows
-    ]
-    said = "; ".join(
-        f"{row.name} {percent(row.reached)}" + (f" ({points(row.change)})" if row.change else "") for row in rows
-    )
-    alt = f"Waterfall of the people whose {attribute} is recovered, by what the attacker knows: {said}."
-    return Drawing.of(sketch, alt, table)
+        drawing.sketch.note(told=told)
+    return drawing
 
 
 def _step(row: Step, start: float, palette: Palette, *, first: bool) -> Row:
-    """Return a row of the waterfall: a dot for the control, else a bar from where the one above ends."""
+    """Return a row of the waterfall: a dot for the baseline, else a bar from where the one above ends."""
+    facts = cells("change", row.change)
     if first:
-        marks = [rate(row.reached, palette.chance)]
-        return Row(name=short(row.name, 30), value=percent(row.reached), marks=marks, color=palette.grey)
-    mark = Mark(
-        at=100 * row.reached.value,
-        ends=(100 * row.reached.low, 100 * row.reached.high),
-        bar=start,
-        hollow=row.base is not None,
-        symbol="",
-        color=palette.leak if row.promise else palette.before,
-        told=f"{percent(row.reached)} of people",
-    )
+        mark = rate(row.reached, palette.chance, name="accuracy")
+        return Row(name=row.name, value=percent(row.reached), marks=[mark], color=palette.grey, facts=facts)
+    color, aside = palette.leak if row.promise else palette.before, row.base is not None
+    mark = rate(row.reached, color, "", name="accuracy", bar=start, hollow=aside)
     known = row.change is not None and not math.isnan(row.change.value)
-    return Row(
-        name=short(row.name, 30),
-        value=f"<b>{points(row.change).removesuffix(' points')}</b>" if known and row.change is not None else "",
-        color=palette.grey if row.base is not None else "",
-        marks=[mark],
-        apart=row.base is not None,
-    )
+    value = f"<b>{points(row.change).removesuffix(' points')}</b>" if known and row.change is not None else ""
+    tint = palette.grey if aside else ""
+    return Row(name=row.name, value=value, color=tint, marks=[mark], apart=aside, facts=facts)
+
+
+_TRAINED = "Target tolerance"
+
+
+def draw_trained(
+    rows: Sequence[SweepRow], baseline: tuple[Estimate, Estimate, Estimate], palette: Palette, *, attribute: str
+) -> Drawing:
+    """Draw the accuracy at models trained for different tolerances, each disclosed (Ferry et al. 2023, figures 2-4).
+
+    Parameters
+    ----------
+    rows : sequence of SweepRow
+        What is finished so far for one method, metric and attacker, in any order; intervals are over seeds where
+        there are several, else over people. A dot is hollow where a model of some seed breaks what is disclosed.
+    baseline : (majority, before, strong)
+        Estimates from the audited model; they fix the range before any point is there.
+    """
+    done = sorted(rows, key=lambda row: row.tolerance)
+    majority, before, strong = baseline
+    x = _tolerances(_TRAINED)
+    there = [(row, row.after, as_estimate(row.after)) for row in done if row.after is not None]
+    alone = all(len(row.seeds) == 1 for row, _, _ in there)
+    dots = [
+        Dot(
+            x=row.tolerance,
+            y=100 * after.value,
+            told=f"trained for {row.tolerance:g}, reached {row.unfairness_train.mean:.4f}: {100 * after.value:.1f}%",
+            ends=(100 * after.low, 100 * after.high) if alone else (math.nan, math.nan),
+            hollow=row.n_true != len(row.seeds),
+        )
+        for row, _, after in there
+    ]
+    corrected = [row.before_corrected or row.before for row in done]
+    curves = [
+        compared(x, majority, palette.chance, "baseline"),
+        compared(x, strong, palette.strongest, "imputation", dash="dashdot"),
+        _over(done, corrected, palette.before, "before", dash="dash"),
+        _over(done, [row.after for row in done], palette.leak, "after", width=3, dots=dots, size=9 if alone else 7),
+    ]
+    held = [*reach(curves), *(v for dot in dots for v in dot.ends), 100 * before.value]
+    y, title = percents(held, f"Accuracy at inferring {attribute} (%)"), "Accuracy by target tolerance"
+    return draw_lines(palette, title, curves, x=x, y=y, rows=_swept(done))
+
+
+def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+    """Draw the models' accuracy on training and test set over the target tolerance."""
+    done = sorted(rows, key=lambda row: row.tolerance)
+    x = _tolerances(_TRAINED)
+    same = [as_estimate(row.model_majority) for row in done[-1:]]
+    curves = [compared(x, rate, palette.chance, "majority class") for rate in same]
+    curves.append(_over(done, [row.model_test for row in done], palette.grey, "test", dash="dash"))
+    curves.append(_over(done, [row.model_train for row in done], palette.ink, "training"))
+    y, title = percents(reach(curves), _ACCURACY), "Accuracy of the models"
+    return draw_lines(palette, title, curves, x=x, y=y, rows=_swept(done), height=_HEIGHT)
+
+
+def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+    """Draw the models' unfairness on training and test set over the target tolerance, beside the tolerance."""
+    done = sorted(rows, key=lambda row: row.tolerance)
+    achieved = [s.mean for row in done for s in (row.unfairness_train, row.unfairness_test)]
+    x, y = _tolerances(_TRAINED), rounded([0.0, *achieved], "Unfairness", span=0.02)
+    end, title = min(x.ends[1], y.ends[1]), "Unfairness of the models"
+    target = Curve(x=[0, end], y=[0, end], color=palette.ink, width=1.5, dash="longdash", name="target")
+    curves = [
+        target,
+        _over(done, [row.unfairness_test for row in done], palette.grey, "test", scale=1.0, dash="dash"),
+        _over(done, [row.unfairness_train for row in done], palette.ink, "training", scale=1.0),
+    ]
+    return draw_lines(palette, title, curves, x=x, y=y, rows=_swept(done), height=_HEIGHT)
+
+
+def as_estimate(spread: Spread) -> Estimate:
+    """Return a number over seeds in the form that labels and ranges take."""
+    low, high = (spread.mean if math.isnan(v) else v for v in (spread.low, spread.high))
+    return Estimate(value=spread.mean, low=low, high=high, n=spread.n)
+
+
+def _over(
+    rows: Sequence[SweepRow],
+    spreads: Sequence[Spread | None],
+    color: str,
+    name: str,
+    *,
+    scale: float = 100.0,
+    **look: Any,
+) -> Curve:
+    """Return a line through the means over the target tolerance, with a band where the interval is over seeds."""
+    banded = any(s is not None and s.over == "seeds" for s in spreads)
+    estimates = [None if s is None else Estimate(value=s.mean, low=s.low, high=s.high, n=s.n) for s in spreads]
+    last = next((e for e in reversed(estimates) if e is not None), None)
+    value = "" if last is None else percent(last) if scale == 100.0 else f"{last.value:.3f}"
+    x = [row.tolerance for row in rows]
+    return Curve.of(x, estimates, scale=scale, band=banded, color=color, name=name, value=value, **look)
+
+
+def _swept(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
+    def told(name: str, spread: Spread | None) -> dict[str, float | None]:
+        parts = {"": "mean", ", low": "low", ", high": "high", ", sd over seeds": "sd"}
+        return {f"{name}{end}": None if spread is None else getattr(spread, part) for end, part in parts.items()}
+
+    return [
+        {
+            "target tolerance": row.tolerance,
+            "seeds": len(row.seeds),
+            "seeds in which it holds": row.n_true,
+            **told("unfairness, training", row.unfairness_train),
+            **told("unfairness, test", row.unfairness_test),
+            **told("difference between groups, training", row.difference_train),
+            **told("difference between groups, test", row.difference_test),
+            **told("model accuracy, training", row.model_train),
+            **told("model accuracy, test", row.model_test),
+            **told("accuracy before", row.before),
+            **told("accuracy after", row.after),
+            **told("gain", row.gain),
+        }
+        for row in rows
+    ]
+
+
+def draw_search(found: TunedForest, palette: Palette) -> Drawing:
+    """Draw the score of every forest tried, and the best so far."""
+    scores = [100 * trial.score.value for trial in found.trials]
+    n, best = len(scores), list(accumulate(scores, max))
+    steps = rounded([1, n], "Forests tried")
+    marks = sorted({max(1, round(mark)) for mark in steps.marks if mark <= n})
+    x = Axis(ends=(0, n + 1), marks=marks, words=[f"{mark}" for mark in marks], title=steps.title)
+    tried = list(range(1, n + 1))
+    told = [f"forest {number}: {score:.1f}%" for number, score in zip(tried, scores, strict=True)]
+    dots = [Dot(x=x, y=y, told=words, hollow=True) for x, y, words in zip(tried, scores, told, strict=True)]
+    look: dict[str, Any] = {"name": "published", "value": f"{scores[0]:.1f}%"}
+    curves = [
+        level(x, scores[0], palette.grey, **look, dash="dot"),
+        Curve(x=tried, y=best, color=palette.leak, name="best", value=f"{best[-1]:.1f}%"),
+        Curve(x=tried, y=[None] * n, color=palette.before, dots=dots, size=6),
+    ]
+    y, title = percents(scores, "Balanced accuracy (%)"), "Forests in the order they were tried"
+    return draw_lines(palette, title, curves, x=x, y=y, rows=found.to_frame(), height=_HEIGHT)

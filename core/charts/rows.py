@@ -1,22 +1,25 @@
-"""The form of all rows: names at the left, numbers with their intervals on one axis, values at the right.
+"""The form of all rows and steps: names at the left, numbers with intervals on one axis, values at the right.
 
 Rows have a fixed height and the columns of words a width in pixels, so that every screen has room; a value never stands
-where a bar ends. What all rows are compared with is a row of its own, whose line crosses the others.
+where a bar ends. What all rows are compared with is a row of its own, whose line crosses the others. A step is a row
+whose bar begins where the one above ends.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from html import unescape
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from core.charts.drawing import Axis, Palette, Sketch, bare
+from core.charts.drawing import Axis, Drawing, Sketch, cells, joined
+from core.charts.theme import Palette
+from core.charts.words import LINE, NARROW, fit, lines_of, plain, width
 from core.estimates import Estimate
 
 _PITCH, _TALL = 27, 44  # pixels of a row, and of one with a second line
-_LETTER = 0.49  # width of a letter, in font sizes
+_NAMES = (46, 200)  # pixels of the column of names
+_LEAST = 92  # pixels of the plot on the narrowest screen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,8 @@ class Mark:
         Whether the bar is an outline.
     up : float
         Pixels above the middle of its row.
+    name, estimate
+        What it is called in the table, and its number there; it has no column without.
     """
 
     at: float
@@ -47,8 +52,11 @@ class Mark:
     dash: str = "solid"
     up: float = 0
     bar: float | None = None
+    thick: float = 0.56
     hollow: bool = False
     rim: str = ""
+    name: str = ""
+    estimate: Estimate | float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,17 +65,22 @@ class Row:
 
     Attributes
     ----------
-    name, below, value, note : str
-        At the left, under it in grey, at the right, and in the plot where there is no number. Harmless: of a stranger's
-        names as `short` returns them.
+    name, below : str
+        At the left, and under it in grey: as they are, the form shortens them and makes them harmless.
+    value, note : str
+        At the right, and in the plot where there is no number.
     color : str
         Of name and value; ink when empty.
+    bold : bool
+        Whether the name is.
     join : str
         Colour of a line from the first number to the last; empty for none.
     dash : str
         How the line is drawn that crosses all rows at the first number; empty for none.
     shaded, apart : bool
         Whether the row is set off, and whether a line parts it from those above.
+    facts : mapping
+        What else the table has of it.
     """
 
     name: str
@@ -76,23 +89,27 @@ class Row:
     value: str = ""
     note: str = ""
     color: str = ""
+    bold: bool = False
     join: str = ""
     dash: str = ""
     shaded: bool = False
     apart: bool = False
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def rate(estimate: Estimate, color: str, symbol: str = "circle", *, up: float = 0, name: str = "") -> Mark:
+def measured(
+    estimate: Estimate, color: str, symbol: str = "circle", *, name: str = "", scale: float = 1, **look: Any
+) -> Mark:
+    """Return the mark of a number with its interval."""
+    value, low, high = (scale * part for part in (estimate.value, estimate.low, estimate.high))
+    return Mark(at=value, ends=(low, high), color=color, symbol=symbol, name=name, estimate=estimate, **look)
+
+
+def rate(estimate: Estimate, color: str, symbol: str = "circle", *, up: float = 0, name: str = "", **look: Any) -> Mark:
     """Return a rate in percent with its interval."""
     told = f"{100 * estimate.value:.1f}% of {estimate.n:,}"
-    return Mark(
-        at=100 * estimate.value,
-        ends=(100 * estimate.low, 100 * estimate.high),
-        color=color,
-        symbol=symbol,
-        up=up,
-        told=f"{name}: {told}" if name else told,
-    )
+    told = f"{name}: {told}" if name else told
+    return measured(estimate, color, symbol, name=name, scale=100, up=up, told=told, **look)
 
 
 def spans(rows: Iterable[Row]) -> list[float]:
@@ -101,66 +118,122 @@ def spans(rows: Iterable[Row]) -> list[float]:
 
 
 def draw_rows(
-    palette: Palette, rows: Sequence[Row], axis: Axis, *, heads: tuple[str, str] = ("", ""), least: int = 1
-) -> Sketch:
-    """Draw rows from the top; `heads` stand over plot and values, and there is room for `least` rows."""
-    pitch = _TALL if any(row.below or "<br>" in row.name for row in rows) else _PITCH
+    palette: Palette,
+    title: str,
+    rows: Sequence[Row],
+    axis: Axis,
+    *,
+    first: str = "",
+    value: str = "",
+    sides: Sequence[tuple[str, str]] = (),
+    least: int = 1,
+    pitch: int = 0,
+    empty: str = "being measured",
+    table: Any = None,
+) -> Drawing:
+    """Draw rows from the top.
+
+    Parameters
+    ----------
+    first : str
+        What the rows are, which heads the first column of the table.
+    value : str
+        What stands at the right.
+    sides : sequence of (words, colour)
+        What stands over the plot: one beginning at its left end, a second ending at its right end.
+    least : int
+        There is room for so many rows.
+    empty : str
+        What is written where there is no row.
+    table
+        The numbers drawn; by default the rows' own.
+    """
+    pitch = pitch or (_TALL if any(row.below for row in rows) else _PITCH)
     many = max(least, len(rows))
-    left = max([46, *(_wide(row.name, 13) for row in rows), *(_wide(row.below, 12) for row in rows)])
-    right = max([14, _wide(heads[1], 12), *(_wide(row.value, 13) for row in rows)])
-    top, bottom = 24 if any(heads) else 8, 46 if axis.title else 28
-    y = (many - 0.5, -0.5)
-    margins = (left, right, top, bottom)
-    sketch = bare(palette, height=pitch * many + top + bottom, x=axis.ends, y=y, margins=margins)
-    sketch.axes(axis)
+    right = max([14, width(value, 12) + 14, *(width(row.value) + 14 for row in rows)])
+    names = [width(f"<b>{fit(words, 9999)}</b>", size) + 14 for row in rows for words, size in _names(row)]
+    left = min(max([_NAMES[0], *names]), _NAMES[1], NARROW - _LEAST - right)
+    top = 8 + LINE * 12 * (len(sides) or bool(value))
+    ends = Axis(ends=(many - 0.5, -0.5), marks=(), words=(), title="")
+    sketch = Sketch(palette, height=pitch * many + round(top) + 46, x=axis, y=ends, margins=(left, right, top, 46))
+    sketch.axes(levels=False)
     if axis.ends[0] <= 0 <= axis.ends[1]:
-        sketch.segment(0, y, palette.grey, layer="below")
+        sketch.segment(0, ends.ends, palette.grey, layer="below")
     for i, row in enumerate(rows):
         if row.shaded:
-            sketch.shade_row((i - 0.5, i + 0.5), palette.pale, left=left, right=right)
+            sketch.shade_row(i, palette.pale)
         if row.apart:
             sketch.rule(i - 0.5)
         if row.dash:
-            sketch.segment(row.marks[0].at, y, row.marks[0].color, width=2, dash=row.dash, layer="below")
-        _words(sketch, row, i, left, right)
+            mark = row.marks[0]
+            sketch.segment(mark.at, ends.ends, mark.color, width=2, dash=row.dash, layer="below")
+        free = next((k for k, other in enumerate(rows[i + 1 :]) if other.marks or other.note), len(rows) - i - 1)
+        _words(sketch, row, i, left, right, pitch, free)
         _marks(sketch, row, i, pitch)
-    if heads[0]:
-        sketch.above(heads[0], x=axis.ends[0])
-    if heads[1]:
-        edge, side = ("paper", "paper"), ("right", "bottom")
-        sketch.remark(heads[1], palette.grey, x=1, y=1, refs=edge, shift=(right - 4, 3), anchor=side, size=12)
-    return sketch
+    for i, (words, color) in enumerate(sides):
+        room = sketch.room + (left if i else right) - 8
+        shift = (0, 3 + LINE * 12 * (len(sides) - 1 - i))
+        sketch.above(fit(words, room, 12), right=bool(i), shift=shift, color=color)
+    if value:
+        sketch.above(value, right=True, shift=(right - 4, 3))
+    if not rows:
+        sketch.in_the_middle(empty)
+    said = [_said(row) for row in rows if row.name] or [empty]
+    said += [words for words, _ in sides]
+    sketch.say(f"Rows, {axis.title}", value, said)
+    return Drawing(title=title, sketch=sketch, rows=_rows(rows, first) if table is None else table)
 
 
-def _wide(words: str, size: int) -> int:
-    """Return the pixels that words take, with room beside them."""
-    letters = max(len(unescape(re.sub("<.*?>", "", line))) for line in words.split("<br>"))
-    return round(_LETTER * size * letters) + 14 if letters else 0
+def _names(row: Row) -> tuple[tuple[str, int], ...]:
+    return (row.name, 13), (row.below, 12)
 
 
-def _words(sketch: Sketch, row: Row, y: int, left: int, right: int) -> None:
-    palette, color = sketch.palette, row.color or sketch.palette.ink
-    if row.name:
-        sketch.at_left(y, row.name, color, (4 - left, 9 if row.below else 0))
+def _said(row: Row) -> str:
+    told = row.note or plain(row.value) or ", ".join(mark.told for mark in row.marks if mark.told)
+    return " ".join(filter(None, (row.name, row.below, told)))
+
+
+def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:
+    """Return a line a row: its name, its facts, and each of its numbers."""
+    lines = []
+    for row in rows:
+        line: dict[str, Any] = {first: row.name, **row.facts}
+        for mark in (mark for mark in row.marks if mark.name):
+            found = mark.estimate
+            line |= cells(mark.name, found) if isinstance(found, Estimate) else {mark.name: found}
+        lines += [line] if len(line) > 1 else []
+    return joined(lines)
+
+
+def _words(sketch: Sketch, row: Row, y: int, left: float, right: float, pitch: int, free: int) -> None:
+    """Write what stands in a row; a note may go on in so many free rows below."""
+    palette, color, room = sketch.palette, row.color or sketch.palette.ink, left - 12
+    place = 4 - math.ceil(left)
+    two = not row.below and width(row.name) > room and pitch >= _TALL - 6
+    name = lines_of(row.name, pixels=room) if two else fit(row.name, room)
+    if name:
+        whole = fit(row.name, 9999)
+        words = f"<b>{name}</b>" if row.bold else name
+        sketch.at_left(y, words, color, (place, 9 if row.below else 0), hover="" if name == whole else whole)
     if row.below:
-        sketch.at_left(y, row.below, palette.grey, (4 - left, -9), size=12)
+        sketch.at_left(y, fit(row.below, room, 12), palette.grey, (place, -9), size=12)
     if row.value:
         sketch.at_right(y, row.value, color, right - 4)
     if row.note:
-        fill = palette.pale if row.shaded else palette.background
-        sketch.at_left(y, row.note, palette.grey, (0, 0), size=12, fill=fill)
+        most = int((pitch * (1 + free) + 2) / (LINE * 12))
+        words = lines_of(row.note, pixels=sketch.room + 4, size=12, most=most)
+        top = 0 if free else pitch / 2 - LINE * 6 * (words.count("<br>") + 1)
+        fill, look = palette.pale if row.shaded else palette.background, {"size": 12, "anchor": ("left", "top")}
+        sketch.at_left(y - 0.5, words, palette.grey, (0, -max(0.0, top)), fill=fill, hover=fit(row.note, 9999), **look)
 
 
 def _marks(sketch: Sketch, row: Row, y: int, pitch: int) -> None:
     if row.join and len(row.marks) > 1:
-        ends = [row.marks[0].at, row.marks[-1].at]
-        sketch.line(ends, [y, y], row.join, width=3)
+        sketch.line([row.marks[0].at, row.marks[-1].at], [y, y], row.join, width=3)
     for mark in row.marks:
         at = y - mark.up / pitch
         if mark.bar is not None:
-            fill = "rgba(0,0,0,0)" if mark.hollow else mark.color
-            look = {"color": fill, "line": {"width": 2 if mark.hollow else 0, "color": mark.color}}
-            sketch.bars([mark.at - mark.bar], [at], look, base=[mark.bar], width=[0.56], told=mark.told)
+            sketch.bar(mark.at, at, mark.bar, mark.color, hollow=mark.hollow, width=mark.thick, told=mark.told)
         if not math.isnan(mark.ends[0]):
             color = mark.color if mark.bar is None else sketch.palette.ink
             sketch.line(mark.ends, [at, at], color, width=mark.stroke, dash=mark.dash)

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 import plotly.graph_objects as go
 
 from core.charts import Drawing
+from core.charts.words import LINE, width
 
 __all__ = ["Box", "assert_readable", "boxes", "check", "dots", "plain", "written"]
 
-_LETTER = 5.9 / 13  # width of a letter of Source Sans, in font sizes
-_LINE = 1.3
 _SLACK = 2.0  # pixels by which boxes may touch
 
 
@@ -52,19 +51,19 @@ def dots(figure: go.Figure) -> list[go.Scatter]:
     return [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "markers"]
 
 
-def assert_readable(figure: go.Figure, widths: tuple[int, ...] = (360, 700, 1240)) -> None:
+def assert_readable(figure: go.Figure, widths: tuple[int, ...] = (360, 400, 700, 1240)) -> None:
     """Check that at every width no words are cut at the chart's border and no two overlap."""
     plain_figure = figure.to_plotly_json()
     height = plain_figure["layout"]["height"]
-    for width in widths:
-        found = _boxes(plain_figure, width)
+    for wide in widths:
+        found = _boxes(plain_figure, wide)
         for box in found:
-            assert box.left >= -_SLACK and box.right <= width + _SLACK, (width, box)
-            assert box.top >= -_SLACK and box.bottom <= height + _SLACK, (width, box)
+            assert box.left >= -_SLACK and box.right <= wide + _SLACK, (wide, box)
+            assert box.top >= -_SLACK and box.bottom <= height + _SLACK, (wide, box)
         for a, b in combinations(found, 2):
             across = min(a.right, b.right) - max(a.left, b.left)
             along = min(a.bottom, b.bottom) - max(a.top, b.top)
-            assert across <= _SLACK or along <= _SLACK, (width, a, b)
+            assert across <= _SLACK or along <= _SLACK, (wide, a, b)
 
 
 def boxes(figure: go.Figure, width: int) -> list[Box]:
@@ -104,7 +103,7 @@ def _plot(layout: dict[str, Any], width: int) -> _Plot:
 
 def _box(words: str, x: float, y: float, size: float, across: str, along: str) -> Box:
     lines = [plain(line) for line in words.split("<br>")]
-    wide, high = max(map(len, lines)) * _LETTER * size, _LINE * size * len(lines)
+    wide, high = width(words, size), LINE * size * len(lines)
     left = x - {"left": 0.0, "center": wide / 2, "right": wide}[across]
     top = y - {"top": 0.0, "middle": high / 2, "bottom": high}[along]
     return Box(" ".join(lines), left, top, left + wide, top + high)

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 import pytest
 
 from core.charts import DARK, LIGHT, Palette, draw_landscape
-from core.charts.sweep import contrast, shades
+from core.charts.theme import contrast
 from core.sweep.landscape import Landscape, read_landscape
 from pages.common.start_map import KEPT_MAP
 from tests.unit.charts.boxes import assert_readable, boxes
@@ -46,7 +46,7 @@ def test_plotly_takes_it_and_every_word_has_its_place(palette: Palette):
 
 @pytest.mark.parametrize("palette", PALETTES)
 def test_numbers_can_be_read_on_every_colour_of_the_scale(palette: Palette):
-    pale, strong = shades(palette)
+    pale, strong = palette.shades
     assert pale != strong and contrast(pale, strong) > 1.8
     for i in range(21):
         mixed = [round(a + (b - a) * i / 20) for a, b in zip(channels(pale), channels(strong), strict=True)]
@@ -70,8 +70,8 @@ def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
     for part in (f"{100 * cell.accuracy.value:.1f}%", f"{cell.unfairness_train.value:.3f}", "loss threshold", "AUC"):
         assert part in text
     assert f"{cell.members.value:.3f} ({cell.members.low:.3f} to {cell.members.high:.3f})" in text
-    assert f"true in {cell.n_true} of 20 seeds" in text
-    assert all("told nothing" in row[-1] for row in told)
+    assert f"holds in {cell.n_true} of 20 seeds" in text
+    assert all("nothing is disclosed" in row[-1] for row in told)
 
 
 def test_bold_where_the_change_is_told_from_noise():
@@ -84,7 +84,7 @@ def test_bold_where_the_change_is_told_from_noise():
 
 def test_the_alternative_text_has_the_ends_and_the_table_all():
     drawing = draw_landscape(kept(), LIGHT)
-    assert "79.1% at tolerance 0.001, ε = 10" in drawing.alt and "control 66.5%" in drawing.alt
+    assert "lowest and highest: " in drawing.alt and "ε = 10, 0.001 79.1" in drawing.alt
     assert len(drawing.table) == 42
 
 

@@ -48,7 +48,7 @@ def test_bits_stand_at_their_number_of_models(palette: Palette, place: int):
     drawing = draw_release_bits(CARDS, now, palette)
     assert traces(drawing, "slider") == [(place, now.prediction.bits.value), (place, now.measured.bits.value)]
     assert list(drawing.table["models"]) == list(COUNTS)
-    assert list(drawing.table["predicted bits"]) == [study.prediction.bits.value for study in CARDS]
+    assert list(drawing.table["expected bits"]) == [study.prediction.bits.value for study in CARDS]
     assert f"<b>{bits_text(now.measured.bits.value)}</b> measured" in remarks(drawing)
     low, high = drawing.sketch.figure().layout.yaxis.range
     assert low <= min(0, *drawing.table["measured bits"]) and high >= max(drawing.table["measured bits"])
@@ -64,7 +64,7 @@ def test_the_line_at_one_and_a_share_beyond_the_axis():
     full = replace(CARDS[1], meter=replace(CARDS[1].meter, joint_bits=3 * CARDS[1].meter.prior_bits))
     beyond = draw_fullness([CARDS[0], full], full, LIGHT)
     assert traces(beyond, "slider") == [(1, 1.25)]
-    assert "<b>3.00</b> ▴" in remarks(beyond) and "a share of 3.00" in beyond.alt
+    assert "<b>3.00 ▴</b>" in remarks(beyond) and "3.00 ▴ resolved" in beyond.alt
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
@@ -78,9 +78,9 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones(palette: Palette)
     unsure, settled = math.log(0.95 / 0.05), math.log(0.995 / 0.005)
     for x, y in dots + crosses:
         assert abs(x) <= unsure + 1e-9 and settled - 1e-9 <= abs(y) <= 7.0
-    assert f"pinned down as north: <b>{int((now.pinned.said == 1).sum())}</b>" in remarks(drawing)
+    assert f"near-certain north: {int((now.pinned.said == 1).sum())}" in remarks(drawing)
     assert list(drawing.table["row"]) == people().rows[now.pinned.people].tolist()
-    assert set(drawing.table["pinned down as"]) <= {"north", "south"}
+    assert set(drawing.table["inferred"]) <= {"north", "south"}
     others = traces(drawing, "others")
     assert 0 < len(others) <= people().n - now.pinned.count
 
@@ -91,7 +91,7 @@ def test_a_pin_that_is_wrong_is_a_cross():
     wrong[now.pinned.people] = 1 - now.pinned.said
     drawing = draw_pinned(replace(people(), sensitive=wrong), now, LIGHT)
     assert not traces(drawing, "right") and len(traces(drawing, "wrong")) == now.pinned.count
-    assert f"0 rightly and {now.pinned.count} wrongly" in drawing.alt
+    assert "wrongly" in drawing.alt and "wrongly" not in draw_pinned(people(), CARDS[0], LIGHT).alt
 
 
 def test_many_people_at_one_place_are_drawn_once():
@@ -100,21 +100,12 @@ def test_many_people_at_one_place_are_drawn_once():
     assert len(traces(draw_pinned(same, now, LIGHT), "others")) == 1
 
 
-def test_names_are_harmless():
-    common = replace(people(), group="<img src=x>", other="a & b")
-    now = replace(CARDS[-1], group="<img src=x>")
-    for drawing in (draw_pinned(common, now, LIGHT), draw_in_common(now, LIGHT)):
-        assert "<img" not in drawing.sketch.figure(check=True).to_json()
-
-
 def test_recognition_before_and_after_with_the_majority():
     drawing = draw_recognised(CARDS[-1], LIGHT)
     found = CARDS[-1].measured
     majority = [(trace.x[0], trace.y[0]) for trace in dots(check(drawing)) if trace.marker.symbol == "diamond"]
     assert majority == [(100 * found.majority.value, 0), (100 * found.majority_balanced.value, 1)]
-    assert list(drawing.table["of"]) == ["before", "after", "majority guess"] * 2
-    assert drawing.table["value"][1] == found.accuracy_after.value
-    assert drawing.table["value"][4] == found.balanced_after.value
+    assert list(drawing.table["after"]) == [found.accuracy_after.value, found.balanced_after.value]
 
 
 def test_what_is_in_common_and_nothing_in_common():
@@ -122,8 +113,7 @@ def test_what_is_in_common_and_nothing_in_common():
     drawing = draw_in_common(now, LIGHT)
     assert len(drawing.table) == len(now.in_common.values)
     empty = draw_in_common(replace(now, in_common=replace(now.in_common, values=())), LIGHT)
-    assert "no value is clearly more frequent" in remarks(empty) and "Nothing clear" in empty.alt
-    assert list(empty.table.columns)[:2] == ["column", "value"]
+    assert "no value is clearly more frequent" in remarks(empty) and "no value" in empty.alt
 
 
 ADVICE = Advice(
@@ -142,7 +132,7 @@ def test_a_precision_nobody_knows_about_pins_not_nobody():
     unknown = replace(ADVICE, tried=(replace(ADVICE.tried[1], known=False), ADVICE.tried[1]))
     drawing = draw_precisions(unknown, (None, None), LIGHT)
     assert remarks(drawing).count("not known") == 1 and remarks(drawing).count("nobody") == 1
-    assert "2 decimals: not known; 2 decimals: nobody" in drawing.alt
+    assert "2 decimals not known · 3.0; 2 decimals nobody · 3.0" in drawing.alt
 
 
 @pytest.mark.parametrize("chosen", [(None, None), (2, None), (5, None)])
@@ -154,7 +144,7 @@ def test_precisions_tried_with_the_chosen_one_set_off(chosen: tuple[int | None, 
     strong = [bar.marker.color == LIGHT.leak for bar in bars]
     assert strong == [chosen == (row.decimals, row.epsilon) for row in ADVICE.tried]
     assert list(drawing.table["precision"]) == ["exact", "2 decimals", "noise, ε = 0.1"]
-    assert remarks(drawing).count("nobody") == 1 and "exact: 7" in drawing.alt
+    assert remarks(drawing).count("nobody") == 1 and "exact 7 · 18.2" in drawing.alt
 
 
 @pytest.mark.parametrize(
