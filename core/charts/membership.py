@@ -8,7 +8,6 @@ non-members, and below, shaded, stand the two gaps that speak of leakage.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,21 +24,6 @@ from core.membership.findings import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 
 _WAITING = "being measured"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Gap:
-    """One gap: its name, what it means, its value, and why there is none."""
-
-    name: str
-    words: str
-    attack: str
-    estimate: Estimate | None = None
-    test: GapTest | None = None
-    rates: tuple[Estimate, Estimate] | None = None
-    reason: str = ""
-    muted: bool = False
-    flags: bool = False  # whether it is a gap of flags alone, which says nothing of leakage
 
 
 def verdict_attack(findings: MembershipFindings) -> str:
@@ -65,33 +49,20 @@ def draw_gaps_between(findings: MembershipFindings, palette: Palette, *, group: 
     names = (every[1], every[0]) if len(every) == 2 else (every[min(group, len(every) - 1)], "all others")
     names = (result.group, result.others) if result else names
     title = ATTACK_TITLES.get(name, name)
-    rows = [*_verdict_rows(found, result, title), _lira_row(findings, names[0])]
-    lines = [_gap_line(row, palette, first=i == 0 or row.reason != rows[0].reason) for i, row in enumerate(rows)]
+    rows = [*_verdict_rows(found, result, title, names, palette), _lira_row(findings, names, palette)]
     first, second = (plain_name(name) for name in names)
     sides = [
         (f"← higher for {second}", group_style(palette, 0).color),
         (f"higher for {first} →", group_style(palette, 1).color),
     ]
-    table = [
-        {
-            "gap": row.name,
-            "attack": row.attack,
-            **cells(f"{names[0]} minus {names[1]}", row.estimate),
-            f"rate of {names[0]}": row.rates[0].value if row.rates else math.nan,
-            f"rate of {names[1]}": row.rates[1].value if row.rates else math.nan,
-            "smallest detectable gap": row.test.smallest_detectable if row.test else math.nan,
-            "p-value": row.test.p_value if row.test else math.nan,
-            "p-value after Holm": row.test.p_adjusted if row.test else math.nan,
-            "note": row.reason or (row.words if row.muted else ""),
-        }
-        for row in rows
-    ]
-    axis = gaps(spans(lines), f"{first} − {second} (difference of rates)")
+    axis = gaps(spans(rows), f"{first} − {second} (difference of rates)")
     title = f"Group differences in membership inference, verdicts by {title}" if title else "Group differences"
-    return draw_rows(palette, title, lines, axis, sides=sides, table=table)
+    return draw_rows(palette, title, rows, axis, first="gap", sides=sides)
 
 
-def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, title: str) -> list[_Gap]:
+def _verdict_rows(
+    found: AttackFindings | None, result: DisparityResult | None, title: str, names: tuple[str, str], palette: Palette
+) -> list[Row]:
     """Return the three gaps of an attack's verdicts."""
     muted, flagged, reason = found is not None and found.muted, "TPR gap", _WAITING
     if found is not None and found.muted:
@@ -104,66 +75,73 @@ def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None, 
         ("fpr_gap", "FPR gap", "non-members flagged"),
         ("advantage_gap", "Advantage gap", "net of false positives"),
     )
-    if result is None:
-        return [
-            _Gap(name=name, words=words, attack=title, reason=reason, flags=field != "advantage_gap")
-            for field, name, words in kinds
-        ]
-    rates = {"vd": result.recall, "fpr_gap": result.false_alarms}
-    return [
-        _Gap(
-            name=name,
-            words=words,
-            attack=title,
-            estimate=getattr(result, field),
-            test=result.tests.get(field),
-            rates=rates.get(field),
-            reason="n/a" if math.isnan(getattr(result, field).value) else "",
-            muted=muted and field == "vd",
-            flags=field != "advantage_gap",
-        )
-        for field, name, words in kinds
-    ]
+    rows = []
+    for field, name, words in kinds:
+        look: dict[str, Any] = {"name": name, "below": words, "attack": title, "leaks": field == "advantage_gap"}
+        if result is None:
+            look |= {"reason": reason, "note": reason if field == "vd" or reason == _WAITING else ""}
+        else:
+            rates = {"vd": result.recall, "fpr_gap": result.false_alarms}.get(field)
+            look |= {"found": getattr(result, field), "test": result.tests.get(field), "rates": rates}
+            look |= {"muted": muted and field == "vd"}
+        rows.append(_gap_row(names, palette, **look))
+    return rows
 
 
-def _lira_row(findings: MembershipFindings, group: str) -> _Gap:
+def _lira_row(findings: MembershipFindings, names: tuple[str, str], palette: Palette) -> Row:
     """Return LiRA's gap in TPR at 1% FPR."""
-    title, lira = ATTACK_TITLES["lira"], findings.attacks.get("lira")
-    words = "TPR at 1% FPR"
-    if lira is None:
-        reason = "not run" if "lira" in findings.not_run else _WAITING
-        return _Gap(name="LiRA gap", words=words, attack=title, reason=reason)
-    found = next((one for one in lira.low_fpr if one.group == group), None)
+    lira = findings.attacks.get("lira")
+    look: dict[str, Any] = {"name": "LiRA gap", "attack": ATTACK_TITLES["lira"]}
+    found = None if lira is None else next((one for one in lira.low_fpr if one.group == names[0]), None)
     if found is None:
-        return _Gap(name="LiRA gap", words=words, attack=title, reason="n/a, the group is too small")
-    return _Gap(
-        name="LiRA gap",
-        words=f"TPR at {100 * found.fpr:g}% FPR",
-        attack=title,
-        estimate=found.estimate,
-        test=found.test,
-        rates=found.rates,
-        reason=found.reason or ("n/a" if math.isnan(found.estimate.value) else ""),
-    )
+        reason = "n/a, the group is too small"
+        if lira is None:
+            reason = "not run" if "lira" in findings.not_run else _WAITING
+        return _gap_row(names, palette, below="TPR at 1% FPR", reason=reason, note=reason, **look)
+    look |= {"below": f"TPR at {100 * found.fpr:g}% FPR", "reason": found.reason, "note": found.reason}
+    return _gap_row(names, palette, found=found.estimate, test=found.test, rates=found.rates, **look)
 
 
-def _gap_line(row: _Gap, palette: Palette, *, first: bool) -> Row:
-    """Return a row with its two names, its interval and its value, or with the reason why there is none."""
-    look: dict[str, Any] = {"name": row.name, "bold": True, "below": row.words, "shaded": not row.flags}
-    e = row.estimate
-    if e is None or math.isnan(e.value):
-        note = row.reason if first or row.reason == _WAITING else ""
-        return Row(value="…" if row.reason == _WAITING else "n/a", note=note, **look)
-    told = f"{row.name} {gap(e.value)} ({gap(e.low)} to {gap(e.high)})"
-    if row.test is not None:
-        least = f"smallest gap found in four of five such samples: {row.test.smallest_detectable:.3f}"
-        told = f"{told}<br>{least}<br>p = {row.test.p_adjusted:.3g}"
-    if row.muted:
-        mark = measured(e, palette.muted, "circle-open", told=told, stroke=2, dash="dot")
-        return Row(value=gap(e.value), color=palette.muted, marks=[mark], **look)
-    style = group_style(palette, int(e.value > 0))  # of the group that the gap is larger for; grey where it holds 0
-    color, symbol = (style.color, style.symbol) if e.low > 0 or e.high < 0 else (palette.chance, "circle")
-    return Row(value=f"<b>{gap(e.value)}</b>", marks=[measured(e, color, symbol, told=told, stroke=4)], **look)
+def _gap_row(
+    names: tuple[str, str],
+    palette: Palette,
+    *,
+    name: str,
+    below: str,
+    attack: str,
+    leaks: bool = True,
+    found: Estimate | None = None,
+    test: GapTest | None = None,
+    rates: tuple[Estimate, Estimate] | None = None,
+    reason: str = "",
+    note: str = "",
+    muted: bool = False,
+) -> Row:
+    """Return a gap's row with its interval and value, or with the reason why there is none; shaded where it `leaks`."""
+    unknown = found is None or math.isnan(found.value)
+    facts = {
+        "attack": attack,
+        **cells(f"{names[0]} minus {names[1]}", found),
+        f"rate of {names[0]}": rates[0].value if rates else math.nan,
+        f"rate of {names[1]}": rates[1].value if rates else math.nan,
+        "smallest detectable gap": test.smallest_detectable if test else math.nan,
+        "p-value": test.p_value if test else math.nan,
+        "p-value after Holm": test.p_adjusted if test else math.nan,
+        "note": reason or ("n/a" if unknown else below if muted else ""),
+    }
+    look: dict[str, Any] = {"name": name, "bold": True, "below": below, "shaded": leaks, "facts": facts}
+    if found is None or unknown:
+        return Row(value="…" if reason == _WAITING else "n/a", note=note, **look)
+    told = f"{name} {gap(found.value)} ({gap(found.low)} to {gap(found.high)})"
+    if test is not None:
+        least = f"smallest gap found in four of five such samples: {test.smallest_detectable:.3f}"
+        told = f"{told}<br>{least}<br>p = {test.p_adjusted:.3g}"
+    if muted:
+        mark = measured(found, palette.muted, "circle-open", told=told, stroke=2, dash="dot")
+        return Row(value=gap(found.value), color=palette.muted, marks=[mark], **look)
+    style = group_style(palette, int(found.value > 0))  # of the group that the gap is larger for; grey where it holds 0
+    color, symbol = (style.color, style.symbol) if found.low > 0 or found.high < 0 else (palette.chance, "circle")
+    return Row(value=f"<b>{gap(found.value)}</b>", marks=[measured(found, color, symbol, told=told, stroke=4)], **look)
 
 
 def draw_group_gaps(found: AttackFindings, palette: Palette) -> Drawing:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -76,37 +75,47 @@ class _Field:
     mutable: bool = False
 
 
-def _dots(
+def _curves(
     bands: Sequence[CurveBand],
     field: _Field,
-    y: Axis,
-    told: Callable[[Estimate], str],
-    *,
     palette: Palette,
-    place: Callable[[float], float],
-    alone: Callable[[float], bool],
+    y: Axis,
+    *,
+    now: float,
+    told: Callable[[Estimate], str],
+    place: Callable[[float], float] = float,
     scale: float = 1.0,
-) -> list[Dot]:
-    """Return every measured point; with its interval, cut at the axis, where it stands `alone`, in no band."""
+    size: float = 6,
+) -> list[Curve]:
+    """Return a field's curve with a dot for each target; a dotted one without a band leads to infinity."""
+    there = [(b, _value(b, field.field)) for b in bands if not math.isnan(_value(b, field.field).value)]
+    if not there:
+        return []
     dots = []
-    for b in bands:
-        e = _value(b, field.field)
-        low, value, high = (scale * v for v in _ends(e))
-        cut = (min(max(low, y.ends[0]), value), max(min(high, y.ends[1]), value))
-        limits = (told(Estimate(value=v, low=e.low, high=e.high, n=e.n)) for v in (e.low, e.high))
+    for b, e in there:
+        low, middle, high = (scale * v for v in _ends(e))
+        cut = (min(max(low, y.ends[0]), middle), max(min(high, y.ends[1]), middle))
+        limits = (told(replace(e, value=v)) for v in (e.low, e.high))
         over = "one repeat" if math.isnan(e.low) else f"{' to '.join(limits)}, {b.repeats} repeats"
-        quiet = field.mutable and _by_chance(b)
-        dots.append(
-            Dot(
-                x=place(b.at),
-                y=value,
-                told=f"{field.name} {told(e)} ({over})",
-                ends=cut if alone(b.at) else (math.nan, math.nan),
-                hollow=quiet,
-                color=palette.muted if quiet else "",
-            )
-        )
-    return dots
+        words, quiet = f"{field.name} {told(e)} ({over})", field.mutable and _by_chance(b)
+        ends = cut if len(there) == 1 or math.isinf(b.at) else (math.nan, math.nan)
+        color = palette.muted if quiet else ""
+        dots.append(Dot(x=place(b.at), y=middle, told=words, ends=ends, hollow=quiet, color=color))
+    finite = [(b, e) for b, e in there if math.isfinite(b.at)]
+    estimates = [replace(e, low=_ends(e)[0], high=_ends(e)[2]) for _, e in finite]
+    look: dict[str, Any] = {"color": field.color, "dash": field.dash, "symbol": field.symbol, "size": size}
+    curves = [Curve.of([place(b.at) for b, _ in finite], estimates, scale=scale, width=field.width, dots=dots, **look)]
+    if len(finite) < len(there):
+        last = dots[-2:]
+        curves.append(Curve(x=[d.x for d in last], y=[d.y for d in last], color=field.color, width=1.5, dash="dot"))
+    here = next(((b, e) for b, e in there if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)), None)
+    name, value, muted = field.name, "", False
+    if here is not None:
+        value, muted = told(here[1]), field.mutable and _by_chance(here[0])
+        name = f"{name}, muted" if muted else name
+    height = None if here is None else scale * here[1].value
+    curves[-1] = replace(curves[-1], name=name, value=value, now=height, hollow=muted)
+    return curves
 
 
 def _over_epsilon(
@@ -129,57 +138,18 @@ def _over_epsilon(
     The table has a row for each budget: the `columns` with their intervals, and what is `fixed`.
     """
     done = sorted((b for b in bands if b.variant == "epsilon"), key=lambda b: b.at)
-    here = next((b for b in done if b.at == now or math.isclose(b.at, now, rel_tol=1e-6)), None)
     axis = y([scale * v for b in done for field in fields for v in _held(b, field.field)])
-    curves: list[Curve] = []
-    for field in fields:
-        there = [b for b in done if not math.isnan(_value(b, field.field).value)]
-        steps = [scale * _value(b, field.field).value for b in there]
-        for i, (a, b) in enumerate(pairwise(there)):  # no line leads to infinity, and muted ones are dotted
-            quiet, last = field.mutable and (_by_chance(a) or _by_chance(b)), math.isinf(b.at)
-            look: dict[str, Any] = {"color": palette.muted if quiet else field.color}
-            look |= {"width": 1.5 if last else field.width, "dash": "dot" if quiet or last else field.dash}
-            curves.append(Curve(x=[_place(a.at), _place(b.at)], y=steps[i : i + 2], **look))
-        if there:
-            value = _value(here, field.field) if here else not_measured()
-            muted, known = here is not None and field.mutable and _by_chance(here), not math.isnan(value.value)
-            limits = [(None,) * 3 if math.isinf(b.at) else _ends(_value(b, field.field)) for b in there]
-            curves.append(
-                Curve(
-                    x=[_place(b.at) for b in there],
-                    y=[*[None] * (len(there) - 1), steps[-1]],
-                    low=[None if low is None else scale * low for low, _, _ in limits],
-                    high=[None if high is None else scale * high for _, _, high in limits],
-                    color=palette.grey if muted else field.color,
-                    width=3,
-                    name=f"{field.name}, muted" if muted else field.name,
-                    value=told(value) if known else "",
-                    now=scale * value.value if known else None,
-                    hollow=muted,
-                )
-            )
-            dots = _dots(
-                there,
-                field,
-                axis,
-                told,
-                palette=palette,
-                place=_place,
-                alone=math.isinf if len(there) > 1 else bool,
-                scale=scale,
-            )
-            curves.append(Curve(x=[], y=[], color=field.color, dots=dots, size=6))
-    named = levels if curves else ()
+    look: dict[str, Any] = {"now": now, "told": told, "place": _place, "scale": scale}
+    curves = [curve for field in fields for curve in _curves(done, field, palette, axis, **look)]
     rows = [
         {"epsilon": epsilon_text(b.at), "repeats": b.repeats}
         | {k: v for field in columns for k, v in cells(field.replace("_", " "), _value(b, field)).items()}
         | dict(fixed or {})
         for b in done
     ]
-    head = f"at ε = {epsilon_text(now)}" if here else ""
-    drawing = draw_lines(
-        palette, title, [*named, *curves], x=_X, y=axis, rows=rows, at=_place(now), head=head, shaded=shaded
-    )
+    head = f"at ε = {epsilon_text(now)}" if any(curve.now is not None for curve in curves) else ""
+    curves = [*(levels if curves else ()), *curves]
+    drawing = draw_lines(palette, title, curves, x=_X, y=axis, rows=rows, at=_place(now), head=head, shaded=shaded)
     drawing.sketch.note(epsilon=now if math.isfinite(now) else "inf")
     return drawing
 
@@ -284,7 +254,6 @@ def _rates(
 
 _MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Advantage gap"}
 _SHORTEST = 0.15  # how long the axis of gaps is at least
-_ASIDE = 0.006  # of dots on the axis of theta, so that intervals do not hide each other
 
 
 def draw_fairpick(bands: Sequence[CurveBand], palette: Palette, *, now: float, measure: str = "vd") -> Drawing:
@@ -316,22 +285,8 @@ def draw_fairpick(bands: Sequence[CurveBand], palette: Palette, *, now: float, m
     if not math.isnan(before.value):
         curves.append(level(x, before.value, palette.before, "before", gap(before.value)))
     for variant, way in ways.items():
-        there = [b for b in done if b.variant == variant and not math.isnan(_value(b, measure).value)]
-        here = next((b for b in there if math.isclose(b.at, now)), None)
-        value = None if here is None else _value(here, measure).value
-        dots = _dots(
-            there,
-            way,
-            y,
-            lambda e: gap(e.value),
-            palette=palette,
-            place=partial(_beside, aside=_ASIDE if variant == "random" else -_ASIDE),
-            alone=bool,
-        )
-        look = {"color": way.color, "dash": way.dash, "symbol": way.symbol, "width": way.width}
-        look |= {"name": way.name, "value": "" if value is None else gap(value), "now": value}
-        found = [_value(b, measure) for b in there]
-        curves.append(Curve.of([b.at for b in there], found, scale=1.0, dots=dots, size=11, **look))
+        some = [b for b in done if b.variant == variant]
+        curves += _curves(some, way, palette, y, now=now, told=lambda e: gap(e.value), size=11)
     rows = [
         {"theta": b.at, "deletion": b.variant, "repeats": b.repeats}
         | cells(_MEASURES[measure], _value(b, measure))
@@ -341,10 +296,6 @@ def draw_fairpick(bands: Sequence[CurveBand], palette: Palette, *, now: float, m
     head = f"at θ = {now:g}" if any(math.isclose(b.at, now) for b in done) else ""
     title = f"{_MEASURES[measure]} after FairPick and after random deletion"
     return draw_lines(palette, title, curves, x=x, y=y, rows=rows, at=now, head=head)
-
-
-def _beside(theta: float, aside: float) -> float:
-    return theta + (aside if theta < 1 else 0)
 
 
 def _thetas(first: float) -> Axis:

@@ -119,9 +119,9 @@ def test_the_numbers_behind_a_chart(look: Open):
         button.click()
     table = pd.read_csv(download.value.path())
     findings = expected.audit()
-    assert len(table) >= 45 and table["tolerance told"].between(0, 0.2).all()
+    assert len(table) >= 45 and table["disclosed tolerance"].between(0, 0.2).all()
     for told, before, after in zip(
-        table["tolerance told"], table["accuracy before"], table["accuracy after"], strict=True
+        table["disclosed tolerance"], table["accuracy before"], table["accuracy after"], strict=True
     ):
         now = findings.disclose(told)
         assert before == pytest.approx(now.before.value)
