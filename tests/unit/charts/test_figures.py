@@ -129,18 +129,12 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
         assert len(drawing.table) == lines
 
 
-def test_a_search_is_drawn(people: AuditDataset) -> None:
-    found = tune_forest("features", people.features, people.labels, people.sensitive, evaluations=3, seed=1)
-    drawing = draw_search(found, LIGHT)
-    _check(drawing)
-    assert len(drawing.table) == 3 and dots(drawing.figure)[0].y[0] == 100 * found.trials[0].score.value
-
-
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_every_drawing_is_valid_and_told_in_words(
     findings: AuditFindings, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow], palette: Palette
 ) -> None:
     leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares)
+    search = tune_forest("features", people.features, people.labels, people.sensitive, evaluations=3, seed=1)
     baseline = (curve[0].majority, curve[0].before, findings.strong)
     for drawing in (
         _told(findings, curve, curve[1], palette),
@@ -154,6 +148,7 @@ def test_every_drawing_is_valid_and_told_in_words(
         draw_models_unfairness(swept, palette),
         draw_methods(swept[:1], palette),
         draw_more(findings.disclose_more(0.01), palette),
+        draw_search(search, palette),
         _waterfall(rows_of_one(leak, curve[1], share=HOSTILE[0]), findings, palette),
         _waterfall(rows_over_seeds(attribute_over_seeds([leak, leak]), share=HOSTILE[0]), findings, palette),
     ):

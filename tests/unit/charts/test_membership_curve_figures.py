@@ -90,19 +90,6 @@ def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
     )
 
 
-def test_chance_at_both_ends_is_shaded_twice_and_named_once():
-    def tossed(found: CurveBand) -> CurveBand:
-        return replace(
-            found, values=found.values | {"auc": estimate(0.5 if found.at in (0.01, math.inf) else 0.7, 0.01)}
-        )
-
-    figure = check(draw_epsilon_curve([tossed(b) for b in bands()], DARK, now=0.1))
-    assert sum(shape.type == "rect" for shape in figure.layout.shapes) == 2
-    assert written(figure).count("shaded: AUC contains 0.5") == 1
-    alone = [replace(b, values=b.values | {"auc": estimate(0.5)}) for b in bands() if math.isinf(b.at)]
-    check(draw_epsilon_curve(alone, DARK, now=math.inf))
-
-
 @pytest.mark.parametrize("there", [(), (1.0,), (math.inf,), (0.1, 10.0), (math.inf, 0.01, 5.0)])
 @pytest.mark.parametrize("repeats", [1, 25])
 def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float], repeats: int):
@@ -115,12 +102,6 @@ def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float], rep
             assert len(drawing.table) == len(there)
             assert ("being measured" in written(figure)) is (not there)
             assert bool(slider(figure)) is (now in there)  # nothing is invented between the points
-
-
-def test_other_variants_are_not_mixed_in():
-    mixed = [*bands(), *fairpick_bands()]
-    assert draw_epsilon_curve(mixed, LIGHT, now=1.0).table.equals(draw_epsilon_curve(bands(), LIGHT, now=1.0).table)
-    assert "being measured" in draw_fairpick(bands(), LIGHT, now=1.0).alt
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
@@ -177,14 +158,6 @@ def test_fairpick_grows(thetas: Sequence[float]):
         assert any("before" in words for words in written(figure)) is (1.0 in thetas)
         low, high = figure.layout.xaxis.range
         assert low < now < high
-
-
-def test_fairpick_of_another_gap():
-    made = [replace(b, values={"advantage_gap": estimate(-0.079 * b.at, 0.01)}) for b in fairpick_bands()]
-    drawing = draw_fairpick(made, LIGHT, now=1.0, measure="advantage_gap")
-    figure = check(drawing)
-    assert "Advantage gap after" in drawing.alt and "−0.079 FairPick" in written(figure)
-    assert figure.layout.yaxis.range[0] <= -0.089 and figure.layout.yaxis.range[1] >= 0
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])

@@ -8,11 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from core.charts import DARK, LIGHT, Palette, draw_gaps_between, draw_group_gaps, draw_ranges, draw_roc
-from core.charts.drawing import gaps as gap_axis
 from core.charts.membership import verdict_attack
 from core.charts.theme import mixed
 from core.estimates import not_measured
@@ -23,7 +20,6 @@ from tests.unit.charts.membership_samples import (
     REASON,
     attack,
     compared,
-    estimate,
     findings,
     low_fpr,
     ranges,
@@ -63,13 +59,6 @@ def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed(palette: Palet
     assert [mark.y[0] in shaded for mark in marks] == [False, False, True, True]  # flags are no leak
     assert drawing.table["smallest detectable gap"].tolist() == [0.026] * 4
     assert all("smallest gap found" in mark.text[0] and "0.026" in mark.text[0] for mark in marks)
-
-
-def test_intervals_are_drawn_from_limit_to_limit():
-    figure = draw_gaps_between(whole(), LIGHT).figure
-    lines = [trace for trace in figure.data if trace.type == "scatter" and trace.mode.startswith("lines")]
-    found = [end for line in lines for end in line.x]
-    assert found == pytest.approx([0.113, 0.149, 0.192, 0.228, -0.097, -0.061, -0.064, -0.038])
 
 
 def test_a_muted_attack_mutes_vd_alone():
@@ -113,33 +102,12 @@ def test_the_network_speaks_once_it_is_there():
     assert "Confidence threshold" in draw_gaps_between(whole(), LIGHT, attack="confidence").alt
 
 
-def test_one_of_many_groups_is_compared_with_all_others():
-    names = ("a", "b", "c")
-    results = tuple(compared((0.01 * i, 0.0, 0.01 * i), group=g, others="all others") for i, g in enumerate(names))
-    lira = attack("lira", low_fpr=tuple(low_fpr(0.1 * i, group=g) for i, g in enumerate(names)))
-    many = findings([attack("network", disparities=Disparities(results=results)), lira], names)
-    for i, name in enumerate(names):
-        drawing = draw_gaps_between(many, LIGHT, group=i)
-        figure = check(drawing)
-        assert f"{name} − all others" in drawing.alt
-        assert dots(figure)[0].x[0] == 0.01 * i and dots(figure)[3].x[0] == pytest.approx(0.1 * i)
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_hostile_names(palette: Palette):
-    drawings = [draw_gaps_between(hostile(), palette), draw_roc(hostile(), palette)]
-    drawings.append(draw_ranges(ranges(group=HOSTILE[1], others=HOSTILE[0]), palette))
+def test_hostile_names():
+    drawings = [draw_gaps_between(hostile(), DARK), draw_roc(hostile(), DARK)]
+    drawings.append(draw_ranges(ranges(group=HOSTILE[1], others=HOSTILE[0]), DARK))
     for drawing in drawings:
         assert "&lt;script" in check(drawing).to_json().replace("\\u0026", "&")
         assert "Asian" in drawing.alt
-
-
-@given(st.lists(st.floats(-1, 1), min_size=1))
-def test_the_axis_of_gaps_widens_in_steps_and_holds_every_value(values: list[float]):
-    axis = gap_axis([*values, NAN], "")
-    low, high = axis.ends
-    assert low <= min(values) and max(values) <= high
-    assert 3 <= len(axis.marks) <= 7 and axis.words[list(axis.marks).index(0.0)] == "0"
 
 
 def test_the_roc_tells_what_is_caught_at_one_percent():
@@ -211,14 +179,6 @@ def test_of_many_groups_the_chosen_one_stands_beside_everybody():
         }
 
 
-@settings(max_examples=10, deadline=None)
-@given(st.tuples(st.floats(0, 30), st.floats(0, 30)), st.tuples(st.integers(5, 4000), st.integers(5, 4000)))
-def test_any_roc_can_be_read(lifts: tuple[float, float], sizes: tuple[int, int]):
-    groups = tuple(roc(lift, n, seed=i) for i, (lift, n) in enumerate(zip(lifts, sizes, strict=True)))
-    check(draw_roc(findings([attack("lira", roc=roc(lifts[0], sum(sizes)), roc_by_group=groups)]), LIGHT))
-    check(draw_roc(findings([attack("lira", roc_by_group=groups)], HOSTILE), LIGHT))
-
-
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 @pytest.mark.parametrize("muted", [False, True])
 def test_ten_steps_add_up_to_vd(palette: Palette, muted: bool):
@@ -249,12 +209,6 @@ def test_ranges_without_members_are_not_drawn_as_nought():
 def test_colours_are_mixed_as_they_look():
     assert (mixed("#000000", "#FFFFFF", 1), mixed("#000000", "#FFFFFF", 0)) == ("#000000", "#FFFFFF")
     assert mixed("#FF0000", "#0000FF", 0.5) == "#800080"
-
-
-def test_an_estimate_without_an_interval_is_drawn_as_a_dot_alone():
-    bare = replace(compared(), vd=replace(estimate(0.1), low=NAN, high=NAN))
-    figure = draw_gaps_between(whole(disparities=Disparities(results=(bare,))), LIGHT).sketch.figure(check=True)
-    assert len([t for t in figure.data if str(t.mode).startswith("lines")]) == 3 and len(dots(figure)) == 4
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
