@@ -209,10 +209,10 @@ def _words(sketch: Sketch, row: Row, y: int, left: float, right: float, pitch: i
     """Write what stands in a row; a note may go on in so many free rows below."""
     palette, color, room = sketch.palette, row.color or sketch.palette.ink, left - 12
     place = 4 - math.ceil(left)
-    two = not row.below and width(row.name) > room and pitch >= _TALL - 6
-    name = lines_of(row.name, pixels=room) if two else fit(row.name, room)
+    name, whole = fit(row.name, room), fit(row.name, 9999)
+    if name != whole and not row.below and pitch >= _TALL:
+        name = lines_of(row.name, pixels=room)
     if name:
-        whole = fit(row.name, 9999)
         words = f"<b>{name}</b>" if row.bold else name
         sketch.at_left(y, words, color, (place, 9 if row.below else 0), hover="" if name == whole else whole)
     if row.below:

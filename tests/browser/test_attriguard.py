@@ -79,7 +79,7 @@ def test_a_cold_deep_link_then_the_slider(look: Open):
     slider.press("ArrowRight")
     view.until(lambda: abs(budget(view) - 0.26) < 1e-9, "the marker at 0.26")
     view.found("With up to 0.26 columns")
-    label = view.keyed("guard_chart").locator("[aria-label*='At 0.26']")
+    label = view.keyed("guard_chart").locator("[aria-label*='at 0.26:']")
     expect(label.first).to_be_visible()
     slider.press("Home")
     view.until(lambda: budget(view) == 0, "the marker at 0")

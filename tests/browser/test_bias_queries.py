@@ -66,7 +66,7 @@ def test_a_cold_deep_link_then_slider_noise_and_curves(look: Open):
     view.segment("noise", "Noisy sums")  # while the curve of the Cauchy noise still grows
     view.found("noisy sums")
     view.until(lambda: lines(view) >= 2, "the beginning of a curve")
-    expect(view.keyed("leakage_chart").locator("[aria-label*='After 26 answers']").first).to_be_visible()
+    expect(view.keyed("leakage_chart").locator("[aria-label*='after 26:']").first).to_be_visible()
     view.in_order()
     fewer_people(view, 3)  # 20 people: the curves are finished in a moment
     slider = view.field("answered_12")
