@@ -1,9 +1,12 @@
 """Results drawn: each function takes a result and a palette and returns a `Drawing` (figure, alt text, table)."""
 
-from core.charts.attriguard import CURVES_SHARE, DefenceRow, draw_budget, draw_cost, draw_defences
-from core.charts.attriguard_noise import (
+from core.charts.attriguard import (
+    DefenceRow,
     Drawn,
     ValueNoise,
+    draw_budget,
+    draw_cost,
+    draw_defences,
     draw_mechanism,
     draw_transfer,
     draw_value_noise,
@@ -11,12 +14,28 @@ from core.charts.attriguard_noise import (
     value_noise,
 )
 from core.charts.audit import draw_accuracy, draw_groups, draw_rates
-from core.charts.correction import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one, rows_over_seeds
-from core.charts.drawing import DARK, LIGHT, Drawing, Palette
-from core.charts.membership_epsilon import draw_accuracy_by_epsilon, draw_attack_by_epsilon, draw_epsilon_curve
-from core.charts.membership_fairpick import draw_deleted, draw_fairpick
-from core.charts.membership_gaps import draw_gaps_between, draw_group_gaps
-from core.charts.membership_roc import draw_ranges, draw_roc
+from core.charts.correction import (
+    draw_disclosure,
+    draw_methods,
+    draw_models_accuracy,
+    draw_models_unfairness,
+    draw_more,
+    draw_recognition,
+    draw_search,
+    draw_trained,
+    draw_waterfall,
+    rows_of_one,
+    rows_over_seeds,
+)
+from core.charts.drawing import Drawing
+from core.charts.membership import draw_gaps_between, draw_group_gaps, draw_ranges, draw_roc
+from core.charts.membership_curves import (
+    draw_accuracy_by_epsilon,
+    draw_attack_by_epsilon,
+    draw_deleted,
+    draw_epsilon_curve,
+    draw_fairpick,
+)
 from core.charts.model_card import (
     bits_text,
     draw_fullness,
@@ -28,18 +47,10 @@ from core.charts.model_card import (
     precision_text,
 )
 from core.charts.queries import GapRow, draw_answer_errors, draw_gaps, draw_leakage, draw_targeted, draw_values
-from core.charts.sweep import (
-    draw_landscape,
-    draw_methods,
-    draw_models_accuracy,
-    draw_models_unfairness,
-    draw_more,
-    draw_search,
-    draw_trained,
-)
+from core.charts.sweep import draw_landscape
+from core.charts.theme import DARK, LIGHT, Palette
 
 __all__ = [
-    "CURVES_SHARE",
     "DARK",
     "LIGHT",
     "DefenceRow",

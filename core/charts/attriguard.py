@@ -1,8 +1,6 @@
-"""Charts of AttriGuard over the budget: attackers' accuracy, cost, other defences.
+"""Charts of AttriGuard: attackers' accuracy, utility and other defences by noise budget; the noise itself.
 
-Labels stand in a column of their own at the right of the curves, in the order of the values at the slider, which are
-the bold numbers; a thin line leads each to the end of its curve. Grey are attackers who do not know of the noise,
-violet and orange those who do.
+Grey are defense-unaware attackers, violet and orange adaptive ones.
 """
 
 from __future__ import annotations
@@ -10,20 +8,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from core.attriguard import Point, strongest_point
-from core.charts.drawing import Drawing, Palette, Sketch, bare, limits, round_step, short
-from core.estimates import Estimate, percent
+from core.attriguard import Point, Study
+from core.charts.drawing import Axis, Drawing, cells, percents, rounded
+from core.charts.heat import draw_heat
+from core.charts.lines import Curve, Dot, compared, draw_lines, level, pointed, reach
+from core.charts.rows import Mark, Row, draw_rows, measured, spans
+from core.charts.theme import Palette, mixed
+from core.charts.words import short
+from core.estimates import Estimate, mean, percent
 
-CURVES_SHARE = 0.6
-"""Share of the plot's width in which the curves are; the slider under the chart is as wide."""
-
-_HEIGHT = 310
-_LEAST_TICKS = 3  # percentages that must be readable
+_GUTTER = 168  # pixels for the names of attackers
+_ACCURACY = "Accuracy (%)"
 
 _LABELS = {
     "logistic": "Logistic",
@@ -31,12 +31,12 @@ _LABELS = {
     "network": "Network",
     "one_vs_rest": "One-vs-rest",
     "boosting": "Boosting",
-    "adversarial": "Noise-trained",
-    "adversarial_logistic": "Trained logistic",
-    "distillation": "Distilled",
-    "region": "Region",
-    "low_rank": "Low rank",
-    "dropping": "Drops noisy",
+    "adversarial": "Adversarial (AT-A)",
+    "adversarial_logistic": "Adversarial logistic",
+    "distillation": "Distillation (DD-A)",
+    "region": "Region-based (RC-A)",
+    "low_rank": "Low-rank (LRA-A)",
+    "dropping": "Feature-dropping",
 }
 _UNAWARE = ("logistic", "forest", "network", "boosting", "one_vs_rest")
 _UNAWARE_DASHES = ("solid", "dash", "longdash", "dashdot", "longdashdot")
@@ -49,27 +49,31 @@ def attacker_label(attacker: str) -> str:
 
 
 def knows_the_noise(attacker: str) -> bool:
-    """Whether an attacker reckons with noise."""
+    """Whether an attacker is adaptive: reckons with the perturbation."""
     return attacker not in _UNAWARE
 
 
-@dataclass(frozen=True, slots=True)
-class _Style:
-    color: str
-    dash: str
-    width: float
-
-
-def _styles(attackers: Sequence[str], palette: Palette) -> dict[str, _Style]:
-    """Return a colour by what the attacker knows, and a dash of her own within it."""
+def _looks(attackers: Sequence[str], palette: Palette) -> dict[str, dict[str, Any]]:
+    """Return a colour by what the attacker knows, and a dash of their own within it."""
     unaware = [name for name in attackers if not knows_the_noise(name)]
     others = [name for name in attackers if knows_the_noise(name) and not name.startswith("adversarial")]
     trained = sorted(name for name in attackers if name.startswith("adversarial"))
     return {
-        **{n: _Style(palette.before, _UNAWARE_DASHES[i % 5], 2) for i, n in enumerate(unaware)},
-        **{n: _Style(palette.strongest, _AWARE_DASHES[i % 4], 2) for i, n in enumerate(others)},
-        **{n: _Style(palette.leak, ("solid", "dash")[i % 2], 3) for i, n in enumerate(trained)},
+        name: {"color": color, "dash": dashes[i % len(dashes)], "width": width}
+        for names, color, dashes, width in (
+            (unaware, palette.before, _UNAWARE_DASHES, 2),
+            (others, palette.strongest, _AWARE_DASHES, 2),
+            (trained, palette.leak, ("solid", "dash"), 3),
+        )
+        for i, name in enumerate(names)
     }
+
+
+def _budgets(last: float, unit: str) -> Axis:
+    """Return the axis of budgets from 0 to the largest, of which five parts are marked."""
+    marks = [last * i / 5 for i in range(6)]
+    words = [f"{mark:.3g}" for mark in marks]
+    return Axis(ends=(0, last), marks=marks, words=words, title=f"Noise budget β (mean {unit} changed)")
 
 
 def draw_budget(
@@ -85,20 +89,16 @@ def draw_budget(
     balanced: bool = False,
     published: Sequence[tuple[float, float]] = (),
 ) -> Drawing:
-    """Draw every attacker's accuracy over the budget, with the majority guess as the floor.
+    """Draw every attacker's accuracy over the budget, with the baseline as the floor.
 
     Parameters
     ----------
     curves : mapping of attacker to its points
         Sorted by budget; may be incomplete.
     now : sequence of Point
-        The same attackers at the slider.
-    floor : Estimate
-        Accuracy of the majority guess.
+        The same attackers at the slider, which stands at `budget`.
     last : float
         Right end of the axis, in entries changed per person.
-    budget : float
-        Where the slider stands.
     unit, attribute : str
         What one entry is called, and what is private.
     balanced : bool
@@ -106,200 +106,48 @@ def draw_budget(
     published : sequence of (budget, accuracy)
         The paper's curve, drawn thin; empty where the paper has none.
     """
-    low, high = _range(curves, now, floor, published, balanced=balanced)
-    sketch = bare(palette, height=_HEIGHT, x=(0, last / CURVES_SHARE), y=(low, high))
-    parts = 5 if last < 2 or last == 5 else 4
-    marks = [last * i / parts for i in range(parts + 1)]
-    sketch.ticks(marks, "{:g}", showline=False)
-    sketch.segment((0, last), low, palette.grey)
-    sketch.note(budget=budget)
-    crowded = [
-        [(p.budget, 100 * height) for p, height in zip(points, heights, strict=True)]
-        for points in curves.values()
-        for heights in zip(*(_heights(p, balanced=balanced) for p in points), strict=True)
-    ]
-    crowded += [[(0.0, 100 * floor.value)], [(x, 100 * rate) for x, rate in published]]
-    _grid(sketch, (low, high, last), [points for points in crowded if points])
-    if there := [(budget, 100 * rate) for budget, rate in published if budget <= last]:
-        sketch.line([b for b, _ in there], [r for _, r in there], palette.muted, width=1.5, dash="dot")
-    level = 100 * floor.value
-    sketch.segment((0, last), level, palette.chance, width=2, dash="dot")
-    styles = _styles(list(curves), palette)
+    x, looks = _budgets(last, unit), _looks(list(curves), palette)
+    drawn = [compared(x, floor, palette.chance, "Baseline")]
+    if there := [(b, 100 * rate) for b, rate in published if b <= last]:
+        xs, ys = ([point[i] for point in there] for i in (0, 1))
+        drawn.append(Curve(x=xs, y=ys, color=palette.muted, width=1.5, dash="dot", name="Paper's network"))
     for name, points in curves.items():
-        _curve(sketch, points, styles[name], unit, balanced=balanced)
-    _marker(sketch, now, styles, budget, low, balanced=balanced)
-    _labels(sketch, curves, now, floor, styles, last, published, budget, balanced=balanced)
-    alt = _alt(now, floor, unit, attribute, budget, balanced=balanced)
-    return Drawing.of(sketch, alt, _rows(curves, floor, published, unit))
+        found = [point.rate(balanced=balanced) for point in points]
+        look, here = looks[name], next((p.rate(balanced=balanced) for p in now if p.attacker == name), None)
+        label = attacker_label(name)
+        if here is not None:
+            look |= {"now": 100 * here.value, "value": percent(here)}
+        hover = f"{label}, %{{x:.2f}} {unit}: %{{y:.1f}}%"
+        banded = look["width"] > 2
+        drawn.append(Curve.of([p.budget for p in points], found, band=banded, name=label, hover=hover, **look))
+    y = percents(reach(drawn), f"Balanced accuracy at inferring {attribute} (%)" if balanced else _ACCURACY)
+    title, rows = f"Accuracy at inferring {attribute} by noise budget", _attacks(curves, floor, published, unit)
+    drawing = draw_lines(palette, title, drawn, x=x, y=y, rows=rows, gutter=_GUTTER, at=budget, head=f"at {budget:g}")
+    drawing.sketch.note(budget=budget)
+    return drawing
 
 
-def _heights(point: Point, *, balanced: bool) -> tuple[float, ...]:
-    """Return where an attacker's curve runs; of one who is drawn with a band, from its lower to its upper edge."""
-    found = point.rate(balanced=balanced)
-    if not point.attacker.startswith("adversarial"):
-        return (found.value,)
-    return tuple(np.linspace(found.low, found.high, 5))
-
-
-def _range(
-    curves: Mapping[str, Sequence[Point]],
-    now: Sequence[Point],
-    floor: Estimate,
-    published: Sequence[tuple[float, float]],
-    *,
-    balanced: bool,
-) -> tuple[float, float]:
-    """Return the range of the axis in steps of five points; it does not depend on the slider once there are curves."""
-    points = [p for row in curves.values() for p in row] or list(now)
-    rates = [100 * p.rate(balanced=balanced).value for p in points]
-    rates += [100 * p.rate(balanced=balanced).high for p in points if p.attacker.startswith("adversarial")]
-    rates += [100 * floor.value, *(100 * rate for _, rate in published)]
-    low, high = min(rates), max(rates)
-    low = 0.0 if low < 20 else 5 * math.floor((low - 3) / 5)
-    return low, min(104.0, 5 * math.ceil((high + 2) / 5))
-
-
-def _grid(
-    sketch: Sketch,
-    frame: tuple[float, float, float],
-    crowded: Sequence[Sequence[tuple[float, float]]],
-) -> None:
-    """Draw horizontal lines, each with its percentage above or below one of its ends, where no curve runs through."""
-    low, high, last = frame
-    for step, sides in product((20, 10, 5, 2), (("top",), ("top", "bottom"))):
-        ticks = range(step * math.ceil((low + 1) / step), int(high), step)
-        places = {tick: _free(tick, sides, frame, crowded, sketch.pixel) for tick in ticks}
-        if sum(place != "" for place in places.values()) >= _LEAST_TICKS:
-            break
-    for tick, place in places.items():
-        sketch.grid((0, last), tick)
-        if place:
-            sketch.write(0 if place.endswith("right") else last, tick, f"{tick}%", sketch.palette.grey, place, 12)
-
-
-def _free(
-    tick: int,
-    sides: Sequence[str],
-    frame: tuple[float, float, float],
-    crowded: Sequence[Sequence[tuple[float, float]]],
-    pixel: float,
-) -> str:
-    """Return on which side of a line's left or right end no curve is in the way; empty if there is none."""
-    last = frame[2]
-    for side, (toward, start, end) in product(sides, (("right", 0.0, 0.15 * last), ("left", 0.85 * last, last))):
-        xs = np.linspace(start, end, 4)
-        heights = np.concatenate([np.interp(xs, [x for x, _ in points], [y for _, y in points]) for points in crowded])
-        away = (heights - tick) / pixel  # in pixels above the line
-        least, most = (-2, 18) if side == "top" else (-18, 2)
-        if not ((away > least) & (away < most)).any():
-            return f"{side} {toward}"
-    return ""
-
-
-def _curve(sketch: Sketch, points: Sequence[Point], style: _Style, unit: str, *, balanced: bool) -> None:
-    rates = [point.rate(balanced=balanced) for point in points]
-    xs = [point.budget for point in points]
-    if style.width > 2:
-        sketch.band(xs, [100 * r.low for r in rates], [100 * r.high for r in rates], style.color)
-    hover = f"{attacker_label(points[0].attacker)}, %{{x:.2f}} {unit}: %{{y:.1f}}%" if points else ""
-    sketch.line(xs, [100 * r.value for r in rates], style.color, width=style.width, dash=style.dash, hover=hover)
-
-
-def _marker(
-    sketch: Sketch,
-    now: Sequence[Point],
-    styles: Mapping[str, _Style],
-    budget: float,
-    low: float,
-    *,
-    balanced: bool,
-) -> None:
-    """Draw the slider's position: a line up to the highest attacker, a dot on every curve."""
-    if not now:
-        return
-    heights = [100 * point.rate(balanced=balanced).value for point in now]
-    highest = 100 * strongest_point(now, balanced=balanced).rate(balanced=balanced).value
-    kinds = [styles[point.attacker] for point in now]
-    sketch.segment(budget, (low, highest), sketch.palette.ink)
-    sketch.markers(
-        [budget] * len(now),
-        heights,
-        size=[12 if kind.width > 2 else 8 for kind in kinds],
-        opacity=1,
-        color=[kind.color for kind in kinds],
-        rim=(sketch.palette.background, [2 if kind.width > 2 else 1 for kind in kinds]),
-        told=[f"{attacker_label(p.attacker)}: {h:.1f}%" for p, h in zip(now, heights, strict=True)],
-        cliponaxis=False,
-    )
-
-
-def _labels(
-    sketch: Sketch,
-    curves: Mapping[str, Sequence[Point]],
-    now: Sequence[Point],
-    floor: Estimate,
-    styles: Mapping[str, _Style],
-    last: float,
-    published: Sequence[tuple[float, float]],
-    budget: float,
-    *,
-    balanced: bool,
-) -> None:
-    """Write the names in a column at the right by their values at the slider, each led to the end of its curve."""
-    level = 100 * floor.value
-    wanted = [(level, level, f"<b>{percent(floor)}</b> Majority", sketch.palette.chance)]
-    for point in now:
-        found = point.rate(balanced=balanced)
-        points = curves.get(point.attacker) or [point]
-        end = 100 * points[-1].rate(balanced=balanced).value
-        words = f"<b>{percent(found)}</b> {attacker_label(point.attacker)}"
-        wanted.append((100 * found.value, end, words, styles[point.attacker].color))
-    if there := [(x, 100 * rate) for x, rate in published if x <= last]:
-        here = float(np.interp(budget, [x for x, _ in there], [y for _, y in there]))
-        wanted.append((here, there[-1][1], "Paper's network", sketch.palette.grey))
-    sketch.write_led(last, budget, wanted, between=16, below=6)
-
-
-def _alt(now: Sequence[Point], floor: Estimate, unit: str, attribute: str, budget: float, *, balanced: bool) -> str:
-    told = "; ".join(f"{attacker_label(p.attacker)} {percent(p.rate(balanced=balanced))}" for p in now)
-    measure = "Balanced accuracy" if balanced else "Accuracy"
-    best = f" Best: {attacker_label(strongest_point(now, balanced=balanced).attacker)}." if now else ""
-    return (
-        f"Line chart. {measure} of each attacker on {attribute}, by the {unit} changed per person on average. At "
-        f"{budget:g}: {told or 'no attacker yet'}; baseline {percent(floor)}.{best}"
-    )
-
-
-def _rows(
+def _attacks(
     curves: Mapping[str, Sequence[Point]], floor: Estimate, published: Sequence[tuple[float, float]], unit: str
 ) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = [
         {
             "attacker": name,
             f"{unit} changed": point.budget,
-            "named rightly": point.accuracy.value,
-            **limits(point.accuracy),
-            "balanced": point.balanced.value,
-            "balanced low": point.balanced.low,
-            "balanced high": point.balanced.high,
-            "or majority": point.reported.value,
+            **cells("accuracy", point.accuracy),
+            **cells("balanced", point.balanced),
+            "or baseline": point.reported.value,
             "trained against": point.trained_at,
         }
         for name, points in curves.items()
         for point in points
     ]
-    rows += [{"attacker": "majority", "named rightly": floor.value, **limits(floor)}]
-    rows += [
-        {"attacker": "paper, network against network", f"{unit} changed": budget, "named rightly": rate}
-        for budget, rate in published
-    ]
-    return rows
+    rows += [{"attacker": "baseline", **cells("accuracy", floor)}]
+    paper = "paper, network against network"
+    return rows + [{"attacker": paper, f"{unit} changed": budget, "accuracy": rate} for budget, rate in published]
 
 
-_COST_HEIGHT = 250
 _LOOKS = (("before", "dash"), ("chance", "dot"))  # of the levels
-_LEFT, _RIGHT = 0.16, 1.66  # ends of the axis, with room for the numbers and the labels beside the curve
-_ROW = 40
 
 
 def draw_cost(
@@ -313,7 +161,7 @@ def draw_cost(
     unit: str,
     gap: bool = False,
 ) -> Drawing:
-    """Draw a quality over the budget, with what it was before and its control as horizontal lines.
+    """Draw a quality over the budget, with what it was before and its baseline as horizontal lines.
 
     Parameters
     ----------
@@ -322,7 +170,7 @@ def draw_cost(
     now : (budget, Estimate)
         Where the slider stands.
     levels : mapping of words to Estimate
-        "Before" first, then a control.
+        "Before" first, then a baseline.
     last : float
         Right end of the axis.
     quality, unit : str
@@ -330,58 +178,25 @@ def draw_cost(
     gap : bool
         Whether it is a difference of rates, written as 0.131, and not a rate in percent.
     """
-    scale = 1.0 if gap else 100.0
-    low, high = _cost_range(curve, list(levels.values()), scale)
-    sketch = bare(palette, height=_COST_HEIGHT, x=(-_LEFT * last, _RIGHT * last), y=(low, high))
-    marks = [last * i / 5 for i in range(6)]
-    sketch.ticks(marks, "{:.3g}", showline=False)
-    sketch.segment((0, last), low, palette.grey)
-    for tick in _cost_ticks(low, high):
-        sketch.grid((0, last), tick)
-        sketch.write(0, tick, f"{tick:.2f} " if gap else f"{tick:g}% ", palette.grey, "middle left", 12)
-    sketch.band([x for x, _ in curve], *_cost_limits(curve, scale), palette.leak)
-    sketch.line([x for x, _ in curve], [scale * e.value for _, e in curve], palette.leak, width=3)
-    sketch.slider(now[0], scale * now[1].value, low)
-    named = [("With noise", now[1], curve[-1][1], palette.leak)]
-    for (name, level), (role, dash) in zip(levels.items(), _LOOKS, strict=False):
-        color = getattr(palette, role)
-        sketch.segment((0, last), scale * level.value, color, width=2, dash=dash)
-        named.append((name, level, level, color))
-    words = [
-        (scale * here.value, scale * end.value, f"<b>{_written(here, gap)}</b> {name}", color)
-        for name, here, end, color in named
+    scale, x = 1.0 if gap else 100.0, _budgets(last, unit)
+
+    def written(estimate: Estimate) -> str:
+        return f"{estimate.value:.3f}" if gap else percent(estimate)
+
+    drawn = [
+        level(x, scale * e.value, getattr(palette, role), name, written(e), dash=dash)
+        for (name, e), (role, dash) in zip(levels.items(), _LOOKS, strict=False)
     ]
-    sketch.write_led(last, now[0], words, between=17, below=7, until=1.05)
-    rows = [{f"{unit} changed": b, quality: e.value, **limits(e)} for b, e in curve]
-    rows += [{f"{unit} changed": math.nan, quality: e.value, **limits(e)} for e in levels.values()]
-    told = ", ".join(f"{name.lower()} {_written(level, gap)}" for name, level in levels.items())
-    alt = f"{quality.capitalize()} by the {unit} changed per person: at {now[0]:g} {_written(now[1], gap)}; {told}."
-    return Drawing.of(sketch, alt, rows)
-
-
-def _cost_range(
-    curve: Sequence[tuple[float, Estimate]], levels: Sequence[Estimate], scale: float
-) -> tuple[float, float]:
-    """Return a range that holds the band and the levels, with air above for the head of the labels."""
-    below, above = _cost_limits(curve, scale)
-    values = [v for v in (*below, *above, *(scale * e.value for e in levels)) if not math.isnan(v)]
-    low, high = min(values), max(values)
-    air = max(0.1 * (high - low), 0.01 * scale)
-    return max(0.0, low - air), high + air
-
-
-def _cost_ticks(low: float, high: float) -> list[float]:
-    step = round_step(high - low, (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50), 5)
-    return [step * i for i in range(math.ceil(low / step), int(high / step) + 1) if step * i < high - 0.1 * step]
-
-
-def _cost_limits(curve: Sequence[tuple[float, Estimate]], scale: float) -> tuple[list[float], list[float]]:
-    ends = [(e.low, e.high) if not math.isnan(e.low) else (e.value, e.value) for _, e in curve]
-    return [scale * low for low, _ in ends], [scale * high for _, high in ends]
-
-
-def _written(estimate: Estimate, gap: bool) -> str:
-    return f"{estimate.value:.3f}" if gap else percent(estimate)
+    look: dict[str, Any] = {"color": palette.leak, "width": 3, "name": "With noise", "value": written(now[1])}
+    budgets, values = [budget for budget, _ in curve], [e for _, e in curve]
+    drawn.append(Curve.of(budgets, values, scale=scale, now=scale * now[1].value, **look))
+    name = quality.capitalize()
+    y = rounded(reach(drawn), name, span=0.04) if gap else percents(reach(drawn), f"{name} (%)")
+    table = [
+        {f"{unit} changed": b, **cells(quality, e)} for b, e in [*curve, *((math.nan, e) for e in levels.values())]
+    ]
+    look = {"height": 250, "gutter": _GUTTER, "at": now[0], "head": f"at {now[0]:g}"}
+    return draw_lines(palette, f"{name} by noise budget", drawn, x=x, y=y, rows=table, **look)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -393,7 +208,7 @@ class DefenceRow:
     size : float
         Entries changed per person.
     rates : mapping of attacker to Estimate
-        How often each attacker names the true value.
+        How often each attacker infers the true value.
     ours : bool
         Whether it is AttriGuard.
     """
@@ -413,61 +228,268 @@ def draw_defences(
 ) -> Drawing:
     """Draw each defence's accuracies, one marker an attacker, with what it changes in words.
 
-    Parameters
-    ----------
-    rows : sequence of DefenceRow
-        From the top.
-    floor : Estimate
-        The majority guess, a dotted line.
-    labels : mapping of attacker to what to call it
-        In the order of the markers.
+    `floor` is the baseline, a dotted line; `labels` name the attackers, in the order of the markers.
     """
-    end = 100 * max(e.value for row in rows for e in row.rates.values()) * 1.12
-    left = -0.72 * end
-    sketch = bare(palette, height=_ROW * len(rows) + 70, x=(left, end), y=(len(rows) - 0.35, -1.15))
-    for mark in sketch.percent_axis(0, end, steps=(5, 10, 20, 25)):
-        sketch.grid(mark, (-0.5, len(rows) - 0.4), palette.grid if mark else palette.grey)
-    level = 100 * floor.value
-    sketch.segment(level, (-0.5, len(rows) - 0.4), palette.chance, width=1.5, dash="dot")
-    _row_names(sketch, rows, left=left, unit=unit)
-    for (attacker, name), symbol in zip(labels.items(), _GLYPHS, strict=False):
-        _attacker_marks(sketch, rows, attacker, name, symbol)
+    lines = []
+    for row in rows:
+        color = palette.leak if row.ours else palette.before
+        marks = [
+            measured(
+                row.rates[attacker],
+                color,
+                symbol,
+                name=labels[attacker],
+                scale=100,
+                told=f"{labels[attacker]} {percent(row.rates[attacker])}",
+                rim=palette.background,
+            )
+            for attacker, symbol in zip(labels, _GLYPHS, strict=False)
+            if attacker in row.rates
+        ]
+        lines.append(
+            Row(
+                name=row.name,
+                below=f"changes {row.size:.1f} {unit}",
+                color=palette.leak if row.ours else "",
+                bold=row.ours,
+                marks=marks,
+                facts={f"{unit} changed": row.size},
+            )
+        )
+    mark = Mark(at=100 * floor.value, color=palette.chance, symbol="", told=percent(floor))
+    lines.append(Row(name="baseline", value=percent(floor), color=palette.chance, marks=[mark], dash="dot"))
     key = "   ".join(f"{glyph} {name}" for name, glyph in zip(labels.values(), _GLYPHS.values(), strict=False))
-    sketch.write(left, -0.95, f"{key}   ┊ majority {percent(floor)}", palette.grey, "middle right", 12)
-    told = "; ".join(f"{row.name} changes {row.size:.1f}: {_rates_told(row, labels)}" for row in rows)
-    alt = f"How often each attacker is right against each defence. {told}."
+    axis, title = percents(spans(lines), _ACCURACY, zero=True), "Accuracy of each attacker against each defence"
+    return draw_rows(palette, title, lines, axis, first="defence", sides=[(key, palette.grey)])
+
+
+_MOST_VALUES = 12  # values that get a row each; of more, only those that take least and most are named
+_ROOMY = 6  # of which a second line tells how often they are drawn
+_NAMED = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueNoise:
+    """What it takes to be read as one value.
+
+    Attributes
+    ----------
+    size : Estimate
+        Mean number of entries changed, over people who are read otherwise and for whom there is such noise.
+    used, target : float
+        How often this noise is drawn at the budget, on average over people, and how often it should be.
+    missing : int
+        People for whom there is no such noise.
+    """
+
+    value: str
+    size: Estimate
+    used: float
+    target: float
+    missing: int
+
+    @property
+    def told(self) -> str:
+        """What the pointer tells of it."""
+        drawn = f"used for {100 * self.used:.1f}%, target {100 * self.target:.1f}%"
+        return f"{short(self.value)}: {self.size.value:.2f}; {drawn}"
+
+
+def value_noise(study: Study, budget: float) -> list[ValueNoise]:
+    """Return a row for each value, those that take the least noise first."""
+    used = study.mechanism(budget).mean(axis=0)
+    rows = []
+    for i, name in enumerate(study.values):
+        others = study.predicted != i
+        there = others & study.found[:, i]
+        rows.append(
+            ValueNoise(
+                value=name,
+                size=mean(study.size[there, i]),
+                used=float(used[i]),
+                target=float(study.target[i]),
+                missing=int((others & ~there).sum()),
+            )
+        )
+    return sorted(rows, key=lambda row: (row.size.value != row.size.value, row.size.value))
+
+
+def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str, attribute: str) -> Drawing:
+    """Draw the mean noise of each value, those that take the least first."""
+    title, axis, color = f"Perturbation size per target {attribute}", f"Mean {unit} changed", palette.before
     table = [
-        {"defence": row.name, f"{unit} changed": row.size}
-        | {labels[a]: e.value for a, e in row.rates.items() if a in labels}
+        {
+            attribute: row.value,
+            **cells(f"{unit} changed, mean", row.size),
+            "people": row.size.n,
+            "people without such noise": row.missing,
+            "used for": row.used,
+            "target": row.target,
+        }
         for row in rows
     ]
-    return Drawing.of(sketch, alt, table)
+    if len(rows) > _MOST_VALUES:
+        return _value_ranks(palette, title, [row for row in rows if row.size.n], axis, table)
+    roomy, lines = len(rows) <= _ROOMY, []
+    for row in rows:
+        mark = measured(row.size, color, told=row.told)
+        marks = [Mark(at=0.0, color=color, symbol=""), mark] if row.size.n else []
+        below = f"used {100 * row.used:.0f}%, target {100 * row.target:.0f}%" if roomy else ""
+        value = f"<b>{row.size.value:.2f}</b>" if row.size.n else ""
+        note = "" if row.size.n else "no noise found"
+        lines.append(Row(name=row.value, below=below, value=value, note=note, marks=marks, join=color))
+    return draw_rows(palette, title, lines, rounded([0.0, *spans(lines)], axis), table=table)
 
 
-def _row_names(sketch: Sketch, rows: Sequence[DefenceRow], *, left: float, unit: str) -> None:
-    """Write each defence's name, and under it what it changes."""
-    pixel, palette = (len(rows) + 0.8) / (_ROW * len(rows) + 32), sketch.palette
-    for y, row in enumerate(rows):
-        name, color = short(row.name, 24), palette.leak if row.ours else palette.ink
-        sketch.write(left, y - 7 * pixel, f"<b>{name}</b>" if row.ours else name, color, "middle right")
-        sketch.write(left, y + 9 * pixel, f"changes {row.size:.1f} {unit}", palette.grey, "middle right", 11)
+def _value_ranks(palette: Palette, title: str, known: Sequence[ValueNoise], axis: str, table: Any) -> Drawing:
+    """Draw one dot a value in their order, with the names of the first and the last."""
+    color, sizes = palette.before, [row.size for row in known]
+    steps = rounded([1, len(known)], "Values, those that take least first")
+    marks, words = steps.marks[1:-1], steps.words[1:-1]
+    x = Axis(ends=(0.5, len(known) + 0.5), marks=marks, words=words, title=steps.title)
+    ranks = list(range(1, len(known) + 1))
+    dots = [Dot(x=rank, y=row.size.value, told=row.told) for rank, row in zip(ranks, known, strict=True)]
+    curves = [Curve.of(ranks, sizes, scale=1.0, color=color, width=1, dots=dots)]
+    ranked = list(zip(ranks, known, strict=True))
+    for rank, row in ranked[:_NAMED] + ranked[_NAMED:][-_NAMED:]:
+        curves.append(pointed(x, rank, row.size.value, color, row.value, f"{row.size.value:.2f}"))
+    return draw_lines(palette, title, curves, x=x, y=rounded([0.0, *reach(curves)], axis), rows=table)
 
 
-def _attacker_marks(sketch: Sketch, rows: Sequence[DefenceRow], attacker: str, name: str, symbol: str) -> None:
-    """Draw one attacker's accuracy against each defence she was tried on."""
-    palette = sketch.palette
-    there = [(y, row) for y, row in enumerate(rows) if attacker in row.rates]
-    sketch.markers(
-        [100 * row.rates[attacker].value for _, row in there],
-        [y for y, _ in there],
-        size=11,
-        opacity=1,
-        symbol=symbol,
-        color=[palette.leak if row.ours else palette.before for _, row in there],
-        rim=(palette.background, 1),
-        told=[f"{short(row.name)}, {name}: {percent(row.rates[attacker])}" for _, row in there],
+_MOST_BARS = 16
+_MARKS = (0.5, 0.8, 0.9)
+
+
+def draw_where(
+    names: Sequence[str], shares: npt.NDArray[np.float64], palette: Palette, *, entries: int, unit: str
+) -> Drawing:
+    """Draw the share of all changes that each column carries, or the most used 1, 2, ... of many items.
+
+    Parameters
+    ----------
+    names : sequence of str, length k
+        Columns or items that carry noise, the most used first.
+    shares : ndarray of shape (k,), in [0, 1]
+        Share of all changes each of them carries.
+    entries : int
+        How many columns or items a record has, at least k.
+    unit : str
+        What they are called.
+    """
+    total, title, axis = np.cumsum(shares), f"Noise concentration by {unit}", "Share of all changes (%)"
+    table = {unit: list(names), "share of all changes": shares, "with those above": total}
+    if len(names) > _MOST_BARS:
+        return _concentration(palette, title, names, total, axis, entries, unit, table)
+    lines = []
+    for name, share in zip(names, 100 * shares, strict=True):
+        if share > 0:
+            words = f"<b>{share:.0f}%</b>" if share >= 1 else "<b>under 1%</b>"
+            mark = Mark(at=float(share), bar=0, symbol="", color=palette.before, told=words)
+            lines.append(Row(name=name, value=words, marks=[mark]))
+    return draw_rows(palette, title, lines, percents(spans(lines), axis, zero=True), table=table)
+
+
+def _concentration(
+    palette: Palette,
+    title: str,
+    names: Sequence[str],
+    total: npt.NDArray[np.float64],
+    axis: str,
+    entries: int,
+    unit: str,
+    table: Any,
+) -> Drawing:
+    """Draw the share carried by the most used items, their number on a logarithmic axis."""
+    last = math.log10(entries)
+    marks = list(range(int(last) + 1))
+    x = Axis(ends=(0, last), marks=marks, words=[f"{10**d:,}" for d in marks], title=f"{unit}, most used (log)")
+    number = np.arange(1, total.size + 1)
+    shown = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
+    xs, ys = np.log10(number[shown - 1]).tolist(), (100 * total[shown - 1]).tolist()
+    counts = [int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS]
+    dots = [
+        Dot(x=math.log10(k), y=100 * share, told=f"{short(names[k - 1], 60)} and the {k - 1:,} above it")
+        for k, share in zip(counts, _MARKS, strict=True)
+    ]
+    curves = [Curve(x=[*xs, last], y=[*ys, 100], color=palette.leak, width=3, dots=dots, size=12)]
+    for dot, k, share in zip(dots, counts, _MARKS, strict=True):
+        carry = f"carr{'ies' if k == 1 else 'y'} {100 * share:.0f}%"
+        curves.append(pointed(x, dot.x, dot.y, palette.before, carry, f"{k:,}"))
+    return draw_lines(palette, title, curves, x=x, y=percents([0.0, 100.0], axis), rows=table)
+
+
+_MOST_DRAWN = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn:
+    """How often one noise is drawn for one person.
+
+    Attributes
+    ----------
+    goal, used : float
+        Share p it should have, and share M* it has within the budget.
+    size : int
+        Entries it changes.
+    """
+
+    value: str
+    goal: float
+    used: float
+    size: int
+
+
+def draw_mechanism(rows: Sequence[Drawn], palette: Palette, *, unit: str) -> Drawing:
+    """Draw p against M* for one person, the values drawn most often first; the rarest are taken together."""
+    ranked = sorted(rows, key=lambda row: -row.used)
+    if len(ranked) > _MOST_DRAWN:
+        rare = ranked[_MOST_DRAWN - 1 :]
+        goal, used = sum(row.goal for row in rare), sum(row.used for row in rare)
+        ranked = [*ranked[: _MOST_DRAWN - 1], Drawn(value=f"{len(rare)} others", goal=goal, used=used, size=-1)]
+    lines = []
+    for row in ranked:
+        changed = f", changes {row.size}" if row.size else ", unchanged"
+        marks = [
+            Mark(at=100 * share, color=color, symbol=symbol, told=f"{short(row.value)}, {words}: {100 * share:.1f}%")
+            for share, color, symbol, words in (
+                (row.goal, palette.before, "diamond-open", "target p"),
+                (row.used, palette.leak, "circle", "used M*"),
+            )
+        ]
+        value = f"{100 * row.goal:.0f}% → <b>{100 * row.used:.0f}%</b>{changed if row.size >= 0 else ''}"
+        lines.append(Row(name=row.value, value=value, marks=marks, join=palette.before))
+    table = [{"value": r.value, "target p": r.goal, "used M*": r.used, f"{unit} changed": r.size} for r in rows]
+    axis, title = percents(spans(lines), "How often (%)", zero=True), "Noise of one record, target p and used M*"
+    return draw_rows(palette, title, lines, axis, table=table, value="p → M*")
+
+
+def draw_transfer(
+    rows: Sequence[str], columns: Sequence[str], fooled: npt.NDArray[np.float64], palette: Palette, *, corner: str
+) -> Drawing:
+    """Draw which noise fools which attacker, as a heat map with its numbers.
+
+    Parameters
+    ----------
+    rows, columns : sequence of str, lengths a and b
+        Attackers and noises, or the other way round.
+    fooled : ndarray of shape (a, b), in [0, 1]
+        Share of noisy records that the attacker reads as the noise wants; nan where there are none.
+    corner : str
+        What the rows are.
+    """
+    words = [[percent(float(rate), decimals=0) for rate in row] for row in fooled]
+    return draw_heat(
+        palette,
+        "Transferability, share of noisy records read as the noise wants",
+        fooled.tolist(),
+        [[f"<b>{rate}</b>" for rate in row] for row in words],
+        names=(columns, rows),
+        titles=("Noise against", corner.capitalize()),
+        colors=(mixed(palette.first, palette.background, 0.08), mixed(palette.first, palette.background, 0.5)),
+        ends=(0.0, 1.0),
+        told=[
+            [f"{short(name)}, {short(column)}: {rate}" for column, rate in zip(columns, row, strict=True)]
+            for name, row in zip(rows, words, strict=True)
+        ],
+        rows=[{corner: name, **dict(zip(columns, row, strict=True))} for name, row in zip(rows, fooled, strict=True)],
     )
-
-
-def _rates_told(row: DefenceRow, labels: Mapping[str, str]) -> str:
-    return ", ".join(f"{labels[a]} {percent(e)}" for a, e in row.rates.items() if a in labels)

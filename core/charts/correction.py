@@ -1,54 +1,33 @@
-"""Charts of the correction: recovered people by tolerance, where the leak comes from."""
+"""Charts of the correction: accuracy by tolerance, by knowledge, by group; by model, method and forest."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
-from core.charts.drawing import (
-    Drawing,
-    Palette,
-    Reference,
-    Sketch,
-    bare,
-    cells,
-    limits,
-    short,
-    whiskers,
-)
+from core.charts.drawing import Axis, Drawing, cells, percents, rounded
+from core.charts.lines import Curve, Dot, compared, draw_lines, level, reach
+from core.charts.rows import Row, draw_rows, rate, spans
+from core.charts.theme import Palette
 from core.correction import STEPS, Attribution, Disclosure, LeakAttribution
 from core.estimates import Estimate, percent, points, tolerance_text
+from core.models import METHOD_TITLES
+from core.sweep import Spread, SweepRow
 
-_HEIGHT = 270
-WIDEST = 0.2  # right end of the tolerance axis
+if TYPE_CHECKING:
+    from core.adversaries import TunedForest
+    from core.correction import MoreDisclosed
 
-
-def recovery_range(estimates: Sequence[Estimate]) -> tuple[float, float]:
-    """Return a percentage range that holds all estimates with some air."""
-    values = [100 * v for e in estimates for v in (e.value, e.low, e.high) if not math.isnan(v)]
-    low, high = min(values), max(values)
-    air = max(1.0, 0.08 * (high - low))
-    return max(0.0, math.floor(low - air)), min(103.0, math.ceil(high + air))
+_HEIGHT = 250  # of the smaller ones
+_ACCURACY = "Accuracy (%)"
 
 
-IMPUTATION = "Imputation, without the model"
-"""What charts call gradient boosting from features and label; it is not stronger than every attacker everywhere."""
-
-
-def ticks(low: float, high: float) -> list[float]:
-    """Return round percentages inside the range."""
-    step = 5 if high - low <= 20 else 10 if high - low <= 50 else 20
-    first = int(math.floor(low / step) + 1) * step
-    return [float(t) for t in range(first, int(high) + 1, step) if low + 1 < t < high - 1]
-
-
-def tolerance_chart(palette: Palette, height: int, low: float, high: float, *, aside: float = 0.0) -> Sketch:
-    """Return an empty chart over tolerances from 0 to 0.2, with room `aside` at both ends."""
-    sketch = bare(palette, height=height, x=(0.0 - aside, WIDEST + aside), y=(low, high))
-    sketch.ticks([0, 0.05, 0.1, 0.15, 0.2], ["0", "0.05", "0.10", "0.15", "0.20"])
-    return sketch
+def _tolerances(title: str) -> Axis:
+    words = ("0", "0.05", "0.10", "0.15", "0.20")
+    return Axis(ends=(0.0, 0.2), marks=(0, 0.05, 0.1, 0.15, 0.2), words=words, title=f"{title} (left: stricter)")
 
 
 def draw_disclosure(
@@ -61,117 +40,60 @@ def draw_disclosure(
     attacker: str,
     difference: float = math.nan,
 ) -> Drawing:
-    """Draw the corrected accuracy over the tolerance the attacker is told, with a marker at one tolerance.
+    """Draw the corrected accuracy over the disclosed tolerance, with a marker at one tolerance.
 
     Parameters
     ----------
     curve : sequence of Disclosure
-        Sorted by tolerance told, from 0 to 0.2; fixes the ranges, which do not depend on the marker.
-    marker : Disclosure
-        Where the slider stands.
+        Sorted by tolerance, from 0 to 0.2; fixes the ranges, which do not depend on the marker.
     strong : Estimate or None
-        Accuracy of the strong adversary, told nothing; None where the curve is its own.
-    attribute, attacker : str
-        Name of the sensitive attribute, and of the attacker, as the labels say them.
+        Accuracy of imputation, without the model; None where the curve is its own.
     difference : float
         The model's difference between groups, for the table.
     """
-    before, majority = curve[0].before, curve[0].majority
-    known = [d for d in curve if d.after is not None]
-    compared = [e for e in (before, majority, strong) if e is not None]
-    low, high = recovery_range([*compared, *(d.after for d in known if d.after is not None)])
-    sketch = tolerance_chart(palette, _HEIGHT, low, high)
-    sketch.note(told=marker.told)
-    pixel, levels = sketch.pixel, [100 * e.value for e in compared]
-    sketch.value_axis(ticks(low, high), WIDEST, crowded=levels, room=16 * pixel)
-    sketch.stripe(100 * before.low, 100 * before.high, palette.before, opacity=0.12)
-    if after := [(d.told, d.after) for d in known if d.after is not None]:
-        low_edge, high_edge = [100 * e.low for _, e in after], [100 * e.high for _, e in after]
-        sketch.band([x for x, _ in after], low_edge, high_edge, palette.leak)
-    rates = [
-        Reference(words=f"{attacker}, before", estimate=before, color=palette.before, dash="dash", below=True),
-        Reference(
-            words="Majority guess",
-            estimate=majority,
-            color=palette.chance,
-            dash="dot",
-            below=strong is not None and 0 < 100 * (strong.value - majority.value) < 28 * pixel,
-        ),
-    ]
+    before, baseline = curve[0].before, curve[0].majority
+    x = _tolerances("Disclosed tolerance")
+    curves = [compared(x, baseline, palette.chance, "baseline")]
     if strong is not None:
-        rates.insert(0, Reference(words=IMPUTATION, estimate=strong, color=palette.strongest, dash="dashdot"))
-    sketch.references(rates, end=WIDEST)
-    sketch.line(
+        curves.append(compared(x, strong, palette.strongest, "imputation", dash="dashdot"))
+    curves.append(compared(x, before, palette.before, "before", dash="dash"))
+    corrected = Curve.of(
         [d.told for d in curve],
-        [None if d.after is None else 100 * d.after.value for d in curve],
-        palette.leak,
+        [d.after for d in curve],
+        color=palette.leak,
         width=3,
-        hover="told %{x:.3f}: %{y:.1f}%",
+        name="no correction" if marker.after is None else "after",
+        value=percent(marker.after) if marker.after is not None else "",
+        hover="disclosed %{x:.3f}: %{y:.1f}%",
+        now=100 * (marker.after or marker.before).value,
+        hollow=marker.after is None,
     )
-    _mark(sketch, curve, marker, low, attacker, levels)
-    return Drawing.of(sketch, _alt(curve, marker, strong, attribute), _rows(curve, strong, difference))
+    curves.append(corrected)
+    y = percents([*reach(curves), 100 * before.low, 100 * before.high], f"Accuracy at inferring {attribute} (%)")
+    told = tolerance_text(marker.told)
+    head = f"at {told} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"at {told}"
+    rows = _disclosed(curve, strong, difference)
+    at, title = min(marker.told, x.ends[1]), f"Accuracy by disclosed tolerance, {attacker}"
+    drawing = draw_lines(palette, title, curves, x=x, y=y, rows=rows, at=at, head=head)
+    drawing.sketch.note(told=marker.told)
+    return drawing
 
 
-def _mark(
-    sketch: Sketch,
-    curve: Sequence[Disclosure],
-    marker: Disclosure,
-    low: float,
-    attacker: str,
-    levels: Sequence[float],
-) -> None:
-    """Draw the marker with its label, above the curve, or below it where a reference line is in the way."""
-    palette, pixel = sketch.palette, sketch.pixel
-    x = min(marker.told, WIDEST)
-    shown = marker.after or marker.before
-    y = 100 * shown.value
-    solid = marker.after is not None
-    hollow: dict[str, Any] = {"color": palette.muted, "rim": (palette.muted, 2)}
-    sketch.slider(x, y, low, symbol="circle" if solid else "circle-open", **({} if solid else hollow))
-    right = x < 0.1
-    reach = (x, x + 0.09) if right else (x - 0.09, x)
-    near = [100 * d.after.value for d in curve if d.after is not None and reach[0] <= d.told <= reach[1]]
-    raised = f", raised to {tolerance_text(marker.used)}" if marker.used > marker.told else ""
-    told = f"{attacker}, told {tolerance_text(marker.told)}{raised}"
-    words = f"{told}  <b>{percent(shown)}</b>" if solid else "no correction"
-    color = palette.leak if solid else palette.grey
-    above, below = max([y, *near]) + 12 * pixel, min([y, *near]) - 16 * pixel
-    blocked = any(abs(level - above) < 9 * pixel for level in levels)
-    height = below if blocked and not any(abs(level - below) < 9 * pixel for level in levels) else above
-    sketch.write(x + 0.002 if right else x - 0.002, height, words, color, "middle right" if right else "middle left")
-
-
-def _alt(curve: Sequence[Disclosure], marker: Disclosure, strong: Estimate | None, attribute: str) -> str:
-    told = (
-        f"Told {tolerance_text(marker.told)}, the attacker infers the {attribute} of {percent(marker.after)} correctly"
-        if marker.after is not None
-        else f"At tolerance {tolerance_text(marker.told)} no correction exists"
-    )
-    other = "" if strong is None else f"imputation, without the model, {percent(strong)}, "
-    return (
-        f"Line chart of the people whose {attribute} is recovered, by the tolerance told, from 0 to 0.2. "
-        f"{told}; before {percent(curve[0].before)}, {other}"
-        f"majority guess {percent(curve[0].majority)}."
-    )
-
-
-def _rows(curve: Sequence[Disclosure], strong: Estimate | None, difference: float) -> list[dict[str, Any]]:
+def _disclosed(curve: Sequence[Disclosure], strong: Estimate | None, difference: float) -> list[dict[str, Any]]:
     return [
         {
-            "tolerance told": d.told,
+            "disclosed tolerance": d.told,
             "tolerance used": d.used,
             "model's unfairness": d.achieved,
             "model's difference between groups": difference,
-            "majority guess": d.majority.value,
+            "baseline": d.majority.value,
             "accuracy before": d.before.value,
-            "accuracy after": d.after.value if d.after else None,
-            "after, low": d.after.low if d.after else None,
-            "after, high": d.after.high if d.after else None,
+            **cells("accuracy after", d.after),
             "gain": d.gain.value if d.gain else None,
             "balanced before": d.balanced_before.value,
             "balanced after": d.balanced_after.value if d.balanced_after else None,
             "guesses changed": d.n_changed,
-            "changed rightly": d.n_right,
+            "correct changes": d.n_right,
             "exponent": d.exponent,
             "solver status": d.certificate.status,
             "imputation, without the model": strong.value if strong else None,
@@ -183,110 +105,118 @@ def _rows(curve: Sequence[Disclosure], strong: Estimate | None, difference: floa
 def draw_recognition(
     marker: Disclosure, curve: Sequence[Disclosure], palette: Palette, *, names: Sequence[str]
 ) -> Drawing:
-    """Draw, for each group and for everybody, the share recognised before and after the correction.
+    """Draw, for each group and for all, the accuracy before and after the correction.
 
-    Parameters
-    ----------
-    marker : Disclosure
-        What to draw.
-    curve : sequence of Disclosure
-        All positions of the slider; fixes the range.
-    names : sequence of str
-        Names by group.
+    `curve`, all positions of the slider, fixes the range; `names` are by group.
     """
-    rows = [(names[g.group], g.before, g.after) for g in marker.groups]
-    rows += [("everybody", marker.before, marker.after), ("balanced", marker.balanced_before, marker.balanced_after)]
-    every = [e for d in curve for g in d.groups for e in (g.before, g.after) if e is not None]
-    sketch = dumbbells(rows, every, palette)
-    sketch.note(told=marker.told)
-    table = [
-        {"people": name, "records": before.n, **cells("before", before), **cells("after", after)}
-        for name, before, after in rows
+    found = [(names[g.group], g.before, g.after) for g in marker.groups]
+    found += [("all", marker.before, marker.after)]
+    found += [("balanced accuracy", marker.balanced_before, marker.balanced_after)]
+    rows = [_moved(name, before, after, palette, records=before.n) for name, before, after in found]
+    every = [100 * v for d in curve for g in d.groups for e in (g.before, g.after) if e for v in (e.low, e.high)]
+    drawing = _dumbbells("Accuracy by group, before and after disclosure", rows, palette, "group", every)
+    drawing.sketch.note(told=marker.told)
+    return drawing
+
+
+def _moved(name: str, before: Estimate, after: Estimate | None, palette: Palette, **facts: Any) -> Row:
+    """Return a row with before as a ring and after as a dot."""
+    marks, value = [rate(before, palette.before, "circle-open", name="before")], percent(before)
+    if after is not None:
+        marks.append(rate(after, palette.leak, name="after"))
+        value = f"{value} → <b>{percent(after)}</b>"
+    return Row(name=name, value=value, join=palette.leak, marks=marks, facts=facts)
+
+
+def _dumbbells(title: str, rows: Sequence[Row], palette: Palette, first: str, every: Sequence[float] = ()) -> Drawing:
+    axis = percents([*every, *spans(rows)], _ACCURACY)
+    return draw_rows(palette, title, rows, axis, first=first, value="before → after")
+
+
+def draw_methods(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+    """Draw the accuracy before and after the correction, one row a method."""
+    ordered = sorted(rows, key=lambda row: list(METHOD_TITLES).index(row.method))
+    lines = []
+    for row in ordered:
+        after = None if row.after is None else as_estimate(row.after)
+        before = as_estimate(row.before_corrected or row.before)
+        lines.append(_moved(METHOD_TITLES[row.method], before, after, palette))
+    return _dumbbells("Accuracy of the attack by fair learning method", lines, palette, "method")
+
+
+_KNOWN = {
+    "bound": "fairness constraint",
+    "bound_shares": "and group proportions",
+    "exact": "exact unfairness",
+    "exact_shares": "exact, and proportions",
+    "all_metrics": "three metrics at once",
+}
+
+
+def draw_more(found: Sequence[MoreDisclosed], palette: Palette) -> Drawing:
+    """Draw the accuracy with each kind of knowledge, one row each."""
+    rows = [
+        _moved(
+            _KNOWN[more.known],
+            more.before,
+            more.after,
+            palette,
+            **cells("gain", more.gain),
+            **{"guesses changed": more.n_changed, "solver status": more.certificate.status},
+            **{"best bound": more.certificate.best_bound, "reason": more.reason},
+        )
+        for more in found
     ]
-    told = "; ".join(f"{name} {percent(b)} before, {percent(a) if a else 'no correction'} after" for name, b, a in rows)
-    return Drawing.of(sketch, f"Share recognised before and after the correction: {told}.", table)
-
-
-def dumbbells(
-    rows: Sequence[tuple[str, Estimate, Estimate | None]], every: Sequence[Estimate], palette: Palette
-) -> Sketch:
-    """Draw one row a name, before as a ring and after as a dot, on a range that holds all of `every`."""
-    low, high = recovery_range(every)
-    top = len(rows) - 0.4
-    height = _HEIGHT if len(rows) <= 4 else _HEIGHT + 52 * (len(rows) - 4)
-    sketch = bare(palette, height=height, x=(low - 0.62 * (high - low), high + 0.06 * (high - low)), y=(-0.75, top))
-    for tick in sketch.percent_axis(low, high):
-        sketch.grid(tick, (-0.75, top - 0.15))
-    top, left = len(rows) - 1, low - 0.6 * (high - low)
-    before = [(top - i, b) for i, (_, b, _) in enumerate(rows)]
-    after = [(top - i, a) for i, (_, _, a) in enumerate(rows) if a is not None]
-    for (y, start), (_, end) in zip(before, after, strict=False):
-        sketch.segment((100 * start.value, 100 * end.value), y, palette.leak, width=3)
-    sketch.dots(before, palette.before, "circle-open")
-    sketch.dots(after, palette.leak, "circle")
-    for i, (name, b, a) in enumerate(rows):
-        words = percent(b) if a is None else f"{percent(b)} → <b>{percent(a)}</b>"
-        sketch.write(left, top - i, f"<b>{short(name, 23)}</b>", palette.ink, "middle right")
-        sketch.write(left, top - i - 0.36, words, palette.grey, "middle right")
-    return sketch
-
-
-_ROW = 40  # pixels
+    return _dumbbells("Accuracy of the attack by what is disclosed", rows, palette, "attacker knows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One thing the attacker knows more, and the share of people named rightly with it."""
+class Step:
+    """One thing the attacker knows more, and the accuracy with it."""
 
     name: str
     reached: Estimate
     change: Estimate | None = None  # against the row before, or against `base` where that is given
-    promise: bool = False  # whether the row is the fairness promise, whose effect is the point of the chart
+    promise: bool = False  # whether the row is the fairness constraint, whose effect is the point of the chart
     base: float | None = None  # where the bar begins when it is no step of the path: drawn hollow, below a line
 
 
-def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Row]:
+def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Step]:
     """Return the rows of one audit, with the correction itself beside the path.
 
-    Parameters
-    ----------
-    now : Disclosure
-        The correction of the same attacker, told the same.
-    share : str
-        What to call the groups' shares.
+    `now` is the correction of the same attacker, told the same; `share` is what to call the group proportions.
     """
     names = _names(share)
-    if found.steps[0].accuracy.value != now.majority.value:  # among the people she knows another group is the largest
-        names["majority"] = "Majority she knows"
+    if found.steps[0].accuracy.value != now.majority.value:  # among the people they know another group is the largest
+        names["majority"] = "Baseline they know"
     rows = [
-        Row(
+        Step(
             name=names[step.step], reached=step.accuracy, change=step.accuracy_change, promise=step.step == "constraint"
         )
         for step in found.steps
         if step.step in STEPS and not step.reason
     ]
     if now.after is not None:
-        name = "correction: promise alone"
-        rows.append(Row(name=name, reached=now.after, change=now.gain, promise=True, base=now.before.value))
+        name = "constraint only (published)"
+        rows.append(Step(name=name, reached=now.after, change=now.gain, promise=True, base=now.before.value))
     return rows
 
 
-def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Row]:
-    """Return the rows of several seeds, with the promise alone and the permuted predictions beside the path."""
+def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Step]:
+    """Return the rows of several seeds, with the constraint alone and the permutation control beside the path."""
     names = _names(share)
-    names |= {"constraint_without_shares": "promise without the share", "permuted_predictions": "permuted predictions"}
+    names |= {"constraint_without_shares": "constraint only", "permuted_predictions": "permutation control"}
     rows = []
     for step in found.steps:
         if step.step not in names or not step.n_seeds:
             continue
         aside = step.step not in STEPS
-        change = step.changes["accuracy"].estimate if step.changes else None
         base = found.step(step.builds_on).values["accuracy"].estimate.value if aside and step.builds_on else None
         rows.append(
-            Row(
+            Step(
                 name=names[step.step],
                 reached=step.values["accuracy"].estimate,
-                change=change,
+                change=step.changes["accuracy"].estimate if step.changes else None,
                 promise=step.step.startswith("constraint"),
                 base=base,
             )
@@ -296,107 +226,183 @@ def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Row]:
 
 def _names(share: str) -> dict[str, str]:
     return {
-        "majority": "Majority guess",
-        "features": "and features",
-        "predictions": "and predictions",
-        "shares": f"and {share}",
-        "constraint": "and fairness promise",
+        "majority": "Baseline",
+        "features": "+ features",
+        "predictions": "+ predictions",
+        "shares": f"+ {share}",
+        "constraint": "+ fairness constraint",
     }
 
 
 def draw_waterfall(
-    rows: Sequence[Row], strong: Estimate, palette: Palette, *, words: str, attribute: str, told: float | None = None
+    rows: Sequence[Step], strong: Estimate, palette: Palette, *, words: str, attribute: str, told: float | None = None
 ) -> Drawing:
-    """Draw the rows from the top; the first is the control, a dot, because a bar from a cut axis would mislead.
+    """Draw the steps from the top; the first is the baseline, a dot, because a bar from a cut axis would mislead.
+
+    There are at least two. The last row and a vertical line are `strong`, the accuracy of imputation, without the
+    model; `words` is what to call it. `told`, the disclosed tolerance, is noted for tests.
+    """
+    lines, before = [], rows[0].reached.value
+    for i, row in enumerate(rows):
+        lines.append(_step(row, 100 * (before if row.base is None else row.base), palette, first=i == 0))
+        before = row.reached.value if row.base is None else before
+    value, mark = f"<b>{percent(strong)}</b>", rate(strong, palette.strongest, name="accuracy")
+    lines.append(Row(name=words, value=value, color=palette.strongest, marks=[mark], dash="dashdot"))
+    title = f"What each piece of knowledge adds to inferring {attribute}"
+    axis = percents(spans(lines), _ACCURACY)
+    drawing = draw_rows(palette, title, lines, axis, first="attacker knows", value="points")
+    if told is not None:
+        drawing.sketch.note(told=told)
+    return drawing
+
+
+def _step(row: Step, start: float, palette: Palette, *, first: bool) -> Row:
+    """Return a row of the waterfall: a dot for the baseline, else a bar from where the one above ends."""
+    facts = cells("change", row.change)
+    if first:
+        mark = rate(row.reached, palette.chance, name="accuracy")
+        return Row(name=row.name, value=percent(row.reached), marks=[mark], color=palette.grey, facts=facts)
+    color, aside = palette.leak if row.promise else palette.before, row.base is not None
+    mark = rate(row.reached, color, "", name="accuracy", bar=start, hollow=aside)
+    known = row.change is not None and not math.isnan(row.change.value)
+    value = f"<b>{points(row.change).removesuffix(' points')}</b>" if known and row.change is not None else ""
+    tint = palette.grey if aside else ""
+    return Row(name=row.name, value=value, color=tint, marks=[mark], apart=aside, facts=facts)
+
+
+_TRAINED = "Target tolerance"
+
+
+def draw_trained(
+    rows: Sequence[SweepRow], baseline: tuple[Estimate, Estimate, Estimate], palette: Palette, *, attribute: str
+) -> Drawing:
+    """Draw the accuracy at models trained for different tolerances, each disclosed (Ferry et al. 2023, figures 2-4).
 
     Parameters
     ----------
-    rows : sequence of Row
-        At least two.
-    strong : Estimate
-        Accuracy of the strong adversary, told nothing, drawn as a vertical line.
-    words : str
-        What to call that line.
-    attribute : str
-        Name of the sensitive attribute.
-    told : float, optional
-        Tolerance the attacker is told, noted for tests.
+    rows : sequence of SweepRow
+        What is finished so far for one method, metric and attacker, in any order; intervals are over seeds where
+        there are several, else over people. A dot is hollow where a model of some seed breaks what is disclosed.
+    baseline : (majority, before, strong)
+        Estimates from the audited model; they fix the range before any point is there.
     """
-    low, high = recovery_range([strong, *(row.reached for row in rows)])
-    span = high - low
-    top = len(rows) - 1
-    aside = sum(row.base is not None for row in rows)
-    sketch = bare(
-        palette, height=66 + _ROW * len(rows), x=(low - 0.62 * span, high + 0.08 * span), y=(-0.7, top + 1.25)
-    )
-    sketch.percent_axis(low, high)
-    if told is not None:
-        sketch.note(told=told)
-    level = 100 * strong.value
-    sketch.segment(level, (-0.5, top + 0.55), palette.strongest, width=2, dash="dashdot")
-    right = level < low + 0.55 * span
-    sketch.write(
-        level,
-        top + 0.95,
-        f"{words} <b>{percent(strong)}</b>",
-        palette.strongest,
-        f"middle {'right' if right else 'left'}",
-    )
-    before = rows[0].reached.value
-    for i, row in enumerate(rows):
-        y = top - i
-        start = row.base if row.base is not None else before
-        _row(sketch, row, y, 100 * start, low, span, first=i == 0)
-        before = row.reached.value if row.base is None else before
-    if aside:
-        sketch.segment((low - 0.6 * span, high), aside - 0.5, palette.grid)
-    table = [
+    done = sorted(rows, key=lambda row: row.tolerance)
+    majority, before, strong = baseline
+    x = _tolerances(_TRAINED)
+    there = [(row, row.after, as_estimate(row.after)) for row in done if row.after is not None]
+    alone = all(len(row.seeds) == 1 for row, _, _ in there)
+    dots = [
+        Dot(
+            x=row.tolerance,
+            y=100 * after.value,
+            told=f"trained for {row.tolerance:g}, reached {row.unfairness_train.mean:.4f}: {100 * after.value:.1f}%",
+            ends=(100 * after.low, 100 * after.high) if alone else (math.nan, math.nan),
+            hollow=row.n_true != len(row.seeds),
+        )
+        for row, _, after in there
+    ]
+    corrected = [row.before_corrected or row.before for row in done]
+    curves = [
+        compared(x, majority, palette.chance, "baseline"),
+        compared(x, strong, palette.strongest, "imputation", dash="dashdot"),
+        _over(done, corrected, palette.before, "before", dash="dash"),
+        _over(done, [row.after for row in done], palette.leak, "after", width=3, dots=dots, size=9 if alone else 7),
+    ]
+    held = [*reach(curves), *(v for dot in dots for v in dot.ends), 100 * before.value]
+    y, title = percents(held, f"Accuracy at inferring {attribute} (%)"), "Accuracy by target tolerance"
+    return draw_lines(palette, title, curves, x=x, y=y, rows=_swept(done))
+
+
+def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+    """Draw the models' accuracy on training and test set over the target tolerance."""
+    done = sorted(rows, key=lambda row: row.tolerance)
+    x = _tolerances(_TRAINED)
+    same = [as_estimate(row.model_majority) for row in done[-1:]]
+    curves = [compared(x, rate, palette.chance, "majority class") for rate in same]
+    curves.append(_over(done, [row.model_test for row in done], palette.grey, "test", dash="dash"))
+    curves.append(_over(done, [row.model_train for row in done], palette.ink, "training"))
+    y, title = percents(reach(curves), _ACCURACY), "Accuracy of the models"
+    return draw_lines(palette, title, curves, x=x, y=y, rows=_swept(done), height=_HEIGHT)
+
+
+def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+    """Draw the models' unfairness on training and test set over the target tolerance, beside the tolerance."""
+    done = sorted(rows, key=lambda row: row.tolerance)
+    achieved = [s.mean for row in done for s in (row.unfairness_train, row.unfairness_test)]
+    x, y = _tolerances(_TRAINED), rounded([0.0, *achieved], "Unfairness", span=0.02)
+    end, title = min(x.ends[1], y.ends[1]), "Unfairness of the models"
+    target = Curve(x=[0, end], y=[0, end], color=palette.ink, width=1.5, dash="longdash", name="target")
+    curves = [
+        target,
+        _over(done, [row.unfairness_test for row in done], palette.grey, "test", scale=1.0, dash="dash"),
+        _over(done, [row.unfairness_train for row in done], palette.ink, "training", scale=1.0),
+    ]
+    return draw_lines(palette, title, curves, x=x, y=y, rows=_swept(done), height=_HEIGHT)
+
+
+def as_estimate(spread: Spread) -> Estimate:
+    """Return a number over seeds in the form that labels and ranges take."""
+    low, high = (spread.mean if math.isnan(v) else v for v in (spread.low, spread.high))
+    return Estimate(value=spread.mean, low=low, high=high, n=spread.n)
+
+
+def _over(
+    rows: Sequence[SweepRow],
+    spreads: Sequence[Spread | None],
+    color: str,
+    name: str,
+    *,
+    scale: float = 100.0,
+    **look: Any,
+) -> Curve:
+    """Return a line through the means over the target tolerance, with a band where the interval is over seeds."""
+    banded = any(s is not None and s.over == "seeds" for s in spreads)
+    estimates = [None if s is None else Estimate(value=s.mean, low=s.low, high=s.high, n=s.n) for s in spreads]
+    last = next((e for e in reversed(estimates) if e is not None), None)
+    value = "" if last is None else percent(last) if scale == 100.0 else f"{last.value:.3f}"
+    x = [row.tolerance for row in rows]
+    return Curve.of(x, estimates, scale=scale, band=banded, color=color, name=name, value=value, **look)
+
+
+def _swept(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
+    def told(name: str, spread: Spread | None) -> dict[str, float | None]:
+        parts = {"": "mean", ", low": "low", ", high": "high", ", sd over seeds": "sd"}
+        return {f"{name}{end}": None if spread is None else getattr(spread, part) for end, part in parts.items()}
+
+    return [
         {
-            "attacker knows": row.name,
-            "people named rightly": row.reached.value,
-            **limits(row.reached),
-            **cells("change", row.change),
+            "target tolerance": row.tolerance,
+            "seeds": len(row.seeds),
+            "seeds in which it holds": row.n_true,
+            **told("unfairness, training", row.unfairness_train),
+            **told("unfairness, test", row.unfairness_test),
+            **told("difference between groups, training", row.difference_train),
+            **told("difference between groups, test", row.difference_test),
+            **told("model accuracy, training", row.model_train),
+            **told("model accuracy, test", row.model_test),
+            **told("accuracy before", row.before),
+            **told("accuracy after", row.after),
+            **told("gain", row.gain),
         }
         for row in rows
     ]
-    said = "; ".join(
-        f"{row.name} {percent(row.reached)}" + (f" ({points(row.change)})" if row.change else "") for row in rows
-    )
-    alt = f"Waterfall of the people whose {attribute} is recovered, by what the attacker knows: {said}."
-    return Drawing.of(sketch, alt, table)
 
 
-def _row(sketch: Sketch, row: Row, y: float, start: float, low: float, span: float, *, first: bool) -> None:
-    palette = sketch.palette
-    end = 100 * row.reached.value
-    color = palette.leak if row.promise else palette.before
-    ink = palette.grey if row.base is not None else palette.ink
-    sketch.write(low - 0.6 * span, y, short(row.name, 30), ink, "middle right")
-    if first:
-        sketch.markers([end], [y], size=10, color=palette.chance, symbol="circle")
-        side = 1 if end < low + 0.75 * span else -1
-        place = "middle right" if side > 0 else "middle left"
-        sketch.write(end + 0.03 * span * side, y, percent(row.reached), palette.grey, place)
-        return
-    width = max(abs(end - start), 0.004 * span)
-    inside = palette.background if row.base is None else color  # of words within a wide bar
-    fill = "rgba(0,0,0,0)" if row.base is not None else color
-    look = {"color": fill, "line": {"width": 2 if row.base is not None else 0, "color": color}}
-    sketch.bars([width], [y], look, base=[min(start, end)], width=[0.52])
-    sketch.markers(
-        [end],
-        [y],
-        size=1,
-        color=color,
-        told=[f"{percent(row.reached)} of people"],
-        error_x=whiskers([row.reached], palette.ink),
-    )
-    if row.change is not None and not math.isnan(row.change.value):
-        left, right = min(start, end, 100 * row.reached.low), max(start, end, 100 * row.reached.high)
-        told = f"<b>{points(row.change).removesuffix(' points')}</b>"
-        if width > 0.3 * span:
-            sketch.write(min(start, end) + 0.01 * span, y, told, inside, "middle right")
-        elif left - 0.14 * span > low:
-            sketch.write(left - 0.015 * span, y, told, color, "middle left")
-        else:  # there is no room between the name and the bar
-            sketch.write(right + 0.015 * span, y, told, color, "middle right")
+def draw_search(found: TunedForest, palette: Palette) -> Drawing:
+    """Draw the score of every forest tried, and the best so far."""
+    scores = [100 * trial.score.value for trial in found.trials]
+    n, best = len(scores), list(accumulate(scores, max))
+    steps = rounded([1, n], "Forests tried")
+    marks = sorted({max(1, round(mark)) for mark in steps.marks if mark <= n})
+    x = Axis(ends=(0, n + 1), marks=marks, words=[f"{mark}" for mark in marks], title=steps.title)
+    tried = list(range(1, n + 1))
+    told = [f"forest {number}: {score:.1f}%" for number, score in zip(tried, scores, strict=True)]
+    dots = [Dot(x=x, y=y, told=words, hollow=True) for x, y, words in zip(tried, scores, told, strict=True)]
+    look: dict[str, Any] = {"name": "published", "value": f"{scores[0]:.1f}%"}
+    curves = [
+        level(x, scores[0], palette.grey, **look, dash="dot"),
+        Curve(x=tried, y=best, color=palette.leak, name="best", value=f"{best[-1]:.1f}%"),
+        Curve(x=tried, y=[None] * n, color=palette.before, dots=dots, size=6),
+    ]
+    y, title = percents(scores, "Balanced accuracy (%)"), "Forests in the order they were tried"
+    return draw_lines(palette, title, curves, x=x, y=y, rows=found.to_frame(), height=_HEIGHT)

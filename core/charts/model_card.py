@@ -1,4 +1,4 @@
-"""Charts of a model card: bits given away, people before and after, its precision."""
+"""Charts of a model card: information gain, people before and after, published precision."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.charts.drawing import Drawing, Palette, Sketch, framed, limits, mixed, plain_name, short, spread
-from core.estimates import Estimate, percent
+from core.charts.drawing import Axis, Drawing, cells, percents, rounded
+from core.charts.lines import Curve, draw_lines, level
+from core.charts.rows import Mark, Row, draw_rows, rate, spans
+from core.charts.scatter import Points, Region, draw_scatter
+from core.charts.theme import Palette, mixed
+from core.charts.words import plain_name
+from core.estimates import percent
 from core.model_card import Advice, ReleasedPeople, ReleaseStudy, Tried
 from core.model_card.pinned_people import SETTLED, UNSURE
 
@@ -29,7 +34,7 @@ def bits_text(bits: float) -> str:
 def draw_release_bits(
     studies: Sequence[ReleaseStudy], now: ReleaseStudy, palette: Palette, *, counts: Sequence[int] = ()
 ) -> Drawing:
-    """Draw the bits measured and those the meter predicts, by the number of models.
+    """Draw the information gain measured and the expected one, by the number of models.
 
     Parameters
     ----------
@@ -40,161 +45,126 @@ def draw_release_bits(
     counts : sequence of int
         All numbers of models the axis has; those of the studies when left out.
     """
-    places = {study.n_models: i for i, study in enumerate(studies)}
-    values = [v for s in studies for v in (s.measured.bits.value, s.prediction.bits.value)]
-    low, high = _reach(values)
-    sketch = _over_models(counts or [study.n_models for study in studies], palette, low, high)
-    for tick in _round_steps(low, high):
-        sketch.rule(tick)
-        if tick:
-            sketch.at_left(tick, bits_text(tick).removesuffix(".0"), palette.grey, (0, 8), size=12)
-    xs = list(range(len(studies)))
-    clipped = [(max(s.measured.bits.low, low), min(s.measured.bits.high, high)) for s in studies]
-    if len(studies) > 1:
-        sketch.band(xs, [c[0] for c in clipped], [c[1] for c in clipped], palette.leak)
-    sketch.line(xs, [s.prediction.bits.value for s in studies], palette.before, dash="dash")
-    sketch.line(xs, [s.measured.bits.value for s in studies], palette.leak, width=3)
-    at, many = places[now.n_models], len(counts or studies)
-    bits, predicted = now.measured.bits, now.prediction.bits.value
-    sketch.slider(at, predicted, low, size=9, behind=True, color=palette.before, name="predicted")
-    sketch.slider(at, bits.value, low, behind=True, name="measured")
-    words = [
-        (bits.value, f"measured <b>{bits_text(bits.value)}</b>", palette.leak),
-        (predicted, f"predicted <b>{bits_text(predicted)}</b>", palette.before),
-    ]
-    _bits_label(sketch, words, at, many, (low, high))
-    alt = (
-        f"Bits given away by the number of models, from {studies[0].n_models} to {studies[-1].n_models}. At "
-        f"{now.n_models}: measured {bits_text(bits.value)} ({bits_text(bits.low)} to {bits_text(bits.high)}), "
-        f"predicted {bits_text(predicted)}."
-    )
-    return Drawing.of(sketch, alt, _study_rows(studies))
+    xs, bits, expected = range(len(studies)), now.measured.bits, now.prediction.bits.value
+    meter = [study.prediction.bits.value for study in studies]
+    look: dict[str, Any] = {"name": "expected", "value": bits_text(expected), "dash": "dash", "now": expected}
+    curves = [Curve(x=xs, y=meter, color=palette.before, **look)]
+    look = {"name": "measured", "value": bits_text(bits.value), "width": 3, "now": bits.value}
+    curves.append(Curve.of(xs, [study.measured.bits for study in studies], scale=1.0, color=palette.leak, **look))
+    held = [0.0, *(v for curve in curves for v in curve.y if v is not None)]
+    y = rounded(held, "Bits", words=lambda bits: bits_text(bits).removesuffix(".0"))
+    return _by_models("Information gain by number of models", curves, studies, now, y, palette, counts)
 
 
 def draw_fullness(
     studies: Sequence[ReleaseStudy], now: ReleaseStudy, palette: Palette, *, counts: Sequence[int] = ()
 ) -> Drawing:
-    """Draw the joint bits as a share of what there was to know, by the number of models, with the line at 1."""
-    low, high = 0.0, _MOST_SHARE
-    sketch = _over_models(counts or [study.n_models for study in studies], palette, low, high)
-    for tick in (0.25, 0.5, 0.75):
-        sketch.rule(tick)
-        sketch.at_left(tick, f"{tick:g}", palette.grey, (0, 8), size=12)
-    sketch.segment((0, 1), 1.0, palette.fail, width=2, xref="paper")
-    sketch.at_left(1.0, "1: as a rule everybody is determined", palette.fail, (0, 10))
-    shares = [study.meter.share for study in studies]
-    sketch.line(list(range(len(studies))), [min(share, high) for share in shares], palette.leak, width=3)
-    at, share = next(i for i, s in enumerate(studies) if s.n_models == now.n_models), now.meter.share
-    many = len(counts or studies)
-    sketch.slider(at, min(share, high), low, behind=True, name="share")
-    told = f"<b>{share:.2f}</b>" + (" ▴" if share > high else "")
-    words = f"{bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits: {told}"
-    _bits_label(sketch, [(min(share, high), words, palette.leak)], at, many, (low, high))
-    alt = (
-        f"What the numbers say about everybody together, as a share of what there was to know, by the number of "
-        f"models. At {now.n_models}: {bits_text(now.meter.joint_bits)} of {bits_text(now.meter.prior_bits)} bits, "
-        f"a share of {share:.2f}; from 1 on, as a rule, everybody is determined."
+    """Draw the share of the uncertainty that all numbers together resolve, by the number of models."""
+    share, shares = now.meter.share, [study.meter.share for study in studies]
+    marks = (0, 0.25, 0.5, 0.75, 1)
+    words = [f"{mark:g}" for mark in marks]
+    y = Axis(ends=(0, _MOST_SHARE), marks=marks, words=words, title="Share of uncertainty resolved")
+    curve = Curve(
+        x=range(len(studies)),
+        y=[min(value, _MOST_SHARE) for value in shares],
+        color=palette.leak,
+        width=3,
+        name="resolved",
+        value=f"{share:.2f}" + (" ▴" if share > _MOST_SHARE else ""),
+        now=min(share, _MOST_SHARE),
     )
-    return Drawing.of(sketch, alt, _study_rows(studies))
+    limit = level(_models(studies, counts), 1.0, palette.fail, "all determined", "1", dash="solid")
+    return _by_models("Share of uncertainty resolved", [limit, curve], studies, now, y, palette, counts)
 
 
-def _over_models(counts: Sequence[int], palette: Palette, low: float, high: float) -> Sketch:
-    """Return an empty chart with the numbers of models at equal distances."""
-    last = max(len(counts) - 1, 1)
-    sketch = framed(palette, height=300, x=(0, last), y=(low, high), margins=(9, 14, 26, 30))
-    sketch.ticks(list(range(len(counts))), [f"{count:,}" for count in counts])
-    return sketch
-
-
-def _bits_label(
-    sketch: Sketch, wanted: Sequence[tuple[float, str, str]], at: int, many: int, ends: tuple[float, float]
-) -> None:
-    """Write values beside the marker, on the side of the axis with more room, apart from each other."""
-    (low, high), pixel, fill = ends, sketch.pixel, sketch.palette.background
-    left = at > (many - 1) / 2
-    heights = spread([w[0] + 14 * pixel for w in wanted], 18 * pixel, low + 9 * pixel, high + 12 * pixel)
-    for height, (_, words, color) in zip(heights, wanted, strict=True):
-        side = "right" if left else "left"
-        sketch.remark(words, color, x=at, y=height, shift=(-12 if left else 12, 0), anchor=(side, "middle"), fill=fill)
-
-
-def _reach(values: Sequence[float]) -> tuple[float, float]:
-    """Return the range of an axis of bits: from 0, or below where fewer than none were measured."""
-    top = max([1.0, *values])
-    bottom = min([0.0, *values])
-    return 1.15 * bottom, 1.15 * top
-
-
-def _round_steps(low: float, high: float) -> list[float]:
-    step = next((10.0**e * f for e in range(-1, 7) for f in (1.0, 2.0, 5.0) if (high - low) / (10.0**e * f) <= 5), 1e7)
-    return [i * step for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
-
-
-def _study_rows(studies: Sequence[ReleaseStudy]) -> list[dict[str, Any]]:
-    return [
+def _by_models(
+    title: str,
+    curves: Sequence[Curve],
+    studies: Sequence[ReleaseStudy],
+    now: ReleaseStudy,
+    y: Axis,
+    palette: Palette,
+    counts: Sequence[int],
+) -> Drawing:
+    rows = [
         {
             "models": study.n_models,
             "numbers": study.n_numbers,
-            "measured bits": study.measured.bits.value,
-            **limits(study.measured.bits),
-            "predicted bits": study.prediction.bits.value,
+            **cells("measured bits", study.measured.bits),
+            "expected bits": study.prediction.bits.value,
             "low by chance": study.prediction.low,
             "high by chance": study.prediction.high,
             "joint bits": study.meter.joint_bits,
             "bits to know": study.meter.prior_bits,
             "share": study.meter.share,
             "person bits": study.meter.person_bits,
-            "pinned": study.pinned.count,
+            "exposed": study.pinned.count,
         }
         for study in studies
     ]
+    at = next(i for i, study in enumerate(studies) if study.n_models == now.n_models)
+    head = f"{now.n_models:,} model{'' if now.n_models == 1 else 's'}"
+    return draw_lines(palette, title, curves, x=_models(studies, counts), y=y, rows=rows, at=at, head=head)
+
+
+def _models(studies: Sequence[ReleaseStudy], counts: Sequence[int]) -> Axis:
+    """Return the axis of numbers of models, which stand at equal distances."""
+    numbers = counts or [study.n_models for study in studies]
+    words = [f"{number:,}" for number in numbers]
+    return Axis(ends=(0, max(len(numbers) - 1, 1)), marks=range(len(numbers)), words=words, title="Models on the card")
 
 
 _EDGE = 7.0  # log-odds at the ends of the axes: 0.09% and 99.91%
 _TICKS = (0.005, 0.05, 0.5, 0.95, 0.995)
 _CELLS = 140  # of the grid on which the others are drawn once
 
-_ROW = 46  # pixels
-_WORDS = 176
-
 
 def draw_pinned(people: ReleasedPeople, study: ReleaseStudy, palette: Palette) -> Drawing:
-    """Draw everybody's probability before and after; who is pinned stands in a shaded corner.
+    """Draw everybody's probability before and after; who is exposed stands in a shaded corner.
 
-    Filled dots are pinned rightly, crosses wrongly. Everybody else is drawn once where many are at one place.
+    Filled dots are near-certain inferences that are correct, crosses wrong ones. Everybody else is drawn once where
+    many are at one place.
     """
     before, after = _odds(people.posterior), _odds(study.probability)
-    sketch = framed(palette, height=344, x=(-_EDGE, _EDGE), y=(-_EDGE, _EDGE), margins=(46, 14, 24, 46))
-    _axes(sketch)
-    _zones(sketch, people, study)
-    sketch.segment((-_EDGE, _EDGE), (-_EDGE, _EDGE), palette.chance, width=1.5, dash="dot")
+    marks, words = [_log_odds(tick) for tick in _TICKS], [f"{100 * tick:g}%" for tick in _TICKS]
+    x, y = (
+        Axis(ends=(-_EDGE, _EDGE), marks=marks, words=words, title=f"Probability {when} publication")
+        for when in ("before", "after")
+    )
     others = np.ones(people.n, dtype=bool)
     others[study.pinned.people] = False
-    x, y = _once(before[others], after[others])
-    sketch.markers(x, y, size=4, color=palette.before, opacity=0.55, name="others")
-    right = study.pinned.said == people.sensitive[study.pinned.people]
+    grid = _once(before[others], after[others])
+    points = [Points(x=grid[0], y=grid[1], color=palette.before, size=4, opacity=0.55, name="others")]
+    said, truth = study.pinned.said, people.sensitive[study.pinned.people]
     for hit, symbol, color in ((True, "circle", palette.leak), (False, "x", palette.ink)):
-        some = study.pinned.people[right == hit]
-        sketch.markers(
-            before[some].tolist(),
-            after[some].tolist(),
-            size=10,
-            color=color,
-            symbol=symbol,
-            rim=(palette.background, 1),
-            told=[
-                f"{percent(float(people.posterior[i]))} before, {_certain(study.probability[i])} after" for i in some
-            ],
-            name="right" if hit else "wrong",
-            cliponaxis=False,
-        )
-    group, wrong = plain_name(people.group), int((~right).sum())
-    alt = (
-        f"Each person's probability of being one of {group}, before (across) and after (up) the release; on the "
-        f"diagonal nothing was learned. {study.pinned.count} of {people.n:,} people are pinned down, "
-        f"{study.pinned.count - wrong} rightly and {wrong} wrongly."
+        some = study.pinned.people[(said == truth) == hit]
+        told = [f"{percent(float(people.posterior[i]))} before, {_certain(study.probability[i])} after" for i in some]
+        look: dict[str, Any] = {"color": color, "symbol": symbol, "size": 10, "name": "right" if hit else "wrong"}
+        points.append(Points(x=before[some].tolist(), y=after[some].tolist(), told=told, **look))
+    (left, right), (low, high) = ((_log_odds(end) for end in ends) for ends in (UNSURE, SETTLED))
+    counts = []
+    for code, name in ((1, people.group), (0, people.other)):
+        number, wrong = int((said == code).sum()), int(((said == code) & (truth != code)).sum())
+        words_of = f"near-certain {plain_name(name, 24)}: {number}" + (f", {wrong} wrongly" if wrong else "")
+        counts.append((words_of, palette.leak if number else palette.grey))
+    found, names = study.pinned, np.array([people.other, people.group])
+    return draw_scatter(
+        palette,
+        f"Who is exposed: probability of being one of {plain_name(people.group)}",
+        points,
+        x=x,
+        y=y,
+        counts=counts,
+        rows={
+            "row": people.rows[found.people],
+            "before": found.before,
+            "after": found.after,
+            "inferred": names[found.said],
+            "in truth": names[truth],
+        },
+        regions=[Region(x=(left, right), y=(high, _EDGE)), Region(x=(left, right), y=(-_EDGE, low))],
+        diagonal=True,
     )
-    return Drawing.of(sketch, alt, _pinned_rows(people, study))
 
 
 def _odds(probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -206,32 +176,6 @@ def _odds(probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
 
 def _log_odds(probability: float) -> float:
     return math.log(probability / (1.0 - probability))
-
-
-def _axes(sketch: Sketch) -> None:
-    marks = [_log_odds(tick) for tick in _TICKS]
-    sketch.ticks(marks, [f"{100 * tick:g}%" for tick in _TICKS])
-    for tick, mark in zip(_TICKS, marks, strict=True):
-        sketch.rule(mark)
-        sketch.at_left(mark, f"{100 * tick:g}%", sketch.palette.grey, (-6, 0), anchor=("right", "middle"), size=12)
-    sketch.axis_title("before the release")
-    sketch.above("after", x=-_EDGE)
-
-
-def _zones(sketch: Sketch, people: ReleasedPeople, study: ReleaseStudy) -> None:
-    """Shade where the pinned stand, and say how many stand there."""
-    palette = sketch.palette
-    left, right = (_log_odds(end) for end in UNSURE)
-    low, high = (_log_odds(end) for end in SETTLED)
-    said = study.pinned.said
-    for y, edge, shift, side, words, number in (
-        ((high, _EDGE), high, -4, "top", people.group, int((said == 1).sum())),
-        ((-_EDGE, low), low, 4, "bottom", people.other, int((said == 0).sum())),
-    ):
-        sketch.shade((left, right), y, palette.leak, opacity=0.16)
-        told, color = f"pinned down as {short(words)}: <b>{number}</b>", palette.leak if number else palette.grey
-        look: dict[str, Any] = {"anchor": ("center", side), "size": 12, "fill": palette.background}
-        sketch.remark(told, color, x=0, y=edge, shift=(0, shift), **look)
 
 
 def _once(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> tuple[list[float], list[float]]:
@@ -249,94 +193,52 @@ def _certain(probability: float) -> str:
     return "under 0.001%" if probability < 0.5 else "over 99.999%"
 
 
-def _pinned_rows(people: ReleasedPeople, study: ReleaseStudy) -> dict[str, Any]:
-    found = study.pinned
-    names = np.array([people.other, people.group])
-    return {
-        "row": people.rows[found.people],
-        "before": found.before,
-        "after": found.after,
-        "pinned down as": names[found.said],
-        "in truth": names[people.sensitive[found.people]],
-    }
-
-
 def draw_recognised(study: ReleaseStudy, palette: Palette) -> Drawing:
-    """Draw the share named rightly before and after, plain and balanced, with the majority guess as a dot."""
+    """Draw the accuracy before and after, plain and balanced, with the baseline as a diamond."""
     found = study.measured
-    rows = (
-        ("Named rightly", "of all people", found.accuracy_before, found.accuracy_after, found.majority),
+    kinds = (
+        ("Accuracy", "of all people", found.accuracy_before, found.accuracy_after, found.majority),
         ("Balanced", "mean of both groups", found.balanced_before, found.balanced_after, found.majority_balanced),
     )
-    every = [v for _, _, *three in rows for e in three for v in (e.low, e.high) if not math.isnan(v)]
-    low = 100 * min(0.5, *every) - 5
-    sketch = framed(
-        palette, height=_ROW * 2 * len(rows) + 40, x=(low, 101), y=(len(rows) - 0.5, -0.5), margins=(126, 20, 8, 30)
-    )
-    marks = [mark for mark in range(0, 101, 10) if mark >= low]
-    sketch.ticks(marks, "{}%")
-    for y, (name, words, before, after, majority) in enumerate(rows):
-        sketch.at_left(y, f"<b>{name}</b>", palette.ink, (-122, 9))
-        sketch.at_left(y, words, palette.grey, (-122, -9), size=12)
-        for estimate, color, symbol, up, told in (
-            (before, palette.before, "circle-open", -0.16, "before"),
-            (after, palette.leak, "circle", 0.16, "after"),
-        ):
-            _rate(sketch, estimate, y + up, color, symbol)
-            words, shift = f"{told} <b>{percent(estimate)}</b>", (0, 13 if up < 0 else -13)
-            at, side = 100 * estimate.value, ("center", "middle")
-            sketch.remark(words, color, x=at, y=y + up, shift=shift, anchor=side, size=12)
-        sketch.markers([100 * majority.value], [y], size=7, color=palette.chance, name="majority")
-        words, at, left = f"majority {percent(majority)}", 100 * majority.value, majority.value > 0.62
-        side = ("right" if left else "left", "middle")
-        sketch.remark(words, palette.chance, x=at, y=y, shift=(-8 if left else 8, 0), anchor=side, size=12)
-    table = [
-        {"measure": f"{name} {words}", "of": told, "value": e.value, **limits(e)}
-        for name, words, before, after, majority in rows
-        for told, e in (("before", before), ("after", after), ("majority guess", majority))
+    lines = [
+        Row(
+            name=name,
+            bold=True,
+            below=words,
+            value=f"{percent(before)} → <b>{percent(after)}</b>",
+            marks=[
+                rate(majority, palette.chance, "diamond-open", name="baseline"),
+                rate(before, palette.before, "circle-open", up=-7, name="before"),
+                rate(after, palette.leak, up=7, name="after"),
+            ],
+        )
+        for name, words, before, after, majority in kinds
     ]
-    told = "; ".join(f"{n}: {percent(b)} before, {percent(a)} after, majority {percent(m)}" for n, _, b, a, m in rows)
-    return Drawing.of(sketch, f"People named rightly before and after the release. {told}.", table)
-
-
-def _rate(sketch: Sketch, estimate: Estimate, y: float, color: str, symbol: str) -> None:
-    if not math.isnan(estimate.low):
-        sketch.bare_line([100 * estimate.low, 100 * estimate.high], [y, y], color, width=3)
-    sketch.markers([100 * estimate.value], [y], size=11, color=color, symbol=symbol, rim=(color, 2))
+    axis = percents(spans(lines), "Accuracy (%), ◇ baseline")
+    return draw_rows(palette, "Average accuracy", lines, axis, first="measure", value="before → after")
 
 
 def draw_in_common(study: ReleaseStudy, palette: Palette) -> Drawing:
-    """Draw the column values that the pinned have more often than the rest: both shares with their intervals."""
-    values = study.in_common.values
-    n = max(len(values), 2)
-    sketch = framed(palette, height=_ROW * n + 44, x=(0, 104), y=(n - 0.5, -0.6), margins=(_WORDS, 20, 8, 30))
-    sketch.ticks([0, 25, 50, 75, 100], "{}%")
-    for y, value in enumerate(values):
-        sketch.at_left(y, f"<b>{short(value.value, 26)}</b>", palette.ink, (4 - _WORDS, 8))
-        sketch.at_left(y, short(value.column, 22), palette.grey, (4 - _WORDS, -9), size=12)
-        _rate(sketch, value.among_rest, y + 0.13, palette.before, "circle-open")
-        _rate(sketch, value.among_pinned, y - 0.13, palette.leak, "circle")
-        for estimate, color, up in ((value.among_pinned, palette.leak, 9), (value.among_rest, palette.before, -11)):
-            right, words = estimate.value > 0.8, f"<b>{percent(estimate)}</b>"
-            edge, side = (estimate.low, "right") if right else (estimate.high, "left")
-            shift = (-6 if right else 6, up)
-            sketch.remark(words, color, x=100 * edge, y=y, shift=shift, anchor=(side, "middle"), size=12)
-    if not values:
-        sketch.in_the_middle("no value is clearly more frequent among them")
-    columns = ("column", "value", "among pinned", "pinned low", "pinned high", "among the rest")
-    pinned = ((v, v.among_pinned) for v in values)
-    table = [(v.column, v.value, among.value, among.low, among.high, v.among_rest.value) for v, among in pinned]
-    told = "; ".join(
-        f"{plain_name(v.column)} {plain_name(v.value)}: {percent(v.among_pinned)} of the pinned, "
-        f"{percent(v.among_rest)} of the rest"
-        for v in values
-    )
-    return Drawing.of(sketch, f"What the pinned have in common. {told or 'Nothing clear'}.", table, columns)
+    """Draw the column values that the exposed have more often than the rest: both shares with their intervals."""
+    lines = [
+        Row(
+            name=value.value,
+            bold=True,
+            below=value.column,
+            value=f"<b>{percent(value.among_pinned)}</b> · {percent(value.among_rest)}",
+            marks=[
+                rate(value.among_rest, palette.before, "circle-open", up=-6, name="among the rest"),
+                rate(value.among_pinned, palette.leak, up=6, name="among exposed"),
+            ],
+            facts={"column": value.column},
+        )
+        for value in study.in_common.values
+    ]
+    axis, empty = percents([0.0, 100.0], "Share who have it (%)"), "no value is clearly more frequent among them"
+    title, head = "What exposed people have in common", "exposed · rest"
+    return draw_rows(palette, title, lines, axis, first="value", value=head, least=2, empty=empty)
 
 
-_TRIED_ROW = 25  # pixels
-_TRIED_LEFT, _TRIED_RIGHT = 96, 84
-_TRIED = ("precision", "pinned", "predicted bits")
 _FEWEST = 4.0  # people at the end of the axis at least
 
 
@@ -350,43 +252,23 @@ def precision_text(decimals: int | None, epsilon: float | None) -> str:
 
 
 def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], palette: Palette) -> Drawing:
-    """Draw a bar a precision tried: the people it pins down, and the bits the meter predicts beside it.
+    """Draw a bar a precision tried: the people it exposes, and the bits expected beside it.
 
-    Parameters
-    ----------
-    chosen : (decimals, epsilon)
-        The precision of the controls; its row is set off where it was tried.
+    The row of `chosen`, the precision (decimals, epsilon) of the controls, is set off where it was tried.
     """
-    rows = advice.tried
-    most = max([_FEWEST, *(row.pinned for row in rows)])
-    margins = (_TRIED_LEFT, _TRIED_RIGHT, 24, 14)
-    sketch = framed(
-        palette, height=_TRIED_ROW * len(rows) + 38, x=(0, 1.12 * most), y=(len(rows) - 0.5, -0.5), margins=margins
-    )
-    sketch.no_xaxis()
-    sketch.above("people pinned down", x=0)
-    edge, shift, side = ("paper", "paper"), (_TRIED_RIGHT - 8, 3), ("right", "bottom")
-    sketch.remark("bits predicted", palette.grey, x=1, y=1, refs=edge, shift=shift, anchor=side, size=12)
-    for y, row in enumerate(rows):
+    faint, lines = mixed(palette.leak, palette.background, 0.45), []
+    for row in advice.tried:
         now = (row.decimals, row.epsilon) == chosen
-        if now:
-            sketch.shade_row((y - 0.5, y + 0.5), palette.pale, left=_TRIED_LEFT - 2, right=_TRIED_RIGHT - 2)
-        bold = ("<b>", "</b>") if now else ("", "")
-        name = f"{bold[0]}{precision_text(row.decimals, row.epsilon)}{bold[1]}"
-        sketch.at_left(y, name, palette.ink if now else palette.grey, (6 - _TRIED_LEFT, 0))
-        color = palette.leak if row.pinned else palette.prior
-        words = f"<b>{row.pinned:,}</b>" if row.pinned else _none(row)
-        sketch.remark(words, color, x=row.pinned, y=y, shift=(6, 0))
-        sketch.at_right(y, f"{bold[0]}{bits_text(row.df_bits)}{bold[1]}", palette.ink, _TRIED_RIGHT - 8)
-    faint = mixed(palette.leak, palette.background, 0.45)
-    colors = [palette.leak if (row.decimals, row.epsilon) == chosen else faint for row in rows]
-    sketch.bars([row.pinned for row in rows], list(range(len(rows))), {"color": colors}, width=0.6)
-    sketch.segment(0, (-0.5, len(rows) - 0.5), palette.ink, width=1.5)
-    told = "; ".join(f"{precision_text(row.decimals, row.epsilon)}: {row.pinned or _none(row)}" for row in rows)
-    table = [(precision_text(row.decimals, row.epsilon), row.pinned, row.df_bits) for row in rows]
-    return Drawing.of(sketch, f"People pinned down by the precision of the numbers. {told}.", table, _TRIED)
+        told = f"<b>{row.pinned:,}</b>" if row.pinned else _none(row)
+        color, facts = palette.leak if now else faint, {"expected bits": row.df_bits}
+        bar = Mark(at=row.pinned, bar=0, symbol="", color=color, told=told, name="exposed", estimate=row.pinned)
+        look: dict[str, Any] = {"value": f"{told} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
+        lines.append(Row(name=precision_text(row.decimals, row.epsilon), marks=[bar], facts=facts, **look))
+    axis = rounded([0.0, *(row.pinned for row in advice.tried)], "People exposed", words="{:,.0f}".format, span=_FEWEST)
+    title, head = "People exposed by published precision", "exposed · expected bits"
+    return draw_rows(palette, title, lines, axis, first="precision", value=head)
 
 
 def _none(row: Tried) -> str:
-    """Say that nobody is pinned down, or that nobody knows."""
+    """Say that nobody is exposed, or that nobody knows."""
     return "nobody" if row.known else "not known"

@@ -1,343 +1,42 @@
-"""Charts over many models: curves over trained tolerances, methods, forests tried, the map.
-
-The curves are figures 2 to 4 of Ferry et al. (2023): what is recovered before and after correction, and how accurate
-and how unfair the models themselves are; each point is another model, trained anew, or several with different seeds.
-"""
+"""The map of fair and private models."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
 
-from core.charts.correction import IMPUTATION, WIDEST, dumbbells, recovery_range, ticks, tolerance_chart
-from core.charts.drawing import Drawing, Palette, Reference, Sketch, bare, cells, mixed, round_step, short, whiskers
+from core.charts.drawing import Drawing
+from core.charts.heat import draw_heat
+from core.charts.theme import Palette
+from core.charts.words import known, short
 from core.estimates import Estimate, epsilon_text, interval, percent, points
-from core.models import METHOD_TITLES
-from core.sweep import Spread, SweepRow
 from core.sweep.landscape import MEMBER_ATTACKER, Landscape, MapCell
-
-if TYPE_CHECKING:
-    from core.adversaries import TunedForest
-    from core.correction import MoreDisclosed
-    from core.sweep import SweepRow
-
-_HEIGHT = 270
-_ASIDE = 0.003  # room at both ends of the axis of tolerances
-
-
-def draw_trained(
-    rows: Sequence[SweepRow],
-    baseline: tuple[Estimate, Estimate, Estimate],
-    palette: Palette,
-    *,
-    attribute: str,
-) -> Drawing:
-    """Draw what the attacker recovers from models trained for different tolerances and told each its own.
-
-    Parameters
-    ----------
-    rows : sequence of SweepRow
-        What is finished so far for one method, metric and attacker, in any order; intervals are over seeds where
-        there are several, else over people.
-    baseline : (majority, before, strong)
-        Estimates from the audited model; they fix the range before any point is there.
-    attribute : str
-        Name of the sensitive attribute.
-    """
-    done = sorted(rows, key=lambda row: row.tolerance)
-    majority, before, strong = baseline
-    drawn = [as_estimate(s) for row in done for s in (row.before, row.after) if s is not None]
-    low, high = recovery_range([majority, before, strong, *drawn])
-    sketch = tolerance_chart(palette, _HEIGHT, low, high, aside=_ASIDE)
-    levels = [100 * e.value for e in (before, majority, strong)]
-    sketch.value_axis(ticks(low, high), WIDEST, crowded=levels, room=16 * sketch.pixel)
-    _banded(sketch, [(row.tolerance, row.before_corrected or row.before) for row in done], palette.before, dash="dash")
-    corrected = [(row.tolerance, row.after) for row in done]
-    _banded(sketch, corrected, palette.leak, dash="solid")
-    _points(sketch, done)
-    rates = [Reference(words=IMPUTATION, estimate=strong, color=palette.strongest, dash="dashdot")]
-    if done:
-        rates.append(Reference(words="Before", estimate=as_estimate(done[-1].before), color=palette.before, below=True))
-    rates.append(Reference(words="Majority guess", estimate=majority, color=palette.chance, dash="dot"))
-    sketch.references(rates, end=WIDEST)
-    seeds = max((len(row.seeds) for row in done), default=1)
-    told = f", each with {seeds} seeds" if seeds > 1 else ""
-    alt = (
-        f"Line chart of the people whose {attribute} is recovered from models trained for {len(done)} tolerances from "
-        f"0 to 0.2{told}: before and after correction."
-    )
-    return Drawing.of(sketch, alt, _rows(done))
-
-
-def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
-    """Draw the models' accuracy on training and unseen people over the trained tolerance."""
-    done = sorted(rows, key=lambda row: row.tolerance)
-    every = [as_estimate(s) for row in done for s in (row.model_train, row.model_test, row.model_majority)]
-    low, high = recovery_range(every) if every else (0.0, 100.0)
-    sketch = tolerance_chart(palette, _HEIGHT - 50, low, high, aside=_ASIDE)
-    crowded = [100 * e.value for e in every[-3:]]
-    sketch.value_axis(ticks(low, high), WIDEST, crowded=crowded, room=16 * sketch.pixel)
-    if done:
-        _banded(sketch, [(row.tolerance, row.model_train) for row in done], palette.ink, dash="solid")
-        _banded(sketch, [(row.tolerance, row.model_test) for row in done], palette.grey, dash="dash")
-        train, unseen, same = (
-            as_estimate(s) for s in (done[-1].model_train, done[-1].model_test, done[-1].model_majority)
-        )
-        rates = (
-            Reference(words="Training people", estimate=train, color=palette.ink),
-            Reference(words="Unseen people", estimate=unseen, color=palette.grey, below=True),
-            Reference(words="Always the same answer", estimate=same, color=palette.chance, dash="dot"),
-        )
-        sketch.references(rates, end=WIDEST)
-    alt = f"Line chart of the accuracy of models trained for {len(done)} tolerances, on training and unseen people."
-    return Drawing.of(sketch, alt, _rows(done))
-
-
-def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
-    """Draw the models' unfairness on training and unseen people over the trained tolerance, beside what was asked."""
-    done = sorted(rows, key=lambda row: row.tolerance)
-    reached = [s.mean for row in done for s in (row.unfairness_train, row.unfairness_test)]
-    high = 1.12 * max([0.02, *reached])
-    sketch = tolerance_chart(palette, _HEIGHT - 50, -0.02 * high, high, aside=_ASIDE)
-    step = round_step(high, (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5), 6)
-    for i in range(1, int(high / step) + 1):
-        sketch.rule(i * step)
-        sketch.write(WIDEST, i * step, f"{i * step:g}", palette.grey, "top left", 12)
-    end = min(WIDEST, high)
-    sketch.line([0, end], [0, end], palette.ink, width=1.5, dash="longdash")
-    sketch.write(0.5 * end, 0.44 * end, "asked for", palette.ink, "middle right", 12)
-    trained, unseen = ([(row.tolerance, getattr(row, f"unfairness_{on}")) for row in done] for on in ("train", "test"))
-    _banded(sketch, trained, palette.ink, dash="solid", scale=1.0)
-    _banded(sketch, unseen, palette.grey, dash="dash", scale=1.0)
-    if done:
-        last = done[-1]
-        apart = 0.07 * high if abs(last.unfairness_train.mean - last.unfairness_test.mean) < 0.1 * high else 0.0
-        for spread, words, color, up in (
-            (last.unfairness_train, "Training people", palette.ink, -1),
-            (last.unfairness_test, "Unseen people", palette.grey, 1),
-        ):
-            told = f"{words} <b>{spread.mean:.3f}</b>"
-            sketch.write(0.93 * WIDEST, spread.mean + up * (apart or 0.04 * high), told, color, "middle left")
-    alt = f"Line chart of the unfairness of models trained for {len(done)} tolerances, on training and unseen people."
-    if done:
-        last = done[-1]
-        differ = (
-            f"{last.difference_train.mean:.3f} on training people, {last.difference_test.mean:.3f} on unseen people"
-        )
-        alt += f" At the loosest the difference between groups is {differ}."
-    return Drawing.of(sketch, alt, _rows(done))
-
-
-def as_estimate(spread: Spread) -> Estimate:
-    """Return a number over seeds in the form that labels and ranges take."""
-    low, high = (spread.mean if math.isnan(v) else v for v in (spread.low, spread.high))
-    return Estimate(value=spread.mean, low=low, high=high, n=spread.n)
-
-
-def _banded(
-    sketch: Sketch, spreads: Sequence[tuple[float, Spread | None]], color: str, *, dash: str, scale: float = 100.0
-) -> None:
-    """Draw a line through the means, with a band where the interval is over seeds."""
-    there = [(x, s) for x, s in spreads if s is not None and s.over == "seeds" and not math.isnan(s.low)]
-    if len(there) > 1:
-        lows, highs = [scale * s.low for _, s in there], [scale * s.high for _, s in there]
-        sketch.band([x for x, _ in there], lows, highs, color)
-    sketch.line([x for x, _ in spreads], [None if s is None else scale * s.mean for _, s in spreads], color, dash=dash)
-
-
-def _rows(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
-    def told(name: str, spread: Spread | None) -> dict[str, float | None]:
-        parts = {"": "mean", ", low": "low", ", high": "high", ", sd over seeds": "sd"}
-        return {f"{name}{end}": None if spread is None else getattr(spread, part) for end, part in parts.items()}
-
-    return [
-        {
-            "trained tolerance": row.tolerance,
-            "seeds": len(row.seeds),
-            "seeds told the truth": row.n_true,
-            **told("unfairness, training", row.unfairness_train),
-            **told("unfairness, unseen", row.unfairness_test),
-            **told("difference between groups, training", row.difference_train),
-            **told("difference between groups, unseen", row.difference_test),
-            **told("model accuracy, training", row.model_train),
-            **told("model accuracy, unseen", row.model_test),
-            **told("accuracy before", row.before),
-            **told("accuracy after", row.after),
-            **told("gain", row.gain),
-        }
-        for row in rows
-    ]
-
-
-def _points(sketch: Sketch, rows: Sequence[SweepRow]) -> None:
-    """Draw corrected accuracies; hollow where a model of some seed misses what the attacker is told."""
-    leak = sketch.palette.leak
-    for truthful, symbol in ((True, "circle"), (False, "circle-open")):
-        chosen = [
-            (row, row.after) for row in rows if row.after is not None and (row.n_true == len(row.seeds)) == truthful
-        ]
-        if not chosen:
-            continue
-        alone = len(chosen[0][0].seeds) == 1
-        sketch.scatter(
-            x=[row.tolerance for row, _ in chosen],
-            y=[100 * after.mean for _, after in chosen],
-            mode="markers",
-            cliponaxis=False,
-            marker={"size": 9 if alone else 7, "color": leak, "symbol": symbol, "line": {"width": 2, "color": leak}},
-            **({"error_y": whiskers([as_estimate(after) for _, after in chosen], leak)} if alone else {}),
-            customdata=[[row.unfairness_train.mean] for row, _ in chosen],
-            hovertemplate="trained for %{x}, reached %{customdata[0]:.4f}: %{y:.1f}%<extra></extra>",
-        )
-
-
-def draw_methods(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
-    """Draw what is recovered before and after the correction, one row a method."""
-    ordered = sorted(rows, key=lambda row: list(METHOD_TITLES).index(row.method))
-    told: list[tuple[str, Estimate, Estimate | None]] = [
-        (
-            METHOD_TITLES[row.method],
-            as_estimate(row.before_corrected or row.before),
-            None if row.after is None else as_estimate(row.after),
-        )
-        for row in ordered
-    ]
-    sketch = dumbbells(told, [e for _, before, after in told for e in (before, after) if e is not None], palette)
-    table = [{"method": name, **cells("before", before), **cells("after", after)} for name, before, after in told]
-    said = "; ".join(
-        f"{name} {percent(before)} before, {'no correction' if after is None else percent(after)} after"
-        for name, before, after in told
-    )
-    return Drawing.of(sketch, f"People recovered, by fair learning method: {said}.", table)
-
-
-_KNOWN = {
-    "bound": "the bound",
-    "bound_shares": "bound and group shares",
-    "exact": "the exact unfairness",
-    "exact_shares": "exact and group shares",
-    "all_metrics": "three metrics at once",
-}
-
-
-def draw_more(found: Sequence[MoreDisclosed], palette: Palette) -> Drawing:
-    """Draw what is recovered with each kind of knowledge, one row each."""
-    rows = [(_KNOWN[more.known], more.before, more.after) for more in found]
-    sketch = dumbbells(rows, [e for _, before, after in rows for e in (before, after) if e is not None], palette)
-    table = [
-        {
-            "attacker knows": _KNOWN[more.known],
-            "before": more.before.value,
-            **cells("after", more.after),
-            **cells("gain", more.gain),
-            "guesses changed": more.n_changed,
-            "solver status": more.certificate.status,
-            "best bound": more.certificate.best_bound,
-            "reason": more.reason,
-        }
-        for more in found
-    ]
-    said = "; ".join(f"{name} {percent(after) if after else 'no correction'}" for name, _, after in rows)
-    return Drawing.of(sketch, f"People recovered, by what is disclosed: {said}.", table)
-
-
-def draw_search(found: TunedForest, palette: Palette) -> Drawing:
-    """Draw the score of every forest tried, and the best so far."""
-    scores = [100 * trial.score.value for trial in found.trials]
-    low, high = recovery_range([trial.score for trial in found.trials])
-    n = len(scores)
-    sketch = bare(palette, height=250, x=(0, n + 1), y=(low, high))
-    step = round_step(n, (1, 2, 5, 10, 20, 50, 100, 200), 6)
-    marks = [1, *range(step if step > 1 else 2, n + 1, step)]
-    sketch.ticks(marks, "{}")
-    sketch.value_axis(ticks(low, high), n + 1)
-    sketch.scatter(
-        x=list(range(1, n + 1)),
-        y=scores,
-        mode="markers",
-        marker={"size": 6, "color": palette.before, "symbol": "circle-open"},
-        hovertemplate="forest %{x}: %{y:.1f}%<extra></extra>",
-    )
-    best = [max(scores[: i + 1]) for i in range(n)]
-    sketch.line(list(range(1, n + 1)), best, palette.leak, width=2)
-    sketch.write(1, scores[0], f"pinned forest <b>{scores[0]:.1f}%</b>", palette.grey, "top right")
-    sketch.write(n, best[-1], f"best <b>{best[-1]:.1f}%</b>", palette.leak, "top left")
-    alt = f"Scores of {n} forests in the order they were tried, from {min(scores):.1f}% to {max(scores):.1f}%."
-    return Drawing(sketch=sketch, alt=alt, table=found.to_frame())
-
-
-_ROW = 38  # pixels
-_BELOW = 2.95  # rows under the map: tolerances, what they are, the scale with its words
-_READABLE = 4.6  # contrast of the numbers in the darkest cell
-_STEPS = 40  # rectangles the scale is drawn with
 
 
 def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
-    """Draw the map of at least one cell: tolerance trained for across, budget down, colour what is recovered."""
-    tolerances, epsilons = found.plan.tolerances, found.plan.epsilons
-    wide, deep = len(tolerances), len(epsilons)
-    height = round(_ROW * (deep + _BELOW)) + 8
-    sketch = bare(palette, height=height, x=(-0.5, wide - 0.5), y=(deep - 0.5 + _BELOW, -0.5))
-    sketch.margins(l=62, t=4, b=4)
-    sketch.no_xaxis()
+    """Draw the map of at least one cell: target tolerance across, privacy budget down, colour the accuracy."""
+    tolerances, epsilons, controls = found.plan.tolerances, found.plan.epsilons, found.controls()
     cells = [[found.cell(tolerance, epsilon) for tolerance in tolerances] for epsilon in epsilons]
-    low, high = _scale_ends(found, cells)
-    pale, strong = shades(palette)
-    same_for_all = percent(found.controls()["majority_label"])
-    sketch.heatmap(
-        x=list(range(wide)),
-        y=list(range(deep)),
-        z=[[None if math.isnan(cell.after.value) else cell.after.value for cell in row] for row in cells],
-        zmin=low,
-        zmax=high,
-        colorscale=[[0.0, pale], [1.0, strong]],
-        showscale=False,
-        xgap=2,
-        ygap=2,
-        customdata=[[_cell_told(found, cell, same_for_all) for cell in row] for row in cells],
-        hoverlabel={"align": "left", "font": {"size": 12}},
-        hovertemplate="%{customdata}<extra></extra>",
+    before, same = controls["before"], percent(controls["majority_label"])
+    values = [[cell.after.value for cell in row] for row in cells]
+    low = controls["majority"].value
+    high = max([low + 0.01, *known([controls["strong"].value, *(value for row in values for value in row)])])
+    named = ("majority", f"always “{short(found.majority_name, 12)}”"), ("strong", "imputation")
+    marks = {min(max(controls[name].value, low), high): f"{words} {percent(controls[name])}" for name, words in named}
+    columns = ["none" if tolerance is None else f"{tolerance:g}" for tolerance in tolerances]
+    return draw_heat(
+        palette,
+        f"Accuracy at inferring {found.attribute} after disclosure, by model",
+        values,
+        [[_number(cell) for cell in row] for row in cells],
+        names=(columns, [f"ε = {epsilon_text(epsilon)}" for epsilon in epsilons]),
+        titles=("Fairness tolerance, trained and disclosed", "Privacy budget ε (down: more noise)"),
+        colors=palette.shades,
+        ends=(low, high),
+        told=[[_hover(found, cell, same) for cell in row] for row in cells],
+        rows=found.to_frame(),
+        pitch=38,
+        scale=(f"Accuracy; before disclosure {percent(before)}", {**marks, max(before.value, low): ""}),
     )
-    for y, row in enumerate(cells):
-        sketch.write(-0.5, y, f"ε = {epsilon_text(epsilons[y])}  ", palette.grey, "middle left", 12)
-        for x, cell in enumerate(row):
-            sketch.write(x, y, _number(cell), palette.ink, "middle center", 13)
-    for x, tolerance in enumerate(tolerances):
-        sketch.write(
-            x, deep - 0.24, "none" if tolerance is None else f"{tolerance:g}", palette.grey, "middle center", 12
-        )
-    sketch.write(-0.5, deep + 0.22, "tolerance trained for, and told to the attacker", palette.grey, "middle right", 12)
-    _draw_scale(sketch, found, (low, high), (wide, deep))
-    return Drawing(sketch=sketch, alt=_map_alt(found, cells), table=found.to_frame())
-
-
-def _scale_ends(found: Landscape, cells: list[list[MapCell]]) -> tuple[float, float]:
-    """Return where the colour starts, at the control, and where it is full: nothing recovered more than that."""
-    controls = found.controls()
-    start = controls["majority"].value
-    highest = [controls["strong"].value, *(cell.after.value for row in cells for cell in row)]
-    return start, max(start + 0.01, *(value for value in highest if not math.isnan(value)))
-
-
-def shades(palette: Palette) -> tuple[str, str]:
-    """Return the colours where the scale starts and ends, the latter as strong as keeps numbers in ink readable."""
-    weight = 1.0
-    while contrast(palette.ink, mixed(palette.leak, palette.background, weight)) < _READABLE:
-        weight -= 0.01
-    return palette.grid, mixed(palette.leak, palette.background, weight)
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2)."""
-
-    def luminance(color: str) -> float:
-        shares = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    darker, lighter = sorted((luminance(one), luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 def _number(cell: MapCell) -> str:
@@ -347,27 +46,27 @@ def _number(cell: MapCell) -> str:
     return f"<b>{text}</b>" if cell.measured else text
 
 
-def _cell_told(found: Landscape, cell: MapCell, same_for_all: str) -> str:
+def _hover(found: Landscape, cell: MapCell, same_for_all: str) -> str:
     """Return what the pointer tells of a cell, in lines that fit a narrow screen."""
     trained = "No tolerance" if cell.tolerance is None else f"Tolerance {cell.tolerance:g}"
     lines = [
         f"<b>{trained}, ε = {epsilon_text(cell.epsilon)}</b>",
-        f"{short(found.attribute)} recovered <b>{percent(cell.after)}</b> ({interval(cell.after)})",
+        f"{short(found.attribute)} inferred <b>{percent(cell.after)}</b> ({interval(cell.after)})",
     ]
     if cell.tolerance is None:
-        lines.append("told nothing, as nothing is promised")
+        lines.append("nothing is disclosed")
     else:
-        lines.append(f"for being told {points(cell.gain)} ({_gain_text(cell.gain)})")
-        lines.append(f"what is told is true in {cell.n_true} of {cell.n_seeds} seeds")
+        lines.append(f"gain from disclosure {points(cell.gain)} ({_gain_text(cell.gain)})")
+        lines.append(f"the tolerance holds in {cell.n_true} of {cell.n_seeds} seeds")
     return "<br>".join(
         [
             *lines,
-            f"model right <b>{percent(cell.accuracy)}</b> ({interval(cell.accuracy)})",
-            f"  the same answer for all {same_for_all}",
+            f"model accuracy <b>{percent(cell.accuracy)}</b> ({interval(cell.accuracy)})",
+            f"  majority class {same_for_all}",
             f"unfairness <b>{_distance(cell.unfairness_train)}</b> training",
-            f"  {_distance(cell.unfairness_test)} unseen",
+            f"  {_distance(cell.unfairness_test)} test",
             f"difference between groups <b>{_distance(cell.difference_train)}</b> training",
-            f"  {_distance(cell.difference_test)} unseen",
+            f"  {_distance(cell.difference_test)} test",
             f"members: AUC <b>{_distance(cell.members)}</b>",
             f"  {MEMBER_ATTACKER}",
             f"in brackets 95% over {cell.n_seeds} seeds",
@@ -385,49 +84,3 @@ def _distance(found: Estimate) -> str:
     if math.isnan(found.low):
         return f"{found.value:.3f}"
     return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
-
-
-def _draw_scale(sketch: Sketch, found: Landscape, ends: tuple[float, float], size: tuple[int, int]) -> None:
-    """Draw the colours with the control where they start, and whom else there is to compare with."""
-    palette, (low, high), (wide, deep), controls = sketch.palette, ends, size, found.controls()
-    pale, strong = shades(palette)
-    left, right, top = -0.5, wide - 0.5, deep + 1.2
-    step = (right - left) / _STEPS
-    for i in range(_STEPS):
-        color = mixed(strong, pale, (i + 0.5) / _STEPS)
-        sketch.shade((left + i * step, left + (i + 1) * step), (top, top + 0.34), color, opacity=1.0)
-    for name, words, at, place, y in (
-        ("majority", f"all “{short(found.majority_name, 12)}”", left, "right", top + 0.72),
-        ("strong", "strong attacker", right, "left", top + 0.72),
-        ("before", "told nothing", (left + right) / 2, "center", top - 0.3),
-    ):
-        share = (controls[name].value - low) / (high - low)
-        if share >= 0.0:
-            mark = left + share * (right - left)
-            sketch.segment(mark, (top - 0.06, top + 0.4), palette.ink, width=1.5)
-            at = mark if name == "before" else at
-        told = f"{words} {percent(controls[name])}{'' if share >= 0.0 else ', below'}"
-        sketch.write(at, y, told, palette.grey, f"middle {_beside(at, left, right) if name == 'before' else place}", 12)
-
-
-def _beside(at: float, left: float, right: float) -> str:
-    """Return on which side of a place words fit."""
-    share = (at - left) / (right - left)
-    return "right" if share < 0.3 else "left" if share > 0.7 else "center"
-
-
-def _map_alt(found: Landscape, cells: list[list[MapCell]]) -> str:
-    controls = found.controls()
-    known = [cell for row in cells for cell in row if not math.isnan(cell.after.value)]
-    most, least = (choose(known, key=lambda cell: cell.after.value) for choose in (max, min))
-    return (
-        f"Map of {len(known)} models, by trained tolerance and privacy budget: the {found.attribute} the paper's "
-        f"attacker recovers, from {percent(least.after)} at {_cell_place(least)} to {percent(most.after)} at "
-        f"{_cell_place(most)}; before any correction {percent(controls['before'])}, control "
-        f"{percent(controls['majority'])}."
-    )
-
-
-def _cell_place(cell: MapCell) -> str:
-    tolerance = "no tolerance" if cell.tolerance is None else f"tolerance {cell.tolerance:g}"
-    return f"{tolerance}, ε = {epsilon_text(cell.epsilon)}"

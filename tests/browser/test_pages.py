@@ -31,7 +31,7 @@ def assert_shows(view: View, now: Disclosure) -> None:
     certificate = view.page.locator("[data-testid=stMarkdown]", has_text="guesses changed")
     expect(certificate).to_contain_text(f"{count(now.n_changed)} of {count(now.before.n)} guesses changed")
     expect(certificate).to_contain_text(percent(now.balanced_after))
-    described = view.keyed("told_chart").locator(f"[aria-label*='Told {tolerance_text(now.told)},']")
+    described = view.keyed("told_chart").locator(f"[aria-label*='at {tolerance_text(now.told)}']")
     expect(described.first).to_have_attribute("aria-label", re.compile(re.escape(percent(now.after))))
 
 

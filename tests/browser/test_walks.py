@@ -50,7 +50,7 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
         view.press("csv_correction_0")
     table = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))
     shown = view.points("told_chart")[0]["y"][0]
-    assert 100 * table.set_index("tolerance told").loc[0.001, "accuracy after"] == pytest.approx(shown)
+    assert 100 * table.set_index("disclosed tolerance").loc[0.001, "accuracy after"] == pytest.approx(shown)
     view.in_order()
 
 

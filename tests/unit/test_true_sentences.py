@@ -13,7 +13,7 @@ import pytest
 from core.attriguard import Guesses, Study, TableSettings, strongest_point
 from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
 from core.charts.attriguard import attacker_label
-from core.charts.drawing import group_style
+from core.charts.theme import group_style
 from core.config import AuditConfig
 from core.desk.prices import gap_title
 from core.estimates import Estimate, decimals_beside, percent, tolerance_text
@@ -70,12 +70,13 @@ def test_the_headline_names_the_attacker_whose_curve_is_highest(best: str, balan
         study.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
         balanced=balanced,
     )  # fmt: skip
-    drawn = chart.table.query("attacker != 'majority' and `columns changed` == 0.5")
-    highest = drawn.loc[drawn["balanced" if balanced else "named rightly"].idxmax(), "attacker"]
+    drawn = chart.table.query("attacker != 'baseline' and `columns changed` == 0.5")
+    highest = drawn.loc[drawn["balanced" if balanced else "accuracy"].idxmax(), "attacker"]
     point, grey = attriguard_words.finding(study, now, defence, state="finished", learning="")
     assert highest == best == strongest_point(now, balanced=balanced).attacker
     assert attacker_label(highest).lower() in point.lower()
-    assert f"Best: {attacker_label(highest)}." in chart.alt and percent(0.9, decimals=0) in point
+    said = chart.alt.partition("at 0.5: ")[2]
+    assert attacker_label(highest) in said.partition(";")[0] and percent(0.9, decimals=0) in point
     assert ("balanced accuracy" in point) == balanced and "Baseline: " in grey
 
 
@@ -177,9 +178,8 @@ def test_stronger_is_said_only_of_a_higher_number(after: float | None, strong: f
 
 
 def words_colours(drawing: Any) -> dict[str, str]:
-    """Return the colour of every text of a chart; all words of a chart are one trace."""
-    (texts,) = (trace for trace in drawing.figure.data if trace.mode == "text")
-    return dict(zip(texts.text, texts.textfont.color, strict=True))
+    """Return the colour of every remark of a chart."""
+    return {note.text: note.font.color for note in drawing.figure.layout.annotations}
 
 
 @pytest.mark.parametrize("share", ["smaller", "larger"])
@@ -206,9 +206,9 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
     for code, name in enumerate(data.group_names):
         style = group_style(LIGHT, code)
         for chart in (values, rates):
-            told = {color for text, color in words_colours(chart).items() if name in text and "<b>" in text}
+            told = {color for text, color in words_colours(chart).items() if name in text}
             assert told == {style.color}, (share, name)
-        assert drawn[1 - code].color == style.color and drawn[1 - code].pattern.shape == style.pattern
+        assert drawn[1 - code].color == style.color
     marks = [trace.marker for trace in values.figure.data if trace.mode == "markers"]
     symbols = {mark.color: mark.symbol.removesuffix("-open") for mark in marks}
     assert symbols == {group_style(LIGHT, code).color: group_style(LIGHT, code).symbol for code in (0, 1)}

@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-__all__ = ["Box", "assert_readable", "boxes", "plain"]
+from core.charts import Drawing
+from core.charts.words import LINE, width
 
-_LETTER = 5.9 / 13  # width of a letter of Source Sans, in font sizes
-_LINE = 1.3
+__all__ = ["Box", "assert_readable", "boxes", "check", "dots", "plain", "written"]
+
 _SLACK = 2.0  # pixels by which boxes may touch
 
 
@@ -30,19 +31,39 @@ def plain(words: str) -> str:
     return unescape(re.sub(r"<[^>]+>", "", words)).strip()
 
 
-def assert_readable(figure: go.Figure, widths: tuple[int, ...] = (360, 700, 1240)) -> None:
+def check(drawing: Drawing) -> go.Figure:
+    """Build the chart with plotly's checks; check its text, and that its words can be read on every screen."""
+    figure = drawing.sketch.figure(check=True)
+    assert drawing.alt.endswith(".") and "\n" not in drawing.alt and "nan" not in drawing.alt
+    assert figure.layout.xaxis.fixedrange and figure.layout.yaxis.fixedrange
+    assert "<script" not in figure.to_json().replace("\\u003c", "<")
+    assert_readable(figure)
+    return figure
+
+
+def written(figure: go.Figure) -> list[str]:
+    """Return all words of a chart, as they are read."""
+    return [box.words for box in boxes(figure, 1240)]
+
+
+def dots(figure: go.Figure) -> list[go.Scatter]:
+    """Return the traces of markers."""
+    return [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "markers"]
+
+
+def assert_readable(figure: go.Figure, widths: tuple[int, ...] = (360, 400, 700, 1240)) -> None:
     """Check that at every width no words are cut at the chart's border and no two overlap."""
     plain_figure = figure.to_plotly_json()
     height = plain_figure["layout"]["height"]
-    for width in widths:
-        found = _boxes(plain_figure, width)
+    for wide in widths:
+        found = _boxes(plain_figure, wide)
         for box in found:
-            assert box.left >= -_SLACK and box.right <= width + _SLACK, (width, box)
-            assert box.top >= -_SLACK and box.bottom <= height + _SLACK, (width, box)
+            assert box.left >= -_SLACK and box.right <= wide + _SLACK, (wide, box)
+            assert box.top >= -_SLACK and box.bottom <= height + _SLACK, (wide, box)
         for a, b in combinations(found, 2):
             across = min(a.right, b.right) - max(a.left, b.left)
             along = min(a.bottom, b.bottom) - max(a.top, b.top)
-            assert across <= _SLACK or along <= _SLACK, (width, a, b)
+            assert across <= _SLACK or along <= _SLACK, (wide, a, b)
 
 
 def boxes(figure: go.Figure, width: int) -> list[Box]:
@@ -52,7 +73,7 @@ def boxes(figure: go.Figure, width: int) -> list[Box]:
 
 def _boxes(figure: dict[str, Any], width: int) -> list[Box]:
     plot = _plot(figure["layout"], width)
-    return [*_labels(figure, plot), *_remarks(figure, plot), *_ticks(figure, plot)]
+    return [*_cells(figure, plot), *_remarks(figure, plot), *_ticks(figure, plot)]
 
 
 class _Plot(NamedTuple):
@@ -82,26 +103,20 @@ def _plot(layout: dict[str, Any], width: int) -> _Plot:
 
 def _box(words: str, x: float, y: float, size: float, across: str, along: str) -> Box:
     lines = [plain(line) for line in words.split("<br>")]
-    wide, high = max(map(len, lines)) * _LETTER * size, _LINE * size * len(lines)
+    wide, high = width(words, size), LINE * size * len(lines)
     left = x - {"left": 0.0, "center": wide / 2, "right": wide}[across]
     top = y - {"top": 0.0, "middle": high / 2, "bottom": high}[along]
     return Box(" ".join(lines), left, top, left + wide, top + high)
 
 
-def _labels(figure: dict[str, Any], plot: _Plot) -> list[Box]:
-    found = []
-    for trace in figure["data"]:
-        if trace.get("mode") != "text":
-            continue
-        sizes = trace["textfont"]["size"]
-        for x, y, words, place, size in zip(
-            trace["x"], trace["y"], trace["text"], trace["textposition"], sizes, strict=True
-        ):
-            along, across = place.split()
-            anchor = {"left": "right", "right": "left", "center": "center"}[across]  # "left" is left of the point
-            edge = {"top": "bottom", "bottom": "top", "middle": "middle"}[along]
-            found.append(_box(words, plot.across(x), plot.down(y), size, anchor, edge))
-    return found
+def _cells(figure: dict[str, Any], plot: _Plot) -> list[Box]:
+    return [
+        _box(words, plot.across(x), plot.down(y), trace["textfont"]["size"], "center", "middle")
+        for trace in figure["data"]
+        if trace["type"] == "heatmap"
+        for y, row in zip(trace["y"], trace["text"], strict=True)
+        for x, words in zip(trace["x"], row, strict=True)
+    ]
 
 
 def _remarks(figure: dict[str, Any], plot: _Plot) -> list[Box]:

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
-from itertools import pairwise
 
-import numpy as np
-import plotly.graph_objects as go
 import pytest
 
-from core.charts import DARK, LIGHT, Drawing, Palette, draw_answer_errors, draw_leakage, draw_targeted, draw_values
+from core.charts import (
+    DARK,
+    LIGHT,
+    GapRow,
+    Palette,
+    draw_answer_errors,
+    draw_gaps,
+    draw_leakage,
+    draw_targeted,
+    draw_values,
+)
 from core.charts.queries import error_words
 from core.estimates import Estimate
 from core.queries import (
@@ -27,10 +33,10 @@ from core.queries import (
     accuracy_limit,
     targeted_leakage,
 )
+from tests.unit.charts.boxes import check, dots
 from tests.unit.queries.people import pool
 
 HOSTILE = ("<b>men</b> & others of a very long name indeed", "=women|`x`")
-PHONE = 340  # width of the plot on a narrow screen, in pixels
 
 
 @pytest.fixture(scope="module")
@@ -61,37 +67,6 @@ def leakage_chart(noisy, exact, now: Leak, palette: Palette = LIGHT, *, prior: f
     )
 
 
-def check(drawing: Drawing) -> go.Figure:
-    """Build the chart with plotly's checks; check its text and that its words lie inside."""
-    figure = drawing.sketch.figure(check=True)
-    assert drawing.alt.endswith(".") and "<b>" not in re.sub(r"origin & <b>more</b>", "", drawing.alt)
-    assert len(drawing.table) >= 1 and figure.layout.xaxis.fixedrange and figure.layout.yaxis.fixedrange
-    assert_words_inside(figure)
-    return figure
-
-
-def assert_words_inside(figure: go.Figure) -> None:
-    """Check that no words leave the plot, each letter taken for 6.4 pixels at size 13."""
-    (x0, x1), (y0, y1) = figure.layout.xaxis.range, figure.layout.yaxis.range
-    words = figure.data[-1]
-    assert words.name == "words"
-    for x, y, text, place, size in zip(
-        words.x, words.y, words.text, words.textposition, words.textfont.size, strict=True
-    ):
-        letters = len(re.sub(r"&\w+;", "x", re.sub(r"</?b>", "", text)))
-        wide = letters * 6.4 * size / 13 * (x1 - x0) / PHONE
-        high = 1.3 * size * (y1 - y0) / (figure.layout.height - 38)
-        assert y0 - 0.5 * high <= y <= y1 + 0.5 * high, text
-        left = x - wide if place.endswith("left") else x - wide / 2 if place.endswith("center") else x
-        room = 0.03 * (x1 - x0)
-        assert x0 - room <= left and left + wide <= x1 + room, (text, left, left + wide, (x0, x1))
-
-
-def labels(figure: go.Figure) -> dict[str, tuple[float, float]]:
-    words = figure.data[-1]
-    return {re.sub(r"</?b>", "", text): (x, y) for x, y, text in zip(words.x, words.y, words.text, strict=True)}
-
-
 @pytest.mark.parametrize(("noise", "palette"), [("exact", LIGHT), ("noisy", DARK), ("sums", LIGHT)])
 def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noise: str, palette: Palette):
     axes, exact = set(), {} if noise == "exact" else curves["exact"]
@@ -99,24 +74,12 @@ def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noi
         for limit in (None, ("Limit with prior and group sizes", 0.93), ("Limit with prior and group sizes", 1.0)):
             drawing = leakage_chart(curves[noise], exact, now, palette, limit=limit)
             figure = check(drawing)
-            marker = figure.data[-2]
+            (marker,) = dots(figure)
             assert (marker.x, marker.y) == ((now.m,), (100 * now.leakage.value,))
             assert figure.layout.meta["asked"] == now.m
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
-            assert f"After {now.m} answers" in drawing.alt and ("Limit" in drawing.alt) == (limit is not None)
+            assert f"after {now.m}: " in drawing.alt and (" bound" in drawing.alt) == (limit is not None)
     assert axes == {((0, 24), (45.0, 102.0))}
-
-
-def test_labels_of_the_leakage_do_not_touch(curves):
-    for noise in ("noisy", "sums"):
-        for now in curves[noise]["strongest"]:
-            for prior in (0.5, 0.55, 0.72, 0.9, 0.99):
-                figure = leakage_chart(curves[noise], curves["exact"], now, prior=prior).figure
-                pixel = 57 / 272
-                end = 0.985 * 24 if now.m <= 12 else 0.015 * 24  # away from the marker
-                heights = [y for x, y in labels(figure).values() if x == end]
-                assert len(heights) >= 3
-                assert all(b - a >= 15.9 * pixel for a, b in pairwise(sorted(heights)))
 
 
 def test_a_growing_curve_is_drawn_from_what_is_there(curves):
@@ -124,8 +87,7 @@ def test_a_growing_curve_is_drawn_from_what_is_there(curves):
     now = curves["noisy"]["strongest"][3]
     for noisy in ({}, {"strongest": [], "published": []}, {"strongest": some["strongest"][:1]}, some):
         drawing = leakage_chart(noisy, {}, now)
-        drawing.sketch.figure(check=True)
-        assert_words_inside(drawing.figure)
+        check(drawing)
         assert len(drawing.table) == sum(map(len, noisy.values()))
     lines = [trace for trace in leakage_chart(some, {}, now).figure.data if trace.mode == "lines"]
     assert all(list(line.x) == sorted(line.x) for line in lines if line.fill != "toself")
@@ -142,7 +104,7 @@ def test_one_repeat_has_no_band_and_noise_is_told_in_the_table(curves):
     assert set(table["noise"]) == {"none", "as chosen"} and set(table["decoder"]) == {*DECODERS}
     for told in curves["noisy"]["strongest"]:
         (row,) = table[(table.noise == "as chosen") & (table.answers == told.m)].to_dict("records")
-        assert (row["leakage"], row["low"]) == (told.leakage.value, told.leakage.low)
+        assert (row["leakage"], row["leakage, low"]) == (told.leakage.value, told.leakage.low)
 
 
 ERRORS = [
@@ -166,19 +128,12 @@ def test_errors_are_drawn_inside_their_decades(palette: Palette):
             drawing = draw_answer_errors(errors, chosen, palette)
             figure = check(drawing)
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
-            dots = [trace for trace in figure.data if trace.mode == "markers"]
-            assert len(dots) == 5 and all(-4 <= x <= 4.5 for dot in dots for x in dot.x)
-            assert all(dot.x[0] <= dot.x[1] for dot in dots)
-            assert (dots[-1].marker.color == palette.leak) == (chosen == "Cauchy")
+            found = dots(figure)
+            assert len(found) == 10 and all(-4 <= dot.x[0] <= 4.5 for dot in found)
+            assert all(median.x[0] <= high.x[0] for median, high in zip(found[::2], found[1::2], strict=True))
+            assert (found[-1].marker.color == palette.leak) == (chosen == "Cauchy")
     assert len(axes) == 1
-    assert "Cauchy 11.7, 149" in draw_answer_errors(ERRORS, "Cauchy", LIGHT).alt
-
-
-def test_errors_of_each_noise_have_a_row_of_their_own():
-    figure = draw_answer_errors(ERRORS, "Cauchy", LIGHT).figure
-    heights = [trace.y[0] for trace in figure.data if trace.mode == "markers"]
-    assert all(a - b > 0.5 for a, b in pairwise(heights))
-    assert list(draw_answer_errors(ERRORS, "Cauchy", LIGHT).table["noise"]) == [name for name, _ in ERRORS]
+    assert "Cauchy 11.7 · 149" in draw_answer_errors(ERRORS, "Cauchy", LIGHT).alt
 
 
 @pytest.mark.parametrize(
@@ -207,28 +162,13 @@ def test_recovered_values_are_drawn_by_group(trials: Trials, decoder: str, palet
         people, reading = trials.reading(m, mechanism, decoder)
         drawing = draw_values(people, reading, palette, names=HOSTILE)
         figure = check(drawing)
-        dots = [trace for trace in figure.data if trace.mode == "markers"]
-        assert sum(len(trace.x) for trace in dots) == people.n == len(drawing.table)
-        filled = sum(len(trace.x) for trace in dots if not trace.marker.symbol.endswith("-open"))
+        found = dots(figure)
+        assert sum(len(trace.x) for trace in found) == people.n == len(drawing.table)
+        filled = sum(len(trace.x) for trace in found if not trace.marker.symbol.endswith("-open"))
         assert filled == int((reading.recovered == people.sensitive).sum())
-        assert figure.layout.yaxis.range == (-0.7, 1.85)
-        assert all(-0.6 <= y <= 1.6 for trace in dots for y in trace.y)
-        assert {trace.marker.symbol.removesuffix("-open") for trace in dots} == {"circle", "diamond"}
-
-
-def test_names_of_groups_are_harmless(trials: Trials):
-    people, reading = trials.reading(12, Exact(), "strongest")
-    words = " ".join(draw_values(people, reading, LIGHT, names=HOSTILE).figure.data[-1].text)
-    assert "&lt;b&gt;men&lt;/b&gt;" in words and "…" in words
-    assert not re.search(r"<(?!/?b>|br>)", words) and "<b>men" not in words
-
-
-def test_values_far_out_stay_on_the_chart_and_whole_in_the_table(trials: Trials):
-    people, reading = trials.reading(12, SmoothCauchy(0.1), "published")
-    far = replace(reading, values=np.where(np.arange(people.n) % 2, 900.0, -900.0))
-    drawing = draw_values(people, far, LIGHT, names=("a", "b"))
-    check(drawing)
-    assert drawing.table["recovered value"].abs().max() == 900
+        assert figure.layout.yaxis.range == (-0.7, 1.7)
+        assert all(-0.6 <= y <= 1.6 for trace in found for y in trace.y)
+        assert {trace.marker.symbol.removesuffix("-open") for trace in found} == {"circle", "diamond"}
 
 
 MECHANISMS = {"Cauchy": SmoothCauchy, "Laplace": LaplaceGlobal, "Noisy sums": NoisySums}
@@ -248,13 +188,32 @@ def test_one_targeted_person_at_every_epsilon(palette: Palette):
             drawing = draw_targeted(curves, limits, chosen, epsilon, palette)
             figure = check(drawing)
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
-            told = labels(figure)
             for name, points in [*curves.items(), *limits.items()]:
-                at = dict(points)[epsilon]
-                assert any(text.startswith(f"{name}  ") and f"{100 * at:.1f}%" in text for text in told)
-            heights = [y for text, (_, y) in told.items() if "  " in text]
-            assert all(b - a >= 16.9 * 57 / 272 for a, b in pairwise(sorted(heights)))
-            assert len(drawing.table) == 5 * len(epsilons) and f"At {epsilon:g}:" in drawing.alt
+                assert f"{100 * dict(points)[epsilon]:.1f}% {name}" in drawing.alt
+            assert len(drawing.table) == 5 * len(epsilons) and f"at ε = {epsilon:g}:" in drawing.alt
     assert len(axes) == 1
     dashes = {trace.line.dash for trace in draw_targeted(curves, limits, "None", 5.0, LIGHT).figure.data if trace.x}
     assert len(dashes - {None}) >= 3  # told apart without colour
+
+
+def row(value: float, **facts: object) -> GapRow:
+    gap = Estimate(value=value, low=max(value - 0.1, -1.0), high=min(value + 0.1, 1.0), n=100, level=0.95)
+    return GapRow(words=str(facts.pop("words", "Team")), gap=gap, price=0.1, **facts)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("count", [0, 1, 6, 20])
+def test_the_last_six_answers_are_drawn_latest_first_and_all_are_in_the_table(count: int):
+    values = [-1 + 2 * k / 20 for k in range(count)]
+    drawing = draw_gaps([row(value, words=HOSTILE[0]) for value in values], DARK)
+    found = dots(check(drawing))
+    assert [trace.x[0] for trace in found] == list(reversed(values))[:6]
+    assert [trace.marker.color == DARK.leak for trace in found] == [k == 0 for k in range(len(found))]
+    assert len(drawing.table) == count and ("the last 6 of 20" in drawing.alt) == (count == 20)
+
+
+def test_a_free_answer_has_another_marker_and_a_truth_a_stroke():
+    free = GapRow(words="Team", gap=row(0.2).gap, price=0.0, truth=0.25)
+    symbols = [(trace.x[0], trace.marker.symbol) for trace in dots(draw_gaps([row(0.1), free], LIGHT).figure)]
+    assert symbols == [(0.2, "diamond"), (0.25, "line-ns"), (0.1, "circle")]
+    assert list(draw_gaps([row(0.1), free], LIGHT).table.columns)[-1] == "truth"
+    assert "truth" not in draw_gaps([row(0.1)], LIGHT).table.columns

@@ -1,0 +1,88 @@
+"""The form of all maps: coloured cells with their numbers, what the pointer tells of each, and the scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from core.charts.drawing import Axis, Drawing, Sketch
+from core.charts.theme import Palette
+from core.charts.words import NARROW, fit, plain, width
+
+_FEW = 20  # cells that are all told in words
+
+
+def draw_heat(
+    palette: Palette,
+    title: str,
+    values: Sequence[Sequence[float]],
+    words: Sequence[Sequence[str]],
+    *,
+    names: tuple[Sequence[str], Sequence[str]],
+    titles: tuple[str, str],
+    colors: tuple[str, str],
+    ends: tuple[float, float],
+    told: Sequence[Sequence[str]],
+    rows: Any,
+    pitch: int = 34,
+    scale: tuple[str, Mapping[float, str]] | None = None,
+) -> Drawing:
+    """Draw cells, the names of columns under them and those of rows at the left.
+
+    Parameters
+    ----------
+    values : sequence of sequence of float
+        By row and column; nan is an empty cell.
+    words, told : sequence of sequence of str
+        What is written in each cell, and what the pointer tells of it.
+    names, titles : (columns, rows)
+        As they are; the form shortens them and makes them harmless.
+    colors, ends : (low, high)
+        The colour goes from one to the other between the ends.
+    scale : (heading, mark -> words), optional
+        A bar of the colours under the map.
+    """
+    deep, wide = len(values), len(values[0])
+    left = min(124, max(46, *(width(name, 12) + 14 for name in names[1])))
+    room = (NARROW - left - 14) / wide - 4
+    size = min(13, int(13 * room / max(width(one) for row in words for one in row)))
+    x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), words=[fit(n, room, 12) for n in names[0]], title=titles[0])
+    y = Axis(
+        ends=(deep - 0.5, -0.5), marks=range(deep), words=[fit(n, left - 12, 12) for n in names[1]], title=titles[1]
+    )
+    below = 48 + 76 * (scale is not None)
+    sketch = Sketch(palette, height=pitch * deep + below + 32, x=x, y=y, margins=(left, 14, 32, below))
+    sketch.axes()
+    sketch.layout["xaxis"] |= {"ticks": ""}
+    sketch.layout["shapes"] = []  # of a grid
+    look: dict[str, Any] = {"showscale": False}
+    if scale is not None:
+        font = {"color": palette.grey, "size": 12}
+        bar = {"orientation": "h", "len": 0.62, "thickness": 13, "y": -54 / (pitch * deep), "yanchor": "top"}
+        bar |= {"outlinewidth": 0, "ticks": "outside", "tickcolor": palette.ink, "tickfont": font}
+        bar |= {"tickvals": list(scale[1]), "ticktext": list(scale[1].values())}
+        look = {"colorbar": {**bar, "title": {"text": scale[0], "side": "top", "font": font}}}
+    sketch.trace(
+        "heatmap",
+        x=list(range(wide)),
+        y=list(range(deep)),
+        z=[[None if math.isnan(value) else value for value in row] for row in values],
+        zmin=ends[0],
+        zmax=ends[1],
+        colorscale=[[0.0, colors[0]], [1.0, colors[1]]],
+        xgap=2,
+        ygap=2,
+        text=[list(row) for row in words],
+        texttemplate="%{text}",
+        textfont={"color": palette.ink, "size": size},
+        customdata=[list(row) for row in told],
+        hoverlabel={"align": "left", "font": {"size": 12}},
+        hovertemplate="%{customdata}<extra></extra>",
+        **look,
+    )
+    cells = [(values[i][j], i, j) for i in range(deep) for j in range(wide) if not math.isnan(values[i][j])]
+    shown = cells if len(cells) <= _FEW else [min(cells), max(cells)]
+    said = [f"{names[1][i]}, {names[0][j]} {plain(words[i][j])}" for _, i, j in shown]
+    sketch.say(f"Map of {titles[1]} by {titles[0]}", "" if shown is cells else "lowest and highest", said)
+    return Drawing(title=title, sketch=sketch, rows=rows)

@@ -1,0 +1,118 @@
+"""Colours by role: what leaks, what was before, imputation, baseline, groups.
+
+No role is told by colour alone: each has its own dash or marker as well. Text in a role's colour has a contrast of at
+least 4.5:1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_READABLE = 4.6  # contrast of the numbers in the darkest cell of a map
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Palette:
+    """The colours of one theme, by role."""
+
+    ink: str
+    background: str
+    grid: str
+    leak: str
+    before: str
+    strongest: str
+    prior: str
+    chance: str
+    first: str
+    second: str
+    muted: str
+    grey: str
+    fail: str
+
+    @property
+    def pale(self) -> str:
+        """Behind rows and parts that are set off."""
+        return mixed(self.grid, self.background, 0.5)
+
+    @property
+    def shades(self) -> tuple[str, str]:
+        """Where the scale of a map starts and ends, the latter as strong as keeps numbers in ink readable."""
+        weight = 1.0
+        while contrast(self.ink, mixed(self.leak, self.background, weight)) < _READABLE:
+            weight -= 0.01
+        return self.grid, mixed(self.leak, self.background, weight)
+
+
+LIGHT = Palette(
+    ink="#22262D",
+    background="#FEFDFB",
+    grid="#E9E6DF",
+    leak="#B84A00",
+    before="#6A7585",
+    strongest="#6A3D9A",
+    prior="#00594F",
+    chance="#5B626D",
+    first="#1F5FA8",
+    second="#946500",
+    muted="#A3A7AE",
+    grey="#5B626D",
+    fail="#A01A13",
+)
+DARK = Palette(
+    ink="#E9E7E2",
+    background="#14161B",
+    grid="#2A2E36",
+    leak="#F5965A",
+    before="#8C9AAE",
+    strongest="#BDA2EC",
+    prior="#86EBD8",
+    chance="#A9B0BA",
+    first="#7FB2F0",
+    second="#E3B34C",
+    muted="#6C7480",
+    grey="#A9B0BA",
+    fail="#F2837B",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupStyle:
+    """How one of two groups is drawn."""
+
+    color: str
+    symbol: str
+
+
+def group_style(palette: Palette, code: int) -> GroupStyle:
+    """Return how one of two groups is drawn on every chart, by its code in the dataset: 1, the first group, or 0."""
+    if code == 1:
+        return GroupStyle(color=palette.first, symbol="circle")
+    return GroupStyle(color=palette.second, symbol="diamond")
+
+
+def _channels(color: str) -> list[int]:
+    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def mixed(color: str, background: str, share: float) -> str:
+    """Return a colour laid over a background with this opacity."""
+    pairs = zip(_channels(color), _channels(background), strict=True)
+    return "#" + "".join(f"{round(share * over + (1 - share) * under):02X}" for over, under in pairs)
+
+
+def clear(color: str, opacity: float) -> str:
+    """Return a colour that lets through what is behind it."""
+    red, green, blue = _channels(color)
+    return f"rgba({red},{green},{blue},{opacity:g})"
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2)."""
+
+    def luminance(color: str) -> float:
+        shares = [channel / 255 for channel in _channels(color)]
+        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)

@@ -1,0 +1,124 @@
+"""Words on charts: how wide they are, how names are shortened, where labels stand so that none collide."""
+
+from __future__ import annotations
+
+import math
+import re
+import textwrap
+from collections.abc import Sequence
+from html import escape, unescape
+
+NARROW = 360
+"""Pixels of a chart on the narrowest screen; what fits there fits everywhere."""
+
+LINE = 1.25
+"""Height of a line of words, in font sizes."""
+
+_WIDTHS = {
+    0.20: " ",
+    0.27: "ijlI.,:;'|!()[]·",
+    0.34: "frt-/",
+    0.45: "csvxyz?*",
+    0.50: 'aegku0123456789+<>=−–$_~^"J',
+    0.55: "bdhnopqAEFLSTVXYZ`",
+    0.62: "BCDGHKNOPQRU&→←●◆■▲✖◇",
+    0.74: "wMW",
+    0.83: "m%",
+    0.95: "…@",
+}
+_LETTER = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
+_OTHERS = 0.62  # width of a letter that is not listed, in font sizes; of ideographs and the like 1
+_BOLD = 1.05
+
+
+def plain(words: str) -> str:
+    """Return words without their markup."""
+    return unescape(re.sub(r"<[^>]+>", "", words.replace("<br>", " ")))
+
+
+def width(words: str, size: float = 13) -> float:
+    """Return the pixels that words take in the font of the charts, a little more rather than less."""
+    bold = _BOLD if "<b>" in words else 1.0
+    lines = [unescape(re.sub(r"<[^>]+>", "", line)) for line in words.split("<br>")]
+    return bold * size * max(sum(_LETTER.get(one, _OTHERS if one < "⺀" else 1.0) for one in line) for line in lines)
+
+
+def fit(name: str, pixels: float, size: float = 13) -> str:
+    """Return a name as harmless text on one line that fits, shortened in its middle where it must be."""
+    flat = " ".join(name.split())
+    shown, kept = flat, len(flat)
+    while kept > 1 and _BOLD * width(escape(shown, quote=False), size) > pixels:
+        kept -= 1
+        shown = f"{flat[: kept // 2]}…{flat[len(flat) - (kept - 1) // 2 :]}"
+    return escape(shown, quote=False)  # plotly would not read &quot; back
+
+
+def short(name: str, longest: int = 18) -> str:
+    """Return a name from the user's table as harmless text of at most so many letters."""
+    return escape(name if len(name) <= longest else name[: longest - 1] + "…", quote=False)
+
+
+def plain_name(name: str, longest: int = 40) -> str:
+    """Return a name from the user's table for a sentence: one line of bounded length, not escaped."""
+    flat = " ".join(name.split())
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def lines_of(sentence: str, *, pixels: float, size: float = 13, most: int = 2) -> str:
+    """Return a sentence in harmless lines that fit; what is beyond `most` lines is cut."""
+    letters = len(sentence) + 1
+    while True:
+        lines = textwrap.wrap(sentence, width=letters, max_lines=most, placeholder="…", break_on_hyphens=False)
+        shown = "<br>".join(escape(line, quote=False) for line in lines)
+        if letters <= 2 or width(shown, size) * _BOLD <= pixels:
+            return shown
+        letters = min(letters - 1, max(map(len, lines)) - 1)
+
+
+def spread(wanted: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move label positions apart until neighbours are `gap` apart, keeping their order and staying in [low, high]."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    placed = [min(max(wanted[i], low), high) for i in order]
+    for i in range(1, len(placed)):
+        placed[i] = max(placed[i], placed[i - 1] + gap)
+    overflow = max(0.0, placed[-1] - high) if placed else 0.0
+    if overflow:
+        placed[-1] -= overflow
+        for i in range(len(placed) - 2, -1, -1):
+            placed[i] = min(placed[i], placed[i + 1] - gap)
+    result = [0.0] * len(wanted)
+    for rank, i in enumerate(order):
+        result[i] = placed[rank]
+    return result
+
+
+def kept(values: Sequence[float], first: Sequence[bool], room: int) -> list[int]:
+    """Return which of several labels stay where there is room for so many.
+
+    Those that come `first` stay, then the highest, the lowest, and the others in their order.
+    """
+    if len(values) <= room:
+        return list(range(len(values)))
+    ranked = sorted(range(len(values)), key=lambda i: values[i])
+    order = [i for i, one in enumerate(first) if one] + [ranked[-1], ranked[0]] + list(range(len(values)))
+    return sorted(list(dict.fromkeys(order))[:room])
+
+
+def apart(places: Sequence[float], words: Sequence[str], *, pixels: float, size: float = 12) -> list[int]:
+    """Return which marks of an axis can be named on the narrowest screen: the ends first, then from the left.
+
+    `places` are shares of the axis' length, which is `pixels` there.
+    """
+    chosen: list[int] = []
+    last = len(places) - 1
+    for i in sorted(range(len(places)), key=lambda i: (i not in (0, last), i)):
+        half = width(words[i], size) / 2
+        room = (half + width(words[j], size) / 2 + 6 - pixels * abs(places[i] - places[j]) for j in chosen)
+        if all(missing <= 0 for missing in room):
+            chosen.append(i)
+    return sorted(chosen)
+
+
+def known(values: Sequence[float]) -> list[float]:
+    """Return the values that were measured."""
+    return [value for value in values if not math.isnan(value)]
