@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,8 +21,9 @@ from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split, taught
 from core.errors import InputError
-from core.model_card.natural_models import FAMILIES, natural_models
+from core.model_card.natural_models import kept_columns, natural_models
 from core.model_card.published_counts import Floats
+from core.model_card.settings import FAMILIES, NATURAL, SETS, ReleaseSettings
 from core.seeds import child_generator
 from core.serialize import Result
 from core.subject import train_model
@@ -66,15 +67,8 @@ def _folds(sensitive: npt.NDArray[np.uint8], rng: np.random.Generator) -> npt.ND
     return fold
 
 
-MODELS = ("audited", "mixed", "seeds", "depths", "features", "tolerances", "given")
-"""Which models are released: the audited one alone; the audited one, then a family of natural models; or prediction
-columns that were handed in."""
-
 EVERYBODY_ELSE = "everybody else"
 """What those are called who are not in the group, where there are more than two groups."""
-
-SETS = ("test", "train")
-"""Whose numbers are published: the test records' (usual in a model card), or the training records'."""
 
 _RECORDS = re.compile(r"[\d,]+ records (without|with) .* are left out\.$")
 """Notes on records that the table holds and nobody can be told of."""
@@ -102,7 +96,7 @@ class ReleasedPeople(Result):
     sensitive: npt.NDArray[np.uint8] = field(repr=False)
     """(n,): 1 = the group, 0 = everybody else."""
     columns: pandas.DataFrame = field(repr=False)
-    """Features as they read, to say what the pinned have in common."""
+    """Features as they read, to say what disclosed people have in common."""
     left_out: tuple[str, ...] = ()
     """One sentence for each reason why records of the table are not looked at, with their number."""
     rows_read: int = 0
@@ -113,35 +107,46 @@ class ReleasedPeople(Result):
         """Number of people."""
         return int(self.labels.size)
 
+    def some(self, most: int, *, seed: int) -> ReleasedPeople:
+        """Return so many of the people, drawn with a seed; 0 is all."""
+        if not 0 < most < self.n:
+            return self
+        drawn = drawn_people(self.n, most, seed=seed)
+        return replace(
+            self,
+            rows=self.rows[drawn],
+            posterior=self.posterior[drawn],
+            predictions=self.predictions[:, drawn],
+            labels=self.labels[drawn],
+            sensitive=self.sensitive[drawn],
+            columns=self.columns.iloc[drawn].reset_index(drop=True),
+        )
+
 
 def released_people(
     config: AuditConfig,
     dataset: AuditDataset,
+    settings: ReleaseSettings,
     *,
-    models: str = "mixed",
-    count: int = 50,
-    on: str = "test",
-    group: int = 1,
     audited: npt.NDArray[np.uint8] | None = None,
     given: npt.NDArray[np.uint8] | None = None,
     names: Sequence[str] = (),
-    without: Sequence[str] = (),
     report: Callable[[int, int], None] | None = None,
 ) -> ReleasedPeople:
-    """Train attacker and models, one of `MODELS`, with the splits and seed of the config.
+    """Train attacker and models with the splits and seed of the config; what is published of them does not matter.
 
-    There are 1 to 200 models, the audited one included, and their numbers are about one of `SETS`. The group counts as
-    s = 1. The predictions of the audited model, shape (dataset.n,), may be handed in where they are at hand
+    The predictions of the audited model, shape (dataset.n,), may be handed in where they are at hand
     (`ModelFindings.predictions`); else it is trained. Prediction columns, shape (k, dataset.n), with their names are
-    for the models "given". No natural model sees the features `without`. `report` is called with (done, total); it may
-    raise `core.errors.Cancelled` to stop.
+    for the family "given". `report` is called with (done, total); it may raise `core.errors.Cancelled` to stop. Raises
+    `InputError` before anything is trained if there is no such family, group or feature.
     """
-    choice(models, MODELS, name="models")
-    if not 0 <= group < dataset.n_groups:
-        raise InputError(f"group must be from 0 to {dataset.n_groups - 1}, got {group!r}.")
+    family, count = choice(settings.family, FAMILIES, name="family"), settings.count
+    groups = dataset.group_names
+    group = groups.index(choice(settings.group or groups[1], groups, name="group"))
+    kept_columns(dataset, settings.without)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    rows = released_rows(config, dataset, on=on)
-    total = 2 + (count if models in FAMILIES else 0)
+    rows = released_rows(config, dataset, on=settings.on)
+    total = 2 + (count if family in NATURAL else 0)
 
     def tick(done: int) -> None:
         if report is not None:
@@ -150,31 +155,31 @@ def released_people(
     tick(0)
     posterior = np.ascontiguousarray(attacker_posteriors(dataset, splits, rows, seed=config.seed)[:, group])
     tick(1)
-    if models == "given":
+    if family == "given":
         predictions, called = _given(given, names, rows, dataset)
     else:
         own = audited if audited is not None else train_model(config, dataset, splits).predictions
         predictions, called = np.asarray(own)[None, rows], ("audited model",)
     tick(2)
-    if models in FAMILIES and count > 1:
-        family = natural_models(
+    if family in NATURAL and count > 1:
+        more, more_names = natural_models(
             dataset,
             splits,
             rows,
             count=count - 1,
-            family=models,
+            family=family,
             metric=config.metric,
-            without=without,
+            without=settings.without,
             seed=config.seed,
             report=lambda done, _: tick(2 + done),
         )
-        predictions, called = np.vstack([predictions, family.predictions]), (*called, *family.names)
+        predictions, called = np.vstack([predictions, more]), (*called, *more_names)
     tick(total)
-    return ReleasedPeople(
+    people = ReleasedPeople(
         title=dataset.title,
         attribute=dataset.roles.attribute,
-        group=dataset.group_names[group],
-        other=dataset.group_names[1 - group] if dataset.n_groups == 2 else EVERYBODY_ELSE,
+        group=groups[group],
+        other=groups[1 - group] if dataset.n_groups == 2 else EVERYBODY_ELSE,
         rows=rows,
         posterior=posterior,
         predictions=predictions,
@@ -185,13 +190,20 @@ def released_people(
         left_out=_left_out(dataset),
         rows_read=dataset.rows_read,
     )
+    return people.some(settings.people, seed=config.seed)
 
 
 def released_rows(config: AuditConfig, dataset: AuditDataset, *, on: str = "test") -> npt.NDArray[np.intp]:
     """Return the row numbers of the people whose numbers are published."""
-    choice(on, SETS, name="on")
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    return splits.test if on == "test" else splits.train
+    return splits.test if choice(on, SETS, name="on") == "test" else splits.train
+
+
+def drawn_people(n: int, most: int, *, seed: int) -> npt.NDArray[np.intp]:
+    """Return which of n people are looked at; 0 is all of them."""
+    if not 0 < most < n:
+        return np.arange(n)
+    return np.sort(child_generator(seed, "released people").choice(n, most, replace=False))
 
 
 def _left_out(dataset: AuditDataset) -> tuple[str, ...]:

@@ -7,7 +7,6 @@ turns; only fair models, over a sweep of tolerances, are told it while they lear
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,27 +16,15 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits
 from core.errors import InputError
 from core.model_card.release import MOST_MODELS
+from core.model_card.settings import NATURAL
 from core.models import fit_model
 from core.seeds import child_generator
-from core.serialize import Result
 from core.validation import choice
-
-FAMILIES = ("mixed", "seeds", "depths", "features", "tolerances")
-"""Resampled training records; tree depths; feature subsets; fair models over a sweep of tolerances; the first three
-in turn ("mixed")."""
 
 _DEPTHS = (4, 8, 12, 3, 6, 10, 14, 5, 7, 16)
 
 _TOLERANCES = 0.2
 """The sweep runs from 0 to here."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class NaturalModels(Result):
-    """Predictions of a family, one row a model, over the released records."""
-
-    predictions: npt.NDArray[np.uint8]
-    names: tuple[str, ...]
 
 
 def natural_models(
@@ -51,17 +38,17 @@ def natural_models(
     without: Sequence[str] = (),
     seed: int = 0,
     report: Callable[[int, int], None] | None = None,
-) -> NaturalModels:
-    """Train a family of 1 to 200 models on the training records and return its predictions on the released `rows`.
+) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
+    """Train 1 to 200 models on the training records; return their predictions (count, rows) and their names.
 
     The fair models of "tolerances" are fair in the metric; no model sees the features `without`. The first models of
     two counts are the same, but for "tolerances", whose sweep is as fine as the count. `report` is called with (done,
     count) and may raise `core.errors.Cancelled` to stop.
     """
-    choice(family, FAMILIES, name="family")
+    choice(family, NATURAL, name="family")
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST_MODELS:
         raise InputError(f"count must be a whole number from 1 to {MOST_MODELS}, got {count!r}.")
-    columns, train = _columns(dataset, without), splits.train
+    columns, train = kept_columns(dataset, without), splits.train
     x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
     predictions, names = [], []
     for i in range(count):
@@ -79,10 +66,11 @@ def natural_models(
         names.append(f"{i + 1} {name}")
     if report is not None:
         report(count, count)
-    return NaturalModels(predictions=np.array(predictions, dtype=np.uint8), names=tuple(names))
+    return np.array(predictions, dtype=np.uint8), tuple(names)
 
 
-def _columns(dataset: AuditDataset, without: Sequence[str]) -> npt.NDArray[np.intp]:
+def kept_columns(dataset: AuditDataset, without: Sequence[str]) -> npt.NDArray[np.intp]:
+    """Return the columns of all features but some."""
     for name in without:
         choice(name, dataset.feature_names, name="without")
     columns = np.array([j for j, name in enumerate(dataset.feature_names) if name not in without], dtype=np.intp)

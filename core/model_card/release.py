@@ -342,32 +342,32 @@ def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) 
     )
 
 
-def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumber:
-    """Check one typed number."""
+def check_number(model: str, name: str, value: float | tuple[float, float], *, models: Sequence[str] = ()) -> None:
+    """Refuse a typed number that cannot be one, whoever it is about; `models` are the names there are, if known.
+
+    A value is a number, or an interval (low, high) that holds it.
+    """
     told = f"{name} of {model}" if model else name
+    low, high = _interval(told, value)
     if name in SIZE_PARTS:
         if model:
             raise InputError(f"A group size belongs to no model, got {name} of {model!r}.")
-        return _typed_size(release, name, value)
+        if low != high or low != round(low) or low < 0:
+            raise InputError(f"{name} must be a whole number of people, got {_written(value)}.")
+        return
     if statistic_of(name) not in STATISTICS or (name in STATISTICS) != name.endswith("_gap"):
         raise InputError(f"A published number must be a gap, a rate ending in _1 or _0, or a size, got {name!r}.")
-    if model not in release.names:
-        raise InputError(f"A published number must belong to one of the {release.n_models} models, got {model!r}.")
-    part = part_of(name)
-    if part != "all" and release.labels is None:
-        raise InputError(f"labels must be given for {name}, which compares groups within a label.")
-    if not release.cells.size(part):
-        raise InputError(f"{name} needs people{part_name(part)}, got none among {release.n}.")
-    low, high = _interval(told, value)
-    if low == high and release.decimals is not None:
-        half = 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
-        low, high, middle = low - half, high + half, low
-    else:
-        middle = (low + high) / 2
+    if not model or (models and model not in models):
+        more = f" and {len(models) - _SHOWN} more" if len(models) > _SHOWN else ""
+        of = f" ({', '.join(models[:_SHOWN])}{more})" if models else ""
+        raise InputError(f"{name} must belong to a model of this card{of}, got {model!r}.")
     least = -1.0 if name.endswith("_gap") else 0.0
-    if not least <= middle <= 1.0:
-        raise InputError(f"{told} must be in [{least:g}, 1], got {middle:g}.")
-    return PublishedNumber(model=model, statistic=name, value=middle, low=max(low, least), high=min(high, 1.0))
+    if low < least or high > 1.0:
+        raise InputError(f"{told} must be in [{least:g}, 1], got {_written(value)}.")
+
+
+_SHOWN = 4
+"""Names of models that a sentence lists."""
 
 
 def _interval(told: str, value: Any) -> tuple[float, float]:
@@ -378,18 +378,33 @@ def _interval(told: str, value: Any) -> tuple[float, float]:
     if len(given) not in (1, 2) or not np.isfinite(given).all():
         raise InputError(f"{told} must be a number or an interval (low, high), got {value!r}.")
     if given[0] > given[-1]:
-        raise InputError(f"The interval of {told} must have its lower limit first, got {value!r}.")
+        raise InputError(f"The interval of {told} must have its lower limit first, got {_written(value)}.")
     return given[0], given[-1]
 
 
-def _typed_size(release: Release, name: str, value: Any) -> PublishedNumber:
-    low, high = _interval(name, value)
-    if name != "size" and release.labels is None:
-        raise InputError(f"labels must be given for {name}, which counts a group within a label.")
-    people = release.cells.size(SIZE_PARTS[name])
-    if low != high or low != round(low) or not 0 <= low <= people:
-        raise InputError(f"{name} must be a whole number from 0 to {people}, got {value!r}.")
-    return PublishedNumber(model="", statistic=name, value=low, low=low, high=high)
+def _written(value: Any) -> str:
+    return " to ".join(f"{limit:.12g}" for limit in np.atleast_1d(value))
+
+
+def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumber:
+    """Check one typed number against the people."""
+    check_number(model, name, value, models=release.names)
+    (low, high), part = _interval(name, value), part_of(name)
+    if part != "all" and release.labels is None:
+        raise InputError(f"labels must be given for {name}, which looks within a label.")
+    people = release.cells.size(part)
+    if name in SIZE_PARTS:
+        if low > people:
+            raise InputError(f"{name} must be at most {people}, the people there are, got {_written(value)}.")
+        return PublishedNumber(model="", statistic=name, value=low, low=low, high=low)
+    if not people:
+        raise InputError(f"{name} needs people{part_name(part)}, got none among {release.n}.")
+    middle = (low + high) / 2
+    if low == high and release.decimals is not None:
+        half = 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
+        low, high = low - half, high + half
+    least = -1.0 if name.endswith("_gap") else 0.0
+    return PublishedNumber(model=model, statistic=name, value=middle, low=max(low, least), high=min(high, 1.0))
 
 
 def _without_noise(release: Release, members: npt.NDArray[np.int64]) -> tuple[PublishedNumber, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.model_card import ReleasedPeople, ReleaseSettings, study
+from core.model_card import ReleasedPeople, ReleaseSettings, measure_card
 
 PEOPLE, MODELS, LIMIT_SECONDS = 15_000, 50, 2.0
 PLANS: dict[str, dict[str, Any]] = {
@@ -56,7 +56,7 @@ def main() -> None:
     taken = {}
     for name, plan in PLANS.items():
         start = time.process_time()
-        found = study(who, ReleaseSettings(count=MODELS, **plan))
+        found = measure_card(who, ReleaseSettings(count=MODELS, **plan))
         taken[name] = time.process_time() - start
         print(f"{name:<22} {taken[name]:>6.2f} s  {found.measured.bits.value:>6.1f} bits  {found.status}", flush=True)
     worst = max(seconds for name, seconds in taken.items() if "unknown" not in name)
