@@ -91,7 +91,7 @@ class Release(Result):
             ("cells", Cells.of(predictions, labels)),
         ):
             object.__setattr__(self, name, value)
-        _check_precision(self.decimals, self.epsilon, self.sizes)
+        check_precision(self.decimals, self.epsilon, self.sizes)
         for part in self.parts:
             if not self.cells.size(part):
                 told = next(name for name in self.statistics if part_of(name) == part)
@@ -162,36 +162,19 @@ class Release(Result):
         noise = _noisy_sums(self, members, rng)
         return Published(release=self, numbers=_with_noise(self, noise), noise=noise)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan without the people's records."""
-        return {
-            "n": self.n,
-            "n_models": self.n_models,
-            "names": list(self.names),
-            "statistics": list(self.statistics),
-            "sizes": self.sizes,
-            "decimals": self.decimals,
-            "epsilon": self.epsilon,
-        }
-
 
 def _prediction_matrix(predictions: Any) -> npt.NDArray[np.uint8]:
     """Return the predictions as a matrix of 0 and 1, one row a model."""
-    if isinstance(predictions, np.ndarray) and predictions.ndim == 2:
-        rows: Sequence[Any] = list(predictions)
-    else:
-        given = list(predictions) if isinstance(predictions, Iterable) else []
-        rows = given if not given or any(np.ndim(row) for row in given) else [given]
-        if not isinstance(predictions, Iterable) or any(np.ndim(row) == 0 for row in rows):
-            raise InputError(f"predictions must have one row of 0 and 1 a model, got {predictions!r:.60}.")
+    rows: list[Any] = list(predictions) if isinstance(predictions, Iterable) else []
+    rows = [rows] if rows and not np.ndim(rows[0]) else rows
+    if not isinstance(predictions, Iterable) or not all(np.ndim(row) for row in rows):
+        raise InputError(f"predictions must have one row of 0 and 1 a model, got {predictions!r:.60}.")
     if not 1 <= len(rows) <= MOST_MODELS:
         raise InputError(f"A release may hold 1 to {MOST_MODELS} models, got {len(rows)}.")
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
-        one, other = (next(i for i, row in enumerate(rows) if len(row) == m) for m in sorted(lengths)[:2])
         raise InputError(
-            f"All models must predict for the same people, got {len(rows[one])} predictions of model {one + 1} and "
-            f"{len(rows[other])} of model {other + 1}."
+            f"All models must predict for the same people, got {min(lengths)} and {max(lengths)} predictions."
         )
     if lengths == {0}:
         raise InputError("A release needs at least one person, got no predictions.")
@@ -218,7 +201,8 @@ def _model_names(names: Sequence[str] | None, k: int) -> tuple[str, ...]:
     return given
 
 
-def _check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -> None:
+def check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -> None:
+    """Refuse a precision that is none, or rounding beside noise."""
     if decimals is not None:
         whole = isinstance(decimals, (int, np.integer)) and not isinstance(decimals, bool)
         if not whole or not 0 <= decimals <= MOST_DECIMALS:
@@ -227,11 +211,13 @@ def _check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -
         return
     privacy_budget(epsilon)
     if decimals is not None:
-        raise InputError(f"A release is rounded or has privacy noise, got both decimals {decimals} and epsilon.")
+        raise InputError(
+            f"A release is rounded or has privacy noise, got both decimals {decimals} and epsilon {epsilon:g}."
+        )
     if not np.isfinite(epsilon):
         raise InputError("epsilon must be finite; leave it out for numbers without noise.")
     if not sizes:
-        raise InputError("A release with privacy noise publishes noisy group sizes too; sizes must be true.")
+        raise InputError("A release with privacy noise publishes noisy group sizes too; sizes must be true, got false.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,10 +307,6 @@ class Published(Result):
             raise InputError("At least one published number is needed, got none.")
         typed = [_typed(release, model, name, value) for (model, name), value in values.items()]
         return cls(release=release, numbers=tuple(sorted(typed, key=lambda number: number.statistic not in SIZE_PARTS)))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan and the numbers."""
-        return {"release": self.release.to_dict(), "numbers": [number.to_dict() for number in self.numbers]}
 
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a number: model, statistic, value, low, high."""

@@ -31,7 +31,7 @@ from core.model_card import (
 )
 from core.model_card.card_people import drawn_people, released_rows
 from core.model_card.published_counts import SIZE_PARTS, each_number
-from core.model_card.release import check_number
+from core.model_card.release import check_number, check_precision
 from core.model_card.settings import NATURAL
 from core.models import GIVEN
 from core.param import Param
@@ -119,7 +119,11 @@ def read_release(
             raise place_of("models").error("columns", "name columns", [])
         names = columns or (("audited model",) if family == "audited" else ())
         numbers = _numbers(read_list(content, "number", CARD_TABLES["[number]"], most=3 + 9 * MOST_MODELS), names)
-        _check_precision(found["publish"], typed=bool(numbers))
+        if numbers and "epsilon" in values:
+            rule = "be left out where numbers are typed; low and high say how precise each is"
+            raise place_of("publish").error("epsilon", rule, values["epsilon"])
+        with naming("[publish]"):
+            check_precision(values.get("decimals"), values.get("epsilon"), values.get("sizes", True))
         values["statistics"] = tuple(dict.fromkeys(values.get("statistics", ReleaseSettings().statistics)))
         count = values.get("count", 20) if family in NATURAL else len(columns) or 1
         return built(
@@ -140,20 +144,6 @@ def _replaced(content: dict[str, Any], instead: Mapping[str, Any]) -> dict[str, 
         if told and isinstance(table, dict):
             made[title] = {key: value for key, value in (table | told).items() if key not in told or value is not None}
     return made
-
-
-def _check_precision(publish: Mapping[str, Any], *, typed: bool) -> None:
-    """Refuse privacy noise beside what does not go with it."""
-    if "epsilon" not in publish:
-        return
-    place = place_of("publish")
-    if typed:
-        rule = "be left out where numbers are typed; low and high say how precise each is"
-        raise place.error("epsilon", rule, publish["epsilon"])
-    if not publish.get("sizes", True):
-        raise place.error("sizes", "be true with privacy noise, which comes on sizes too", False)
-    if "decimals" in publish:
-        raise place.error("epsilon", "be left out where decimals are told", publish["epsilon"])
 
 
 def _numbers(

@@ -15,7 +15,7 @@ import numpy as np
 
 from core.datasets import build_dataset, load, split
 from core.model_card import Published, Release, attacker_posteriors, measured, meter, pinned, project
-from core.model_card.natural_models import natural_models
+from core.model_card.card_people import natural_models
 
 __all__ = ["COUNTS", "HEAD", "PRECISIONS", "Split", "long_table", "row_of", "sizes_only", "splits_of"]
 

@@ -203,18 +203,15 @@ def population(n: int = 4000, k: int = 30, *, off: float = 0.0) -> Split:
 
 
 @pytest.mark.parametrize(("n", "k"), [(300, 30), (600, 20)])
-def test_where_people_settle_cards_are_tried_out_and_the_prediction_holds(n: int, k: int):
-    gains, predicted = drawn(population(), "s", n, k, 24)
-    assert 0.9 <= np.mean(gains) / predicted <= 1.15
-
-
-def test_the_formula_falls_short_where_people_settle():
-    gains, predicted = drawn(population(), "s", 300, 30, 24)
-    chosen = np.random.default_rng([8, 300, 30]).choice(4000, 300, replace=False)
+def test_where_people_settle_cards_are_tried_out_and_the_formula_falls_short(n: int, k: int):
     one = population()
-    release = Release(one.predictions[:, chosen], labels=one.labels[chosen])
-    assert np.mean(gains) / meter(one.posterior["s"][chosen], release).df_bits > 1.2
-    assert predict(one.posterior["s"][chosen], release).draws > 0 and predicted > 0
+    gains, predicted = drawn(one, "s", n, k, 24)
+    assert 0.9 <= np.mean(gains) / predicted <= 1.15
+    chosen = np.random.default_rng([8, n, k]).choice(4000, n, replace=False)
+    release = Release(one.predictions[:k, chosen], labels=one.labels[chosen])
+    formula = meter(one.posterior["s"][chosen], release).df_bits
+    assert predict(one.posterior["s"][chosen], release).draws > 0
+    assert np.mean(gains) / formula > (1.2 if n == 300 else 1.0)
 
 
 def test_where_hardly_anybody_settles_the_formula_is_kept():

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from core.errors import InputError
 from core.model_card import Published, Release, pinned, project
 from core.model_card.equations import equations
-from tests.release_cases import large_case, small_case
+from tests.release_cases import agreeing, large_case, small_case
 
 S = np.array([1, 1, 1, 1, 0, 0, 0, 0])
-
-
 Y = np.array([1, 1, 0, 0, 1, 1, 0, 0])
-
-
 H = np.array([[1, 1, 1, 0, 1, 0, 0, 0], [1, 0, 0, 0, 1, 1, 1, 0]])
 
 
@@ -60,18 +54,6 @@ def test_rounding_and_whole_people_settle_a_count():
     assert counts is not None
     assert counts.limits["all"].tolist() == [[3, 3], [1, 1]]
     assert counts.limits["label 1"].tolist() == [[2, 2], [1, 1]]
-
-
-def test_an_interval_of_counts():
-    rng = np.random.default_rng(0)
-    s, h = rng.integers(0, 2, 400), rng.integers(0, 2, 400)
-    true = int(s @ h)
-    counts = Release(h, statistics=("sp_gap",), decimals=1).publish(s).counts
-    assert counts is not None
-    low, high = counts.limits["all"][0]
-    assert low <= true <= high
-    n1 = int(s.sum())
-    assert high - low == pytest.approx(0.1 * n1 * (400 - n1) / 400, abs=2)  # about ten people
 
 
 def test_noise_is_of_the_scale_it_should_be_and_reproducible():
@@ -140,15 +122,6 @@ def typed(values: dict, **told) -> Published:
     return Published.from_values(Release(H, labels=Y, names=["a", "b"], **told), values)
 
 
-def test_typed_numbers_say_what_published_ones_say():
-    release = Release(H, labels=Y, names=["a", "b"])
-    published = release.publish(S)
-    again = Published.from_values(release, values(published))
-    assert published.counts is not None and again.counts is not None
-    for part, limits in published.counts.limits.items():
-        assert (again.counts.limits[part] == limits).all()
-
-
 def test_a_subset_may_be_typed_and_intervals_too():
     counts = typed({("", "size"): 4, ("a", "sp_gap"): (0.3, 0.6)}).counts
     assert counts is not None and counts.limits["all"][0].tolist() == [3, 3]
@@ -169,7 +142,7 @@ def test_a_subset_may_be_typed_and_intervals_too():
         (lambda: Release(H, labels=Y, statistics=("dp",)), "statistics must be one of"),
         (lambda: Release(H, labels=Y, statistics=()), "needs at least one of the statistics"),
         (lambda: Release(H, labels=Y, decimals=13), "decimals must be a whole number from 0 to 12, got 13"),
-        (lambda: Release(H, labels=Y, decimals=2, epsilon=1.0), "both decimals 2 and epsilon"),
+        (lambda: Release(H, labels=Y, decimals=2, epsilon=1.0), "both decimals and epsilon 1"),
         (lambda: Release(H, labels=Y, epsilon=0.0), "epsilon must be at least"),
         (lambda: Release(H, labels=Y, epsilon=1.0, sizes=False), "sizes must be true"),
         (lambda: Release(H, labels=Y, names=["a", "a"]), "Names of models must differ, got 'a'"),
@@ -237,19 +210,10 @@ def test_a_size_is_known_only_where_all_vectors_that_agree_have_it(precision: st
         case = small_case(seed, precision=precision, sizes=False)
         if case.release.n > 8:
             continue
-        numbers = [number.value for number in case.published.numbers]
-        agreeing = []
-        for vector in product((0, 1), repeat=case.release.n):
-            try:
-                told = case.release.publish(np.array(vector)).numbers
-            except InputError:
-                continue  # a group would be empty
-            if np.allclose([number.value for number in told], numbers, atol=1e-9):
-                agreeing.append(vector)
         assert case.published.counts is not None
         for part, size in case.published.counts.sizes.items():
             found += 1
-            assert sizes_of(case.release, np.array(agreeing), part) == {size}
+            assert sizes_of(case.release, np.array(agreeing(case)), part) == {size}
     assert found >= (5 if precision == "exact" else 1)
 
 
