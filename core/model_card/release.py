@@ -211,9 +211,7 @@ def check_precision(decimals: int | None, epsilon: float | None, sizes: bool) ->
         return
     privacy_budget(epsilon)
     if decimals is not None:
-        raise InputError(
-            f"A release is rounded or has privacy noise, got both decimals {decimals} and epsilon {epsilon:g}."
-        )
+        raise InputError(f"A release is rounded or has privacy noise, got decimals {decimals} and epsilon {epsilon:g}.")
     if not np.isfinite(epsilon):
         raise InputError("epsilon must be finite; leave it out for numbers without noise.")
     if not sizes:

@@ -146,7 +146,7 @@ def test_flags_stand_in_place_of_what_the_file_says(run: Run):
     for words, rule in (
         (
             ["--epsilon", "3"],
-            "card.toml: [publish]: A release is rounded or has privacy noise, got both",
+            "card.toml: [publish]: A release is rounded or has privacy noise, got",
         ),
         (["--decimals", "99"], "release: --decimals must be from 0 to 12, got 99."),
         (["--statistics", "beauty"], "release: --statistics must be some of sp_gap, "),

@@ -142,7 +142,7 @@ def test_a_subset_may_be_typed_and_intervals_too():
         (lambda: Release(H, labels=Y, statistics=("dp",)), "statistics must be one of"),
         (lambda: Release(H, labels=Y, statistics=()), "needs at least one of the statistics"),
         (lambda: Release(H, labels=Y, decimals=13), "decimals must be a whole number from 0 to 12, got 13"),
-        (lambda: Release(H, labels=Y, decimals=2, epsilon=1.0), "both decimals and epsilon 1"),
+        (lambda: Release(H, labels=Y, decimals=2, epsilon=1.0), "got decimals 2 and epsilon 1"),
         (lambda: Release(H, labels=Y, epsilon=0.0), "epsilon must be at least"),
         (lambda: Release(H, labels=Y, epsilon=1.0, sizes=False), "sizes must be true"),
         (lambda: Release(H, labels=Y, names=["a", "a"]), "Names of models must differ, got 'a'"),

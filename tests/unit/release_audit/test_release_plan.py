@@ -174,7 +174,7 @@ GAP = '[[number]]\nmodel = "audited model"\nstatistic = "sp_gap"\n'
 WRONG = {
     "schema = 2": "schema must be 1, got 2",
     "[publish]\nstatistics = ['gap']": "publish.statistics must be some of sp_gap",
-    "[publish]\ndecimals = 3\nepsilon = 1": "[publish]: A release is rounded or has privacy noise, got both",
+    "[publish]\ndecimals = 3\nepsilon = 1": "[publish]: A release is rounded or has privacy noise, got decimals 3 and",
     "[publish]\nstatistics = []": "publish.statistics must name at least one, got an empty list",
     "[publish]\nepsilon = 1\nsizes = false": "[publish]: A release with privacy noise publishes noisy group sizes too",
     "[publish]\ndecimals = 13": "publish.decimals must be from 0 to 12, got 13",
