@@ -394,10 +394,7 @@ def _without_noise(release: Release, members: npt.NDArray[np.int64]) -> tuple[Pu
         size = float(members[cells.inside(part)].sum())
         numbers.append(PublishedNumber(model="", statistic=name, value=size, low=size, high=size))
     for name in each_number(release.statistics):
-        part = part_of(name)
-        here = members * cells.inside(part)
-        counts, positives = (cells.predictions @ here).astype(np.float64), cells.positives(part).astype(np.float64)
-        values, half = value_of(name, counts, float(here.sum()), positives, cells.size(part)), 0.0
+        values, half = _values(release, members, name), 0.0
         if release.decimals is not None:
             values, half = np.round(values, release.decimals) + 0.0, 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
         numbers += [
@@ -405,6 +402,17 @@ def _without_noise(release: Release, members: npt.NDArray[np.int64]) -> tuple[Pu
             for model, value in zip(release.names, values.tolist(), strict=True)
         ]
     return tuple(numbers)
+
+
+def _values(release: Release, members: npt.NDArray[np.int64], name: str) -> Floats:
+    """Return one number of every model, exactly; nan where a group it compares has nobody."""
+    cells, part = release.cells, part_of(name)
+    here = members * cells.inside(part)
+    size, people = float(here.sum()), cells.size(part)
+    if size in (0.0, people):
+        return np.full(release.n_models, np.nan)
+    counts, positives = (cells.predictions @ here).astype(np.float64), cells.positives(part).astype(np.float64)
+    return value_of(name, counts, size, positives, people)
 
 
 def _noisy_sums(release: Release, members: npt.NDArray[np.int64], rng: np.random.Generator) -> NoisySums:
@@ -502,12 +510,7 @@ def disputed(published: Published, sensitive: npt.ArrayLike) -> tuple[Disputed, 
 def table_value(published: Published, number: PublishedNumber, s: npt.NDArray[np.uint8]) -> float:
     """Return what memberships (n,) give for one number; nan where a group it compares has nobody."""
     release = published.release
-    inside = release.mask(part_of(number.statistic))
-    size, people = float(s[inside].sum()), float(inside.sum())
+    members = release.cells.members(s)
     if number.statistic in SIZE_PARTS:
-        return size
-    if size in (0.0, people):
-        return math.nan
-    accepted = release.predictions[release.names.index(number.model)][inside]
-    counts, positives = np.array([float(accepted @ s[inside].astype(np.int64))]), float(accepted.sum())
-    return float(value_of(number.statistic, counts, size, positives, people)[0])
+        return float(members[release.cells.inside(part_of(number.statistic))].sum())
+    return float(_values(release, members, number.statistic)[release.names.index(number.model)])

@@ -163,14 +163,6 @@ def test_a_posterior_that_is_not_known_discloses_not_nobody(run: Run, monkeypatc
     assert "nobody of" not in text and "Even exact numbers" not in text and "Publish at most" not in text
 
 
-def test_two_answers_that_contradict_each_other(run: Run):
-    size, gap = '[[number]]\nstatistic = "size"\nvalue = 0\n', '[[number]]\nstatistic = "sp_gap"\nvalue = 0.5\n'
-    code, _, error = run(f'{CARD}{size}{gap}model = "audited model"')
-    assert code == 3 and error.splitlines()[-1] == (
-        "python -m core release: card.toml: [[number]]: sp_gap needs people of both groups, got none of group 1."
-    )
-
-
 BAD = {
     "[people]\ngroup = 'east'": "card.toml: group must be one of south, north, got 'east'",
     '[models]\nfamily = "given"\ncolumns = ["one", "three"]': (
@@ -263,11 +255,3 @@ def test_a_typed_number_that_the_table_contradicts_is_told(run: Run, tmp_path: P
     assert code in (0, 1) and "not what this table gives" not in text
     code, _, error = run(f"{CARD}{number.replace('audited model', '9 tree')}0")
     assert code == 3 and "sp_gap must belong to a model of this card (audited model, 1 " in error
-
-
-def test_records_without_a_prediction_are_counted(run: Run, monkeypatch: pytest.MonkeyPatch):
-    holes = table().frame.assign(one=table().frame["one"].astype(float))
-    holes.loc[:39, "one"] = np.nan
-    monkeypatch.setattr("core.cli.model_card.load_table", lambda *_, **__: replace(table(), frame=holes))
-    code, text, _ = run('[data]\ndataset = "demo"\n[models]\nfamily = "given"\ncolumns = ["one"]', "--no-advice")
-    assert code in (0, 1) and "\nOf 900 records of the table: 40 records without one are left out.\n" in text
