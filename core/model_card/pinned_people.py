@@ -80,11 +80,11 @@ def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayL
 
 
 DRAWS = 20
-"""Draws of the noise in which a budget has to pin nobody down. With three, budgets were advised of which up to half of
-all draws pin somebody; nobody in 20 means at most one draw in seven does (95% confidence, 1 − 0.05^(1/20))."""
+"""Draws of the noise in which a budget has to disclose nobody. With three, budgets were advised of which up to half of
+all draws disclose somebody; nobody in 20 means at most one draw in seven does (95% confidence, 1 − 0.05^(1/20))."""
 
 _ENOUGH = 3
-"""Draws after which a budget that has pinned somebody down needs no more."""
+"""Draws after which a budget that has disclosed somebody needs no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -163,7 +163,7 @@ def _numbers(
             check_number(*key, value, models=models)
             if key in found:
                 what = f"{one.statistic} of {one.model}" if one.model else one.statistic
-                raise InputError(f"{what} must not be told again: number {list(found).index(key) + 1} is it.")
+                raise InputError(f"{what} must be given once, number {list(found).index(key) + 1} gives it too.")
         found[key] = value
     return found
 

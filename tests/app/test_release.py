@@ -1,8 +1,13 @@
-"""Release in-process: whatever the controls say, the page says what core says."""
+"""Model card page in-process: whatever the controls say, the page says what core says.
+
+Small families, trained once for all tests.
+"""
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,32 +15,110 @@ import numpy as np
 import pytest
 
 import core.model_card
+from core.config import AuditConfig
 from core.datasets import demo_table
+from core.datasets.dataset import AuditDataset
 from core.datasets.roles import Roles
-from core.model_card import ReleaseSettings, advise, findings, release_of
+from core.fingerprint import fingerprint
+from core.model_card import (
+    ReleasedPeople,
+    ReleaseSettings,
+    ReleaseStudy,
+    advise,
+    drawn_again,
+    findings,
+    measure_card,
+    release_of,
+    released_people,
+)
 from core.release_audit.card_plan import read_release, release_text, study_of
-from pages.common import cached
+from pages.common import cached, release_card, state
 from pages.common.release_card import Card
 from tests import expected
 from tests.app.dashboard import Dashboard
-from tests.app.releasing import (
-    CONFIG,
-    COUNTS,
-    FIRST,
-    PEOPLE,
-    assert_tells,
-    card,
-    choose,
-    family,
-    finding,
-    once,
-    people,
-    told,
-    widget,
-)
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
-__all__ = ["family"]
+COUNTS = (1, 2, 4, 6)
+FIRST = 4
+PEOPLE = 200
+
+_SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")
+CONFIG = AuditConfig(dataset="demo", roles=expected.demo().roles, **{name: state.default(name) for name in _SETTINGS})
+"""The audit that the page opens with."""
+
+_people: dict[str, ReleasedPeople] = {}
+
+
+@pytest.fixture
+def family(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most six models, of which four are trained at first, about 200 people."""
+    monkeypatch.setattr(release_card, "COUNTS", COUNTS)
+    monkeypatch.setattr(release_card, "_SWEEP", 2)
+    monkeypatch.setattr(release_card, "FIRST", FIRST)
+    monkeypatch.setattr(release_card, "_FIRST_PEOPLE", PEOPLE)
+    monkeypatch.setattr(core.model_card, "released_people", once)
+
+
+def once(config: AuditConfig, dataset: AuditDataset, settings: ReleaseSettings, **more: Any) -> ReleasedPeople:
+    """Return the people like `core.model_card.released_people`, or those that another test has made ready."""
+    report: Callable[[int, int], None] = more.pop("report", lambda done, total: None)
+    more["audited"] = expected.model().predictions if dataset.n == expected.demo().n else None  # one for all
+    key = fingerprint(dataset.fingerprint, config, settings, [(name, more[name]) for name in sorted(more)])
+    if key not in _people:
+        _people[key] = released_people(config, dataset, settings, report=report, **more)
+    report(1, 1)
+    return _people[key]
+
+
+def people(family: str = "mixed", most: int = PEOPLE, *, models_count: int = FIRST) -> ReleasedPeople:
+    """Return the demo's people as the page makes them ready."""
+    whole = once(CONFIG, expected.demo(), ReleaseSettings(family=family, count=models_count))
+    return whole.some(most, seed=CONFIG.seed)
+
+
+def card(family: str = "mixed", most: int = PEOPLE, models_count: int = FIRST, **settings: Any) -> ReleaseStudy:
+    """Return the card of the demo with the page's settings but for these."""
+    told = {"family": family, "people": most, "count": FIRST, "decimals": None, "seed": 42} | settings
+    return drawn_again(measure_card(people(family, most, models_count=models_count), ReleaseSettings(**told)))
+
+
+def widget(dashboard: Dashboard, key: str) -> Any:
+    """Return the control whose key begins like this."""
+    test = dashboard.test
+    for widgets in (test.selectbox, test.select_slider, test.button_group, test.toggle, test.multiselect):
+        for one in widgets:
+            if (one.key or "").startswith(key):
+                return one
+    raise AssertionError(f"no control {key}")
+
+
+def choose(dashboard: Dashboard, **chosen: object) -> Dashboard:
+    """Set controls by the beginning of their key, and look at the page after each."""
+    for key, value in chosen.items():
+        widget(dashboard, key).set_value(value)
+        dashboard.settle()
+    return dashboard
+
+
+def told(dashboard: Dashboard) -> str:
+    """Return all text but the explanations, as it is read."""
+    words = " ".join([*dashboard.texts, *(caption.value for caption in dashboard.test.caption)])
+    return re.sub(r"\\(.)", r"\1", words)
+
+
+def finding(dashboard: Dashboard) -> str:
+    """Return the finding with its grey line, as it is read."""
+    return re.sub(r"\\(.)", r"\1", dashboard.finding)
+
+
+def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
+    """Check that the page says what core found: the headline, and whether chance explains the gain."""
+    headline, gain = findings.headline(found), findings.information_gain(found)
+    assert finding(dashboard).startswith(f"## {headline.point}"), finding(dashboard)
+    assert headline.evidence in finding(dashboard) and finding(dashboard).endswith(
+        headline.so_what or headline.evidence
+    )
+    assert gain.evidence in told(dashboard) and gain.so_what in told(dashboard)
 
 
 def test_opens_with_a_family_metered_and_measured(dashboard: Dashboard, family: None):

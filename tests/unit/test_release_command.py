@@ -135,7 +135,7 @@ def test_typed_numbers(run: Run, tmp_path: Path):
     typed = json.loads(out.read_text("utf-8"))
     assert typed["measured"]["bits"]["value"] == pytest.approx(study.measured.bits.value, abs=1e-6)
     code, _, error = run(CARD + '[[number]]\nstatistic = "size"\nvalue = 50\n' + numbers)
-    assert code == 3 and "[number 2]: size must not be told again: number 1 is it." in error
+    assert code == 3 and "[number 2]: size must be given once, number 1 gives it too." in error
 
 
 def test_flags_stand_in_place_of_what_the_file_says(run: Run):

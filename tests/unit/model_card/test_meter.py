@@ -37,25 +37,20 @@ def test_one_number_by_hand():
     assert found.share == pytest.approx(found.joint_bits / 4)
 
 
-def test_rounding_leaves_a_twelfth_of_the_step_squared():
-    n = 1000
-    h = (np.arange(n) < 400).astype(int)
-    q = np.full(n, 0.5)
-    step = 0.01 * 500 * 500 / 1000  # people a hundredth of the gap is
-    r = np.diag([LATTICE, step**2 / 12])
+@pytest.mark.parametrize(
+    ("told", "r"),
+    [
+        ({"decimals": 2}, (LATTICE, (0.01 * 500 * 500 / 1000) ** 2 / 12)),  # of the people a hundredth of the gap is
+        ({"epsilon": 0.5}, (2 * (2 / 0.5) ** 2,) * 2),  # one size and one count share the budget
+    ],
+)
+def test_precision_counts_by_the_variance_it_leaves_open(told: dict, r: tuple[float, float]):
+    h, q = (np.arange(1000) < 400).astype(int), np.full(1000, 0.5)
     k = 0.25 * np.array([[1000.0, 400.0], [400.0, 400.0]])
-    found = meter(q, Release(h, statistics=("sp_gap",), decimals=2))
-    assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
+    found = meter(q, Release(h, statistics=("sp_gap",), **told))
+    assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + np.diag(r))) / (2 * LN2))
+    assert found.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + np.diag(1 / np.array(r)) @ k)))
     assert meter(q, Release(h, statistics=("sp_gap",), decimals=6)) == meter(q, Release(h, statistics=("sp_gap",)))
-
-
-def test_noise_counts_by_its_variance():
-    n, epsilon = 1000, 0.5
-    h = (np.arange(n) < 400).astype(int)
-    k = 0.25 * np.array([[1000.0, 400.0], [400.0, 400.0]])
-    r = 2 * (2 / epsilon) ** 2 * np.eye(2)  # one size and one count share the budget
-    found = meter(np.full(n, 0.5), Release(h, statistics=("sp_gap",), epsilon=epsilon))
-    assert found.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + np.linalg.inv(r) @ k)))
 
 
 def test_a_number_that_follows_from_others_counts_once():

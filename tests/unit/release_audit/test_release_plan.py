@@ -207,10 +207,10 @@ WRONG = {
     f"[[number]]\nstatistic = 'size'\nvalue = 1{'0' * 400}": "number 1.value must be a finite number, got a number of",
     "[[number]]\nstatistic = 'size'\nlow = 3\nhigh = 4": "size must be a whole number of people, got 3 to 4.",
     "[[number]]\nstatistic = 'size'\nvalue = 100\n[[number]]\nstatistic = 'size'\nvalue = 101": (
-        "[number 2]: size must not be told again: number 1 is it."
+        "[number 2]: size must be given once, number 1 gives it too."
     ),
     f"{GAP}value = 0.1\n{GAP}low = 0\nhigh = 0.25": (
-        "[number 2]: sp_gap of audited model must not be told again: number 1 is it."
+        "[number 2]: sp_gap of audited model must be given once, number 1 gives it too."
     ),
     f"{GAP}value = 0.1\n[publish]\nepsilon = 2": "publish.epsilon must be left out where numbers are typed",
     "number = 3": "number must be a list of tables, got 3",
