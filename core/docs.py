@@ -28,7 +28,7 @@ def studies() -> dict[str, tuple[type, str]]:
     from core.config import AuditConfig
     from core.desk import AskSettings, Columns, RegisterSettings
     from core.membership.settings import MembershipSettings
-    from core.model_card.study import ReleaseSettings
+    from core.model_card.settings import ReleaseSettings
     from core.queries import Answering, Asking, RevealSettings
     from core.sweep import SweepSettings
     from core.sweep.landscape import LandscapePlan

@@ -1,93 +1,167 @@
-"""Release: what the fairness numbers of a model card give away, and whom they pin down."""
+"""Model card: what an attacker infers from published fairness numbers, and whose attribute is disclosed."""
 
 from pages.common import shell
 
 shell.guard()
 
+from typing import Any
+
 import streamlit as st
 
 from core.errors import InputError
+from core.estimates import count
 from pages.common import cached, panels, state, wording
 from pages.common import release_card as cards
-from pages.common import release_words as words
+from pages.common.background import want
 
 shell.head("release", badge=wording.synthetic_badge(state.dataset_name()))
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles or table.roles[0])
 
-from core.charts import draw_fullness, draw_pinned, draw_release_bits
-from core.model_card import unpredicted
+from core.charts import draw_fullness, draw_in_common, draw_pinned, draw_precisions, draw_recognised, draw_release_bits
+from core.model_card import DRAWS, Advice, ReleaseStudy, findings
+from core.release_audit.card_plan import release_text
+from core.study import Finding
 
 colours = shell.palette()
 opening = st.empty()
 try:
     row = st.columns([25, 23, 24, 18], gap="small", vertical_alignment="bottom")
-    models = cards.models(row, config, table, dataset)
-    precision = cards.precision(row[2:], config.seed)
-    audited = cards.ReleaseWork(config, table, dataset, models)
+    settings = cards.controls(row, config, table, dataset)
+    card = cards.Card(config, table, dataset, settings)
 except InputError as error:
     panels.problem(str(error))
     st.stop()
-if not precision.statistics:
+if not settings.statistics:
     panels.problem("Choose at least one statistic: this card says nothing.")
     st.stop()
 
 
+def words(*sentences: str) -> str:
+    """Return sentences as they are shown: names of a user's table are harmless."""
+    return shell.escape(" ".join(filter(None, sentences)))
+
+
+def heading(finding: Finding) -> str:
+    """Return a finding as the heading of its chart."""
+    return words(finding.point.rstrip("."))
+
+
+def advice(now: ReleaseStudy) -> dict[str, Any]:
+    """Draw the safe precision, or how far the search is; returns the table behind it."""
+    work, models = card.advice(now), "one model" if now.n_models == 1 else f"{now.n_models} models"
+    want(work, patience=0.0)
+    quantity = f"People disclosed by a card of {models}; with noise, the most in up to {DRAWS} draws"
+    found: Advice | None = work.result
+    if found is None:
+        shell.whisper("Which precision discloses nobody", quantity)
+        cards.watch(work, "Trying precisions", "Stopped. Go on with the advice")
+        return {}
+    drawn = draw_precisions(found, (settings.decimals, settings.epsilon), colours)
+    panels.titled("Which precision discloses nobody", quantity, drawn, key="release_advice_chart")
+    advised = findings.advice(found, now)
+    st.markdown(f"**{words(advised.point)}** {words(*advised.caveats)}")
+    return {"Precisions tried": drawn.table}
+
+
+def in_common(now: ReleaseStudy) -> dict[str, Any]:
+    """Draw what disclosed people share, and return the tables behind it."""
+    import pandas as pd
+
+    title, certain = "What disclosed people have in common", findings.near_certain(now)
+    if not now.pinned.count:
+        shell.whisper(title, words(certain.point, certain.evidence, *certain.caveats))
+        return {}
+    quantity = "Shares among the disclosed (●) and the rest (○)"
+    drawn = panels.titled(title, quantity, draw_in_common(now, colours), key="release_common_chart")
+    st.caption(words(certain.so_what, "The numbers treat people with the same label and predictions as one."))
+    sizes = pd.DataFrame(now.in_common.cell_sizes, columns=["people alike", "disclosed among them"])
+    return {title: drawn.table, "People with the same label and predictions": sizes}
+
+
+def guide(now: ReleaseStudy) -> str:
+    """Explain the page."""
+    return (
+        f"Each published number is a sum over everybody's {shell.escape(now.people.attribute)}: a linear equation with "
+        f"{count(now.n)} unknowns. The attacker knows everybody's features, label and predictions. Gradient boosting "
+        "on other people gives them a calibrated probability for each person, and the equations move it.\n\n"
+        f"**Near-certain inference.** {words(findings.DISCLOSED)} Averages hide these people: similar models differ in "
+        "single people, and so do their numbers.\n\n"
+        "**Information gain.** By how many bits the numbers shorten a description of everybody's attribute. "
+        f"{words(*findings.information_gain(now).caveats)}\n\n"
+        "**What it does not show.** Attackers may know more. Rounding promises nothing; leaving out group sizes hides "
+        "little. Only DP noise bounds what others learn, and only if nobody can draw it again: here it comes from the "
+        "seed, so do not publish these numbers.\n\n"
+        "Sources: measures and experiment are FairLeak's own. Information projection: Csiszár, I. (1975), "
+        "*I-Divergence Geometry of Probability Distributions and Minimization Problems*."
+    )
+
+
 @st.fragment
-def told() -> None:
+def draw() -> None:
     """Draw everything that follows the number of models."""
-    wanted = cards.number_of_models(models)
-    people = audited.people(wanted)
-    card = cards.Card(audited, people, precision)
-    now = card.drawn(wanted)
+    wanted = card.wanted
+    people = card.people(wanted)
+    studies = card.studies(people)
+    now = card.drawn(next((study for study in studies if study.n_models == wanted), studies[-1]))
+    headline, gain, average = findings.headline(now), findings.information_gain(now), findings.average_accuracy(now)
     with opening:
-        shell.finding(*words.finding(now, people))
+        shell.finding(words(headline.point), words(headline.evidence, headline.so_what))
     if now.status != "converged":
-        panels.problem(now.reason, point="Not to be relied on.")
-    group = f"“{shell.escape(now.group)}” ({shell.escape(now.attribute)})"
+        panels.problem(now.reason, point="Not reliable.")
+    group = f"“{shell.escape(people.group)}” ({shell.escape(people.attribute)})"
     left, right = st.columns([3, 2], gap="large")
     with left:
         moved = panels.titled(
-            "Who is pinned down",
-            f"Everybody's probability of {group}; on the dotted line nothing was learned; shaded: unsure before, "
-            "settled after",
+            "Who is exposed",
+            f"Everybody's probability of {group}; dotted: nothing learned; shaded: near-certain inference",
             draw_pinned(people, now, colours),
             key="release_people_chart",
         )
-        st.caption(words.distance())
-        if sentence := words.left_out(people):
-            st.caption(sentence)
+        st.caption(words(*headline.caveats))
     with right:
         bits = panels.titled(
-            "More models, more bits",
-            "Gain of the attacker in bits: measured (95% interval) and predicted",
-            draw_release_bits(card.studies, now, colours, counts=models.counts),
+            "Information gain by number of models",
+            "Bits in total: measured (95% CI) and expected",
+            draw_release_bits(studies, now, colours, counts=card.counts),
             key="release_bits_chart",
         )
-        cards.number_slider(models, wanted)
-        if sentence := unpredicted(now):
-            st.caption(sentence)
+        card.slider(wanted)
+        if gain.evidence:
+            st.caption(words(gain.so_what, gain.evidence))
         if now.n_models < wanted:
-            cards.watch(audited.whole, f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
-    tables = {"People pinned down": moved.table, "By the number of models": bits.table}
+            cards.watch(card.whole, f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
+    tables = {"People disclosed": moved.table, "By the number of models": bits.table}
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tables |= cards.advice_part(card, now)
+        tables |= advice(now)
     with right:
-        fullness = draw_fullness(card.studies, now, colours, counts=models.counts)
-        panels.titled(*words.fullness_chart(now), fullness, key="release_fullness_chart")
+        resolved = findings.uncertainty_resolved(now)
+        fullness = draw_fullness(studies, now, colours, counts=card.counts)
+        panels.titled(heading(resolved), words(resolved.evidence), fullness, key="release_fullness_chart")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tables |= cards.in_common_part(now)
+        tables |= in_common(now)
     with right:
-        tables |= cards.recognised_part(now)
+        quantity = "People inferred correctly before (○) and after (●), 95% CI"
+        drawn = panels.titled(heading(average), quantity, draw_recognised(now, colours), key="release_named_chart")
+        tables["Accuracy"] = drawn.table
     left, right = st.columns(2, gap="large")
     with left:
-        panels.how_to_read(words.guide(now))
+        panels.how_to_read(guide(now))
     with right:
-        tables |= {words.numbers(now): now.published.to_frame(), "Every figure": now.to_frame()}
-        panels.numbers(tables, key="release")
-        cards.download(cards.card_plan(config, table, dataset, models, precision, now.n_models))
+        name = "The published numbers" if now.published.noise is None else "One draw of the numbers, not for publishing"
+        panels.numbers(tables | {name: now.published.to_frame(), "Every figure": now.to_frame()}, key="release")
+        if (plan := card.plan(now.n_models)) is not None:
+            panels.download(
+                "Card (TOML)",
+                lambda: release_text(plan).encode("utf-8"),
+                "card.toml",
+                key="download_card",
+                mime="application/toml",
+                icon=":material/checklist:",
+                help="For python -m core release card.toml: the same card of the same models, about the same people.",
+            )
 
 
-told()
+draw()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from core.errors import InputError
 from core.model_card import Published, Release
 
-__all__ = ["Case", "large_case", "small_case"]
+__all__ = ["Case", "agreeing", "large_case", "small_case"]
 
 GAPS = ("sp_gap", "tpr_gap", "fpr_gap")
 RATES = ("sp_rate", "tpr_rate", "fpr_rate")
@@ -68,3 +70,17 @@ def large_case(seed: int, *, n: int = 1000, k: int = 10, **told: Any) -> Case:
         release=release,
         published=release.publish(sensitive, rng=rng),
     )
+
+
+def agreeing(case: Case) -> list[tuple[int, ...]]:
+    """Return all vectors that would have been published the same, told by publishing them."""
+    wanted = [number.value for number in case.published.numbers]
+    found = []
+    for vector in product((0, 1), repeat=case.release.n):
+        try:
+            told = [number.value for number in case.release.publish(np.array(vector)).numbers]
+        except InputError:
+            continue  # a group would be empty
+        if np.allclose(told, wanted, atol=1e-9):
+            found.append(vector)
+    return found

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, study
+from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, measure_card
 
 __all__ = ["card", "people"]
 
@@ -42,4 +42,4 @@ def people(n: int = 300, k: int = 12, *, seed: int = 3) -> ReleasedPeople:
 @cache
 def card(count: int, *, decimals: int | None = None, epsilon: float | None = None, n: int = 300) -> ReleaseStudy:
     """Return the card of the first so many models."""
-    return study(people(n), ReleaseSettings(count=count, decimals=decimals, epsilon=epsilon))
+    return measure_card(people(n), ReleaseSettings(count=count, decimals=decimals, epsilon=epsilon))

@@ -1,6 +1,6 @@
 """The release meter: how much a set of published fairness numbers tells about people's sensitive attribute.
 
-Somebody knows everybody's features and the predictions of one or many models, and so has a posterior over the
+An attacker knows everybody's features and the predictions of one or many models, and so has a posterior over the
 attribute of each of n people. A model card publishes gaps, rates and group sizes. Each number is a linear equation in
 the memberships s, exact, within an interval (rounded) or with a variance (privacy noise). From there:
 
@@ -8,26 +8,18 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
   attacker will gain;
 - `project` moves the posterior the least that the numbers ask for;
 - `measured` and `pinned` compare with the truth where it is at hand;
-- `advise` finds the finest precision that pins nobody down.
+- `advise` finds the finest precision that discloses nobody;
+- `measure_card` does all of it for one card, `findings` words it, and `study.STUDY` does so for an audited model.
 """
 
-from core.model_card.advice import Advice, Tried, advise
 from core.model_card.card_people import ReleasedPeople, attacker_posteriors, released_people
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
+from core.model_card.leakage import ReleaseStudy, drawn_again, measure_card, release_of
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
-from core.model_card.pinned_people import DRAWS, Draws, InCommon, Pinned, in_common, pinned
+from core.model_card.pinned_people import DRAWS, Advice, Draws, InCommon, Pinned, Tried, advise, in_common, pinned
 from core.model_card.published_counts import STATISTIC_TITLES, STATISTICS
 from core.model_card.release import MOST_MODELS, Published, Release
-from core.model_card.study import (
-    ReleaseSettings,
-    ReleaseStudy,
-    dispute,
-    drawn_again,
-    release_of,
-    settled_as_most,
-    study,
-    unpredicted,
-)
+from core.model_card.settings import ReleaseSettings
 
 __all__ = [
     "DISTANCE_MEDIAN",
@@ -51,9 +43,9 @@ __all__ = [
     "Tried",
     "advise",
     "attacker_posteriors",
-    "dispute",
     "drawn_again",
     "in_common",
+    "measure_card",
     "measured",
     "meter",
     "pinned",
@@ -61,7 +53,4 @@ __all__ = [
     "project",
     "release_of",
     "released_people",
-    "settled_as_most",
-    "study",
-    "unpredicted",
 ]

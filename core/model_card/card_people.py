@@ -4,13 +4,17 @@ The posterior before the release is gradient boosting on other people, cross-fit
 little in the mean gains bits from the group sizes alone, so calibration matters more here than elsewhere: five strong
 adversaries each leave out a fifth of the records the attacker knows; what they say of the records they left out
 calibrates their mean.
+
+Natural models are what a developer trains on the way to one model. None of them sees the attribute when it predicts.
+Trees, gradient boosting, logistic regressions and small forests take turns; only fair models, over a sweep of
+tolerances, have it while they learn.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,12 +25,14 @@ from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split, taught
 from core.errors import InputError
-from core.model_card.natural_models import FAMILIES, natural_models
 from core.model_card.published_counts import Floats
+from core.model_card.release import MOST_MODELS
+from core.model_card.settings import FAMILIES, NATURAL, SETS, ReleaseSettings
+from core.models import fit_model
 from core.seeds import child_generator
 from core.serialize import Result
 from core.subject import train_model
-from core.validation import binary_array, choice
+from core.validation import choice
 
 if TYPE_CHECKING:
     import pandas
@@ -66,15 +72,8 @@ def _folds(sensitive: npt.NDArray[np.uint8], rng: np.random.Generator) -> npt.ND
     return fold
 
 
-MODELS = ("audited", "mixed", "seeds", "depths", "features", "tolerances", "given")
-"""Which models are released: the audited one alone; the audited one, then a family of natural models; or prediction
-columns that were handed in."""
-
 EVERYBODY_ELSE = "everybody else"
 """What those are called who are not in the group, where there are more than two groups."""
-
-SETS = ("test", "train")
-"""Whose numbers are published: the test records' (usual in a model card), or the training records'."""
 
 _RECORDS = re.compile(r"[\d,]+ records (without|with) .* are left out\.$")
 """Notes on records that the table holds and nobody can be told of."""
@@ -102,7 +101,7 @@ class ReleasedPeople(Result):
     sensitive: npt.NDArray[np.uint8] = field(repr=False)
     """(n,): 1 = the group, 0 = everybody else."""
     columns: pandas.DataFrame = field(repr=False)
-    """Features as they read, to say what the pinned have in common."""
+    """Features as they read, to say what disclosed people have in common."""
     left_out: tuple[str, ...] = ()
     """One sentence for each reason why records of the table are not looked at, with their number."""
     rows_read: int = 0
@@ -113,35 +112,46 @@ class ReleasedPeople(Result):
         """Number of people."""
         return int(self.labels.size)
 
+    def some(self, most: int, *, seed: int) -> ReleasedPeople:
+        """Return so many of the people, drawn with a seed; 0 is all."""
+        if not 0 < most < self.n:
+            return self
+        drawn = drawn_people(self.n, most, seed=seed)
+        return replace(
+            self,
+            rows=self.rows[drawn],
+            posterior=self.posterior[drawn],
+            predictions=self.predictions[:, drawn],
+            labels=self.labels[drawn],
+            sensitive=self.sensitive[drawn],
+            columns=self.columns.iloc[drawn].reset_index(drop=True),
+        )
+
 
 def released_people(
     config: AuditConfig,
     dataset: AuditDataset,
+    settings: ReleaseSettings,
     *,
-    models: str = "mixed",
-    count: int = 50,
-    on: str = "test",
-    group: int = 1,
     audited: npt.NDArray[np.uint8] | None = None,
     given: npt.NDArray[np.uint8] | None = None,
     names: Sequence[str] = (),
-    without: Sequence[str] = (),
     report: Callable[[int, int], None] | None = None,
 ) -> ReleasedPeople:
-    """Train attacker and models, one of `MODELS`, with the splits and seed of the config.
+    """Train attacker and models with the splits and seed of the config; what is published of them does not matter.
 
-    There are 1 to 200 models, the audited one included, and their numbers are about one of `SETS`. The group counts as
-    s = 1. The predictions of the audited model, shape (dataset.n,), may be handed in where they are at hand
+    The predictions of the audited model, shape (dataset.n,), may be handed in where they are at hand
     (`ModelFindings.predictions`); else it is trained. Prediction columns, shape (k, dataset.n), with their names are
-    for the models "given". No natural model sees the features `without`. `report` is called with (done, total); it may
-    raise `core.errors.Cancelled` to stop.
+    for the family "given". `report` is called with (done, total); it may raise `core.errors.Cancelled` to stop. Raises
+    `InputError` before anything is trained if there is no such family, group or feature.
     """
-    choice(models, MODELS, name="models")
-    if not 0 <= group < dataset.n_groups:
-        raise InputError(f"group must be from 0 to {dataset.n_groups - 1}, got {group!r}.")
+    family, count = choice(settings.family, FAMILIES, name="family"), settings.count
+    groups = dataset.group_names
+    group = groups.index(choice(settings.group or groups[1], groups, name="group"))
+    kept_columns(dataset, settings.without)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    rows = released_rows(config, dataset, on=on)
-    total = 2 + (count if models in FAMILIES else 0)
+    rows = released_rows(config, dataset, on=settings.on)
+    total = 2 + (count if family in NATURAL else 0)
 
     def tick(done: int) -> None:
         if report is not None:
@@ -150,31 +160,31 @@ def released_people(
     tick(0)
     posterior = np.ascontiguousarray(attacker_posteriors(dataset, splits, rows, seed=config.seed)[:, group])
     tick(1)
-    if models == "given":
-        predictions, called = _given(given, names, rows, dataset)
+    if family == "given":
+        predictions, called = _given(given, names, rows, dataset.n)
     else:
         own = audited if audited is not None else train_model(config, dataset, splits).predictions
         predictions, called = np.asarray(own)[None, rows], ("audited model",)
     tick(2)
-    if models in FAMILIES and count > 1:
-        family = natural_models(
+    if family in NATURAL and count > 1:
+        more, more_names = natural_models(
             dataset,
             splits,
             rows,
             count=count - 1,
-            family=models,
+            family=family,
             metric=config.metric,
-            without=without,
+            without=settings.without,
             seed=config.seed,
             report=lambda done, _: tick(2 + done),
         )
-        predictions, called = np.vstack([predictions, family.predictions]), (*called, *family.names)
+        predictions, called = np.vstack([predictions, more]), (*called, *more_names)
     tick(total)
-    return ReleasedPeople(
+    people = ReleasedPeople(
         title=dataset.title,
         attribute=dataset.roles.attribute,
-        group=dataset.group_names[group],
-        other=dataset.group_names[1 - group] if dataset.n_groups == 2 else EVERYBODY_ELSE,
+        group=groups[group],
+        other=groups[1 - group] if dataset.n_groups == 2 else EVERYBODY_ELSE,
         rows=rows,
         posterior=posterior,
         predictions=predictions,
@@ -185,13 +195,20 @@ def released_people(
         left_out=_left_out(dataset),
         rows_read=dataset.rows_read,
     )
+    return people.some(settings.people, seed=config.seed)
 
 
 def released_rows(config: AuditConfig, dataset: AuditDataset, *, on: str = "test") -> npt.NDArray[np.intp]:
     """Return the row numbers of the people whose numbers are published."""
-    choice(on, SETS, name="on")
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    return splits.test if on == "test" else splits.train
+    return splits.test if choice(on, SETS, name="on") == "test" else splits.train
+
+
+def drawn_people(n: int, most: int, *, seed: int) -> npt.NDArray[np.intp]:
+    """Return which of n people are looked at; 0 is all of them."""
+    if not 0 < most < n:
+        return np.arange(n)
+    return np.sort(child_generator(seed, "released people").choice(n, most, replace=False))
 
 
 def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
@@ -203,22 +220,13 @@ def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
 
 
 def _given(
-    given: npt.NDArray[np.uint8] | None,
-    names: Sequence[str],
-    rows: npt.NDArray[np.intp],
-    dataset: AuditDataset,
+    given: npt.NDArray[np.uint8] | None, names: Sequence[str], rows: npt.NDArray[np.intp], n: int
 ) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
     """Return the prediction columns that were handed in, for the released records."""
-    columns = [] if given is None else list(given)
-    if not columns:
-        raise InputError("A release of given models needs at least one column of predictions, got none.")
-    for i, column in enumerate(columns):
-        if len(column) != dataset.n:
-            raise InputError(
-                f"Each model must predict for all {dataset.n} records, got {len(column)} predictions of model {i + 1}."
-            )
-    called = tuple(names) or tuple(f"model {i + 1}" for i in range(len(columns)))
-    return np.stack([binary_array(np.asarray(column), name="predictions")[rows] for column in columns]), called
+    columns = np.zeros((0, n), dtype=np.uint8) if given is None else np.asarray(given)
+    if not len(columns) or columns.shape[1:] != (n,):
+        raise InputError(f"Given models need predictions for all {n} records, got an array of {columns.shape}.")
+    return columns[:, rows], tuple(names) or tuple(f"model {i + 1}" for i in range(len(columns)))
 
 
 def _readable(dataset: AuditDataset, rows: npt.NDArray[np.intp]) -> pandas.DataFrame:
@@ -235,3 +243,129 @@ def _readable(dataset: AuditDataset, rows: npt.NDArray[np.intp]) -> pandas.DataF
         dataset.labels[rows] == 1, dataset.roles.positive, "not " + dataset.roles.positive
     )
     return pd.DataFrame(columns)
+
+
+# Natural models
+
+_DEPTHS = (4, 8, 12, 3, 6, 10, 14, 5, 7, 16)
+
+_TOLERANCES = 0.2
+"""The sweep runs from 0 to here."""
+
+
+def natural_models(
+    dataset: AuditDataset,
+    splits: Splits,
+    rows: npt.NDArray[np.intp],
+    *,
+    count: int = 20,
+    family: str = "mixed",
+    metric: str = "statistical_parity",
+    without: Sequence[str] = (),
+    seed: int = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
+    """Train 1 to 200 models on the training records; return their predictions (count, rows) and their names.
+
+    The fair models of "tolerances" are fair in the metric; no model sees the features `without`. The first models of
+    two counts are the same, but for "tolerances", whose sweep is as fine as the count. `report` is called with (done,
+    count) and may raise `core.errors.Cancelled` to stop.
+    """
+    choice(family, NATURAL, name="family")
+    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST_MODELS:
+        raise InputError(f"count must be a whole number from 1 to {MOST_MODELS}, got {count!r}.")
+    columns, train = kept_columns(dataset, without), splits.train
+    x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
+    predictions, names = [], []
+    for i in range(count):
+        if report is not None:
+            report(i, count)
+        if family == "tolerances":
+            tolerance = _TOLERANCES * i / max(count - 1, 1)
+            model = fit_model(
+                "exponentiated_gradient", x[train], y[train], s[train], metric=metric, tolerance=tolerance, seed=seed
+            )
+            name, answers = f"fair, tolerance {tolerance:.3f}", model.predict(x[rows], s[rows], seed=seed)
+        else:
+            name, answers = _trained(dataset, train, rows, columns, family, i, seed)
+        predictions.append(answers)
+        names.append(f"{i + 1} {name}")
+    if report is not None:
+        report(count, count)
+    return np.array(predictions, dtype=np.uint8), tuple(names)
+
+
+def kept_columns(dataset: AuditDataset, without: Sequence[str]) -> npt.NDArray[np.intp]:
+    """Return the columns of all features but some."""
+    for name in without:
+        choice(name, dataset.feature_names, name="without")
+    columns = np.array([j for j, name in enumerate(dataset.feature_names) if name not in without], dtype=np.intp)
+    if not columns.size:
+        raise InputError("Natural models need at least one feature, got none.")
+    return columns
+
+
+def _recipe(family: str, i: int) -> tuple[str, str, int]:
+    """Return how one model is made: what is varied ("seeds", "depths" or "features"), the learner and its depth."""
+    kind = ("seeds", "depths", "features")[i % 3] if family == "mixed" else family
+    turn = i // 3 if family == "mixed" else i
+    if kind == "depths":
+        return kind, ("tree", "boosting", "forest")[turn % 3], _DEPTHS[turn % len(_DEPTHS)]
+    return kind, ("tree", "boosting", "logistic", "forest")[turn % 4], 8
+
+
+def _trained(
+    dataset: AuditDataset,
+    train: npt.NDArray[np.intp],
+    rows: npt.NDArray[np.intp],
+    columns: npt.NDArray[np.intp],
+    family: str,
+    i: int,
+    seed: int,
+) -> tuple[str, npt.NDArray[np.uint8]]:
+    """Return name and predictions of one model."""
+    kind, learner, depth = _recipe(family, i)
+    rng = child_generator(seed, f"natural model {i}")
+    y, name = dataset.labels, learner
+    if learner != "logistic":
+        name += f", depth {depth}"
+    if kind == "seeds":  # as many records drawn with replacement, within each label
+        train = np.concatenate([rng.choice(own, own.size) for own in (train[y[train] == label] for label in (0, 1))])
+        name += ", resampled"
+    if kind == "features":
+        share = rng.uniform(0.5, 0.9)
+        kept = rng.choice(columns, size=max(1, round(share * columns.size)), replace=False)
+        name += f", {kept.size} of {columns.size} features"
+        columns = np.sort(kept)
+    x = dataset.features[:, columns]
+    estimator = _estimator(learner, depth, dataset.categorical[columns], int(rng.integers(2**31)))
+    return name, estimator.fit(x[train], y[train]).predict(x[rows]).astype(np.uint8)
+
+
+def _estimator(learner: str, depth: int, categorical: npt.NDArray[np.bool_], seed: int) -> Any:
+    if learner == "tree":
+        from sklearn.tree import DecisionTreeClassifier
+
+        return DecisionTreeClassifier(max_depth=depth, random_state=seed)
+    if learner == "forest":
+        from sklearn.ensemble import RandomForestClassifier
+
+        return RandomForestClassifier(n_estimators=20, max_depth=depth, random_state=seed)
+    if learner == "boosting":
+        from sklearn.ensemble import HistGradientBoostingClassifier
+
+        return HistGradientBoostingClassifier(max_iter=40, max_depth=depth, early_stopping=False, random_state=seed)
+    # Logistic regression on standardised numbers and one column a category.
+    from sklearn.compose import ColumnTransformer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+    coded, numbers = np.flatnonzero(categorical), np.flatnonzero(~categorical)
+    prepared = ColumnTransformer(
+        [
+            ("numbers", StandardScaler(), numbers),
+            ("categories", OneHotEncoder(handle_unknown="ignore", max_categories=30), coded),
+        ]
+    )
+    return make_pipeline(prepared, LogisticRegression(max_iter=2000))

@@ -1,13 +1,13 @@
-"""People pinned down by a release, over draws of its noise, and what they have in common.
+"""Near-certain inference: whose attribute a card discloses, over draws of its noise, and the precision that does not.
 
 What one draw of the privacy noise leaves open, the worst of several shows. The first is the one a study looks at, so
-that whoever tries several never says less than the study shows.
+that several draws never say less than the study shows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, proportion
 from core.model_card.equations import project
+from core.model_card.meter import Meter, meter, predict
 from core.model_card.published_counts import Floats
 from core.model_card.release import Release
 from core.seeds import child_generator
@@ -36,7 +37,7 @@ SETTLED = (0.005, 0.995)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Pinned(Result):
-    """Who is pinned down."""
+    """Who is disclosed: unsure before, near certain after."""
 
     people: npt.NDArray[np.intp]
     """Their row numbers."""
@@ -45,7 +46,7 @@ class Pinned(Result):
     n: int
     """Pinned; unsure before; all."""
     right: Estimate | None
-    """Share of the pinned whose attribute is named rightly; None without a truth."""
+    """Share of the pinned inferred correctly; None without a truth."""
     said: npt.NDArray[np.uint8]
     """(count,), 0 or 1: what is now believed of each."""
     before: Floats
@@ -79,11 +80,11 @@ def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayL
 
 
 DRAWS = 20
-"""Draws of the noise in which a budget has to pin nobody down. With three, budgets were advised of which up to half of
-all draws pin somebody; nobody in 20 means at most one draw in seven does (95% confidence, 1 − 0.05^(1/20))."""
+"""Draws of the noise in which a budget has to disclose nobody. With three, budgets were advised of which up to half of
+all draws disclose somebody; nobody in 20 means at most one draw in seven does (95% confidence, 1 − 0.05^(1/20))."""
 
 _ENOUGH = 3
-"""Draws after which a budget that has pinned somebody down needs no more."""
+"""Draws after which a budget that has disclosed somebody needs no more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +92,9 @@ class Draws(Result):
     """The worst of several draws of the noise."""
 
     count: int
-    """Draws looked at; they end soon where somebody is pinned down. 1 without noise."""
+    """Draws looked at; they end soon where somebody is disclosed. 1 without noise."""
     pinned: int
-    """Most people pinned down in any of them."""
+    """Most people disclosed in any of them."""
     known: bool
     """Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
     people."""
@@ -105,9 +106,9 @@ def noise_generator(seed: int, *, epsilon: float | None = None, draw: int = 0) -
 
 
 def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt.ArrayLike, seed: int = 0) -> Draws:
-    """Return the most people that a release pins down in any of the draws of its noise, or in the only one without.
+    """Return the most people that a release discloses in any of the draws of its noise, or in the only one without.
 
-    Fewer draws are looked at where the first few pin somebody down.
+    Fewer draws are looked at where the first few disclose somebody.
     """
     s = binary_array(np.asarray(sensitive), name="sensitive")
     q = probabilities(posterior, release.n, name="posterior")
@@ -199,3 +200,113 @@ def _split(column: Any) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
     codes, values = pd.factorize(column)
     for code, value in enumerate(values):
         yield str(value), codes == code
+
+
+_DECIMALS = (None, 4, 3, 2, 1)
+_EPSILONS = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried(Result):
+    """One precision and how many people it discloses."""
+
+    decimals: int | None
+    epsilon: float | None
+    """Both None: exact."""
+    pinned: int
+    """People disclosed; the most of all draws of the noise, which end soon where somebody is."""
+    df_bits: float
+    """Predicted gain, see `core.model_card.Prediction`."""
+    known: bool = True
+    """Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
+    people, and this precision is not advised."""
+    draws: int = 1
+    """Draws of the noise behind `pinned`; 1 without."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice(Result):
+    """What to publish for this table and these models."""
+
+    exact: bool
+    """Whether even exact numbers disclose nobody."""
+    decimals: int | None
+    """Most decimals (4 to 1) that disclose nobody, nor do fewer; None where none of them does, or exact is fine."""
+    epsilon: float | None
+    """Largest privacy budget tried that discloses nobody in any draw, nor do smaller ones; None where none does."""
+    tried: tuple[Tried, ...]
+
+    @property
+    def misled(self) -> bool:
+        """Whether exact numbers disclose nobody and noise does in some draw: it also moves people the wrong way."""
+        return self.exact and any(row.pinned for row in self.tried if row.epsilon is not None)
+
+
+def advise(
+    posterior: npt.ArrayLike,
+    release: Release,
+    *,
+    sensitive: npt.ArrayLike,
+    seed: int = 0,
+    report: Callable[[int, int], None] | None = None,
+) -> Advice:
+    """Return the finest precision that discloses nobody; the release's own precision is one of those tried.
+
+    Privacy noise is tried only where group sizes are published: the mechanism needs them. That a budget disclosed
+    nobody is what these draws did; another draw may. Each budget is tried with `DRAWS` draws of the noise, or the first
+    few where these disclose somebody. Posterior and sensitive are of shape (n,); `report` is called with (done, total)
+    and may raise `core.errors.Cancelled` to stop.
+    """
+    s = binary_array(np.asarray(sensitive), name="sensitive")
+    q = probabilities(posterior, release.n, name="posterior")
+    rounded, noisy = set(_DECIMALS), set(_EPSILONS)
+    if release.epsilon is None:
+        rounded.add(release.decimals)
+    else:
+        noisy.add(release.epsilon)
+    plans: list[tuple[int | None, float | None]] = [
+        *((places, None) for places in sorted(rounded, key=lambda one: -math.inf if one is None else -one)),
+        *((None, budget) for budget in sorted(noisy, reverse=True)),
+    ]
+    tried: list[Tried] = []
+    predicted: dict[Meter, float] = {}  # precisions that leave the same open are tried out once
+    for done, (decimals, epsilon) in enumerate(plans):
+        if report is not None:
+            report(done, len(plans))
+        if epsilon is not None and not release.sizes:
+            continue
+        plan = release.with_precision(decimals=decimals, epsilon=epsilon)
+        read = meter(q, plan)
+        if read not in predicted:
+            predicted[read] = predict(q, plan, seed=seed, metered=read).bits.value
+        worst = worst_of_draws(q, plan, sensitive=s, seed=seed)
+        tried.append(
+            Tried(
+                decimals=decimals,
+                epsilon=epsilon,
+                pinned=worst.pinned,
+                df_bits=predicted[read],
+                known=worst.known,
+                draws=worst.count,
+            )
+        )
+    if report is not None:
+        report(len(plans), len(plans))
+    finest = _finest([row for row in tried if row.epsilon is None])
+    largest = _finest([row for row in tried if row.epsilon is not None])
+    return Advice(
+        exact=finest is not None and finest.decimals is None,
+        decimals=None if finest is None else finest.decimals,
+        epsilon=None if largest is None else largest.epsilon,
+        tried=tuple(tried),
+    )
+
+
+def _finest(rows: list[Tried]) -> Tried | None:
+    """Return the first row, from fine to coarse, from which on it is known that nobody is disclosed."""
+    fine = None
+    for row in reversed(rows):
+        if row.pinned or not row.known:
+            break
+        fine = row
+    return fine

@@ -91,7 +91,7 @@ class Release(Result):
             ("cells", Cells.of(predictions, labels)),
         ):
             object.__setattr__(self, name, value)
-        _check_precision(self.decimals, self.epsilon, self.sizes)
+        check_precision(self.decimals, self.epsilon, self.sizes)
         for part in self.parts:
             if not self.cells.size(part):
                 told = next(name for name in self.statistics if part_of(name) == part)
@@ -162,36 +162,19 @@ class Release(Result):
         noise = _noisy_sums(self, members, rng)
         return Published(release=self, numbers=_with_noise(self, noise), noise=noise)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan without the people's records."""
-        return {
-            "n": self.n,
-            "n_models": self.n_models,
-            "names": list(self.names),
-            "statistics": list(self.statistics),
-            "sizes": self.sizes,
-            "decimals": self.decimals,
-            "epsilon": self.epsilon,
-        }
-
 
 def _prediction_matrix(predictions: Any) -> npt.NDArray[np.uint8]:
     """Return the predictions as a matrix of 0 and 1, one row a model."""
-    if isinstance(predictions, np.ndarray) and predictions.ndim == 2:
-        rows: Sequence[Any] = list(predictions)
-    else:
-        given = list(predictions) if isinstance(predictions, Iterable) else []
-        rows = given if not given or any(np.ndim(row) for row in given) else [given]
-        if not isinstance(predictions, Iterable) or any(np.ndim(row) == 0 for row in rows):
-            raise InputError(f"predictions must have one row of 0 and 1 a model, got {predictions!r:.60}.")
+    rows: list[Any] = list(predictions) if isinstance(predictions, Iterable) else []
+    rows = [rows] if rows and not np.ndim(rows[0]) else rows
+    if not isinstance(predictions, Iterable) or not all(np.ndim(row) for row in rows):
+        raise InputError(f"predictions must have one row of 0 and 1 a model, got {predictions!r:.60}.")
     if not 1 <= len(rows) <= MOST_MODELS:
         raise InputError(f"A release may hold 1 to {MOST_MODELS} models, got {len(rows)}.")
     lengths = {len(row) for row in rows}
     if len(lengths) > 1:
-        one, other = (next(i for i, row in enumerate(rows) if len(row) == m) for m in sorted(lengths)[:2])
         raise InputError(
-            f"All models must predict for the same people, got {len(rows[one])} predictions of model {one + 1} and "
-            f"{len(rows[other])} of model {other + 1}."
+            f"All models must predict for the same people, got {min(lengths)} and {max(lengths)} predictions."
         )
     if lengths == {0}:
         raise InputError("A release needs at least one person, got no predictions.")
@@ -218,7 +201,8 @@ def _model_names(names: Sequence[str] | None, k: int) -> tuple[str, ...]:
     return given
 
 
-def _check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -> None:
+def check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -> None:
+    """Refuse a precision that is none, or rounding beside noise."""
     if decimals is not None:
         whole = isinstance(decimals, (int, np.integer)) and not isinstance(decimals, bool)
         if not whole or not 0 <= decimals <= MOST_DECIMALS:
@@ -227,11 +211,11 @@ def _check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -
         return
     privacy_budget(epsilon)
     if decimals is not None:
-        raise InputError(f"A release is rounded or has privacy noise, got both decimals {decimals} and epsilon.")
+        raise InputError(f"A release is rounded or has privacy noise, got decimals {decimals} and epsilon {epsilon:g}.")
     if not np.isfinite(epsilon):
         raise InputError("epsilon must be finite; leave it out for numbers without noise.")
     if not sizes:
-        raise InputError("A release with privacy noise publishes noisy group sizes too; sizes must be true.")
+        raise InputError("A release with privacy noise publishes noisy group sizes too; sizes must be true, got false.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -322,10 +306,6 @@ class Published(Result):
         typed = [_typed(release, model, name, value) for (model, name), value in values.items()]
         return cls(release=release, numbers=tuple(sorted(typed, key=lambda number: number.statistic not in SIZE_PARTS)))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan and the numbers."""
-        return {"release": self.release.to_dict(), "numbers": [number.to_dict() for number in self.numbers]}
-
     def to_frame(self) -> pandas.DataFrame:
         """Return one row a number: model, statistic, value, low, high."""
         import pandas as pd
@@ -342,32 +322,32 @@ def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) 
     )
 
 
-def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumber:
-    """Check one typed number."""
+def check_number(model: str, name: str, value: float | tuple[float, float], *, models: Sequence[str] = ()) -> None:
+    """Refuse a typed number that cannot be one, whoever it is about; `models` are the names there are, if known.
+
+    A value is a number, or an interval (low, high) that holds it.
+    """
     told = f"{name} of {model}" if model else name
+    low, high = _interval(told, value)
     if name in SIZE_PARTS:
         if model:
             raise InputError(f"A group size belongs to no model, got {name} of {model!r}.")
-        return _typed_size(release, name, value)
+        if low != high or low != round(low) or low < 0:
+            raise InputError(f"{name} must be a whole number of people, got {_written(value)}.")
+        return
     if statistic_of(name) not in STATISTICS or (name in STATISTICS) != name.endswith("_gap"):
         raise InputError(f"A published number must be a gap, a rate ending in _1 or _0, or a size, got {name!r}.")
-    if model not in release.names:
-        raise InputError(f"A published number must belong to one of the {release.n_models} models, got {model!r}.")
-    part = part_of(name)
-    if part != "all" and release.labels is None:
-        raise InputError(f"labels must be given for {name}, which compares groups within a label.")
-    if not release.cells.size(part):
-        raise InputError(f"{name} needs people{part_name(part)}, got none among {release.n}.")
-    low, high = _interval(told, value)
-    if low == high and release.decimals is not None:
-        half = 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
-        low, high, middle = low - half, high + half, low
-    else:
-        middle = (low + high) / 2
+    if not model or (models and model not in models):
+        more = f" and {len(models) - _SHOWN} more" if len(models) > _SHOWN else ""
+        of = f" ({', '.join(models[:_SHOWN])}{more})" if models else ""
+        raise InputError(f"{name} must belong to a model of this card{of}, got {model!r}.")
     least = -1.0 if name.endswith("_gap") else 0.0
-    if not least <= middle <= 1.0:
-        raise InputError(f"{told} must be in [{least:g}, 1], got {middle:g}.")
-    return PublishedNumber(model=model, statistic=name, value=middle, low=max(low, least), high=min(high, 1.0))
+    if low < least or high > 1.0:
+        raise InputError(f"{told} must be in [{least:g}, 1], got {_written(value)}.")
+
+
+_SHOWN = 4
+"""Names of models that a sentence lists."""
 
 
 def _interval(told: str, value: Any) -> tuple[float, float]:
@@ -378,18 +358,33 @@ def _interval(told: str, value: Any) -> tuple[float, float]:
     if len(given) not in (1, 2) or not np.isfinite(given).all():
         raise InputError(f"{told} must be a number or an interval (low, high), got {value!r}.")
     if given[0] > given[-1]:
-        raise InputError(f"The interval of {told} must have its lower limit first, got {value!r}.")
+        raise InputError(f"The interval of {told} must have its lower limit first, got {_written(value)}.")
     return given[0], given[-1]
 
 
-def _typed_size(release: Release, name: str, value: Any) -> PublishedNumber:
-    low, high = _interval(name, value)
-    if name != "size" and release.labels is None:
-        raise InputError(f"labels must be given for {name}, which counts a group within a label.")
-    people = release.cells.size(SIZE_PARTS[name])
-    if low != high or low != round(low) or not 0 <= low <= people:
-        raise InputError(f"{name} must be a whole number from 0 to {people}, got {value!r}.")
-    return PublishedNumber(model="", statistic=name, value=low, low=low, high=high)
+def _written(value: Any) -> str:
+    return " to ".join(f"{limit:.12g}" for limit in np.atleast_1d(value))
+
+
+def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumber:
+    """Check one typed number against the people."""
+    check_number(model, name, value, models=release.names)
+    (low, high), part = _interval(name, value), part_of(name)
+    if part != "all" and release.labels is None:
+        raise InputError(f"labels must be given for {name}, which looks within a label.")
+    people = release.cells.size(part)
+    if name in SIZE_PARTS:
+        if low > people:
+            raise InputError(f"{name} must be at most {people}, the people there are, got {_written(value)}.")
+        return PublishedNumber(model="", statistic=name, value=low, low=low, high=low)
+    if not people:
+        raise InputError(f"{name} needs people{part_name(part)}, got none among {release.n}.")
+    middle = (low + high) / 2
+    if low == high and release.decimals is not None:
+        half = 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
+        low, high = low - half, high + half
+    least = -1.0 if name.endswith("_gap") else 0.0
+    return PublishedNumber(model=model, statistic=name, value=middle, low=max(low, least), high=min(high, 1.0))
 
 
 def _without_noise(release: Release, members: npt.NDArray[np.int64]) -> tuple[PublishedNumber, ...]:
@@ -399,10 +394,7 @@ def _without_noise(release: Release, members: npt.NDArray[np.int64]) -> tuple[Pu
         size = float(members[cells.inside(part)].sum())
         numbers.append(PublishedNumber(model="", statistic=name, value=size, low=size, high=size))
     for name in each_number(release.statistics):
-        part = part_of(name)
-        here = members * cells.inside(part)
-        counts, positives = (cells.predictions @ here).astype(np.float64), cells.positives(part).astype(np.float64)
-        values, half = value_of(name, counts, float(here.sum()), positives, cells.size(part)), 0.0
+        values, half = _values(release, members, name), 0.0
         if release.decimals is not None:
             values, half = np.round(values, release.decimals) + 0.0, 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
         numbers += [
@@ -410,6 +402,17 @@ def _without_noise(release: Release, members: npt.NDArray[np.int64]) -> tuple[Pu
             for model, value in zip(release.names, values.tolist(), strict=True)
         ]
     return tuple(numbers)
+
+
+def _values(release: Release, members: npt.NDArray[np.int64], name: str) -> Floats:
+    """Return one number of every model, exactly; nan where a group it compares has nobody."""
+    cells, part = release.cells, part_of(name)
+    here = members * cells.inside(part)
+    size, people = float(here.sum()), cells.size(part)
+    if size in (0.0, people):
+        return np.full(release.n_models, np.nan)
+    counts, positives = (cells.predictions @ here).astype(np.float64), cells.positives(part).astype(np.float64)
+    return value_of(name, counts, size, positives, people)
 
 
 def _noisy_sums(release: Release, members: npt.NDArray[np.int64], rng: np.random.Generator) -> NoisySums:
@@ -507,12 +510,7 @@ def disputed(published: Published, sensitive: npt.ArrayLike) -> tuple[Disputed, 
 def table_value(published: Published, number: PublishedNumber, s: npt.NDArray[np.uint8]) -> float:
     """Return what memberships (n,) give for one number; nan where a group it compares has nobody."""
     release = published.release
-    inside = release.mask(part_of(number.statistic))
-    size, people = float(s[inside].sum()), float(inside.sum())
+    members = release.cells.members(s)
     if number.statistic in SIZE_PARTS:
-        return size
-    if size in (0.0, people):
-        return math.nan
-    accepted = release.predictions[release.names.index(number.model)][inside]
-    counts, positives = np.array([float(accepted @ s[inside].astype(np.int64))]), float(accepted.sum())
-    return float(value_of(number.statistic, counts, size, positives, people)[0])
+        return float(members[release.cells.inside(part_of(number.statistic))].sum())
+    return float(_values(release, members, number.statistic)[release.names.index(number.model)])

@@ -15,7 +15,7 @@ import numpy as np
 
 from core.datasets import build_dataset, load, split
 from core.model_card import Published, Release, attacker_posteriors, measured, meter, pinned, project
-from core.model_card.natural_models import natural_models
+from core.model_card.card_people import natural_models
 
 __all__ = ["COUNTS", "HEAD", "PRECISIONS", "Split", "long_table", "row_of", "sizes_only", "splits_of"]
 
@@ -76,10 +76,10 @@ def splits_of(folder: Path, seeds: range, *, count: int = 50) -> Iterator[Split]
     datasets = {"sex": build_dataset(table, table.roles[0]), "race": build_dataset(table, table.roles[1])}
     for seed in seeds:
         parts = split(datasets["sex"], seed=seed)
-        models = natural_models(datasets["sex"], parts, parts.test, count=count, without=["race"], seed=seed)
+        models, _ = natural_models(datasets["sex"], parts, parts.test, count=count, without=["race"], seed=seed)
         yield Split(
             seed=seed,
-            predictions=models.predictions,
+            predictions=models,
             labels=datasets["sex"].labels[parts.test],
             posterior={
                 name: attacker_posteriors(dataset, parts, parts.test, seed=seed)[:, 1]

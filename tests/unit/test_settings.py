@@ -175,8 +175,13 @@ ELSEWHERE = {
     "ModelPlan": {"kind": BY_COLUMN, "file": BY_FILE, "positive": BY_FILE},
     "OutputsPlan": {"decimals": "one box chooses what is released, with its decimals"},
     "PlannedAnswers": {"decimals": BY_STUDY, "repeats": BY_STUDY},
-    "ReleasePlan": {"title": BY_FILE, "without": BY_FILE, "on": BY_STUDY},
-    "ReleaseSettings": {"sizes": "one of what is published", "seed": BY_SIDEBAR},
+    "ReleasePlan": {"title": BY_FILE},
+    "ReleaseSettings": {
+        "without": BY_FILE,
+        "on": BY_STUDY,
+        "sizes": "one of what is published",
+        "seed": BY_SIDEBAR,
+    },
     "SweepSettings": {"methods": "the page compares all of them"},
     "RegisterSettings": {"count_epsilon": "a tenth of the budget on the page"},
     "RunSettings": {

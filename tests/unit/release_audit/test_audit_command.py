@@ -15,7 +15,7 @@ from core.__main__ import main
 from core.datasets import build_dataset, demo_table
 from core.errors import Cancelled
 from core.estimates import proportion
-from core.model_card import ReleaseSettings, released_people, study
+from core.model_card import ReleaseSettings, measure_card, released_people
 from core.policy import CHECKS, Limit, Policy, default_policy, judge, policy_text
 from core.release_audit import (
     AuditPlan,
@@ -84,9 +84,8 @@ def report(folder: Path, edition: str = "internal") -> dict[str, Any]:
 def test_the_report_is_metered_like_the_release_of_its_model(audit: ReleaseAudit):
     given = audited_of(SMALL, samples.table(1500))
     answers = given.model.predictions
-    people = released_people(given.config, given.dataset, models="audited", count=1, audited=answers)
-    rates = ("sp_rate", "tpr_rate", "fpr_rate")
-    found = study(people, ReleaseSettings(statistics=rates, decimals=None))
+    settings = ReleaseSettings(statistics=("sp_rate", "tpr_rate", "fpr_rate"), decimals=None)
+    found = measure_card(released_people(given.config, given.dataset, settings, audited=answers), settings)
     assert audit.release_meter is not None and audit.release_meter.outcome == "done"
     row = audit.release_meter.forms[0]
     assert row.df_bits == pytest.approx(found.prediction.bits.value, rel=1e-6)

@@ -1,4 +1,4 @@
-"""From a dataset to a study: attacker, natural models, what the pinned share, the adviser."""
+"""From a dataset to a card: attacker, natural models, disclosed people and what they share, draws, advice."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, demo_table, split
 from core.errors import Cancelled, InputError
 from core.model_card import (
+    DRAWS,
     Advice,
     Pinned,
     Release,
@@ -21,15 +22,18 @@ from core.model_card import (
     ReleaseSettings,
     advise,
     attacker_posteriors,
+    drawn_again,
     in_common,
+    measure_card,
     pinned,
     project,
+    release_of,
     released_people,
-    study,
 )
-from core.model_card.natural_models import natural_models
-from core.release_audit.card_plan import some_people
+from core.model_card.card_people import natural_models
+from core.model_card.pinned_people import noise_generator, worst_of_draws
 from tests.release_cases import Case, large_case
+from tests.release_samples import people as made_up
 
 CONFIG = AuditConfig(method="unmitigated", seed=3)
 
@@ -43,7 +47,7 @@ def demo() -> AuditDataset:
 
 @cache
 def people() -> ReleasedPeople:
-    return some_people(released_people(CONFIG, demo(), models="mixed", count=6), 800, seed=CONFIG.seed)
+    return released_people(CONFIG, demo(), ReleaseSettings(family="mixed", count=6, people=800))
 
 
 def test_the_attacker_is_calibrated_and_repeatable():
@@ -64,8 +68,8 @@ def test_the_attacker_learns_nothing_from_released_records():
     splits = split(demo(), seed=3)
     with pytest.raises(InputError, match="must not learn from released records, got 5 that are in both"):
         attacker_posteriors(demo(), splits, np.append(splits.test, splits.attack[:5]))
-    with pytest.raises(InputError, match="group must be from 0 to 1, got 2"):
-        released_people(CONFIG, demo(), models="audited", group=2)
+    with pytest.raises(InputError, match="group must be one of men, women, got 'nobody'"):
+        released_people(CONFIG, demo(), ReleaseSettings(group="nobody"))
 
 
 @pytest.mark.parametrize("family", ["mixed", "seeds", "depths", "features"])
@@ -73,20 +77,22 @@ def test_a_family_differs_and_grows_from_its_start(family: str):
     splits = split(demo(), seed=3)
     rows = splits.test[:500]
     steps: list[tuple[int, int]] = []
-    found = natural_models(demo(), splits, rows, count=4, family=family, seed=1, report=lambda *at: steps.append(at))
-    assert found.predictions.shape == (4, 500) and len(set(found.names)) == 4
+    found, names = natural_models(
+        demo(), splits, rows, count=4, family=family, seed=1, report=lambda *at: steps.append(at)
+    )
+    assert found.shape == (4, 500) and len(set(names)) == 4
     assert steps == [(i, 4) for i in range(5)]
-    assert len(np.unique(found.predictions, axis=0)) == 4
-    fewer = natural_models(demo(), splits, rows, count=2, family=family, seed=1)
-    assert (fewer.predictions == found.predictions[:2]).all() and fewer.names == found.names[:2]
-    right = (found.predictions == demo().labels[rows]).mean(axis=1)
+    assert len(np.unique(found, axis=0)) == 4
+    fewer, first = natural_models(demo(), splits, rows, count=2, family=family, seed=1)
+    assert (fewer == found[:2]).all() and first == names[:2]
+    right = (found == demo().labels[rows]).mean(axis=1)
     assert right.min() > 0.6
 
 
 def test_a_sweep_of_fair_models():
     splits = split(demo(), seed=3)
-    found = natural_models(demo(), splits, splits.test[:300], count=2, family="tolerances", seed=1)
-    assert found.names == ("1 fair, tolerance 0.000", "2 fair, tolerance 0.200")
+    _, names = natural_models(demo(), splits, splits.test[:300], count=2, family="tolerances", seed=1)
+    assert names == ("1 fair, tolerance 0.000", "2 fair, tolerance 0.200")
 
 
 def test_natural_models_can_be_told_what_not_to_see_and_be_stopped():
@@ -120,16 +126,15 @@ def test_given_models(monkeypatch: pytest.MonkeyPatch):
         "core.model_card.card_people.attacker_posteriors", lambda _, __, rows, **told: np.full((rows.size, 2), 0.5)
     )
     columns = np.vstack([demo().labels, 1 - demo().labels])
-    found = released_people(CONFIG, demo(), models="given", given=columns, names=["a", "b"])
+    found = released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=columns, names=["a", "b"])
     assert found.names == ("a", "b") and (found.predictions == columns[:, found.rows]).all()
-    with pytest.raises(InputError, match="at least one column of predictions"):
-        released_people(CONFIG, demo(), models="given")
-    with pytest.raises(InputError, match=f"predict for all {demo().n} records, got 7 predictions of model 1"):
-        released_people(CONFIG, demo(), models="given", given=np.zeros((1, 7), dtype=np.uint8))
+    for given in (None, np.zeros((1, 7), dtype=np.uint8)):
+        with pytest.raises(InputError, match=f"predictions for all {demo().n} records, got an array of "):
+            released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=given)
 
 
-def test_a_study_says_what_its_parts_say():
-    found = study(people(), ReleaseSettings(count=6, decimals=None))
+def test_a_card_says_what_its_parts_say():
+    found = measure_card(people(), ReleaseSettings(count=6, decimals=None))
     assert found.status == "converged" and found.n == 800 and found.n_models == 6 and found.n_numbers == 3 + 18
     assert found.measured.bits.value == pytest.approx(found.measured.moved_bits, abs=1e-6)
     after = project(people().posterior, found.published).probability
@@ -137,21 +142,33 @@ def test_a_study_says_what_its_parts_say():
     assert found.pinned.count == pinned(people().posterior, after).count
     table = found.to_frame().set_index("quantity")["value"]
     assert table["df_bits"] == found.meter.df_bits and table["pinned"] == found.pinned.count
-    told = found.to_dict()
-    assert told["settings"]["count"] == 6 and told["pinned"]["count"] == found.pinned.count
-    assert len(told["published"]["numbers"]) == found.n_numbers
-    assert "probability" not in told and "people" not in told["pinned"]  # nothing about single people
-    json.dumps(told)
+    content = json.loads(json.dumps(found.to_dict()))
+    assert content["settings"]["count"] == 6 and content["models"][0] == "audited model"
+    assert content["pinned"]["rows"] == people().rows[found.pinned.people].tolist()
+    assert len(content["published"]) == found.n_numbers
 
 
-def test_a_study_with_noise_depends_on_its_seed_only():
-    one, two, other = (study(people(), ReleaseSettings(epsilon=5.0, decimals=None, seed=seed)) for seed in (1, 1, 2))
+def test_some_people_are_drawn_once_and_for_all():
+    everybody = made_up()
+    some = everybody.some(40, seed=1)
+    assert some.n == 40 and len(some.columns) == 40 and some.predictions.shape == (12, 40)
+    places = [int(np.flatnonzero(everybody.rows == row)[0]) for row in some.rows]
+    assert places == sorted(places) and np.array_equal(some.posterior, everybody.posterior[places])
+    assert np.array_equal(everybody.some(40, seed=1).rows, some.rows)
+    assert not np.array_equal(everybody.some(40, seed=2).rows, some.rows)
+    assert everybody.some(0, seed=1) is everybody and everybody.some(300, seed=1) is everybody
+
+
+def test_a_card_with_noise_depends_on_its_seed_only():
+    one, two, other = (
+        measure_card(people(), ReleaseSettings(epsilon=5.0, decimals=None, seed=seed)) for seed in (1, 1, 2)
+    )
     assert (one.probability == two.probability).all() and not (one.probability == other.probability).all()
 
 
 def test_a_study_of_models_that_are_not_there():
     with pytest.raises(InputError, match="count must be from 1 to 6 models, got 7"):
-        study(people(), ReleaseSettings(count=7))
+        measure_card(people(), ReleaseSettings(count=7))
 
 
 def _pinned(rows: list[int], n: int) -> Pinned:
@@ -202,7 +219,6 @@ def test_the_adviser_finds_the_finest_precision_that_pins_nobody():
         assert all(pins[d, None] == 0 for d in range(1, found.decimals + 1))
         assert found.decimals == 4 or pins[found.decimals + 1, None] > 0
     assert found.epsilon is not None and all(pins[None, e] == 0 for (_, e) in pins if e and e <= found.epsilon)
-    assert list(found.to_frame().columns) == ["decimals", "epsilon", "pinned", "df_bits", "known", "draws"]
 
 
 def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with():
@@ -217,7 +233,7 @@ def test_an_advised_budget_seldom_pins_somebody_in_a_draw_it_was_not_tried_with(
 
 
 def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.model_card.advice._EPSILONS", (1.0,))
+    monkeypatch.setattr("core.model_card.pinned_people._EPSILONS", (1.0,))
     case = large_case(6, n=600, k=1)
     q = case.posterior.copy()
     q[case.release.predictions[0] == 1] = 0.0  # certain of more people than the sizes allow
@@ -230,14 +246,77 @@ def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: py
 
 def test_one_model_on_many_people_may_be_published_exactly():
     case = large_case(6, n=2000, k=1)
-    found = advise(case.posterior, replace_sizes(case.release), sensitive=case.sensitive)
+    found = advise(case.posterior, replace(case.release, sizes=False), sensitive=case.sensitive)
     assert found.exact and found.decimals is None and found.epsilon is None
     assert all(row.epsilon is None for row in found.tried)  # noise needs published sizes
 
 
-def replace_sizes(release: Release) -> Release:
-    return Release(release.predictions, labels=release.labels, sizes=False)
+def by_hand(posterior: np.ndarray, release: Release, sensitive: np.ndarray, *, seed: int, draws: int) -> list[int]:
+    """Return how many people each draw pins down."""
+    found = []
+    for draw in range(draws):
+        rng = noise_generator(seed, epsilon=release.epsilon, draw=draw)
+        after = project(posterior, release.publish(sensitive, rng=rng)).probability
+        found.append(pinned(posterior, after).count)
+    return found
 
 
-def test_settings_are_values():
-    assert replace(ReleaseSettings(), count=2) == ReleaseSettings(count=2)
+@pytest.mark.parametrize("epsilon", [3.0, 20.0, 60.0, 200.0])
+def test_the_worst_is_the_most_of_the_draws_looked_at(epsilon: float):
+    case = large_case(200, n=250, k=25, epsilon=epsilon)
+    worst = worst_of_draws(case.posterior, case.release, sensitive=case.sensitive, seed=4)
+    counts = by_hand(case.posterior, case.release, case.sensitive, seed=4, draws=worst.count)
+    assert worst.pinned == max(counts) and worst.known
+    assert worst.count == DRAWS or (worst.count >= 3 and worst.pinned and not any(counts[2:-1]))
+
+
+def test_without_noise_there_is_one_draw():
+    case = large_case(5, n=250, k=25)
+    worst = worst_of_draws(case.posterior, case.release, sensitive=case.sensitive)
+    assert (worst.count, worst.pinned) == (
+        1,
+        pinned(case.posterior, project(case.posterior, case.published).probability).count,
+    )
+    plain = measure_card(made_up(), ReleaseSettings(count=12, decimals=None))
+    assert drawn_again(plain) is plain and plain.most_pinned == plain.pinned.count
+
+
+def test_a_draw_that_pins_nobody_is_not_the_whole_story():
+    """Some budget pins nobody in the draw a study shows and somebody in another."""
+    told = []
+    for epsilon in (10.0, 30.0, 60.0):
+        for seed in range(3):
+            settings = ReleaseSettings(count=12, decimals=None, epsilon=epsilon, seed=seed)
+            found = drawn_again(measure_card(made_up(), settings))
+            assert found.draws is not None and found.most_pinned == found.draws.pinned >= found.pinned.count
+            assert found.to_frame().set_index("quantity")["value"]["pinned_at_worst"] == found.most_pinned
+            told.append((found.pinned.count, found.most_pinned))
+    assert any(here == 0 < worst for here, worst in told) and any(worst == 0 for _, worst in told)
+
+
+@pytest.mark.parametrize(("decimals", "epsilon"), [(None, 10.0), (None, 17.5), (6, None), (0, None)])
+def test_the_advice_tries_the_precision_of_the_card_with_the_same_draws(
+    decimals: int | None, epsilon: float | None, monkeypatch: pytest.MonkeyPatch
+):
+    settings = ReleaseSettings(count=12, decimals=decimals, epsilon=epsilon, seed=2)
+    found = drawn_again(measure_card(made_up(), settings))
+    monkeypatch.setattr("core.model_card.pinned_people._EPSILONS", (30.0, 10.0))
+    advice = advise(made_up().posterior, release_of(made_up(), settings), sensitive=made_up().sensitive, seed=2)
+    rows = [row for row in advice.tried if (row.decimals, row.epsilon) == (decimals, epsilon)]
+    assert [row.pinned for row in rows] == [found.most_pinned]
+    assert rows[0].draws == (1 if found.draws is None else found.draws.count)
+    coarse = [row.decimals for row in advice.tried if row.epsilon is None and row.decimals is not None]
+    budgets = [row.epsilon for row in advice.tried if row.epsilon is not None]
+    assert advice.tried[0].decimals is None and coarse == sorted(coarse, reverse=True)
+    assert budgets == sorted(budgets, reverse=True)
+
+
+def test_a_draw_whose_posterior_is_not_known_is_said_to_be(monkeypatch: pytest.MonkeyPatch):
+    case = large_case(6, n=300, k=2, epsilon=5.0)
+
+    def failing(*args: object) -> object:
+        return replace(project(*args), status="not_converged", reason="It was stopped.")  # type: ignore[arg-type]
+
+    monkeypatch.setattr("core.model_card.pinned_people.project", failing)
+    worst = worst_of_draws(case.posterior, case.release, sensitive=case.sensitive)
+    assert not worst.known and worst.count == 3

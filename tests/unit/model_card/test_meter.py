@@ -1,16 +1,20 @@
-"""The meter by hand, and against what is gained."""
+"""Bits by hand, by formula, predicted from draws, and measured; what chance explains."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from core.model_card import Release, measured, meter, pinned, project
-from core.model_card.equations import LATTICE
-from core.model_card.meter import moved_bits
+from core.model_card import Published, Release, ReleaseSettings, measure_card, measured, meter, pinned, predict, project
+from core.model_card.equations import LATTICE, modes_of
+from core.model_card.meter import Chance, formula_chance, gained_bits, moved_bits
+from tests.reference.release_adult import Split
+from tests.reference.release_chance import covered, drawn, redraw
 from tests.release_cases import large_case
+from tests.release_samples import people
 
 LN2 = math.log(2)
 
@@ -33,25 +37,20 @@ def test_one_number_by_hand():
     assert found.share == pytest.approx(found.joint_bits / 4)
 
 
-def test_rounding_leaves_a_twelfth_of_the_step_squared():
-    n = 1000
-    h = (np.arange(n) < 400).astype(int)
-    q = np.full(n, 0.5)
-    step = 0.01 * 500 * 500 / 1000  # people a hundredth of the gap is
-    r = np.diag([LATTICE, step**2 / 12])
+@pytest.mark.parametrize(
+    ("told", "r"),
+    [
+        ({"decimals": 2}, (LATTICE, (0.01 * 500 * 500 / 1000) ** 2 / 12)),  # of the people a hundredth of the gap is
+        ({"epsilon": 0.5}, (2 * (2 / 0.5) ** 2,) * 2),  # one size and one count share the budget
+    ],
+)
+def test_precision_counts_by_the_variance_it_leaves_open(told: dict, r: tuple[float, float]):
+    h, q = (np.arange(1000) < 400).astype(int), np.full(1000, 0.5)
     k = 0.25 * np.array([[1000.0, 400.0], [400.0, 400.0]])
-    found = meter(q, Release(h, statistics=("sp_gap",), decimals=2))
-    assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + r)) / (2 * LN2))
+    found = meter(q, Release(h, statistics=("sp_gap",), **told))
+    assert found.df_bits == pytest.approx(np.trace(k @ np.linalg.inv(k + np.diag(r))) / (2 * LN2))
+    assert found.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + np.diag(1 / np.array(r)) @ k)))
     assert meter(q, Release(h, statistics=("sp_gap",), decimals=6)) == meter(q, Release(h, statistics=("sp_gap",)))
-
-
-def test_noise_counts_by_its_variance():
-    n, epsilon = 1000, 0.5
-    h = (np.arange(n) < 400).astype(int)
-    k = 0.25 * np.array([[1000.0, 400.0], [400.0, 400.0]])
-    r = 2 * (2 / epsilon) ** 2 * np.eye(2)  # one size and one count share the budget
-    found = meter(np.full(n, 0.5), Release(h, statistics=("sp_gap",), epsilon=epsilon))
-    assert found.joint_bits == pytest.approx(0.5 * np.log2(np.linalg.det(np.eye(2) + np.linalg.inv(r) @ k)))
 
 
 def test_a_number_that_follows_from_others_counts_once():
@@ -183,3 +182,133 @@ def test_pinned_by_hand():
     assert found.people.tolist() == [1, 2, 3] and found.count == 3 and found.n_unsure == 5
     assert found.said.tolist() == [0, 1, 1] and found.right is not None and found.right.value == pytest.approx(2 / 3)
     assert pinned(before, after).right is None
+
+
+def population(n: int = 4000, k: int = 30, *, off: float = 0.0) -> Split:
+    """Return many people whose attribute is drawn from a posterior, which the attacker knows off by so many logits."""
+    case = large_case(1, n=n, k=k)
+    logit = np.log(case.posterior / (1 - case.posterior)) + off
+    return Split(
+        seed=0,
+        predictions=case.release.predictions,
+        labels=case.release.labels,
+        posterior={"s": 1 / (1 + np.exp(-logit))},
+        sensitive={"s": case.sensitive},
+    )
+
+
+@pytest.mark.parametrize(("n", "k"), [(300, 30), (600, 20)])
+def test_where_people_settle_cards_are_tried_out_and_the_formula_falls_short(n: int, k: int):
+    one = population()
+    gains, predicted = drawn(one, "s", n, k, 24)
+    assert 0.9 <= np.mean(gains) / predicted <= 1.15
+    chosen = np.random.default_rng([8, n, k]).choice(4000, n, replace=False)
+    release = Release(one.predictions[:k, chosen], labels=one.labels[chosen])
+    formula = meter(one.posterior["s"][chosen], release).df_bits
+    assert predict(one.posterior["s"][chosen], release).draws > 0
+    assert np.mean(gains) / formula > (1.2 if n == 300 else 1.0)
+
+
+def test_where_hardly_anybody_settles_the_formula_is_kept():
+    case = large_case(2, n=5000, k=3)
+    found = predict(case.posterior, case.release)
+    assert found.draws == 0 and found.bits.value == meter(case.posterior, case.release).df_bits
+    assert math.isnan(found.bits.low) and found.low < found.bits.value < found.high
+
+
+def test_numbers_of_groups_of_unknown_size_are_tried_out():
+    case = large_case(3, n=2000, k=4, sizes=False, decimals=2)
+    found = predict(case.posterior, case.release)
+    assert found.draws >= 8 and found.bits.low < found.bits.value < found.bits.high
+
+
+def test_the_same_seed_tries_out_the_same_cards():
+    case = large_case(4, n=300, k=10)
+    first, again, other = (predict(case.posterior, case.release, seed=seed) for seed in (1, 1, 2))
+    assert first == again != other
+
+
+@pytest.mark.parametrize("told", [{}, {"decimals": 2}, {"epsilon": 40.0}])
+def test_numbers_that_are_out_are_tried_out_as_precisely(told: dict):
+    case = large_case(5, n=400, k=6, **told)
+    planned, out = (predict(case.posterior, released) for released in (case.release, case.published))
+    assert planned.draws and out.draws
+    assert out.bits.value == pytest.approx(planned.bits.value, rel=0.15)
+
+
+def test_typed_intervals_are_tried_out_as_wide():
+    case = large_case(6, n=200, k=8)
+    typed = {
+        (number.model, number.statistic): (number.value - 0.1, number.value + 0.05) if number.model else number.value
+        for number in case.published.numbers
+        if number.statistic in ("sp_gap", "size")
+    }
+    wide = Published.from_values(case.release, typed)
+    found, exact = predict(case.posterior, wide), predict(case.posterior, case.release)
+    assert found.draws and 0 < found.bits.value < 0.7 * exact.bits.value
+
+
+@pytest.mark.parametrize("told", [{}, {"epsilon": 30.0}])
+def test_the_spread_of_the_formula_is_that_of_draws(told: dict):
+    case = large_case(7, n=2000, k=2, **told)
+    rng, gains = np.random.default_rng(5), []
+    for _ in range(160):
+        s = (rng.random(2000) < case.posterior).astype(np.uint8)
+        after = project(case.posterior, case.release.publish(s, rng=rng)).probability
+        gains.append(float(gained_bits(case.posterior, after, s).sum()))
+    found = formula_chance(modes_of(case.posterior, case.release))
+    assert np.mean(gains) == pytest.approx(found.mean, rel=0.15)
+    assert np.std(gains) == pytest.approx(found.deviation, rel=0.2)
+    low, high = found.range()
+    assert 0.91 <= np.mean([low <= gain <= high for gain in gains]) <= 0.99
+
+
+@pytest.mark.parametrize("systematic", [0.0, 4.0, 60.0])
+@pytest.mark.parametrize("numbers", [3, 30])
+def test_the_interval_holds_the_expected_gain_of_a_wrong_posterior(numbers: int, systematic: float):
+    """Half a noncentral chi-squared in nats: what independent numbers gain where their means are off."""
+    x = np.random.default_rng([numbers, int(systematic)]).noncentral_chisquare(numbers, systematic + 1e-12, 400)
+    gains, mean = x / (2 * math.log(2)), (numbers + systematic) / (2 * math.log(2))
+    right = Chance(
+        mean=numbers / (2 * math.log(2)),
+        deviation=math.sqrt(numbers / 2) / math.log(2),
+        skewness=math.sqrt(8 / numbers),
+        noise=False,
+    )
+    found = [right.expected(float(gain), 100) for gain in gains]
+    assert 0.92 <= np.mean([one.low <= mean <= one.high for one in found]) <= 0.98
+
+
+@pytest.mark.parametrize(("k", "off"), [(1, 0.0), (5, 0.5)])
+def test_the_interval_holds_the_mean_gain_of_other_people_like_these(k: int, off: float):
+    one = population(off=off)
+    assert covered([redraw(one, "s", 300, k, number) for number in range(30)]) >= 0.86
+
+
+def test_measured_bits_without_a_prediction_have_no_interval():
+    found = measured(np.array([0.5, 0.25]), np.array([0.75, 0.25]), np.array([1, 0]))
+    assert found.bits.n == 2 and math.isnan(found.bits.low) and math.isnan(found.bits.high)
+
+
+def test_nothing_to_tell_is_predicted_as_nothing():
+    found = predict(np.array([1.0, 0.0, 1.0, 0.0]), Release(np.array([[1, 1, 0, 0]]), statistics=("sp_gap",)))
+    assert (found.bits.value, found.low, found.high, found.draws) == (0, 0, 0, 0)
+    assert found.chance.expected(0.0, 4).high == 0
+
+
+def test_chance_explains_what_draws_from_the_posterior_gain():
+    who, rng, found = people(), np.random.default_rng(9), []
+    settings = ReleaseSettings(count=4, decimals=None)
+    prediction = measure_card(who, settings).prediction
+    release = Release(who.predictions[:4], labels=who.labels)
+    for _ in range(60):
+        s = (rng.random(who.n) < who.posterior).astype(np.uint8)
+        after = project(who.posterior, release.publish(s)).probability
+        gain = float(gained_bits(who.posterior, after, s).sum())
+        inside = prediction.low <= gain <= prediction.high
+        held = prediction.chance.expected(gain, who.n)
+        assert inside == (held.low <= prediction.bits.value <= held.high)
+        found.append(inside)
+    assert np.mean(found) >= 0.88
+    again = replace(who, sensitive=s)
+    assert measure_card(again, settings).measured.bits.value == pytest.approx(gain, abs=1e-6)

@@ -1,0 +1,293 @@
+"""What a model card gives away, in sentences: every reader of the study shows these and no others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from core.estimates import count, percent, points
+from core.model_card.card_people import EVERYBODY_ELSE, ReleasedPeople
+from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST
+from core.model_card.leakage import ReleaseStudy
+from core.model_card.pinned_people import DRAWS, SETTLED, UNSURE, Advice
+from core.model_card.release import Disputed
+from core.model_card.settings import precision_text
+from core.study import Finding
+
+KNOWS = "features, label and predictions of everybody, and the published numbers"
+
+DISCLOSED = (
+    f"Attribute disclosed: the probability of one group is {UNSURE[0]:.0%} to {UNSURE[1]:.0%} before publication, and "
+    f"above {SETTLED[1]:.1%} or below {SETTLED[0]:.1%} after."
+)
+"""What a near-certain inference is."""
+
+APPROXIMATE = (
+    "Probabilities are approximate (information projection). Against exact enumeration for 6 to 12 people the mean "
+    f"error is {100 * DISTANCE_MEDIAN:.0f} points in the median release, {100 * DISTANCE_WORST:.0f} in the worst."
+)
+"""How far the projection is from the exact posterior."""
+
+_SHOWN = 5
+"""Typed numbers that are said to be untrue, one by one."""
+
+
+def headline(study: ReleaseStudy) -> Finding:
+    """Say whose attribute the card discloses."""
+    n, worst, draws, attribute = study.pinned.count, study.most_pinned, study.draws, study.people.attribute
+    numbers = f"{_precision(study)} for {_models(study.n_models)}"
+    nobody = f"{numbers} reveal nobody's {attribute} with near certainty"
+    if study.status == "infeasible":
+        point = f"{numbers} contradict what the attacker knows for certain: what they reveal is not known."
+    elif n:
+        point = f"{numbers} reveal the {attribute} of {n:,} of {_people(study.n)} with near certainty{_correct(study)}."
+        point += f" In the worst of {draws.count} draws it is {worst:,}." if draws is not None and worst > n else ""
+    elif draws is None:
+        point = f"{nobody}."
+    elif worst:
+        point = f"{nobody} in this draw of the noise, but that of {_people(worst)} in the worst of {draws.count} draws."
+    elif draws.known:
+        point = f"{nobody} in any of {draws.count} draws of the noise."
+    else:
+        point = f"{numbers}: near-certain inference could not be computed in all of {draws.count} draws of the noise."
+    if study.disputed:
+        point += " This assumes that the typed numbers are true."
+    gain, accuracy = information_gain(study), average_accuracy(study)
+    exposed = worst and study.measured.accuracy_gain.high < 0.05
+    caveats = (study.reason and f"Not reliable: {study.reason}", left_out(study.people), APPROXIMATE)
+    return Finding(
+        point=point,
+        evidence=gain.point if study.status == "infeasible" else f"{gain.point} {accuracy.evidence}",
+        so_what="The average hardly moves; a few people are exposed almost completely." if exposed else "",
+        caveats=tuple(filter(None, caveats)),
+        redacted=f"The leakage of {study.n_numbers:,} fairness numbers for {_models(study.n_models)} was estimated.",
+        estimate=study.measured.bits,
+        baseline=study.measured.majority,
+        attacker_knows=KNOWS,
+    )
+
+
+def near_certain(study: ReleaseStudy) -> Finding:
+    """Say how many of those the attacker was unsure about are disclosed, as what, and what they share."""
+    found, draws, cells = study.pinned, study.draws, study.in_common
+    if study.status == "infeasible":
+        return Finding(point="Near-certain inference: not known, because no posterior agrees with the numbers.")
+    here = "" if draws is None else " in this draw of the noise"
+    correct = _correct(study).strip(" ()")
+    evidence = [f"{correct[:1].upper()}{correct[1:]}."] if correct else []
+    if most := settled_as_most(study):
+        evidence.append(f"All are inferred as “{most[0]}”, as {percent(most[1], decimals=0)} of people are.")
+    if draws is not None and (draws.known or study.most_pinned):
+        evidence.append(f"In the worst of {draws.count} draws: {study.most_pinned or 'nobody'}.")
+    elif draws is not None:
+        evidence.append(f"Not known in all of {draws.count} draws: in some no posterior agrees with the numbers.")
+    rest = "" if math.isnan(cells.median_cell_rest) else f", anybody else with {cells.median_cell_rest - 1:,.0f}"
+    return Finding(
+        point=f"Near-certain inference{here}: {count(found.count) if found.count else 'nobody'} of "
+        f"{_people(found.n_unsure)} whose {study.people.attribute} was uncertain.",
+        evidence=" ".join(evidence),
+        so_what=f"The median disclosed person shares label and all predictions with {cells.median_cell - 1:,.0f} "
+        f"others{rest}."
+        if found.count
+        else "",
+        caveats=(DISCLOSED,),
+        estimate=found.right,
+        attacker_knows=KNOWS,
+    )
+
+
+def information_gain(study: ReleaseStudy) -> Finding:
+    """Say what the attacker gained in bits, and whether chance alone explains the difference to what was expected."""
+    bits, prediction = study.measured.bits, study.prediction
+    expected = bits_text(prediction.bits.value)
+    if study.status == "infeasible":
+        return Finding(point=f"Expected information gain: {expected} bits.")
+    interval = "" if math.isnan(bits.low) else f"95% CI: {bits_text(bits.low)} to {bits_text(bits.high)}; "
+    how = (
+        f"The expected gain is the mean of {prediction.draws} simulated cards."
+        if prediction.draws
+        else "The expected gain follows from a formula, because hardly anybody's attribute becomes certain."
+    )
+    evidence = so_what = ""
+    if not study.disputed and study.status == "converged" and not math.isnan(bits.low):
+        noise = " and the noise" if study.settings.epsilon is not None else ""
+        evidence = (
+            f"With the attribute{noise} drawn from what the attacker believes, 95% of such cards give "
+            f"{bits_text(prediction.low)} to {bits_text(prediction.high)} bits."
+        )
+        added, low, high = (bits_text(at - prediction.bits.value) for at in (bits.value, bits.low, bits.high))
+        so_what = {
+            0: "Chance explains the difference between measured and expected gain.",
+            1: "More was gained than chance explains: the attacker's prior is wrong here, and the numbers correct it. "
+            f"That adds {added} bits (95% CI: {low} to {high}).",
+            -1: "Less was gained than chance explains: the numbers came out closer to what the attacker expected.",
+        }[study.unpredicted]
+    return Finding(
+        point=f"Information gain: {bits_text(bits.value)} bits in total ({interval}expected: {expected}).",
+        evidence=evidence,
+        so_what=so_what,
+        caveats=(
+            f"{how} It needs nobody's true attribute.",
+            "It assumes that the attacker's prior is calibrated. If not, the numbers also correct the prior.",
+        ),
+        estimate=bits,
+        attacker_knows=KNOWS,
+    )
+
+
+def uncertainty_resolved(study: ReleaseStudy) -> Finding:
+    """Say how much of the remaining uncertainty the numbers are expected to resolve, for everybody together."""
+    meter = study.meter
+    share = percent(meter.share, decimals=0) if meter.share >= 0.01 else "less than 1%"
+    point = f"Expected share of the remaining uncertainty (entropy) resolved: {share}."
+    if meter.share >= 1.0:
+        point = "Everybody's attribute is essentially determined."
+    return Finding(
+        point=point if meter.prior_bits else "There was no uncertainty to resolve.",
+        evidence=f"All numbers together hold {bits_text(meter.joint_bits)} of {bits_text(meter.prior_bits)} bits; at a "
+        "share of 1 the attributes are essentially determined.",
+    )
+
+
+def average_accuracy(study: ReleaseStudy) -> Finding:
+    """Say what happens to the accuracy over all people."""
+    found, people = study.measured, study.people
+    gain = found.accuracy_gain
+    low, high = (points(end).removesuffix(" points") for end in (gain.low, gain.high))
+    change = points(gain) if gain.low > 0.0 or gain.high < 0.0 else "no statistically significant difference"
+    who, guess = ("always", people.group) if 2 * int(people.sensitive.sum()) > people.n else ("always", people.other)
+    if guess == EVERYBODY_ELSE:
+        who, guess = "never", people.group
+    return Finding(
+        point=f"Average accuracy: {change}.",
+        evidence=f"Accuracy over all people: {percent(found.accuracy_before)} before, "
+        f"{percent(found.accuracy_after)} after ({points(gain)}; 95% CI: {low} to {high}). "
+        f"Majority-class baseline ({who} guess “{guess}”): {percent(found.majority)}.",
+        estimate=gain,
+        baseline=found.majority,
+        attacker_knows=KNOWS,
+    )
+
+
+def noise_seed(study: ReleaseStudy) -> Finding:
+    """Say that noise drawn from a seed hides nothing."""
+    seed = study.settings.seed
+    return Finding(
+        point=f"The published numbers are one draw of DP noise, from seed {seed}.",
+        so_what="Anybody can draw the same noise from the seed and remove it.",
+        to_do="Do not publish these numbers; publish a draw with a secret seed.",
+    )
+
+
+def disputes(study: ReleaseStudy) -> Finding:
+    """Say which typed numbers are not what the table gives."""
+    n = len(study.disputed)
+    shown = [_dispute(one, study) for one in study.disputed[:_SHOWN]]
+    if n > _SHOWN:
+        shown.append(f"{n - _SHOWN:,} more typed number{'' if n == _SHOWN + 1 else 's'}.")
+    rounded = "exact, because publish.decimals is left out" if study.settings.decimals is None else "rounded as it says"
+    return Finding(
+        point=f"{'One typed number is' if n == 1 else f'{n:,} typed numbers are'} not what this table gives.",
+        evidence=" ".join(shown),
+        so_what=f"Everything else assumes that the typed numbers are true and {rounded}.",
+    )
+
+
+def _dispute(found: Disputed, study: ReleaseStudy) -> str:
+    number, people = found.number, study.people
+    what = f"{number.statistic} of {number.model}" if number.model else number.statistic
+    gives = "these people are all in one group" if math.isnan(found.table) else f"the table gives {found.table:.6g}"
+    rule = f"a gap is the rate of {people.group} minus that of {people.other}"
+    hint = ""
+    if found.rounded:
+        hint = "; set publish.decimals if numbers are rounded"
+    elif found.turned:
+        hint = f"; with the other sign it would be right, because {rule}"
+    elif number.statistic.endswith("_gap"):
+        hint = f"; {rule}"
+    return f"{what}: typed {number.value:.12g}, {gives}{hint}."
+
+
+def advice(found: Advice, study: ReleaseStudy) -> Finding:
+    """Say which precision discloses nobody."""
+    attribute, caveats = study.people.attribute, ["Valid for these people and these models only."]
+    rounding = "" if found.decimals is None else f"at most {precision_text(found.decimals, None)}"
+    noise = "" if found.epsilon is None else f"DP noise with ε ≤ {found.epsilon:g}"
+    point = f"Publish {' or '.join(filter(None, (rounding, noise)))}: then nobody's {attribute} is disclosed here."
+    if found.exact:
+        point = f"Even exact numbers disclose nobody's {attribute} here."
+        if found.misled:
+            caveats.append("With noise somebody is disclosed in some draws: noise also misleads the attacker.")
+    elif not rounding and not noise:
+        point = "Publish fewer models: neither one decimal nor the strongest noise tried prevents every disclosure."
+    elif not rounding:
+        caveats.append("Rounding to one decimal is not enough.")
+    if noise and not found.exact:
+        caveats.append(f"Noise is advised only if nobody is disclosed in {DRAWS} draws.")
+    elif rounding and not found.exact:
+        caveats.append("No noise tried is enough.")
+    return Finding(point=point, caveats=tuple(caveats))
+
+
+def findings(study: ReleaseStudy) -> Iterator[Finding]:
+    """Yield everything that was found, the headline first."""
+    yield headline(study)
+    if study.disputed:
+        yield disputes(study)
+    yield near_certain(study)
+    yield information_gain(study)
+    yield uncertainty_resolved(study)
+    if study.status != "infeasible":
+        yield average_accuracy(study)
+    if study.published.noise is not None:
+        yield noise_seed(study)
+
+
+def left_out(people: ReleasedPeople) -> str:
+    """Say which records of the table nobody looks at, and why; empty where there are none."""
+    return f"Of {people.rows_read:,} records of the table: {' '.join(people.left_out)}" if people.left_out else ""
+
+
+def settled_as_most(study: ReleaseStudy) -> tuple[str, float] | None:
+    """Return the group that everybody disclosed is inferred as, and its share, where most people are in it."""
+    said, people = study.pinned.said, study.people
+    if not said.size or said.min() != said.max():
+        return None
+    share = float((people.sensitive == said[0]).mean())
+    return (people.group if said[0] else people.other, share) if share > 0.5 else None
+
+
+def bits_text(bits: float) -> str:
+    """Write a number of bits with the digits it deserves, and a true minus."""
+    if math.isnan(bits):
+        return "n/a"
+    text = f"{bits:,.0f}" if abs(bits) >= 99.95 else f"{bits:.1f}"
+    return ("0.0" if text == "-0.0" else text).replace("-", "−")
+
+
+def _precision(study: ReleaseStudy) -> str:
+    settings = study.settings
+    if settings.epsilon is not None:
+        return f"Fairness numbers with DP noise (ε = {settings.epsilon:g})"
+    return (
+        "Exact fairness numbers" if settings.decimals is None else f"Fairness numbers rounded to {settings.precision}"
+    )
+
+
+def _models(n: int) -> str:
+    return "one model" if n == 1 else f"{n} models"
+
+
+def _people(n: int) -> str:
+    return "one person" if n == 1 else f"{n:,} people"
+
+
+def _correct(study: ReleaseStudy) -> str:
+    """Say how many of the disclosed are inferred correctly, in parentheses; empty where that is not known."""
+    n, share = study.pinned.count, study.pinned.right
+    if not n or share is None:
+        return ""
+    right = round(share.value * n)
+    if n == 1:
+        return " (correct)" if right else " (not correct)"
+    return f" ({'both' if n == 2 else f'all {n}'} correct)" if right == n else f" ({right or 'none'} correct)"

@@ -1,0 +1,86 @@
+"""What a model card publishes: which models, about whom, which numbers, how precisely."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from core.model_card.published_counts import STATISTIC_TITLES
+from core.model_card.release import MOST_MODELS
+from core.param import Param
+from core.serialize import Result
+from core.validation import LEAST_EPSILON
+
+FAMILIES = {
+    "audited": "Audited model alone",
+    "mixed": "Model variants (mixed)",
+    "seeds": "Variants: resampled records",
+    "depths": "Variants: depths of the tree",
+    "features": "Variants: feature subsets",
+    "tolerances": "Variants: fairness tolerances",
+    "given": "Prediction columns of the table",
+}
+"""Whose numbers are published: the audited model alone; the audited one, then natural variants of it; or columns of
+predictions."""
+
+NATURAL = ("mixed", "seeds", "depths", "features", "tolerances")
+"""Families that are trained: resampled training records; tree depths; feature subsets; fair models over a sweep of
+tolerances; the first three in turn ("mixed")."""
+
+SETS = ("test", "train")
+"""Whose numbers are published: the test records' (usual in a model card), or the training records'."""
+
+_VARIANTS = ("family", NATURAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseSettings(Result):
+    """What is published of which models."""
+
+    family: Annotated[str, Param("Models", "Which models have numbers: {options}.", options=FAMILIES)] = "audited"
+    columns: Annotated[
+        tuple[str, ...], Param("Prediction columns", "Columns of given predictions.", only=("family", ("given",)))
+    ] = ()
+    count: Annotated[
+        int, Param("Models on the card", "How many models are compared.", least=1, most=MOST_MODELS, only=_VARIANTS)
+    ] = 1
+    """The first so many models of the people's."""
+    without: Annotated[
+        tuple[str, ...], Param("Without", "Features that none of these models sees.", only=_VARIANTS)
+    ] = ()
+    on: Annotated[str, Param("On", "Whose numbers they are: {options}.", options=SETS)] = "test"
+    people: Annotated[
+        int,
+        Param(
+            "People covered", "How many people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False
+        ),
+    ] = 0
+    group: Annotated[str, Param("Group, against all others", "The group that counts as 1, against everybody else.")] = (
+        ""
+    )
+    """The second one where it is empty."""
+    statistics: Annotated[
+        tuple[str, ...],
+        Param(
+            "Published statistics", "What is published of each model: {options}.", options=STATISTIC_TITLES, some=True
+        ),
+    ] = ("sp_gap", "tpr_gap", "fpr_gap")
+    sizes: Annotated[bool, Param("Group sizes", "Whether sizes are published too.")] = True
+    decimals: Annotated[int | None, Param("Decimals", "Decimals the numbers are rounded to.", least=0, most=12)] = 3
+    epsilon: Annotated[
+        float | None,
+        Param("Privacy budget ε", "Privacy budget of all numbers together.", least=LEAST_EPSILON, most=1_000.0),
+    ] = None
+    seed: Annotated[int, Param("Seed", "Draws the privacy noise.", least=0, most=2**32 - 1)] = 0
+
+    @property
+    def precision(self) -> str:
+        """How precise the numbers are: "exact", "2 decimals", "noise, ε = 10"."""
+        return precision_text(self.decimals, self.epsilon)
+
+
+def precision_text(decimals: int | None, epsilon: float | None) -> str:
+    """Name a precision."""
+    if epsilon is not None:
+        return f"noise, ε = {epsilon:g}"
+    return "exact" if decimals is None else f"{decimals} decimal{'' if decimals == 1 else 's'}"
