@@ -9,8 +9,7 @@ from typing import Any
 
 from core.charts.drawing import Drawing, Palette, Sketch, bare, group_style, limits, round_step, short
 from core.estimates import Estimate, gap, percent
-from core.queries import ErrorQuantiles, Leak, Reading
-from core.questions import People
+from core.queries import ErrorQuantiles, Leak, People, Reading
 
 _HEIGHT = 310
 _LOW, _HIGH = 45.0, 102.0

@@ -34,9 +34,9 @@ from core.queries import (
     accuracy_limit_with_prior,
     noiseless_row,
     prior_given_sizes,
+    query_pool,
     repeats_for,
 )
-from core.questions import query_pool
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, given
 

@@ -3,10 +3,18 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from core.queries.compressed import RECOVERY_METHODS, recover_compressed, reveal_compressed
 from core.queries.decoders import DECODERS, PROGRAMS, Answered, Reading, read_answers
-from core.queries.designs import DESIGNS, design_scores, most_questions
-from core.queries.gaps import equal_opportunity_gap, leakage, statistical_parity_gap
+from core.queries.gaps import (
+    DESIGNS,
+    design_scores,
+    equal_opportunity_gap,
+    global_sensitivity,
+    leakage,
+    local_sensitivity,
+    most_questions,
+    smooth_sensitivity,
+    statistical_parity_gap,
+)
 from core.queries.guarantees import (
     ErrorQuantiles,
     accuracy_limit,
@@ -25,25 +33,34 @@ from core.queries.mechanisms import (
     SmoothCauchy,
     SmoothLaplace,
 )
-from core.queries.paper_table import (
-    NOISELESS_ATTACKS,
-    TABLE_1,
-    noiseless_row,
-)
+from core.queries.paper_table import NOISELESS_ATTACKS, TABLE_1, noiseless_row
 from core.queries.propagation import balanced_guess, decode_noisy
 from core.queries.reveal import (
+    RECOVERY_METHODS,
     Recovery,
     partition_absolute,
+    recover_compressed,
     recover_flips,
     reveal_bits,
+    reveal_compressed,
     reveal_double,
     reveal_flips,
     reveal_single,
     sizes_from_answer,
 )
-from core.queries.sensitivity import global_sensitivity, local_sensitivity, smooth_sensitivity
 from core.queries.settings import NOISES, Answering, RevealSettings
-from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, repeats_for
+from core.queries.trials import (
+    Asking,
+    Leak,
+    People,
+    QueryPool,
+    QuestionAccuracy,
+    Trials,
+    needed,
+    query_pool,
+    reader_prior,
+    repeats_for,
+)
 
 __all__ = [
     "DECODERS",
@@ -62,6 +79,8 @@ __all__ = [
     "Leak",
     "Mechanism",
     "NoisySums",
+    "People",
+    "QueryPool",
     "QuestionAccuracy",
     "Reading",
     "Recovery",
@@ -86,7 +105,9 @@ __all__ = [
     "noiseless_row",
     "partition_absolute",
     "prior_given_sizes",
+    "query_pool",
     "read_answers",
+    "reader_prior",
     "recover_compressed",
     "recover_flips",
     "repeats_for",

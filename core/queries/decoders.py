@@ -25,11 +25,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.queries.compressed import recover_compressed
-from core.queries.gaps import Floats
+from core.arrays import Floats
 from core.queries.mechanisms import Rounded
 from core.queries.propagation import SHARPEST, decode_many, propagate
-from core.queries.reveal import reveal_bits
+from core.queries.reveal import recover_compressed, reveal_bits
 from core.validation import choice
 
 DECODERS = ("strongest", "without_prior", "published")

@@ -8,8 +8,7 @@ import numpy as np
 
 from core.datasets import AuditDataset
 from core.estimates import Estimate, over_repeats, rate_over_repeats, strongest
-from core.queries import DECODERS, Answering, Asking, Trials, accuracy_limit
-from core.questions import query_pool
+from core.queries import DECODERS, Answering, Asking, Trials, accuracy_limit, query_pool
 from core.release_audit.inputs import Audited
 from core.release_audit.plan import PlannedAnswers
 from core.study import Basis, Measurement

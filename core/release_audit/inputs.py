@@ -21,7 +21,7 @@ from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import attacker_posteriors
 from core.policy import CHECKS
-from core.questions import reader_prior
+from core.queries import reader_prior
 from core.release_audit.plan import AuditPlan
 from core.subject import ModelFindings, Subject
 

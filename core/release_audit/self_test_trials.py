@@ -46,8 +46,7 @@ from core.membership import (
 )
 from core.models import GIVEN
 from core.policy import Limit, Policy, Status, judge
-from core.queries import Asking, Exact, LaplaceGlobal, Trials
-from core.questions import People, QueryPool
+from core.queries import Asking, Exact, LaplaceGlobal, People, QueryPool, Trials
 from core.release_audit.answer_checks import answers_excess
 from core.release_audit.attribute_checks import released_gain
 from core.release_audit.fairness_checks import CORRECTED, correction_gain

@@ -6,8 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.queries import NOISES, Answering, Asking, RevealSettings, repeats_for
-from core.questions import QueryPool
+from core.queries import NOISES, Answering, Asking, QueryPool, RevealSettings, repeats_for
 from core.settings import params
 from pages.common import panels
 from pages.common.bias_queries_trials import QueryTrials

@@ -11,8 +11,7 @@ import streamlit as st
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.fingerprint import fingerprint
-from core.queries import Asking, ErrorQuantiles, Leak, Trials
-from core.questions import QueryPool
+from core.queries import Asking, ErrorQuantiles, Leak, QueryPool, Trials
 from pages.common import cached, panels
 from pages.common.background import Background, Job, State, Store, need
 
@@ -28,7 +27,7 @@ def pool_of(config: AuditConfig, dataset: AuditDataset) -> QueryPool:
     store, key = cached.store_of(config.dataset), fingerprint("query pool", dataset.fingerprint, config)
 
     def work(job: Job) -> QueryPool:
-        from core.questions import query_pool
+        from core.queries import query_pool
 
         return query_pool(config, dataset, cached.trained_model(store, config, dataset))
 

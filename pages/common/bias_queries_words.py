@@ -11,8 +11,7 @@ import streamlit as st
 from core.charts.queries import error_words
 from core.config import AuditConfig
 from core.estimates import Estimate, count, interval, percent, points
-from core.queries import NOISES, Answering, ErrorQuantiles, Leak, needed, targeted_leakage
-from core.questions import QueryPool
+from core.queries import NOISES, Answering, ErrorQuantiles, Leak, QueryPool, needed, targeted_leakage
 from pages.common import shell, wording
 from pages.common.bias_queries_trials import QueryTrials
 

@@ -24,14 +24,15 @@ from core.queries import (
     LaplaceGlobal,
     Mechanism,
     NoisySums,
+    QueryPool,
     Rounded,
     SmoothCauchy,
     SmoothLaplace,
     Trials,
     answer_error,
+    query_pool,
     repeats_for,
 )
-from core.questions import QueryPool, query_pool
 from core.seeds import child_generator
 from pages.common import bias_queries_trials
 from tests import expected
@@ -55,7 +56,7 @@ NOISES: dict[str, Mechanism] = {
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few repeats, and pools that earlier tests have made."""
     monkeypatch.setattr("pages.common.bias_queries_controls.repeats_for", lambda n: FEW)
-    monkeypatch.setattr("core.questions.query_pool", lambda config, dataset, model=None: pool_of(config))
+    monkeypatch.setattr("core.queries.query_pool", lambda config, dataset, model=None: pool_of(config))
 
 
 @pytest.fixture
@@ -287,7 +288,7 @@ def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: Non
         **{name: getattr(whole.people, name)[rare] for name in ("sensitive", "base", "prior", "labels")}
     )
     tiny = QueryPool(people=people, advantaged="men", disadvantaged="women", metric=whole.metric)
-    monkeypatch.setattr("core.questions.query_pool", lambda *_: tiny)
+    monkeypatch.setattr("core.queries.query_pool", lambda *_: tiny)
     dashboard.open("bias_queries")
     assert "%" in dashboard.finding
     choose(dashboard, people_asked=20)

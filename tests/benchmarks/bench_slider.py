@@ -25,9 +25,9 @@ from core.queries import (
     SmoothCauchy,
     SmoothLaplace,
     Trials,
+    query_pool,
     repeats_for,
 )
-from core.questions import query_pool
 
 PEOPLE, NUMBERS, LIMIT = 100, (10, 25, 40, 60), 0.3
 MECHANISMS: tuple[tuple[str, Any], ...] = (

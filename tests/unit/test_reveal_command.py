@@ -13,8 +13,7 @@ import pytest
 from core.__main__ import main
 from core.config import AuditConfig
 from core.datasets import Table, build_dataset, demo_table
-from core.queries import DECODERS, DESIGNS, NOISES
-from core.questions import QueryPool, query_pool
+from core.queries import DECODERS, DESIGNS, NOISES, QueryPool, query_pool
 from tests import samples
 
 Capture = pytest.CaptureFixture[str]

@@ -19,8 +19,7 @@ from core.desk.prices import gap_title
 from core.estimates import Estimate, decimals_beside, percent, tolerance_text
 from core.fairness import difference_between_groups, group_rates
 from core.policy import estimate_text, value_text
-from core.queries import Answering, Asking, Exact, Leak, SmoothCauchy, Trials
-from core.questions import query_pool
+from core.queries import Answering, Asking, Exact, Leak, SmoothCauchy, Trials, query_pool
 from pages.common import attriguard_words, bias_queries_words, correction_words, membership_words, wording
 from pages.common.attriguard_controls import Defence
 from tests.samples import dataset

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.queries import design_scores, statistical_parity_gap
-from core.questions import People, QueryPool
+from core.queries import People, QueryPool, design_scores, statistical_parity_gap
 from tests.unit.queries import attributes
 
 

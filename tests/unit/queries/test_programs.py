@@ -9,7 +9,7 @@ import pytest
 import scipy.optimize
 from scipy.optimize import _constraints
 
-from core.queries.compressed import solve_program
+from core.queries.reveal import solve_program
 
 COST, MATRIX, RIGHT = np.ones(3), np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]), np.array([1.0, 1.0])
 

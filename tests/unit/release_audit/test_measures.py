@@ -30,8 +30,7 @@ from core.membership import (
     train_shadows,
 )
 from core.models import GIVEN
-from core.queries import DECODERS, Asking, NoisySums, Trials
-from core.questions import query_pool
+from core.queries import DECODERS, Asking, NoisySums, Trials, query_pool
 from core.release_audit import (
     AuditPlan,
     GuardPlan,

@@ -11,7 +11,7 @@ from core.config import AuditConfig
 from core.datasets import Roles, Table
 from core.models import GIVEN
 from core.policy import Limit, Policy, judge
-from core.questions import query_pool
+from core.queries import query_pool
 from core.release_audit import AuditPlan, MembershipPlan, ModelPlan, PlannedAnswers, audit_with_people
 from core.release_audit.answer_checks import planned_trials, two_sided
 from core.release_audit.inputs import Audited

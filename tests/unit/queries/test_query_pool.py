@@ -16,7 +16,7 @@ from core.errors import InputError
 from core.fairness import METRICS
 from core.models import METHODS
 from core.queries import leakage
-from core.questions import FEWEST_IN_GROUP, People, QueryPool, query_pool
+from core.queries.trials import FEWEST_IN_GROUP, People, QueryPool, query_pool
 from core.subject import train_model
 from tests.samples import dataset
 from tests.unit.queries.people import pool
