@@ -3,7 +3,16 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from core.queries.decoders import DECODERS, PROGRAMS, Answered, Reading, read_answers
+from core.queries.checks import answers_excess, declared_limits
+from core.queries.decoders import DECODER_TITLES, DECODERS, PROGRAMS, Answered, Reading, read_answers
+from core.queries.findings import (
+    AnswersLeak,
+    accuracy_text,
+    answers_text,
+    error_text,
+    findings,
+    needed_text,
+)
 from core.queries.gaps import (
     DESIGNS,
     design_scores,
@@ -48,9 +57,8 @@ from core.queries.reveal import (
     reveal_single,
     sizes_from_answer,
 )
-from core.queries.settings import NOISES, Answering, RevealSettings
+from core.queries.settings import NOISES, Answering, Asking, PlannedAnswers, RevealSettings
 from core.queries.trials import (
-    Asking,
     Leak,
     People,
     QueryPool,
@@ -64,6 +72,7 @@ from core.queries.trials import (
 
 __all__ = [
     "DECODERS",
+    "DECODER_TITLES",
     "DESIGNS",
     "NOISELESS_ATTACKS",
     "NOISES",
@@ -72,6 +81,7 @@ __all__ = [
     "TABLE_1",
     "Answered",
     "Answering",
+    "AnswersLeak",
     "Asking",
     "ErrorQuantiles",
     "Exact",
@@ -80,6 +90,7 @@ __all__ = [
     "Mechanism",
     "NoisySums",
     "People",
+    "PlannedAnswers",
     "QueryPool",
     "QuestionAccuracy",
     "Reading",
@@ -91,17 +102,24 @@ __all__ = [
     "Trials",
     "accuracy_limit",
     "accuracy_limit_with_prior",
+    "accuracy_text",
     "answer_error",
+    "answers_excess",
+    "answers_text",
     "balanced_guess",
+    "declared_limits",
     "decode_noisy",
     "design_scores",
     "equal_opportunity_gap",
+    "error_text",
+    "findings",
     "global_sensitivity",
     "largest_loss",
     "leakage",
     "local_sensitivity",
     "most_questions",
     "needed",
+    "needed_text",
     "noiseless_row",
     "partition_absolute",
     "prior_given_sizes",

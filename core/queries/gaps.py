@@ -168,10 +168,10 @@ def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:
 
 
 DESIGNS = {
-    "jitter": "Audited model, slightly jittered",
-    "random_binary": "Random yes and no",
-    "targeted": "One person changed at a time",
-    "bits": "Fifty people packed in one score",
+    "jitter": "Random perturbations",
+    "random_binary": "Random binary models",
+    "targeted": "Single-record flips",
+    "bits": "Binary packing (50 records a query)",
 }
 """The designs by name, and what to call each."""
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,15 +29,14 @@ from core.datasets.splits import Splits, split
 from core.errors import InputError
 from core.estimates import Estimate, over_repeats, rate_over_repeats
 from core.fairness import METRIC_TITLES
-from core.param import Param
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
-from core.queries.gaps import DESIGNS, design_scores, leakage, most_questions
+from core.queries.gaps import design_scores, leakage, most_questions
+from core.queries.guarantees import ErrorQuantiles, accuracy_limit_with_prior, answer_error, prior_given_sizes
 from core.queries.mechanisms import Exact, NoisySums
+from core.queries.settings import Asking
 from core.seeds import child_generator
 from core.serialize import Result
-from core.settings import validate
 from core.subject import ModelFindings, train_model
-from core.validation import seed_value
 
 FEWEST_IN_GROUP = 2
 """Fewest sampled people of each group; with one, the first answer names her."""
@@ -189,26 +188,6 @@ def question_numbers(n: int, design: str = "jitter") -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking(Result):
-    """What is asked, of how many people and how often."""
-
-    n: Annotated[int, Param("People", "People asked about.", least=4, flag="--people")] = 100
-    """People, drawn anew from the test set in every repeat."""
-    design: Annotated[str, Param("Questions", "How questions are made: {options}.", options=DESIGNS)] = "jitter"
-    """One of `core.queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps)."""
-    repeats: Annotated[int, Param("Repeats", "Draws of people, questions and noise.", least=1)] = 50
-    seed: int = 42
-    width: float = 0.1
-    """Half width of the jitter, in (0, 1]."""
-
-    def __post_init__(self) -> None:
-        validate(self, but=("n", "design") if self.design == "single" else ("n",))  # the pool says how many it can give
-        seed_value(self.seed)
-        if not 0.0 < self.width <= 1.0:
-            raise InputError(f"width must be in (0, 1], got {self.width}.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Leak(Result):
     """What one kind of attacker recovers after m answers."""
 
@@ -312,9 +291,12 @@ class Trials:
 
     def leak(self, m: int, mechanism: Any, decoder: str) -> Leak:
         """Return what an attacker of this kind recovers from the first `m` answers."""
-        values = self.leakages(m, mechanism, decoder)
+        return self.leak_of(m, decoder, self.leakages(m, mechanism, decoder), self._alone)
+
+    def leak_of(self, m: int, decoder: str, values: Sequence[float], alone: Sequence[float]) -> Leak:
+        """Return the leak of balanced accuracies, one a repeat, beside those of the features alone."""
         one_person = 0.5 / min(self.n_advantaged, self.n_disadvantaged)  # in balanced accuracy
-        gains = [after - before for after, before in zip(values, self._alone, strict=True)]
+        gains = [after - before for after, before in zip(values, alone, strict=True)]
         return Leak(
             m=m,
             decoder=decoder,
@@ -324,6 +306,21 @@ class Trials:
             lowest=min(values),
             typical=int(np.argmin(np.abs(np.asarray(values) - np.mean(values)))),
         )
+
+    def error(self, m: int, mechanism: Any) -> ErrorQuantiles:
+        """Return how far off each of `m` answers is, at least one."""
+        rng = child_generator(self.asking.seed, "bias queries, error of answers")
+        return answer_error(mechanism, self._questions(0)[:m], self.people[0].sensitive, rng=rng, draws=400)
+
+    @cached_property
+    def _prior_given_sizes(self) -> Floats:
+        return prior_given_sizes(self.prior, self.n_advantaged)
+
+    def limit(self, epsilon: float, *, sizes_known: bool) -> float:
+        """Return the best balanced accuracy of any attacker with the prior, against answers that keep ε."""
+        if sizes_known:
+            return accuracy_limit_with_prior(self._prior_given_sizes, 2 * epsilon)
+        return accuracy_limit_with_prior(self.prior, epsilon)
 
     def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
         """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""
