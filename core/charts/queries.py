@@ -9,7 +9,7 @@ from typing import Any
 
 from core.charts.drawing import Drawing, Palette, Sketch, bare, group_style, limits, round_step, short
 from core.estimates import Estimate, gap, percent
-from core.queries import ErrorQuantiles, Leak, People, Reading
+from core.queries import ErrorQuantiles, Leak, People, Reading, error_text
 
 _HEIGHT = 310
 _LOW, _HIGH = 45.0, 102.0
@@ -194,19 +194,6 @@ def _leak_rows(curves: Mapping[str, Mapping[str, Sequence[Leak]]]) -> list[dict[
 _ERRORS = (-4.0, 4.5)  # decades of the error axis
 
 
-def error_words(value: float) -> str:
-    """Write an error of a gap with two digits: "0.21", "11.7", "149"."""
-    if value == 0:
-        return "0"
-    if value < 0.0001:
-        return "under 0.0001"
-    if value >= 1000:
-        return f"{float(f'{value:.2g}'):,.0f}"
-    if value >= 100:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 1 else f"{value:.2g}"
-
-
 def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str, palette: Palette) -> Drawing:
     """Draw the error of an answer for each kind of noise: median as a dot, 95th percentile as a bar.
 
@@ -231,7 +218,7 @@ def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str
         y = top - 1.2 - i * (top - 1.0) / max(top - 1, 1)
         _error_row(sketch, y, name, error, left, chosen=name == chosen)
     rows = [{"noise": name, "median error": e.median, "95th percentile": e.high} for name, e in errors]
-    told = "; ".join(f"{name} {error_words(e.median)}, {error_words(e.high)}" for name, e in errors)
+    told = "; ".join(f"{name} {error_text(e.median)}, {error_text(e.high)}" for name, e in errors)
     alt = f"Absolute error of an answer, median and 95th percentile; the gap itself is at most 1: {told}."
     return Drawing.of(sketch, alt, rows)
 
@@ -249,12 +236,12 @@ def _error_row(sketch: Sketch, y: float, name: str, error: ErrorQuantiles, left:
         symbol=["circle", "line-ns"],
         color=color,
         rim=(color, [0, 2]),
-        told=[f"median {error_words(error.median)}", f"95% of errors below {error_words(error.high)}"],
+        told=[f"median {error_text(error.median)}", f"95% of errors below {error_text(error.high)}"],
     )
     words = f"<b>{short(name)}</b>" if chosen else short(name)
     sketch.write(left, y, words, palette.ink if chosen else palette.grey, "middle right")
-    sketch.write(start, y + 0.12, f"<b>{error_words(error.median)}</b>", color, "top center", 12)
-    sketch.write(end + 0.15, y, error_words(error.high), palette.grey, "middle right", 12)
+    sketch.write(start, y + 0.12, f"<b>{error_text(error.median)}</b>", color, "top center", 12)
+    sketch.write(end + 0.15, y, error_text(error.high), palette.grey, "middle right", 12)
 
 
 def draw_values(

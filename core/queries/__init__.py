@@ -8,10 +8,12 @@ from core.queries.decoders import DECODER_TITLES, DECODERS, PROGRAMS, Answered, 
 from core.queries.findings import (
     AnswersLeak,
     accuracy_text,
+    answers_leak,
     answers_text,
     error_text,
     findings,
     needed_text,
+    noise_text,
 )
 from core.queries.gaps import (
     DESIGNS,
@@ -57,7 +59,7 @@ from core.queries.reveal import (
     reveal_single,
     sizes_from_answer,
 )
-from core.queries.settings import NOISES, Answering, Asking, PlannedAnswers, RevealSettings
+from core.queries.settings import NOISE_TITLES, NOISES, Answering, Asking, PlannedAnswers, RevealSettings
 from core.queries.trials import (
     Leak,
     People,
@@ -76,6 +78,7 @@ __all__ = [
     "DESIGNS",
     "NOISELESS_ATTACKS",
     "NOISES",
+    "NOISE_TITLES",
     "PROGRAMS",
     "RECOVERY_METHODS",
     "TABLE_1",
@@ -105,6 +108,7 @@ __all__ = [
     "accuracy_text",
     "answer_error",
     "answers_excess",
+    "answers_leak",
     "answers_text",
     "balanced_guess",
     "declared_limits",
@@ -120,6 +124,7 @@ __all__ = [
     "most_questions",
     "needed",
     "needed_text",
+    "noise_text",
     "noiseless_row",
     "partition_absolute",
     "prior_given_sizes",

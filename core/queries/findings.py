@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from core.estimates import Estimate, count, interval, percent, points
-from core.queries.guarantees import ErrorQuantiles
+from core.queries.guarantees import ErrorQuantiles, targeted_leakage
+from core.queries.mechanisms import Exact
 from core.queries.settings import NOISES, Answering
-from core.queries.trials import Leak, QuestionAccuracy, needed
+from core.queries.trials import Leak, QuestionAccuracy, Trials, needed
 from core.serialize import Result
 from core.study import Finding
 
@@ -42,6 +43,31 @@ class AnswersLeak(Result):
         return max(self.leaks, key=lambda leak: leak.gain.value)
 
 
+def answers_leak(
+    trials: Trials,
+    m: int,
+    answering: Answering,
+    *,
+    attribute: str,
+    decoders: Sequence[str] = ("strongest",),
+    noises: Sequence[str] = ("noisy_sums",),
+) -> AnswersLeak:
+    """Return what some decoders recover from `m` answers, with the error that each way to answer has."""
+    mechanism, n1, n0 = answering.mechanism(), trials.n_advantaged, trials.n_disadvantaged
+    return AnswersLeak(
+        attribute=attribute,
+        sizes=(n1, n0),
+        prior=trials.leak(0, Exact(absolute=answering.absolute), "strongest").leakage,
+        leaks=tuple(trials.leak(m, mechanism, decoder) for decoder in decoders),
+        errors={
+            noise: trials.error(max(m, 1), answering.mechanism(noise))
+            for noise in dict.fromkeys((answering.noise, *noises))
+            if noise != "exact"
+        },
+        targeted=targeted_leakage(mechanism, n1, n0),
+    )
+
+
 def error_text(value: float) -> str:
     """Write an error of a gap with two digits: "0.21", "11.7", "149"."""
     if value == 0:
@@ -56,19 +82,22 @@ def error_text(value: float) -> str:
 
 
 def noise_text(answering: Answering) -> str:
-    """Write what noise there is: "Cauchy noise at ε = 5", "noisy sums at ε = 1"."""
+    """Write how answers are made: "exact", "rounded to 3 decimals", "Cauchy noise at ε = 5", "noisy sums at ε = 1"."""
+    if answering.noise == "exact":
+        return "exact"
+    if answering.noise == "rounded":
+        return f"rounded to {answering.decimals} decimal{'' if answering.decimals == 1 else 's'}"
     noise = "noisy sums" if answering.noise == "noisy_sums" else f"{NOISES[answering.noise]} noise"
     return f"{noise} at ε = {answering.epsilon:g}"
 
 
 def answers_text(m: int, answering: Answering) -> str:
     """Write what answers there are: "10 answers with Cauchy noise at ε = 5", "1 exact answer"."""
-    s = "" if m == 1 else "s"
+    answers, how = "answer" if m == 1 else "answers", noise_text(answering)
     if answering.noise == "exact":
-        return f"{count(m)} exact answer{s}"
-    if answering.noise == "rounded":
-        return f"{count(m)} answer{s} rounded to {answering.decimals} decimal{'' if answering.decimals == 1 else 's'}"
-    return f"{count(m)} answer{s} {'from' if answering.noise == 'noisy_sums' else 'with'} {noise_text(answering)}"
+        return f"{count(m)} exact {answers}"
+    joined = {"rounded": "", "noisy_sums": "from "}.get(answering.noise, "with ")
+    return f"{count(m)} {answers} {joined}{how}"
 
 
 def findings(found: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
@@ -86,7 +115,7 @@ def findings(found: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
         evidence.append(
             f"A targeted query reveals one person's group with {percent(found.targeted)} balanced accuracy."
         )
-    if error is not None:
+    if error is not None and not error.exceeds_range:
         evidence.append(f"The median error of an answer is {error_text(error.median)}.")
     sums = found.errors.get("noisy_sums")
     better = ""
@@ -106,7 +135,7 @@ def findings(found: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
         return (headline,)
     span = "between 0 and 1" if answering.absolute else "between −1 and 1"
     unusable = f"Half of them are off by more than {error_text(error.median)}; a gap lies {span}."
-    return headline, Finding(point="These answers are not usable.", evidence=unusable, to_do=better.strip())
+    return headline, Finding(point="These answers are not usable.", evidence=unusable)
 
 
 def _point(found: AnswersLeak, answering: Answering) -> str:

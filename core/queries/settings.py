@@ -26,18 +26,19 @@ NOISES = {
 }
 """Ways to answer, and what to call them."""
 
-_OFFERED = NOISES | {
+NOISE_TITLES = NOISES | {
     "cauchy": "Cauchy (paper)",
     "smooth_laplace": "Smooth Laplace (paper)",
     "noisy_sums": "Noisy sums (ours)",
 }
+"""The same with whose they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answering(Settings):
     """How answers are made; `absolute` ones do not tell the gap's sign."""
 
-    noise: Annotated[str, Param("Answer noise", "Noise on the answers: {options}.", options=_OFFERED)] = "exact"
+    noise: Annotated[str, Param("Answer noise", "Noise on the answers: {options}.", options=NOISE_TITLES)] = "exact"
     epsilon: Annotated[
         float,
         Param(
@@ -50,7 +51,14 @@ class Answering(Settings):
     ] = 5.0
     delta: Annotated[
         float,
-        Param("δ", "Probability with which smooth_laplace may fail.", least=0.0, most=1.0, above=True, below=True),
+        Param(
+            "Failure probability δ",
+            "Probability with which smooth_laplace may fail.",
+            least=0.0,
+            most=1.0,
+            above=True,
+            below=True,
+        ),
     ] = 1e-5
     decimals: Annotated[int, Param("Decimals of an answer", "Decimals of rounded answers.", least=0, most=15)] = 3
     as_published: Annotated[bool, Param("Paper's protocol", "Noise scales as the paper prints them.")] = False
@@ -117,13 +125,19 @@ class PlannedAnswers(Settings):
 
     questions: Annotated[
         int,
-        Param("Planned answers", "Answers to bias queries that are planned; 0 for none.", least=0, most=1_000),
+        Param(
+            "Planned answers",
+            "Answers to bias queries that are planned; 0 for none. More than 100 take long.",
+            least=0,
+            most=1_000,
+        ),
     ] = 0
     people: Annotated[int, replace(_ASKING["n"].param, most=5_000)] = 100
     mechanism: Annotated[
         str,
         replace(
-            _ANSWERING["noise"].param, options={key: name for key, name in _OFFERED.items() if key != "smooth_laplace"}
+            _ANSWERING["noise"].param,
+            options={key: name for key, name in NOISE_TITLES.items() if key != "smooth_laplace"},
         ),
     ] = "noisy_sums"
     epsilon: Annotated[

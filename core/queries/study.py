@@ -15,8 +15,7 @@ from core.errors import InputError
 from core.models import GIVEN
 from core.queries.checks import DECLARED, answers_excess, targeted_leakage
 from core.queries.decoders import DECODER_TITLES, DECODERS
-from core.queries.findings import AnswersLeak, findings
-from core.queries.guarantees import targeted_leakage as leakage_of_one
+from core.queries.findings import AnswersLeak, answers_leak, findings
 from core.queries.settings import Asking, PlannedAnswers
 from core.queries.trials import Trials, query_pool
 from core.seeds import child_generator
@@ -55,7 +54,6 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
         if not subject.has_scores:
             yield replace(found, reason="Scores are needed; only predicted labels are given.")
             return
-        mechanism = settings.answering.mechanism()
         asking = Asking(n=settings.people, repeats=settings.repeats, seed=subject.config.seed)
         try:
             pool = query_pool(subject.config, dataset, subject.model, subject.splits)
@@ -63,19 +61,11 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
         except InputError as error:
             yield replace(found, reason=str(error))
             return
-        found = replace(
-            found,
-            sizes=(trials.n_advantaged, trials.n_disadvantaged),
-            prior=trials.leak(0, mechanism, "strongest").leakage,
-            errors={
-                noise: trials.error(settings.questions, settings.answering.mechanism(noise))
-                for noise in dict.fromkeys((settings.mechanism, "noisy_sums"))
-                if noise != "exact"
-            },
-            targeted=leakage_of_one(mechanism, trials.n_advantaged, trials.n_disadvantaged),
-        )
+        beside = answers_leak(trials, settings.questions, settings.answering, attribute=found.attribute, decoders=())
+        found = replace(beside, largest=largest, n_groups=found.n_groups, n_people=found.n_people)
         for done, decoder in enumerate(DECODERS, start=1):
-            found = replace(found, leaks=(*found.leaks, trials.leak(settings.questions, mechanism, decoder)))
+            leak = trials.leak(settings.questions, settings.answering.mechanism(), decoder)
+            found = replace(found, leaks=(*found.leaks, leak))
             if report is not None:
                 report(done, len(DECODERS))
             yield found

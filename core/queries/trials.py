@@ -322,6 +322,12 @@ class Trials:
             return accuracy_limit_with_prior(self._prior_given_sizes, 2 * epsilon)
         return accuracy_limit_with_prior(self.prior, epsilon)
 
+    def bound(self, mechanism: Any) -> float | None:
+        """Return the limit on attackers who know the sizes; None where the noise is not proved to keep its ε."""
+        if not mechanism.holds(self.n_advantaged, self.n_disadvantaged):
+            return None
+        return self.limit(mechanism.epsilon, sizes_known=True)
+
     def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
         """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""
         numbers = self.numbers

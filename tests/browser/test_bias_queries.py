@@ -11,7 +11,7 @@ from tests.browser.conftest import Open
 from tests.browser.view import PATIENT, View
 
 SECTIONS = {
-    "One targeted person": "One question about one person",
+    "Targeted query": "One targeted query",
     "How much noise, and why": "What is guaranteed",
     "The paper's table": "The paper's noisy answers do not reproduce",
     "Recovered values": "balanced accuracy in this draw of 100 people",
@@ -63,7 +63,7 @@ def test_a_cold_deep_link_then_slider_noise_and_curves(look: Open):
     slider.press("ArrowRight")
     view.until(lambda: asked(view) == 26, "the marker at 26")
     view.until(lambda: "After 26 answers" in view.text(), "the grey line at 26")
-    view.segment("noise", "Noisy sums")  # while the curve of the Cauchy noise still grows
+    view.segment("noise", "Noisy sums (ours)")  # while the curve of the Cauchy noise still grows
     view.found("noisy sums")
     view.until(lambda: lines(view) >= 2, "the beginning of a curve")
     expect(view.keyed("leakage_chart").locator("[aria-label*='After 26 answers']").first).to_be_visible()
@@ -104,7 +104,7 @@ def test_many_people_come_from_the_curve(look: Open):
     view = look("bias_queries")
     opened(view)
     view.keyed("question_design").locator("input").first.wait_for()
-    view.segment("noise", "Noisy sums")
+    view.segment("noise", "Noisy sums (ours)")
     fewer_people(view, -3)  # 100 -> 300
     expect(view.page.get_by_text("among 300, mean of")).to_be_visible(timeout=PATIENT)
     view.until(lambda: lines(view) >= 3, "some of the curve")

@@ -13,7 +13,7 @@ import pytest
 from core.__main__ import main
 from core.config import AuditConfig
 from core.datasets import Table, build_dataset, demo_table
-from core.queries import DECODERS, DESIGNS, NOISES, QueryPool, query_pool
+from core.queries import DECODERS, DESIGNS, NOISES, Answering, QueryPool, noise_text, query_pool
 from tests import samples
 
 Capture = pytest.CaptureFixture[str]
@@ -63,13 +63,12 @@ def test_every_noise(noise: str, capsys: Capture):
     assert [row[0] for row in found] == [0, 6, 18]
     assert all(0 <= row[2] <= row[1] <= row[3] <= 100 for row in found)
     assert found[0][4:] == (50.0, 50.0) and found[0][1] > 60
-    words = {"exact": "answers: exact", "rounded": "answers: rounded to 3 decimals"}
-    assert words.get(noise, f"answers: {noise}, epsilon 20") in told.out and "30 people of Sample" in told.out
-    assert ("can expect at most" in told.out) == (
-        noise in ("laplace", "cauchy", "noisy_sums")
-    )  # what keeps its epsilon
-    assert "Without any answer" in told.out
-    assert told.err.splitlines()[-1].startswith("3 of 3 numbers of questions")
+    assert (
+        f"answers: {noise_text(Answering(noise=noise, epsilon=20))}" in told.out and "30 people of Sample" in told.out
+    )
+    kept = noise in ("laplace", "cauchy", "noisy_sums")  # what keeps its epsilon
+    assert ("Bound for any attacker" in told.out) == kept and "Features alone give" in told.out
+    assert told.err.splitlines()[-1].startswith("3 of 3 numbers of answers")
     if noise == "exact":
         assert found[-1][1] == 100.0
 
@@ -98,7 +97,7 @@ def test_every_design_has_numbers_of_its_own(design: str, capsys: Capture):
 def test_the_models_own_epsilon_is_told_beside_that_of_the_answers(capsys: Capture):
     private = ["--method", "dp_id3", "--model-epsilon", "50", "--noise", "laplace", "--questions", "6"]
     assert main([*SMALL, *private]) == 0
-    assert "model dp_id3, epsilon 50; answers: laplace, epsilon 5" in capsys.readouterr().out
+    assert "model dp_id3, epsilon 50; answers: Laplace noise at ε = 5" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("metric", ["equalized_odds", "predictive_equality"])
@@ -197,7 +196,7 @@ def test_the_table_has_all_four_rows(really: None, tmp_path: Path, capsys: Captu
     path = tmp_path / "table.csv"
     assert main(["reveal", "--table", "--repeats", "2", "--data", str(ADULT), "--csv", str(path)]) == 0
     told = capsys.readouterr()
-    found = re.findall(r"^ *n = (\d+), m = (\d+) +2 +(\d+) .* (\d+) questions$", told.out, re.MULTILINE)
+    found = re.findall(r"^ *n = (\d+), m = (\d+) +2 +(\d+) .* (\d+) queries$", told.out, re.MULTILINE)
     expected = [("100", "25", "63", "2"), ("100", "40", "100", "2"), ("1000", "300", "79", "20")]
     assert found == [*expected, ("1000", "400", "100", "20")]
     table = pd.read_csv(path)

@@ -12,7 +12,6 @@ import plotly.graph_objects as go
 import pytest
 
 from core.charts import DARK, LIGHT, Drawing, Palette, draw_answer_errors, draw_leakage, draw_targeted, draw_values
-from core.charts.queries import error_words
 from core.estimates import Estimate
 from core.queries import (
     DECODERS,
@@ -25,6 +24,7 @@ from core.queries import (
     SmoothCauchy,
     Trials,
     accuracy_limit,
+    error_text,
     targeted_leakage,
 )
 from tests.unit.queries.people import pool
@@ -197,7 +197,7 @@ def test_errors_of_each_noise_have_a_row_of_their_own():
     ],
 )
 def test_errors_have_two_or_three_digits(value: float, words: str):
-    assert error_words(value) == words
+    assert error_text(value) == words
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
