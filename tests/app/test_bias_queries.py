@@ -124,6 +124,8 @@ def test_opens_on_the_demo_with_a_finding(dashboard: Dashboard, monkeypatch: pyt
     assert "50 draws" in told(dashboard) and not dashboard.test.exception and not dashboard.test.error
     assert not dashboard.has_button("cancel_curves")
     assert any("synthetic" in text.lower() for text in dashboard.texts)
+    strips = " ".join(str(element.proto.body) for element in dashboard.test.get("html"))
+    assert "33 women: <b>" in strips and "67 men: <b>" in strips
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -146,24 +148,7 @@ def test_every_noise(dashboard: Dashboard, noise: str, request: pytest.FixtureRe
     assert_tells(dashboard, trials(), least, NOISES[noise])
 
 
-def test_decimals_and_epsilon_change_the_leak(dashboard: Dashboard, ends: None):
-    dashboard.open("bias_queries")
-    choose(dashboard, noise="rounded")
-    for decimals in (0, 1):
-        choose(dashboard, decimals=decimals)
-        assert_tells(dashboard, trials(), 25, Rounded(decimals))
-        assert f"rounded to {decimals} decimal{'' if decimals == 1 else 's'}" in dashboard.finding
-    choose(dashboard, noise="noisy_sums")
-    for epsilon in (0.1, 500):
-        choose(dashboard, answer_epsilon=epsilon)
-        assert_tells(dashboard, trials(), 25, NoisySums(float(epsilon)))
-        assert f"oisy sums at ε = {epsilon:g}" in dashboard.finding
-    assert not dashboard.test.warning
-    choose(dashboard, noise="cauchy")
-    assert dashboard.test.select_slider(key="answer_epsilon").value == 500
-
-
-@pytest.mark.parametrize(("design", "last"), [("random_binary", 60), ("targeted", 101), ("bits", 2)])
+@pytest.mark.parametrize(("design", "last"), [("targeted", 101), ("bits", 2)])
 def test_every_design(dashboard: Dashboard, ends: None, design: str, last: int):
     dashboard.open("bias_queries")
     choose(dashboard, noise="exact", question_design=design)
@@ -189,14 +174,6 @@ def test_absolute_gaps_are_asked_one_person_at_a_time(dashboard: Dashboard, ends
         assert_tells(dashboard, trials(design="single"), 100, made)
     choose(dashboard, gap_kind="signed")
     assert not dashboard.test.selectbox(key="question_design").disabled
-
-
-def test_twenty_people(dashboard: Dashboard, few: None):
-    dashboard.open("bias_queries")
-    choose(dashboard, people_asked=20, noise="exact")
-    assert_tells(dashboard, trials(20), 5, Exact())
-    strips = " ".join(str(element.proto.body) for element in dashboard.test.get("html"))
-    assert "7 women: <b>" in strips and "13 men: <b>" in strips
 
 
 def test_many_people_are_read_off_the_curve(dashboard: Dashboard, few: None):
@@ -263,7 +240,7 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
         assert len(frame) == 24
 
 
-@pytest.mark.parametrize("metric", ["equal_opportunity", "equalized_odds", "predictive_equality"])
+@pytest.mark.parametrize("metric", ["equalized_odds", "predictive_equality"])
 def test_other_metrics_ask_about_a_label(start: Start, ends: None, metric: str):
     dashboard = start().open("bias_queries")
     dashboard.test.selectbox(key="metric").set_value(metric)

@@ -221,15 +221,6 @@ def test_the_published_decoder_takes_noisy_answers_for_exact():
         assert (noisy.recovered == exact.recovered).all()
 
 
-@pytest.mark.parametrize("mechanism", SIGNED, ids=str)
-def test_one_repeat_is_read_as_among_others(mechanism):
-    made = trials()
-    for decoder in DECODERS:
-        among = read_answers(made.ask(12, mechanism), decoder)[4]
-        _, alone = made.reading(12, mechanism, decoder, repeat=4)
-        assert np.abs(among.values - alone.values).max() < 0.03
-
-
 def test_there_is_no_other_decoder():
     with pytest.raises(InputError, match=r"decoder must be one of .*, got 'magic'"):
         read_answers(trials().ask(1, Exact()), "magic")

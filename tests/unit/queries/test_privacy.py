@@ -21,7 +21,7 @@ from core.queries import (
 )
 from tests.oracles.black_box import black_box_epsilon, exact_limits
 from tests.oracles.privacy_loss import laplace_delta, privacy_loss
-from tests.unit.queries.attributes import neighbours, vectors
+from tests.unit.queries.people import neighbours, tuples
 
 CORRECTED = [LaplaceGlobal, SmoothCauchy, NoisySums]
 BUDGETS = (0.1, 1.0, 5.0, 50.0)
@@ -67,7 +67,7 @@ def test_no_corrected_mechanism_loses_more_than_epsilon(n: int, make, absolute: 
 @pytest.mark.parametrize("make", [*CORRECTED, lambda e: SmoothLaplace(e, 0.01)])
 def test_no_binary_question_on_five_people_escapes(make):
     mechanism = make(1.0)
-    for a in vectors(5):
+    for a in tuples(5):
         for b in neighbours(a):
             for row in product((0.0, 1.0), repeat=5):
                 loss = privacy_loss(mechanism, row, a, b)

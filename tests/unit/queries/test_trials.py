@@ -21,7 +21,6 @@ from core.queries import (
     Trials,
     leakage,
     needed,
-    repeats_for,
     statistical_parity_gap,
 )
 from core.queries.trials import question_numbers
@@ -175,11 +174,6 @@ def test_numbers_of_questions_run_from_none_to_where_all_is_known(n: int, design
     assert numbers[0] == 0 and numbers[-1] == last
     assert list(numbers) == sorted(set(numbers)) and len(numbers) <= 38
     assert len(numbers) >= min(last, 12)
-
-
-def test_fewer_repeats_with_more_people():
-    found = [repeats_for(n) for n in (20, 100, 150, 200, 400, 500, 1000, 2000)]
-    assert found == sorted(found, reverse=True) and found[2] == 50 and found[-1] >= 2
 
 
 @pytest.mark.parametrize(("design", "last"), [("bits", 1), ("targeted", 31), ("single", 30)])
