@@ -81,7 +81,7 @@ def heading(view: View, beginning: str) -> Locator:
 
 def test_the_desk_first_on_a_fresh_server_shows_an_example(look: Open, folder: Path):
     view = look("desk")
-    view.found("An example: four questions about 1,000 invented people", "0.3")
+    view.found("Example: four fairness queries about 1,000 synthetic people", "0.3")
     view.painted(1)
     expect(view.sidebar.get_by_text("What is audited")).to_be_visible()
     view.until(lambda: urlsplit(view.page.url).path == "/desk", "the desk's address")
@@ -161,9 +161,9 @@ def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp
     waiting.value.save_as(record)
     assert verify_export(record, noted=state(folder, "loans").seal).ok
     give(view, "desk_verify", "record.jsonl", record.read_bytes())
-    expect(view.page.get_by_text("record.jsonl holds: 3 entries, 1 answer, 1 budget")).to_be_visible()
+    expect(view.page.get_by_text("Verification of record.jsonl passed: 3 entries, 1 answer, 1 budget")).to_be_visible()
     give(view, "desk_verify", "record.jsonl", record.read_bytes().replace(b"team A", b"team B"))
-    expect(view.page.locator("[data-testid=stAlertContentError]")).to_contain_text("does not hold")
+    expect(view.page.locator("[data-testid=stAlertContentError]")).to_contain_text("Verification failed")
     assert holding(marker, moment) == []
     assert marker not in server.log.read_text()
 

@@ -15,7 +15,7 @@ from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
 from core.charts.attriguard import attacker_label
 from core.charts.drawing import group_style
 from core.config import AuditConfig
-from core.desk.prices import gap_title
+from core.desk.findings import gap_title
 from core.estimates import Estimate, decimals_beside, percent, tolerance_text
 from core.fairness import difference_between_groups, group_rates
 from core.policy import estimate_text, value_text

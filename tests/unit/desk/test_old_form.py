@@ -10,8 +10,8 @@ import pytest
 from core.__main__ import main
 from core.desk import Columns, open_ledger, predictions_of, verify_export
 from core.desk import test_set_of as made_of
+from core.desk.findings import budget_text, verified
 from core.errors import InputError
-from pages.common.desk_words import holds, told_budget
 
 COLUMNS = Columns(id="person", attribute="sex", advantaged="M")
 PEOPLE = "person,sex\nZoe,F\nZOE,M\nzoe,F\nP 007,M\nAda  L,F\nbob,M\nm7,F\nm07,M\n"
@@ -71,10 +71,10 @@ def test_an_old_ledger_says_so(place: Path, tmp_path: Path, capsys: pytest.Captu
         told = capsys.readouterr()
         assert (words in told.out + told.err) == (action[0] == "status")
     assert main(["queries", "verify", str(tmp_path / "export")]) == 0
-    assert f"old: {words}" in capsys.readouterr().err
+    assert f"old: {words}" in capsys.readouterr().out
     status = open_ledger(place).status("old")
-    assert told_budget(status, 0) == f"1 answered; {words}"
-    assert f" plain: {words}." in holds(verify_export(tmp_path / "export"), "export")[1]
+    assert budget_text(status, 0) == f"1 answered; {words}"
+    assert f" plain: {words}." in verified(verify_export(tmp_path / "export"), "export")
 
 
 def test_a_form_that_is_not_known_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
