@@ -79,13 +79,6 @@ def test_a_row_depends_on_its_seed_alone(row: NoiselessRow):
     assert math.isnan(one.leakages["l1"].low) and one.spreads["l1"] == 0
 
 
-def test_enough_questions_tell_everybody():
-    row = noiseless_row(pool(), 30, 30, repeats=4)
-    assert all(share == 1.0 for share in row.complete.values())
-    shares = {m: noiseless_row(pool(), 30, m, repeats=4).complete for m in (4, 30)}
-    assert shares[30] == row.complete and shares[4]["l1"] < 1 and list(shares) == [4, 30]
-
-
 def test_a_sample_holds_the_share_the_paper_names():
     seen = []
 

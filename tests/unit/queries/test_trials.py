@@ -54,13 +54,6 @@ def test_a_seed_draws_people_questions_and_noise():
     assert len({round(value, 9) for value in noise.ravel()}) == 30
 
 
-def test_more_repeats_keep_the_first():
-    few, many = trials(), trials(repeats=8)
-    for one, same in zip(few.people, many.people, strict=False):
-        assert (one.sensitive == same.sensitive).all() and (one.base == same.base).all()
-    assert (few.ask(5, SmoothCauchy(3.0)).answers == many.ask(5, SmoothCauchy(3.0)).answers[:5]).all()
-
-
 @pytest.mark.parametrize("design", ["jitter", "random_binary", "targeted", "single"])
 def test_the_first_questions_do_not_depend_on_the_last(design: str):
     made, later = trials(design=design), trials(design=design)
