@@ -1,4 +1,4 @@
-"""Bias queries: what answers to fairness questions give away, and what noise does to the leak and to the answers."""
+"""Bias queries: what answers to fairness queries give away, and what noise does to the leak and to the answers."""
 
 from pages.common import shell
 
@@ -8,11 +8,10 @@ import streamlit as st
 
 from core.errors import InputError
 from core.estimates import count
-from core.queries import Answering
+from core.queries import Answering, AnswersLeak
 from core.settings import params
-from pages.common import bias_queries_controls as controls
-from pages.common import bias_queries_trials, cached, panels, state, wording
-from pages.common import bias_queries_words as words
+from pages.common import bias_queries_trials as asked
+from pages.common import cached, panels, state, wording
 from pages.common.background import want
 from pages.common.controls import control
 
@@ -20,9 +19,9 @@ with shell.head("bias_queries", badge=wording.synthetic_badge(state.dataset_name
     published = control(
         params(Answering)["as_published"],
         "answers_as_published",
-        help="Noise scales as printed. Where they differ from ours, the printed ones promise more than they keep: the "
-        "groups are not sorted by size, a group of one person breaks the formula, and the absolute gap moves by more "
-        "than a half. The grey line says what differs.",
+        help="Noise scales as printed. Where they differ from ours they promise more than they keep: groups are not "
+        "sorted by size, a group of one breaks the formula, and the absolute gap moves by more than a half. The grey "
+        "line says what differs.",
     )
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles or table.roles[0])
@@ -32,19 +31,19 @@ if dataset.n_groups != 2:
         "two groups in the sidebar, or split it in two on the Data page."
     )
     st.stop()
-pool = bias_queries_trials.pool_of(config, dataset)
+pool = asked.pool_of(config, dataset)
 
 from core.charts import draw_answer_errors, draw_leakage
-from core.queries import NOISES, Exact
+from core.queries import NOISES, Exact, accuracy_text, answers_leak, findings, needed_text
 from pages.common import bias_queries_sections as sections
 
 colours = shell.palette()
 attribute = shell.escape(wording.attribute(config))
 opening = st.empty()
-answering = controls.answering(published)
-asking = controls.asking(pool, config.seed)
+answering = asked.answering(published)
+asking = asked.asking(pool, config.seed)
 try:
-    people = bias_queries_trials.query_trials(config, dataset, pool, asking)
+    people = asked.query_trials(config, dataset, pool, asking)
 except InputError as error:
     panels.problem(str(error))
     st.stop()
@@ -54,60 +53,69 @@ curves = [people.background(one) for one in dict.fromkeys([mechanism, exact])]
 busy = want(*curves)
 
 
+def say(found: AnswersLeak) -> None:
+    """Write the finding, and whether anybody can use the answers."""
+    headline, *unusable = findings(found, answering)
+    grey = " ".join((headline.evidence, *headline.caveats))
+    with opening:
+        shell.finding(headline.point, f"{grey}\n\n**So what.** {headline.so_what}\n\n**What to do.** {headline.to_do}")
+    for one in unusable:
+        panels.problem(one.evidence, point=one.point)
+
+
 @st.fragment(run_every=1.0 if busy else None)
-def told(running: bool) -> None:
+def draw(running: bool) -> None:
     """Draw everything that follows the number of answers."""
     if running and not any(curve.busy for curve in curves):
         st.rerun()
-    m = controls.number_of_questions(people)
-    now = people.marker(m, mechanism)
-    prior = people.leak(0, exact, "strongest").leakage
-    errors = words.errors(people, answering, m)
+    chosen = asked.number_of_answers(people)
+    m = people.marked(chosen, mechanism)
+    found = answers_leak(people, m, answering, attribute=attribute, noises=asked.ERROR_ROWS)
+    now, prior = found.best, found.prior or found.best.leakage
+    errors = [(NOISES[noise], found.errors[noise]) for noise in asked.ERROR_ROWS]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        limit = None  # where nothing is guaranteed
-        if answering.private and words.holds(people, answering):
-            limit = "Limit with prior and group sizes", people.limit(answering.epsilon, sizes_known=True)
+        bound = people.bound(mechanism)
         chart = panels.titled(
-            f"How many answers until {attribute} is known?",
+            "Leakage by number of answers",
             f"Balanced accuracy of inferring the {attribute} of people among {count(asking.n)}, mean of "
-            f"{asking.repeats} draws of people, questions and noise",
+            f"{asking.repeats} draws of people, queries and noise",
             draw_leakage(
                 people.curves(mechanism),
                 people.curves(exact) if answering.noise != "exact" else {},
                 now,
                 colours,
-                last=people.trials.numbers[-1],
+                last=people.numbers[-1],
                 prior=prior,
-                limit=limit,
+                limit=None if bound is None else ("Bound for this prior and group sizes", bound),
                 attribute=attribute,
             ),
             key="leakage_chart",
         )
-        controls.questions_slider(people, m)
-        bias_queries_trials.show(curves)
+        asked.answers_slider(people, chosen)
+        asked.show(curves)
     with right:
         budget = f", all together at ε = {answering.epsilon:g}" if answering.private else ""
         drawn = panels.titled(
-            "Is the answer still worth having?",
-            f"Error of each of {count(max(m, 1))} answers{budget}: median and 95th percentile",
-            draw_answer_errors(list(errors.items()), NOISES[answering.noise], colours),
+            "Error of the answers (utility)",
+            f"Absolute error of each of {count(max(m, 1))} answers{budget}: median and 95th percentile",
+            draw_answer_errors(errors, NOISES[answering.noise], colours),
             key="errors_chart",
         )
-        st.caption(words.needed_answers(people, mechanism, answering))
-    with opening:
-        shell.finding(*words.finding(people, now, prior, errors, answering, config))
-    if warning := words.useless(errors, answering):
-        panels.problem(warning, point="This answer cannot be used.")
-    words.found_out(people, now, mechanism, attribute)
+        curve = people.curves(mechanism)["strongest"]
+        last, whole = people.numbers[-1], len(curve) == len(people.numbers)
+        st.caption(
+            needed_text(curve, last, answering, whole=whole)
+            + ("" if answering.absolute else f" {accuracy_text(people.accuracy(last))}")
+        )
+    say(found)
+    sections.inferred(people, now, mechanism, attribute)
     left, right = st.columns(2, gap="large")
     with left:
-        panels.how_to_read(words.guide(pool, attribute))
+        panels.how_to_read(sections.guide(pool, attribute))
     with right:
-        panels.numbers(
-            {"Recovered people by answers": chart.table, "Error of an answer": drawn.table}, key="bias-queries"
-        )
+        panels.numbers({"Leakage by answers": chart.table, "Error of an answer": drawn.table}, key="bias-queries")
 
 
-told(busy)
+draw(busy)
 sections.draw(people, answering)

@@ -6,10 +6,10 @@ shell.guard()
 
 import streamlit as st
 
+from core.desk.findings import finding
 from core.errors import FairLeakError
 from pages.common import desk_board as board
 from pages.common import desk_ledger, panels
-from pages.common import desk_words as words
 
 ledger = desk_ledger.current()
 shell.head("desk", badge="" if ledger else "synthetic example")
@@ -32,7 +32,7 @@ else:
             heading = st.container()
             now = board.chosen(statuses)
         with heading:
-            shell.finding(*words.finding(now))
+            board.say(finding(now, shell.escape))
             desk_ledger.still()
         board.show(now, statuses)
         board.sections(ledger, now)
@@ -40,12 +40,11 @@ else:
         with opening:
             shell.finding(
                 "The ledger is open and holds no test set yet.",
-                "Register one below: its people, their attribute, and the budget that all questions about them will "
-                "share.",
+                "Register one below: its people, their attribute, and the total budget of all queries about them.",
             )
             desk_ledger.still()
         board.sections(ledger, None)
     desk_ledger.box(expanded=False)
 
-panels.how_to_read(words.GUIDE)
-st.caption(words.STORED)
+panels.how_to_read(board.GUIDE)
+st.caption(board.STORED)

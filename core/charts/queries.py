@@ -14,8 +14,7 @@ from core.charts.scatter import Points, draw_scatter
 from core.charts.theme import Palette, group_style
 from core.charts.words import plain_name
 from core.estimates import Estimate, gap, percent
-from core.queries import ErrorQuantiles, Leak, Reading
-from core.questions import People
+from core.queries import ErrorQuantiles, Leak, People, Reading, error_text
 
 _GUTTER = 176  # pixels for the names of curves
 _MARKS = (50, 60, 70, 80, 90, 100)
@@ -104,19 +103,6 @@ def _leaks(curves: Mapping[str, Mapping[str, Sequence[Leak]]]) -> list[dict[str,
 _ERRORS = (-4.0, 4.5)  # decades of the error axis
 
 
-def error_words(value: float) -> str:
-    """Write an error of a gap with two digits: "0.21", "11.7", "149"."""
-    if value == 0:
-        return "0"
-    if value < 0.0001:
-        return "under 0.0001"
-    if value >= 1000:
-        return f"{float(f'{value:.2g}'):,.0f}"
-    if value >= 100:
-        return f"{value:.0f}"
-    return f"{value:.1f}" if value >= 1 else f"{value:.2g}"
-
-
 def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str, palette: Palette) -> Drawing:
     """Draw the error of an answer for each kind of noise: median as a dot, 95th percentile as a stroke.
 
@@ -125,7 +111,7 @@ def draw_answer_errors(errors: Sequence[tuple[str, ErrorQuantiles]], chosen: str
     lines = []
     for name, error in errors:
         color = palette.leak if name == chosen else palette.before
-        median, high = error_words(error.median), error_words(error.high)
+        median, high = error_text(error.median), error_text(error.high)
         marks = [
             Mark(at=_decade(error.median), color=color, told=f"median {median}"),
             Mark(at=_decade(error.high), color=color, symbol="line-ns", told=f"95% of errors below {high}"),

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from core.cli.console import Console, aligned, table
-from core.datasets.columns import quoted
 from core.desk import (
     AskSettings,
     Columns,
@@ -19,7 +18,6 @@ from core.desk import (
     RegisterSettings,
     Registration,
     Verification,
-    VerifiedBudget,
     default_ledger,
     frame_of,
     open_ledger,
@@ -27,8 +25,8 @@ from core.desk import (
     test_set_of,
     verify_export,
 )
+from core.desk.findings import FREE, counted, earlier, everybody_else, gap_title, older_form, sides, together, verified
 from core.desk.noise import epsilon_of, millionths
-from core.desk.prices import EXACT, count_price, everybody_else, gap_title, older_form, together
 from core.errors import InputError
 from core.estimates import Estimate
 from core.files import check_place, content_of
@@ -36,7 +34,7 @@ from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, values_of
 
 NAME = "queries"
-HELP = "answer fairness questions about a test set within a lifetime privacy budget, and keep the record"
+HELP = "answer fairness queries about a test set within a total privacy budget, and keep the record"
 
 _DESCRIPTION = """\
 A desk for a compliance team. Developers without access to a sensitive attribute hand in predictions for a registered
@@ -68,8 +66,8 @@ predictions, which an export does not hold, and are taken as written.
 
 The first question about equal opportunity costs its --epsilon and, once, the price of the noisy size of the group
 among the people with a positive label: as much as the size of the whole group cost at registration. A question whose
-answer follows from the past is answered from it at no cost, whatever --epsilon says; the answer is then as coarse as
-what was paid for. --again pays for a fresh look.
+answer follows from earlier ones is free, whatever --epsilon says; the answer is then as coarse as what was paid for.
+--again pays for a new noisy answer.
 
 Everybody whose attribute is not the --advantaged value is one group; register names the values taken together.
 The record has no field for the model: --asker should name it with whoever asks, as in "team A, model 7".
@@ -77,7 +75,7 @@ The record has no field for the model: --asker should name it with whoever asks,
 people.csv has a line a person: identifier, attribute, and if wanted the true label. model.csv has a line a person, in
 any order: the same identifier, and a score in [0, 1].
 
-exit codes: 0 done, 1 refused because the budget does not suffice (ask) or the export does not hold (verify),
+exit codes: 0 done, 1 refused because the budget does not suffice (ask) or verification failed (verify),
 3 input that cannot be used."""
 
 _PLACE = (
@@ -181,7 +179,8 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.asker is None and not arguments.quote:
         raise InputError("--asker must say who asks, for the record.")
     ledger = _opened(arguments)
-    columns = ledger.registration(arguments.name).columns
+    made = ledger.registration(arguments.name)
+    columns = made.columns
     file, model = arguments.test_set, arguments.predictions
     test_set = test_set_of(content_of(file, what="The test set"), file.name, columns)
     told = content_of(model, what="The predictions")
@@ -191,15 +190,15 @@ def _ask(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.quote:
         quote = ledger.quote(arguments.name, test_set, scores, **settings)
         console.result(f"cost            epsilon {quote.charged:g} of {quote.remaining:g} left{_free(quote.from_past)}")
-        console.results(_made_of(quote.charged, epsilon))
-        console.result(f"compares        {_sides(columns)}")
+        console.results(filter(None, [counted(quote.charged, epsilon)]))
+        console.result(f"compares        {sides(made)}")
         console.result(f"standard error  about {quote.standard_error:.4f}")
         _tell_old(quote, epsilon, console)
         return _refused(quote.reason, console)
     answer = ledger.ask(arguments.name, test_set, scores, asker=arguments.asker, **settings)
     if answer.refused:
         return _refused(answer.reason, console)
-    console.results(_answer_lines(answer, columns, epsilon, labels=set(scores) <= {0.0, 1.0}))
+    console.results(_answer_lines(answer, made, epsilon, labels=set(scores) <= {0.0, 1.0}))
     _tell_old(answer, epsilon, console)
     return 0
 
@@ -238,12 +237,11 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
 
 def _verify(arguments: argparse.Namespace, console: Console) -> int:
     found = verify_export(arguments.file, noted=arguments.noted)
-    console.results(_verification_lines(found, arguments.noted))
-    _tell_forms(found.budgets, console)
+    console.results(_verification_lines(found, arguments.file.name, arguments.noted))
     return 0 if found.ok else 1
 
 
-def _tell_forms(registered: Sequence[Registration | VerifiedBudget], console: Console) -> None:
+def _tell_forms(registered: Sequence[Registration], console: Console) -> None:
     """Name the registrations whose identifiers are compared in an older form."""
     for one in registered:
         if told := older_form(one.form):
@@ -262,22 +260,22 @@ def _registration_lines(made: Registration) -> list[str]:
     return [
         f"registered      {made.name} ({made.registered})",
         f"attribute       {made.columns.attribute}",
-        f"compares        {_sides(made.columns)}",
+        f"compares        {sides(made)}",
         f"people          {made.n_people:,}{positives}; {older_form(made.form) or f'identifiers in form {made.form}'}",
-        f"budget          epsilon {made.budget:g}, for good",
+        f"budget          epsilon {made.budget:g} in total; cannot be increased",
         f"disadvantaged   about {size.value:.0f}, {size.low:.0f} to {size.high:.0f} (95%), for epsilon "
         f"{made.count_epsilon:g}",
     ]
 
 
-def _answer_lines(answer: LedgerAnswer, columns: Columns, epsilon: float, *, labels: bool) -> list[str]:
+def _answer_lines(answer: LedgerAnswer, made: Registration, epsilon: float, *, labels: bool) -> list[str]:
     assert answer.gap is not None
     return [
         f"{gap_title(answer.metric, labels=labels)}, advantaged minus disadvantaged: {_gap(answer.gap)}",
-        f"compares        {_sides(columns)}",
+        f"compares        {sides(made)}",
         f"standard error  {answer.standard_error:.4f}",
         f"charged         epsilon {answer.charged:g}{_free(answer.from_past)}",
-        *_made_of(answer.charged, epsilon),
+        *filter(None, [counted(answer.charged, epsilon)]),
         f"left            epsilon {answer.remaining:g}",
         f"on record       entry {answer.number}, hash {answer.seal}",
     ]
@@ -292,7 +290,7 @@ def _status_lines(status: LedgerStatus) -> list[str]:
         f"so far          all answers together move the odds about one person's attribute by at most {odds}",
         f"                (its square for a reader who knows the true group sizes); the budget allows "
         f"e^{status.registration.budget:g}",
-        f"wrong files     {status.wrong_files} that were not the registered one",
+        f"rejected files  {status.wrong_files} that were not the registered one",
         f"last hash       {status.seal}",
     ]
     if status.answers:
@@ -312,17 +310,12 @@ def _status_lines(status: LedgerStatus) -> list[str]:
     return lines
 
 
-def _verification_lines(found: Verification, noted: str | None) -> list[str]:
-    told = "holds" if found.ok else "DOES NOT HOLD"
-    lines = [f"the record {told}: {found.n_entries:,} good entries, last hash {found.seal or 'none'}"]
-    if found.reason:
-        lines.append(found.reason)
-    elif noted:
+def _verification_lines(found: Verification, name: str, noted: str | None) -> list[str]:
+    lines = [verified(found, name)]
+    if found.ok and noted:
         lines.append("It contains the noted hash.")
-    else:
-        lines.append(
-            "Compare a hash with one noted earlier (--noted): a record written anew as a whole would hold, too."
-        )
+    elif found.ok:
+        lines.append("Compare a hash with one noted earlier (--noted): a record rewritten as a whole would pass, too.")
     rows = [
         [one.name, f"{one.budget:g}", f"{one.spent:g}", str(one.n_answers), str(one.n_charged)] for one in found.budgets
     ]
@@ -333,31 +326,11 @@ def _gap(gap: Estimate) -> str:
     return f"{gap.value:+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]"
 
 
-def _sides(columns: Columns) -> str:
-    return f"{quoted(columns.advantaged or '1')} (advantaged) with everybody else"
-
-
-def _made_of(charged: float, epsilon: float) -> list[str]:
-    """Return what a charge is made of, where the count of a group is in it."""
-    size = count_price(charged, epsilon)
-    if not size:
-        return []
-    answer = round(charged - size, 6)
-    return [
-        f"  the answer    epsilon {answer:g}",
-        f"  the count     epsilon {size:g}, once: the noisy size of the group among those with a positive label",
-    ]
-
-
 def _tell_old(told: Quote | LedgerAnswer, epsilon: float, console: Console) -> None:
-    """Say that a free answer is an old one, and how to pay for a new one; exact ones have no need of it."""
-    error = told.standard_error or 0.0
-    if told.from_past and error > EXACT:
-        console.note(
-            f"Note: this is what earlier answers tell, accurate to about {error:.4f}, and not a new answer at epsilon "
-            f"{epsilon:g}; --again pays for a fresh look."
-        )
+    """Say that a free answer is an old one, and how to pay for a new one."""
+    if told.from_past and (old := earlier(told.standard_error or 0.0, epsilon)):
+        console.note(f"Note: {old} --again pays for a new noisy answer.")
 
 
 def _free(from_past: bool) -> str:
-    return " (the past has the answer)" if from_past else ""
+    return f" ({FREE})" if from_past else ""

@@ -1,4 +1,4 @@
-"""``python -m core reveal``: what answers to bias queries give away; the paper's table.
+"""``python -m core reveal``: leakage from answers to bias queries; the paper's table.
 
 The noiseless rows of table 1 of Hamman et al. (2023), recomputed and printed beside the paper's.
 """
@@ -22,21 +22,25 @@ from core.config import AuditConfig
 from core.datasets import build_dataset
 from core.datasets.catalog import black_and_white
 from core.errors import InputError
+from core.estimates import percent
+from core.fairness import METRIC_TITLES
 from core.queries import (
+    DECODER_TITLES,
+    DECODERS,
     NOISELESS_ATTACKS,
     TABLE_1,
     Answering,
     Asking,
     Leak,
-    Mechanism,
     RevealSettings,
     Trials,
-    accuracy_limit_with_prior,
+    answers_leak,
+    findings,
+    noise_text,
     noiseless_row,
-    prior_given_sizes,
+    query_pool,
     repeats_for,
 )
-from core.questions import query_pool
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, given
 
@@ -46,13 +50,15 @@ _ATTACKS = {"l1": "l1 (paper's)", "nonnegative": "s >= 0", "box": "box, sum", "b
 
 
 NAME = "reveal"
-HELP = "print how much of an attribute answers to bias queries give away"
+HELP = "measure leakage from answers to bias queries"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_dataset_arguments(parser)
-    parser.add_argument("--table", action="store_true", help="the noiseless rows of Hamman et al.'s table 1, on Adult")
+    parser.add_argument(
+        "--table", action="store_true", help="recompute the noiseless rows of Hamman et al.'s table 1 on Adult"
+    )
     add_settings(parser, Asking, "n")
     add_settings(parser, RevealSettings, "questions")
     add_settings(parser, Asking, "design")
@@ -84,8 +90,8 @@ def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int
     table, roles = black_and_white(table_named("adult", arguments))
     config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
     pool = query_pool(config, build_dataset(table, roles))
-    yield "Hamman et al. (2023), table 1 without noise: Adult, Black and White people, questions jittered by 0.1"
-    yield f"Leakage in % with 95% intervals over draws of people and questions, seed {seed}; a coin toss: 50"
+    yield "Hamman et al. (2023), table 1 without noise: Adult, Black and White people, queries perturbed by 0.1"
+    yield f"Leakage in % with 95% CI over draws of people and queries, seed {seed}; random guessing: 50"
     yield ""
     rows, records = [], []
     for i, (n, m) in enumerate(_TABLE):
@@ -95,7 +101,7 @@ def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int
         printed = next(r for r in TABLE_1 if (r.n, r.m) == (n, m) and r.epsilon == float("inf"))
         cells = [f"n = {n}, m = {m}", str(repeats), f"{100 * printed.leakage_cauchy:.0f}"]
         rows.append(cells + [estimate_words(row.leakages[attack]) for attack in NOISELESS_ATTACKS])
-        packed = f"{row.bits_questions} questions" if row.bits_complete else "not everybody"
+        packed = f"{row.bits_questions} queries" if row.bits_complete else "not everybody"
         rows[-1].append(packed)
         for attack in NOISELESS_ATTACKS:
             found = row.leakages[attack]
@@ -103,10 +109,10 @@ def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int
     yield aligned(["", "draws", "paper", *(_ATTACKS[a] for a in NOISELESS_ATTACKS), "bits: all in"], rows)
     for n, numbers in _COMPLETE.items():
         repeats = asked or (60 if n == 100 else 3)
-        console.note(f"From how many questions on everybody of {n} is known")
+        console.note(f"From how many queries on everybody of {n} is known")
         shares = {m: noiseless_row(pool, n, m, repeats=repeats, seed=seed).complete for m in numbers}
         yield ""
-        yield f"Questions after which everybody is known in each of {repeats} draws, n = {n}:"
+        yield f"Queries after which everybody is known in each of {repeats} draws, n = {n}:"
         for attack in NOISELESS_ATTACKS:
             known = next((m for m in numbers if all(shares[k][attack] == 1.0 for k in numbers if k >= m)), None)
             yield f"  {_ATTACKS[attack]}: " + (str(known) if known is not None else f"more than {numbers[-1]}")
@@ -121,68 +127,45 @@ def _asked(
     config: AuditConfig,
     console: Console,
 ) -> Iterator[str]:
-    """Yield the leakage of one way of asking."""
-    mechanism = answering.mechanism()
-    dataset = dataset_of(arguments)
+    """Yield the leakage of one way of asking, and what was found after the last answer."""
+    mechanism, dataset = answering.mechanism(), dataset_of(arguments)
     pool = query_pool(replace(config, roles=dataset.roles), dataset)
     trials = Trials(pool, asking)
-    if answering.as_published and not mechanism.holds(trials.n_advantaged, trials.n_disadvantaged):
-        console.note(mechanism.why(True))
     numbers = _numbers(questions, trials)
     model = config.method + (f", epsilon {config.epsilon:g}" if config.method == "dp_id3" else "")
-    answers = _answers(answering)
+    answers = noise_text(answering) + (f", δ = {answering.delta:g}" if answering.noise == "smooth_laplace" else "")
+    answers += ", paper's protocol" if answering.as_published else ""
     groups = f"{trials.n_advantaged} {pool.advantaged}, {trials.n_disadvantaged} {pool.disadvantaged}"
     yield f"{asking.n} people of {dataset.title}: {groups}"
-    yield f"Questions: {asking.design}, about {pool.metric}, model {model}; answers: {answers}"
-    yield f"{asking.repeats} draws of people, questions and noise, seed {asking.seed}; 95% intervals over them"
-    yield "Leakage in % (balanced accuracy; a coin toss gives 50)"
+    yield f"Queries: {asking.design}, {METRIC_TITLES[pool.metric].lower()}, model {model}; answers: {answers}"
+    draws = f"{asking.repeats} draws of people, queries and noise, seed {asking.seed}"
+    yield f"Balanced accuracy in % with 95% CI over {draws}"
     yield ""
     same = {"dataset": config.dataset, "metric": pool.metric, "model": model, "people": asking.n}
     same |= {"design": asking.design, "answers": answers, "seed": asking.seed, "draws": asking.repeats}
     rows, records = [], []
     for i, m in enumerate(numbers):
-        leaks = [trials.leak(m, mechanism, decoder) for decoder in ("strongest", "without_prior", "published")]
+        leaks = [trials.leak(m, mechanism, decoder) for decoder in DECODERS]
         rows.append([str(m), *(estimate_words(leak.leakage) for leak in leaks)])
         records += [same | _record(leak) for leak in leaks]
-        console.progress(i + 1, len(numbers), noun="numbers of questions")
-    yield aligned(["answers", "strongest, with prior", "without prior", "paper's decoder"], rows)
-    prior = trials.leak(0, mechanism, "strongest").leakage
-    yield f"Without any answer, from features and label alone: {estimate_words(prior)}"
-    limit = _limit(trials, mechanism)
-    if limit is not None:
-        yield f"What anybody with a calibrated prior and the group sizes can expect at most: {100 * limit:.1f}"
+        console.progress(i + 1, len(numbers), noun="numbers of answers")
+    yield aligned(["answers", *(DECODER_TITLES[decoder] for decoder in DECODERS)], rows)
+    yield ""
+    found = findings(answers_leak(trials, numbers[-1], answering, attribute=dataset.roles.attribute), answering)[0]
+    yield from (found.point, found.evidence, *found.caveats, found.so_what, found.to_do)
+    if (bound := trials.bound(mechanism)) is not None:
+        yield f"Bound for any attacker with a calibrated prior and the group sizes: {percent(bound)}."
     write_csv(records, arguments, console)
-
-
-def _answers(settings: Answering) -> str:
-    """Return how answers are made, in words."""
-    if settings.noise == "exact":
-        return "exact"
-    if settings.noise == "rounded":
-        return f"rounded to {settings.decimals} decimals"
-    delta = f", delta {settings.delta:g}" if settings.noise == "smooth_laplace" else ""
-    return f"{settings.noise}, epsilon {settings.epsilon:g}{delta}" + (
-        ", as published" if settings.as_published else ""
-    )
-
-
-def _limit(trials: Trials, mechanism: Mechanism) -> float | None:
-    """Return the limit for attackers with prior and sizes, where the noise keeps its epsilon."""
-    if not mechanism.holds(trials.n_advantaged, trials.n_disadvantaged):
-        return None
-    given = prior_given_sizes(trials.prior, trials.n_advantaged)
-    return accuracy_limit_with_prior(given, 2 * mechanism.epsilon)  # type: ignore[attr-defined]
 
 
 def _record(leak: Leak) -> dict[str, object]:
     """Return what a row of the file of numbers says of one leak."""
-    found = leak.leakage
     return {
         "number of answers": leak.m,
         "decoder": leak.decoder,
-        "leakage": found.value,
-        "low": found.low,
-        "high": found.high,
+        "leakage": leak.leakage.value,
+        "low": leak.leakage.low,
+        "high": leak.leakage.high,
         "lowest draw": leak.lowest,
         "draws with everybody recovered": leak.complete,
     }

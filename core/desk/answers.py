@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.datasets.columns import quoted
 from core.desk.budget import Account, Books, Released
 from core.desk.noise import (
@@ -43,7 +44,7 @@ from core.desk.noise import (
 from core.desk.record import METRICS, Damaged, LedgerAnswer, LoggedAnswer, Quote
 from core.desk.registration import TestSet
 from core.errors import InputError
-from core.queries.gaps import Floats, score_matrix
+from core.queries.gaps import score_matrix
 from core.validation import choice
 
 _SAME = 1e-6  # two scores this close count as the same

@@ -71,7 +71,7 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
         if noted is not None and not seen:
             raise Damaged("it does not contain the noted hash")
     except Damaged as error:
-        reason = f"The export does not hold: {error}."
+        reason = f"Verification failed: {error}."
     return Verification(
         ok=reason is None,
         reason=reason,

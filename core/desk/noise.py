@@ -23,9 +23,9 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
 from core.estimates import Estimate
-from core.queries.gaps import Floats
 
 MILLION = 1_000_000
 _MOST = 1_000

@@ -40,11 +40,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.datasets.columns import as_text, quoted
 from core.datasets.read_table import read_columns
 from core.errors import InputError
 from core.param import Param
-from core.queries.gaps import Floats
 from core.serialize import Result
 from core.validation import binary_array, one_length
 

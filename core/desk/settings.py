@@ -14,7 +14,7 @@ from core.settings import Settings
 class RegisterSettings(Settings):
     """What a test set is registered with, for good; budgets are text, because they are counted to the millionth."""
 
-    budget: Annotated[str, Param("Lifetime budget ε", "Epsilon for everything ever answered, for good.")]
+    budget: Annotated[str, Param("Total budget ε", "Epsilon for everything ever answered; it cannot be increased.")]
     count_epsilon: Annotated[
         str | None, Param("Price of the count", "What the noisy group size costs of it; a tenth when left out.")
     ] = None
@@ -50,5 +50,5 @@ class AskSettings(Settings):
     ] = METRICS[0]
     again: Annotated[
         bool,
-        Param("Pay for a fresh look all the same", "Pay for a fresh look although the past has the answer."),
+        Param("Pay for a new noisy answer", "Pay for a new noisy answer although earlier ones give it."),
     ] = False

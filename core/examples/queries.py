@@ -18,7 +18,7 @@ from core.queries import (
     reveal_double,
     statistical_parity_gap,
 )
-from core.queries.sensitivity import global_sensitivity
+from core.queries.gaps import global_sensitivity
 from core.seeds import child_generator
 
 _ACCEPTED = np.array([1, 1, 0, 1, 0, 0, 0, 1, 1, 0, 1, 0, 0, 0, 1, 0, 1, 0, 0, 1], float)

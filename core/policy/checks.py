@@ -36,22 +36,6 @@ _OWN = (
         "et al. 2023) minus that of the best attacker told nothing; the majority guess is among both.",
     ),
     Check(
-        name="answers_excess",
-        title="{attribute} learned from answered questions",
-        unit="points",
-        definition="Balanced accuracy of the strongest decoder with a prior after the planned answers to bias "
-        "questions minus that of the prior alone (Hamman et al. 2023).",
-        needs=("scores", "planned answers"),
-    ),
-    Check(
-        name="targeted_leakage",
-        title="Targeted query: one person's attribute (upper bound)",
-        unit="percent",
-        definition="Largest balanced accuracy with which the planned answers can tell one person's group, whatever is "
-        "asked and without a prior: computed from the declared mechanism and budget, not measured.",
-        needs=("planned answers",),
-    ),
-    Check(
         name="membership_caught",
         title="Training records identified (TPR at 1% FPR)",
         unit="percent",

@@ -3,10 +3,29 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from core.queries.compressed import RECOVERY_METHODS, recover_compressed, reveal_compressed
-from core.queries.decoders import DECODERS, PROGRAMS, Answered, Reading, read_answers
-from core.queries.designs import DESIGNS, design_scores, most_questions
-from core.queries.gaps import equal_opportunity_gap, leakage, statistical_parity_gap
+from core.queries.checks import answers_excess, declared_limits
+from core.queries.decoders import DECODER_TITLES, DECODERS, PROGRAMS, Answered, Reading, read_answers
+from core.queries.findings import (
+    AnswersLeak,
+    accuracy_text,
+    answers_leak,
+    answers_text,
+    error_text,
+    findings,
+    needed_text,
+    noise_text,
+)
+from core.queries.gaps import (
+    DESIGNS,
+    design_scores,
+    equal_opportunity_gap,
+    global_sensitivity,
+    leakage,
+    local_sensitivity,
+    most_questions,
+    smooth_sensitivity,
+    statistical_parity_gap,
+)
 from core.queries.guarantees import (
     ErrorQuantiles,
     accuracy_limit,
@@ -25,36 +44,47 @@ from core.queries.mechanisms import (
     SmoothCauchy,
     SmoothLaplace,
 )
-from core.queries.paper_table import (
-    NOISELESS_ATTACKS,
-    TABLE_1,
-    noiseless_row,
-)
+from core.queries.paper_table import NOISELESS_ATTACKS, TABLE_1, noiseless_row
 from core.queries.propagation import balanced_guess, decode_noisy
 from core.queries.reveal import (
+    RECOVERY_METHODS,
     Recovery,
     partition_absolute,
+    recover_compressed,
     recover_flips,
     reveal_bits,
+    reveal_compressed,
     reveal_double,
     reveal_flips,
     reveal_single,
     sizes_from_answer,
 )
-from core.queries.sensitivity import global_sensitivity, local_sensitivity, smooth_sensitivity
-from core.queries.settings import NOISES, Answering, RevealSettings
-from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed, repeats_for
+from core.queries.settings import NOISE_TITLES, NOISES, Answering, Asking, PlannedAnswers, RevealSettings
+from core.queries.trials import (
+    Leak,
+    People,
+    QueryPool,
+    QuestionAccuracy,
+    Trials,
+    needed,
+    query_pool,
+    reader_prior,
+    repeats_for,
+)
 
 __all__ = [
     "DECODERS",
+    "DECODER_TITLES",
     "DESIGNS",
     "NOISELESS_ATTACKS",
     "NOISES",
+    "NOISE_TITLES",
     "PROGRAMS",
     "RECOVERY_METHODS",
     "TABLE_1",
     "Answered",
     "Answering",
+    "AnswersLeak",
     "Asking",
     "ErrorQuantiles",
     "Exact",
@@ -62,6 +92,9 @@ __all__ = [
     "Leak",
     "Mechanism",
     "NoisySums",
+    "People",
+    "PlannedAnswers",
+    "QueryPool",
     "QuestionAccuracy",
     "Reading",
     "Recovery",
@@ -72,21 +105,32 @@ __all__ = [
     "Trials",
     "accuracy_limit",
     "accuracy_limit_with_prior",
+    "accuracy_text",
     "answer_error",
+    "answers_excess",
+    "answers_leak",
+    "answers_text",
     "balanced_guess",
+    "declared_limits",
     "decode_noisy",
     "design_scores",
     "equal_opportunity_gap",
+    "error_text",
+    "findings",
     "global_sensitivity",
     "largest_loss",
     "leakage",
     "local_sensitivity",
     "most_questions",
     "needed",
+    "needed_text",
+    "noise_text",
     "noiseless_row",
     "partition_absolute",
     "prior_given_sizes",
+    "query_pool",
     "read_answers",
+    "reader_prior",
     "recover_compressed",
     "recover_flips",
     "repeats_for",

@@ -1,4 +1,4 @@
-"""What whoever asks makes of the answers: one decoder a kind of attacker, whatever the questions and the noise.
+"""Decoders that reconstruct the attribute from answers to bias queries: one a kind of attacker, whatever the noise.
 
 Three kinds of attacker read the same answers:
 
@@ -25,11 +25,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.queries.compressed import recover_compressed
-from core.queries.gaps import Floats
+from core.arrays import Floats
 from core.queries.mechanisms import Rounded
 from core.queries.propagation import SHARPEST, decode_many, propagate
-from core.queries.reveal import reveal_bits
+from core.queries.reveal import recover_compressed, reveal_bits
 from core.validation import choice
 
 DECODERS = ("strongest", "without_prior", "published")
@@ -37,6 +36,16 @@ DECODERS = ("strongest", "without_prior", "published")
 
 PROGRAMS = ("nonnegative", "box", "sizes_unknown")
 """Linear programs that read exact or rounded answers alone."""
+
+DECODER_TITLES = {
+    "published": "ℓ1 decoder (paper)",
+    "nonnegative": "Nonnegative LP",
+    "box": "Box-constrained LP",
+    "sizes_unknown": "LP, sizes unknown",
+    "without_prior": "Bayesian decoder without prior",
+    "strongest": "Bayesian decoder with prior",
+}
+"""What to call each of both."""
 
 _WHOLE = 1e-6
 """How far from 0 and 1 a linear program's solution may lie and count as whole."""

@@ -1,18 +1,52 @@
-"""Answers to bias queries: signed gaps between the groups, and what leaked of the attribute.
+"""Bias queries: the scores that are asked about, the gaps that answer them, and how far a person can move them.
 
 Everywhere in this package a person's attribute is 1 for the advantaged group and 0 for the disadvantaged one, and a
 gap is the advantaged group's mean score minus the other's (Hamman et al. 2023, definitions 2.1 and 2.2).
+
+Every design makes a matrix of scores, one row a model and one column a person, from the scores of a base model. It
+knows nothing of anybody's attribute.
+
+jitter
+    The base scores with small uniform noise, clipped to [0, 1]: models nobody would find odd (Hamman et al. 2023,
+    algorithm 2).
+random_binary
+    Every score 0 or 1 by a coin: the most telling matrix for compressed sensing, and no useful model.
+targeted
+    Row 0 is the base model, row k differs from it for person k − 1 alone (example 2 and algorithm 1).
+bits
+    Each question takes up 50 people whose scores are the powers of two, the others' are 0: the answer's binary digits
+    are their attributes.
+
+Sensitivity. Neighbours are attribute vectors that differ in one person (Hamman et al. 2023, section 4); predictions
+and labels are public. Only vectors in which both groups occur count, because a gap needs both. For equal opportunity
+the people are those with label 1.
+
+Flipping a member of a group of k out of n people takes the weight of H v off k people and puts 1/(n − k + 1) on one
+more. Summing the positive parts of the change of v, a score row can move a gap by at most
+
+    g(k) = 1/k + 1/(n − k + 1) = (n + 1) / (k (n − k + 1)),
+
+and an absolute gap by at most n / (k (n − k + 1)): the row must not change the sign on the way, so the best one starts
+from a gap of 0. An edge between neighbours has one k at either end: k here, n − k + 1 seen from the other group. Both
+forms fall up to the middle, so the local sensitivity is m g(N) with N the smaller group, and m g(2) if that is one
+person, who cannot leave. Along the way to smaller groups e^(−β d) g is quasi-convex: the smooth sensitivity is at an
+end, here or at N = 2.
+
+Where the paper differs (`as_published`): theorem 6 and the absolute smooth form leave out that a gap of 0 can be the
+start (m/2 and m/N0 in place of the above); algorithm 3 does not sort the groups, and puts N0 = 1 into a formula that
+holds from 2 on, which breaks the smoothness.
 """
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
-from core.validation import binary_array, one_length
-
-Floats = npt.NDArray[np.float64]
+from core.validation import binary_array, choice, one_length, unit_interval
 
 
 def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:
@@ -131,3 +165,145 @@ def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:
         raise InputError(f"recovered must have one value for each of {a.size} people, got {found.size}.")
     right = found == a
     return float(right[a == 1].mean() + right[a == 0].mean()) / 2
+
+
+DESIGNS = {
+    "jitter": "Random perturbations",
+    "random_binary": "Random binary models",
+    "targeted": "Single-record flips",
+    "bits": "Binary packing (50 records a query)",
+}
+"""The designs by name, and what to call each."""
+
+BITS_A_QUESTION = 50  # a double holds 53
+
+
+def design_scores(
+    design: str, base: npt.ArrayLike, m: int, *, rng: np.random.Generator, width: float = 0.1
+) -> npt.NDArray[np.float64]:
+    """Return the scores of m models, shape (m, n), in [0, 1].
+
+    Raises `InputError` if a score lies outside [0, 1], or the design is unknown or has fewer questions than m.
+
+    Parameters
+    ----------
+    design : str
+        One of `DESIGNS`.
+    base : array-like of shape (n,), in [0, 1]
+        The base model's scores; "random_binary" and "bits" use their number only.
+    m : int
+        Number of questions, from 1 to `most_questions(design, n)`.
+    rng : numpy.random.Generator
+        Not drawn from by "targeted" and "bits".
+    width : float, in [0, 1]
+        Largest change "jitter" makes to a score.
+    """
+    choice(design, DESIGNS, name="design")
+    row = score_matrix(base)
+    if len(row) != 1:
+        raise InputError(f"base must have one score a person, got {len(row)} rows.")
+    n = row.shape[1]
+    whole = isinstance(m, (int, np.integer)) and not isinstance(m, bool)
+    most = most_questions(design, n)
+    if not whole or m < 1 or (most is not None and m > most):
+        told = "of at least 1" if most is None else f"from 1 to {most}"
+        raise InputError(f"m must be a whole number {told} with {design} questions about {n} people, got {m!r}.")
+    if design == "jitter":
+        spread = unit_interval(width, name="width")
+        return np.clip(row + rng.uniform(-spread, spread, (m, n)), 0.0, 1.0)
+    if design == "random_binary":
+        return rng.integers(0, 2, (m, n)).astype(np.float64)
+    return _targeted(row[0], m) if design == "targeted" else _bits(n, m)
+
+
+def most_questions(design: str, n: int) -> int | None:
+    """Return after how many questions about n people a design has none left; None if it never ends."""
+    if choice(design, DESIGNS, name="design") == "targeted":
+        return n + 1
+    return math.ceil(n / BITS_A_QUESTION) if design == "bits" else None
+
+
+def _targeted(base: Floats, m: int) -> Floats:
+    """Repeat the base scores and flip person k - 1 in row k."""
+    scores = np.tile(base, (m, 1))
+    person = np.arange(m - 1)
+    scores[person + 1, person] = 1.0 - base[person]
+    return scores
+
+
+def _bits(n: int, m: int) -> Floats:
+    """Give person j the score 2^-(j mod 50) in the question of its fifty."""
+    scores = np.zeros((m, n))
+    person = np.arange(min(n, m * BITS_A_QUESTION))
+    scores[person // BITS_A_QUESTION, person] = np.exp2(-(person % BITS_A_QUESTION))
+    return scores
+
+
+def _edge(n: int, k: int, *, absolute: bool) -> float:
+    """Return how far one gap can move when somebody leaves a group of k."""
+    return (n if absolute else n + 1) / (k * (n - k + 1))
+
+
+def _whole(value: int, least: int, name: str) -> int:
+    if isinstance(value, bool) or value != int(value) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
+    return int(value)
+
+
+def _checked(n_advantaged: int, n_disadvantaged: int, m: int) -> tuple[int, int, int]:
+    n1, n0 = check_sizes(n_advantaged, n_disadvantaged)
+    return _whole(n1 + n0, 3, "The number of people"), min(n1, n0), _whole(m, 1, "m")
+
+
+def local_sensitivity(n_advantaged: int, n_disadvantaged: int, m: int, *, absolute: bool = False) -> float:
+    """Return how far m gaps, signed or absolute, can move from a vector with these group sizes (equation 8).
+
+    The worst scores are assumed. The sizes are at least 1 and together at least 3.
+    """
+    n, small, m = _checked(n_advantaged, n_disadvantaged, m)
+    return m * _edge(n, max(small, 2), absolute=absolute)
+
+
+def global_sensitivity(n: int, m: int, *, absolute: bool = False, as_published: bool = False) -> float:
+    """Return the largest local sensitivity among n people: m/2 + m/(n − 1) (theorem 5).
+
+    For absolute gaps it is m n/(2(n − 1)); theorem 6 says m/2 (`as_published`).
+    """
+    n, m = _whole(n, 3, "The number of people"), _whole(m, 1, "m")
+    if absolute and as_published:
+        return m / 2
+    return m * _edge(n, 2, absolute=absolute)
+
+
+def smooth_sensitivity(
+    n_advantaged: int,
+    n_disadvantaged: int,
+    m: int,
+    beta: float,
+    *,
+    absolute: bool = False,
+    as_published: bool = False,
+) -> float:
+    """Return the β-smooth sensitivity (definition 4.3): the largest e^(−β d) × local sensitivity at any distance d.
+
+    Sizes, m and `absolute` are those of `local_sensitivity`. A beta of 0 gives the global sensitivity, infinity the
+    local one. As published it is theorem 7's formula as algorithm 3 applies it: the disadvantaged group taken for the
+    smaller one, and no care for a group of one person.
+    """
+    n, small, m = _checked(n_advantaged, n_disadvantaged, m)
+    if not beta >= 0:
+        raise InputError(f"beta must be at least 0, got {beta!r}.")
+    if as_published:
+        return _published(n_advantaged, n_disadvantaged, m, beta, absolute=absolute)
+    small = max(small, 2)
+    steps = small - 2
+    shrink = math.exp(-beta * steps) if steps else 1.0
+    return m * max(_edge(n, small, absolute=absolute), shrink * _edge(n, 2, absolute=absolute))
+
+
+def _published(n1: int, n0: int, m: int, beta: float, *, absolute: bool) -> float:
+    """Return the formula of theorem 7, or of section 4.2's last line for absolute gaps, with N0 as it comes."""
+    shrink = math.exp(min(-beta * (n0 - 2), 700.0)) if n0 != 2 else 1.0
+    if absolute:
+        return max(m / n0, m * shrink / 2)
+    return max(m / (n1 + 1) + m / n0, shrink * (m / (n1 + n0 - 1) + m / 2))

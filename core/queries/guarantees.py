@@ -26,10 +26,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
-from core.queries.gaps import Floats, check_sizes, counted
+from core.queries.gaps import check_sizes, counted, local_sensitivity
 from core.queries.mechanisms import AdditiveNoise, LaplaceGlobal, Mechanism, NoisySums, Rounded, SmoothCauchy, people
-from core.queries.sensitivity import local_sensitivity
 from core.serialize import Result
 
 

@@ -19,9 +19,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError, PrivacyLeakWarning
-from core.queries.gaps import Floats, score_matrix, statistical_parity_gap
-from core.queries.sensitivity import global_sensitivity, smooth_sensitivity
+from core.queries.gaps import global_sensitivity, score_matrix, smooth_sensitivity, statistical_parity_gap
 from core.serialize import Result
 from core.validation import binary_array, one_length
 

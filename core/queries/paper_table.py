@@ -13,11 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.estimates import Estimate, rate_over_repeats
-from core.queries.compressed import reveal_compressed
-from core.queries.designs import design_scores, most_questions
-from core.queries.gaps import leakage, statistical_parity_gap
-from core.queries.reveal import reveal_bits
-from core.questions import People, QueryPool
+from core.queries.gaps import design_scores, leakage, most_questions, statistical_parity_gap
+from core.queries.reveal import reveal_bits, reveal_compressed
+from core.queries.trials import People, QueryPool
 from core.seeds import child_generator
 from core.serialize import Result
 

@@ -42,8 +42,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
-from core.queries.gaps import Floats, check_sizes, counted, score_matrix
+from core.queries.gaps import check_sizes, counted, score_matrix
 from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SumsRelease, centred_scores
 from core.validation import probabilities
 

@@ -21,7 +21,7 @@ from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import attacker_posteriors
 from core.policy import CHECKS
-from core.questions import reader_prior
+from core.queries import reader_prior
 from core.release_audit.plan import AuditPlan
 from core.subject import ModelFindings, Subject
 
@@ -146,8 +146,6 @@ def missing(check: str, audited: Audited) -> str:
     needs, plan = CHECKS[check].needs, audited.plan
     if check in ("membership_caught", "membership_gap") and audited.has_scores and audited.released_scores is None:
         return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
-    if "planned answers" in needs and not plan.answers.questions:
-        return ""  # that none are given is declared
     if "a guard" in needs and not plan.guard.budget:
         return "AttriGuard is not planned."
     if "scores" in needs and not audited.has_scores:

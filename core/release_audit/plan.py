@@ -19,6 +19,7 @@ from core.errors import InputError
 from core.membership import FEWEST_SHADOWS
 from core.models import GIVEN
 from core.param import Param
+from core.queries import PlannedAnswers
 from core.serialize import RecordError, Result, loads
 from core.settings import (
     Settings,
@@ -35,7 +36,6 @@ from core.settings import (
     values_of,
 )
 from core.subject import OutputsPlan
-from core.validation import LEAST_EPSILON
 
 PLAN_SCHEMA = 1
 """Version of the file format."""
@@ -44,7 +44,6 @@ UPLOAD = "upload"
 """What `core.datasets.read_table` calls a user's own table."""
 
 MOST_BUDGET = 1_000.0
-_MOST_DECIMALS = 15
 _SHOWN = 3
 
 
@@ -99,50 +98,6 @@ class ModelPlan(Settings):
             only=("kind", ("predictions", "file")),
         ),
     ] = 0.5
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlannedAnswers(Settings):
-    """The answers to bias questions that are planned, about people drawn from the test records."""
-
-    questions: Annotated[
-        int,
-        Param(
-            "Answers to bias questions",
-            "Answers to bias questions that are planned; 0 for none. Long beyond 100.",
-            least=0,
-            most=1_000,
-        ),
-    ] = 0
-    people: Annotated[int, Param("People they are about", "People they are about.", least=4, most=5_000)] = 100
-    mechanism: Annotated[
-        str,
-        Param(
-            "How they are answered",
-            "How they are answered: {options}.",
-            options={
-                "exact": "Exact answers",
-                "rounded": "Rounded answers",
-                "laplace": "Laplace noise",
-                "cauchy": "Cauchy noise, smooth",
-                "noisy_sums": "Noisy sums",
-            },
-        ),
-    ] = "noisy_sums"
-    epsilon: Annotated[
-        float,
-        Param(
-            "ε of all together",
-            "Privacy budget of all of them together; not used by exact and rounded answers.",
-            least=LEAST_EPSILON,
-            most=MOST_BUDGET,
-            step=0.1,
-        ),
-    ] = 1.0
-    decimals: Annotated[int, Param("Decimals", "Of rounded answers.", least=0, most=_MOST_DECIMALS)] = 3
-    repeats: Annotated[
-        int, Param("Repeats", "Draws of people, questions and noise the leakage is averaged over.", least=2, most=1_000)
-    ] = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

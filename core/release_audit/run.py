@@ -9,7 +9,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import core.release_audit.answer_checks as answer_checks
 import core.release_audit.attribute_checks as attribute_checks
 import core.release_audit.fairness_checks as fairness_checks
 import core.release_audit.membership_checks as membership_checks
@@ -18,7 +17,7 @@ from core.attriguard import TABLE_ATTACKER_TITLES
 from core.datasets import Table
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
-from core.estimates import Estimate, rate_over_repeats
+from core.estimates import Estimate
 from core.fairness import METRIC_TITLES
 from core.membership import ATTACK_TITLES
 from core.policy import CHECKS, Policy, judge
@@ -37,7 +36,7 @@ from core.release_audit.result import (
     provenance,
 )
 from core.studies import STUDIES
-from core.study import Basis, Measurement, Outcome, Study, not_run
+from core.study import Measurement, Outcome, Study, not_run
 from core.subject import Progress, train_model
 
 if TYPE_CHECKING:
@@ -69,11 +68,24 @@ def tables(audited: Audited) -> dict[str, Rows]:
         TableTitle.CORRECTIONS: _corrections,
         TableTitle.TRUE_CORRECTION: _true_correction,
         TableTitle.RATES: _rates,
-        TableTitle.ANSWERS: _answers,
         TableTitle.MEMBERS: _members,
         TableTitle.GUARD: _guard,
     }
-    return {title: rows for title, make in made.items() if (rows := _rows(make, audited))}
+    shown = {str(title): rows for title, make in made.items() if (rows := _rows(make, audited))}
+    for study in STUDIES.values():
+        shown |= _tables_of(study, audited)
+    return {title: shown[title] for title in (*TableTitle, *shown) if title in shown}
+
+
+def _tables_of(study: Study[Any, Any], audited: Audited) -> dict[str, Rows]:
+    """Return a study's tables; none where it broke, which its checks say."""
+    try:
+        result, settings = result_of(study, audited)
+    except Cancelled:
+        raise
+    except Exception:
+        return {}
+    return {title: tuple(map(dict, rows)) for title, rows in study.tables(result, settings).items()}
 
 
 def _rows(make: Callable[[Audited], Iterator[Row]], audited: Audited) -> Rows:
@@ -141,20 +153,6 @@ def _rates(audited: Audited) -> Iterator[Row]:
                 **_columns("positive predictions", rate.rate),
                 "everybody": _plain(rate.overall.value),
             }
-
-
-def _answers(audited: Audited) -> Iterator[Row]:
-    planned = audited.plan.answers
-    if not planned.questions or not audited.has_scores:
-        return
-    told = {"prior": "No answers, the prior alone", "strongest": "With a prior", "without_prior": "Without a prior"}
-    for name, values in answer_checks.planned_leakages(audited).items():
-        yield {
-            "attacker": told.get(name, "As published"),
-            "answers": 0 if name == "prior" else planned.questions,
-            "draws": len(values),
-            **_columns("balanced accuracy", rate_over_repeats(values)),
-        }
 
 
 def _members(audited: Audited) -> Iterator[Row]:
@@ -275,8 +273,6 @@ MEASURES: dict[str, Callable[[Audited], Measurement]] = {
     "attribute_balanced": attribute_checks.attribute_balanced,
     "attribute_bits": attribute_checks.attribute_bits,
     "correction_gain": fairness_checks.correction_gain,
-    "answers_excess": answer_checks.answers_excess,
-    "targeted_leakage": answer_checks.targeted_leakage,
     "membership_caught": membership_checks.membership_caught,
     "membership_auc": membership_checks.membership_auc,
     "membership_advantage": membership_checks.membership_advantage,
@@ -291,30 +287,35 @@ MEASURES: dict[str, Callable[[Audited], Measurement]] = {
 
 def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
-    basis = Basis.DECLARED if check == "targeted_leakage" else Basis.MEASURED
-    if reason := missing(check, audited):
-        return not_run(check, reason, basis=basis)
     study = next((each for each in STUDIES.values() if check in {own.name for own in each.declared}), None)
     try:
-        return MEASURES[check](audited) if study is None else studied(study, audited)[check]
+        if study is not None:
+            return studied(study, audited)[check]
+        reason = missing(check, audited)
+        return not_run(check, reason) if reason else MEASURES[check](audited)
     except Cancelled:
         raise
     except (InputError, DataUnavailableError) as error:
-        return not_run(check, str(error), basis=basis)
+        return not_run(check, str(error))
     except FairLeakError as error:
-        return not_run(check, str(error), outcome=Outcome.FAILED, basis=basis)
+        return not_run(check, str(error), outcome=Outcome.FAILED)
     except Exception as error:  # whatever it was, it must not vanish: a check that broke blocks a release
-        return not_run(check, f"It broke: {type(error).__name__}.", outcome=Outcome.FAILED, basis=basis)
+        return not_run(check, f"It broke: {type(error).__name__}.", outcome=Outcome.FAILED)
 
 
 def studied(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measurement]:
     """Return a study's measurements, made once; what breaks in it breaks again for each of its checks."""
+    return audited.once(f"study {study.name}", lambda: study.checks(*result_of(study, audited)))
 
-    def make() -> Mapping[str, Measurement]:
+
+def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
+    """Return a study's whole result and the plan's settings of it, run once; InputError if it cannot be run."""
+
+    def make() -> tuple[Any, Any]:
         settings = audited.plan.settings_of(study.name, study.settings)
         if reason := study.unavailable(audited, settings):
-            return {check.name: not_run(check.name, reason) for check in study.declared}
+            raise InputError(reason)
         *_, result = study.run(audited, settings, lambda done, total: audited.progress.tick())
-        return study.checks(result, settings)
+        return result, settings
 
-    return audited.once(f"study {study.name}", make)
+    return audited.once(f"result {study.name}", make)

@@ -17,6 +17,7 @@ from core.estimates import count
 from core.fairness import METRIC_TITLES
 from core.policy import CHECKS, level_text, limit_text, range_text, value_text
 from core.policy.decisions import NO_LIMIT
+from core.queries.checks import DECLARED, sentences
 from core.report.canonical import estimate_of, number_of, rounded, rounded_estimate
 from core.report.document import Document
 from core.report.suppression import withheld_counts
@@ -136,9 +137,6 @@ _ATTACKED = {
     _ATTRIBUTE: _INFERRED,
     "correction_gain": "The {attribute} of {training}, guessed by several attackers and then corrected; the best after "
     "it is compared with the best before it, the majority guess among both.",
-    "answers_excess": "The {attribute} of {people} test people at a time, in {draws} draws, read by the strongest of "
-    "several decoders from {answers}.",
-    "targeted_leakage": "The {attribute} of one person among {people}, from {answers}.",
     _MEMBERSHIP: "Who of the training and test records is a training record, by the best of the attacks tried.",
     "membership_gap": "Who of the training and test records is a training record, by the best of the attacks tried, "
     "each group by itself.",
@@ -150,8 +148,6 @@ _ATTACKED = {
     "attriguard_cost": "The records of test people, changed by AttriGuard.",
 }
 
-_ANSWERED = "how the answers are made"
-
 _MEMBERS_KNOWN = (
     "Every person's true label and what the model releases; some attacks also who is a member of half of the people, "
     "and LiRA the features and how the model is trained."
@@ -161,9 +157,6 @@ _KNOWS = {
     _ATTRIBUTE: _INFERS,
     "correction_gain": "Features, label and prediction of everybody, the {attribute} of other people, and the promise "
     "of {metric_inside} within {tolerance}, or within the smallest true tolerance where that is false.",
-    "answers_excess": f"The features and labels of these people, how many of them are in each group, every score asked "
-    f"about, and {_ANSWERED}.",
-    "targeted_leakage": f"The group sizes, every score asked about, and {_ANSWERED}; nothing else of the person.",
     _MEMBERSHIP: _MEMBERS_KNOWN,
     "membership_gap": _MEMBERS_KNOWN,
     "attriguard_exposure": "The records as published, without their label, records and {attribute} of other people, "
@@ -175,8 +168,6 @@ _CONTROL = {
     _ATTRIBUTE: "imputation, without the model",
     "attribute_bits": "imputation, without the model, log-loss",
     "correction_gain": "the best attacker, told nothing",
-    "answers_excess": "the prior alone, no answers",
-    "targeted_leakage": "a coin",
     _MEMBERSHIP: "random guessing",
     "membership_gap": "no difference",
     "attriguard_exposure": "the best attacker without noise",
@@ -203,10 +194,6 @@ _ASSUMED = {
         "told a tolerance raised in steps of 0.001 until it is true.",
         _TOGETHER,
     ),
-    "answers_excess": (
-        "The questions are slight changes of the audited model; other questions may tell more or less.",
-        "The interval is over draws of people, questions and noise, and holds for the decoders tried together.",
-    ),
     _MEMBERSHIP: _MEMBERS,
     "membership_gap": (*_MEMBERS, "Each group has a threshold of its own."),
     "unfairness": (_SAMPLE,),
@@ -214,6 +201,9 @@ _ASSUMED = {
     "attriguard_exposure": (_TOGETHER, "Attackers who train against the noise do so at the planned budget."),
     "attriguard_cost": ("The interval is over people; what a person's noise costs is its mean over the draws.",),
 }
+
+_ANSWERS = tuple(check.name for check in DECLARED)
+"""Checks whose study words what others may read."""
 
 _INSIDE = "why is told in the internal edition alone, for the reason may count people."
 
@@ -225,24 +215,32 @@ def reworded(measurement: Document, found: Document, audit: ReleaseAudit, becaus
     """
     name, done = measurement["check"], measurement["outcome"] == "done"
     plan, facts, kind = audit.plan, _facts(found, audit), str(_KIND.get(name, name))
+    own = {"attacked": "", "knows": "", "assumptions": (), "control_name": ""}
+    if done and name in _ANSWERS:
+        own = sentences(name, plan.answers, facts["attribute"])
+    elif done:
+        own = {
+            "attacked": _ATTACKED[kind].format(**facts),
+            "knows": _KNOWS.get(kind, _NOBODY).format(**facts),
+            "assumptions": _assumed(name, plan),
+            "control_name": _CONTROL.get(name) or _CONTROL.get(kind, ""),
+        }
     return {
         **measurement,
-        "attacked": _ATTACKED[kind].format(**facts) if done else "",
-        "knows": _KNOWS.get(kind, _NOBODY).format(**facts) if done else "",
-        "assumptions": list(_assumed(name, plan)) if done else [],
+        **own,
+        "assumptions": list(own["assumptions"]),
         "reason": WITHHELD.format(because=because) if because else _reason(measurement, plan),
-        "control_name": _CONTROL.get(name) or _CONTROL.get(kind, "") if measurement["control"] else "",
+        "control_name": own["control_name"] if measurement["control"] else "",
         "details": {},
     }
 
 
 def _facts(found: Document, audit: ReleaseAudit) -> dict[str, str]:
-    from core.release_audit.answer_checks import answers_of
     from core.release_audit.attribute_checks import outputs_text
     from core.subject import OutputsPlan
 
     plan = audit.plan
-    data, answers = found["data"], plan.answers
+    data = found["data"]
     metric = METRIC_TITLES.get(plan.config.metric, plan.config.metric)
     train, test = (data["sets"].get(name) for name in ("train", "test"))
     trained = "the model was trained on" if _sets_known(plan) else "drawn from the table"
@@ -251,9 +249,6 @@ def _facts(found: Document, audit: ReleaseAudit) -> dict[str, str]:
         "training": f"people {trained}" if train is None else f"{count(train)} people {trained}",
         "test": "the test records" if test is None else f"{count(test)} test records",
         "outputs": outputs_text(OutputsPlan(released="labels") if audit.labels_only else plan.outputs),
-        "people": count(answers.people),
-        "draws": count(answers.repeats),
-        "answers": answers_of(answers),
         "metric": metric,
         "metric_inside": metric.lower(),
         "tolerance": f"{plan.config.tolerance:g}",
@@ -266,13 +261,6 @@ def _sets_known(plan: AuditPlan) -> bool:
 
 
 def _assumed(name: str, plan: AuditPlan) -> tuple[str, ...]:
-    if name == "targeted_leakage":
-        if plan.answers.mechanism in ("exact", "rounded"):
-            return ("Answers without noise promise nothing about a single person.",)
-        return (
-            f"The answers keep epsilon {plan.answers.epsilon:g} together, over their whole life.",
-            "The bound is for an attacker without a prior; one with a prior starts from it.",
-        )
     told = _ASSUMED[_KIND.get(name, name)]
     if (name.startswith("attribute") or name == "correction_gain") and not _sets_known(plan):
         return (*told, _SETS_UNKNOWN)

@@ -74,8 +74,7 @@ def _settings(found: Document) -> _Pairs:
 
 def _measured(found: Document) -> _Pairs:
     """Yield numbers of checks that follow from the model's summary, the groups or the plan."""
-    from core.release_audit.answer_checks import declared_limits
-    from core.release_audit.plan import PlannedAnswers
+    from core.queries import PlannedAnswers, declared_limits
 
     estimates = {m["check"]: m["estimate"] for m in found["measurements"] if m["outcome"] == "done" and m["estimate"]}
     gap, ratio = estimates.get("unfairness"), estimates.get("four_fifths")

@@ -1,9 +1,10 @@
-"""The sections below the bias queries' charts."""
+"""What stands below the bias queries' charts: who was inferred, how to read it, more analyses."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,27 +12,71 @@ import streamlit as st
 
 from core import queries
 from core.charts import draw_targeted, draw_values
-from core.charts.queries import error_words
 from core.estimates import count
-from core.queries import NOISES, Answering
-from pages.common import bias_queries_controls as controls
-from pages.common import bias_queries_words as words
+from core.queries import NOISES, Answering, Leak, QueryPool, error_text
+from pages.common import bias_queries_trials as asked
 from pages.common import panels, shell
-from pages.common.bias_queries_controls import EPSILONS
-from pages.common.bias_queries_trials import QueryTrials
+from pages.common.bias_queries_trials import EPSILONS, QueryTrials
 
 if TYPE_CHECKING:
     import pandas
 
+_MOST_SQUARES = 400
 
-_DECODERS = {
-    "published": "Paper's l1",
-    "nonnegative": "s ≥ 0",
-    "box": "Box with known sum",
-    "sizes_unknown": "Sizes unknown",
-    "without_prior": "Without prior",
-    "strongest": "Strongest",
-}
+
+def inferred(people: QueryTrials, now: Leak, mechanism: Any, attribute: str) -> None:
+    """Draw one square a person of one draw: filled where the attribute was inferred."""
+    someone, reading = people.reading(now.m, mechanism, "strongest", now.typical)
+    each = -(-someone.n // _MOST_SQUARES)
+    one = "One square per person" if each == 1 else f"One square for {each} people"
+    shell.whisper(
+        f"People whose {attribute} was inferred",
+        f"{one} in the draw nearest to the mean, best decoder after {count(now.m)} answers. Filled: correct; hollow: "
+        "wrong. Random guessing gives 50%",
+    )
+    right = reading.recovered == someone.sensitive
+    strips = ""
+    for group, name in ((0, people.pool.disadvantaged), (1, people.pool.advantaged)):
+        inside = someone.sensitive == group
+        strips += _strip(name, int(inside.sum()), int(np.count_nonzero(right & inside)), each)
+    st.html(strips, width="stretch")
+
+
+def _strip(name: str, size: int, found: int, each: int) -> str:
+    filled, squares = round(found / each), -(-size // each)
+    box = "display:inline-block;width:11px;height:11px;margin:0 3px 3px 0;border:1.5px solid "
+    full = f'<span style="{box}var(--fl-leak);background:var(--fl-leak)"></span>'
+    hollow = f'<span style="{box}var(--fl-grey)"></span>'
+    words = f"{count(size)} {escape(name)}: {count(found)} correct"
+    return (
+        f'<div style="margin:0 0 10px">'
+        f'<div style="margin-bottom:4px">{words.replace(": ", ": <b>")}</b></div>'
+        f'<div role="img" aria-label="{words}" style="line-height:0;max-width:{14 * min(squares, 62)}px">'
+        f"{full * filled}{hollow * (squares - filled)}</div></div>"
+    )
+
+
+def guide(pool: QueryPool, attribute: str) -> str:
+    """Explain the page."""
+    asked_label = {"equal_opportunity": 1, "predictive_equality": 0}.get(pool.metric)
+    among = "" if asked_label is None else f" Only people with label {asked_label} enter the gap."
+    groups = f"{shell.escape(pool.advantaged)} and {shell.escape(pool.disadvantaged)}"
+    return (
+        f"**Setting.** A compliance team knows everybody's {attribute}. Model developers do not, but may ask how a "
+        f"model's mean score differs between {groups}. Each answer is a linear equation in everybody's {attribute}; "
+        f"enough of them have one solution.{among}\n\n"
+        "**The attackers.** The best decoder knows the group sizes, how the noise is made and, from features and "
+        "label, a probability for every person. The paper's ℓ1 decoder takes the answers for exact (thin grey line). "
+        "Faint lines: the same decoders on exact answers.\n\n"
+        "**Slider.** Number of answers. With noise all of them share the budget ε: more answers, each noisier.\n\n"
+        "**The bound** is the best balanced accuracy anybody can expect who knows the group sizes and a calibrated "
+        "prior. It is missing where the noise is not proved to keep its ε.\n\n"
+        "**What counts.** The leak is the distance to *features only*, not the height. Balanced accuracy is the mean "
+        "of the groups' accuracies.\n\n"
+        "**What it does not show.** Other queries or decoders may reveal more.\n\n"
+        "Source: Hamman, Chen and Dutta, *Can Querying for Bias Leak Protected Attributes? Achieving Privacy With "
+        "Smooth Sensitivity*, FAccT 2023."
+    )
 
 
 @st.fragment
@@ -39,11 +84,12 @@ def _values(people: QueryTrials, answering: Answering) -> None:
     """Draw the recovered vector of one draw."""
     mechanism = answering.mechanism()
     exact = mechanism.noise in ("none", "rounding") and not mechanism.absolute
-    offered = {name: title for name, title in _DECODERS.items() if exact or name not in queries.PROGRAMS}
+    offered = {name: title for name, title in queries.DECODER_TITLES.items() if exact or name not in queries.PROGRAMS}
     if st.session_state.get("decoder") not in offered:
         st.session_state["decoder"] = "strongest"
     decoder = panels.pick("Decoder", offered, key="decoder", default=None) or "strongest"
-    now = people.marker(controls.number_of_questions(people), mechanism)
+    m = people.marked(asked.number_of_answers(people), mechanism)
+    now = people.leak(m, mechanism, "strongest")
     someone, reading = people.reading(now.m, mechanism, decoder, now.typical)
     found = queries.leakage(someone.sensitive, reading.recovered)
     pool = people.pool
@@ -58,44 +104,41 @@ def _values(people: QueryTrials, answering: Answering) -> None:
     panels.numbers({"Recovered values": drawn.table}, key="recovered-values")
 
 
-_TARGETED_NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
+_NOISES = ("noisy_sums", "laplace", "smooth_laplace", "cauchy")
 
 
 def _targeted(people: QueryTrials, answering: Answering) -> None:
     """Draw the curves over epsilon."""
-    n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
+    n1, n0 = people.n_advantaged, people.n_disadvantaged
     epsilons = sorted({*np.geomspace(EPSILONS[0], EPSILONS[-1], 60).tolist(), *EPSILONS})
     curves = {
         NOISES[noise]: [
             (e, float(queries.targeted_leakage(answering.mechanism(noise, epsilon=e), n1, n0))) for e in epsilons
         ]
-        for noise in _TARGETED_NOISES
+        for noise in _NOISES
     }
     limits = {
-        "Limit, sizes unknown": [(e, queries.accuracy_limit(e)) for e in epsilons],
-        "Limit, sizes known": [(e, queries.accuracy_limit(e, sizes_known=True)) for e in epsilons],
+        "Bound, sizes unknown": [(e, queries.accuracy_limit(e)) for e in epsilons],
+        "Bound, sizes known": [(e, queries.accuracy_limit(e, sizes_known=True)) for e in epsilons],
     }
     epsilon = answering.epsilon
     here = {name: dict(points)[epsilon] for name, points in curves.items()}
     worst = max(here, key=lambda name: here[name])
     drawn = panels.titled(
-        f"One question about one person: {worst} allows {100 * here[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
+        f"One targeted query: {worst} allows {100 * here[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
         f"The whole budget on one answer about a model that accepts only them; groups of {n1:,} and {n0:,}, no prior. "
-        "Baseline: random guessing gives 50%. The limits are for noise that keeps its ε",
+        "Baseline: random guessing gives 50%. The bounds are for noise that keeps its ε",
         draw_targeted(curves, limits, NOISES[answering.noise], epsilon, shell.palette()),
         key="targeted_chart",
     )
-    panels.numbers({"One targeted person": drawn.table}, key="targeted")
-
-
-_NOISES = ("laplace", "smooth_laplace", "cauchy", "noisy_sums")
+    panels.numbers({"Targeted query": drawn.table}, key="targeted")
 
 
 @st.fragment
 def _noise(people: QueryTrials, answering: Answering) -> None:
     """Draw the table of scales and the list of guarantees."""
-    m = max(controls.number_of_questions(people), 1)
-    n1, n0 = people.trials.n_advantaged, people.trials.n_disadvantaged
+    m = max(asked.number_of_answers(people), 1)
+    n1, n0 = people.n_advantaged, people.n_disadvantaged
     left, right = st.columns(2, gap="large")
     with left:
         shell.whisper(
@@ -115,19 +158,18 @@ def _noise(people: QueryTrials, answering: Answering) -> None:
 def _noise_table(people: QueryTrials, answering: Answering, m: int) -> pandas.DataFrame:
     import pandas as pd
 
-    trials = people.trials
     rows = []
     corrected: Any
     printed: Any
     for noise in _NOISES:
         corrected, printed = (replace(answering, as_published=switch).mechanism(noise) for switch in (False, True))
         if noise == "noisy_sums":
-            scales = corrected.scales(trials.ask(m, corrected, [0]).scores[0])
-            here, paper = f"{error_words(scales.sums)} a sum, {error_words(scales.count)} the count", "not in the paper"
+            scales = corrected.scales(people.ask(m, corrected, [0]).scores[0])
+            here, paper = f"{error_text(scales.sums)} a sum, {error_text(scales.count)} the count", "not in the paper"
         else:
-            sizes = trials.n_advantaged, trials.n_disadvantaged, m
-            here, paper = error_words(corrected.scale(*sizes)), error_words(printed.scale(*sizes))
-        spent = queries.largest_loss(corrected, trials.n_advantaged, trials.n_disadvantaged, m)
+            sizes = people.n_advantaged, people.n_disadvantaged, m
+            here, paper = error_text(corrected.scale(*sizes)), error_text(printed.scale(*sizes))
+        spent = queries.largest_loss(corrected, people.n_advantaged, people.n_disadvantaged, m)
         rows.append(
             {
                 "noise": NOISES[noise],
@@ -143,11 +185,11 @@ def _guarantees(people: QueryTrials, answering: Answering) -> str:
     epsilon = answering.epsilon
     if not answering.private:
         return "Nothing: the answers carry no noise, so no privacy budget limits what they tell."
-    if not words.holds(people, answering):
+    if people.bound(answering.mechanism()) is None:
         if answering.as_published:
             return (
                 "Nothing at this ε: as published this noise does not keep its promise for these groups or this gap. "
-                "Switch “As published” off."
+                "Switch “Paper's protocol” off."
             )
         return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
     known = queries.accuracy_limit(epsilon, sizes_known=True), people.limit(epsilon, sizes_known=True)
@@ -159,7 +201,7 @@ def _guarantees(people: QueryTrials, answering: Answering) -> str:
     ]
     lines = [f"| {who} | **{100 * rate:.1f}%** | {why} |" for who, rate, why in rows]
     also = (
-        f"\n\nSmooth Laplace noise may fail with probability δ = {answering.delta:g}, by which each limit is larger."
+        f"\n\nSmooth Laplace noise may fail with probability δ = {answering.delta:g}, by which each bound is larger."
         if answering.noise == "smooth_laplace"
         else ""
     )
@@ -174,15 +216,15 @@ def _published(people: QueryTrials, answering: Answering) -> None:
     shell.whisper(
         "The paper's noisy answers do not reproduce",
         "Hamman et al. (2023), table 1: Adult, race. Error of an answer: printed mean, and the median that the printed "
-        "noise scale gives. Leakage: printed, and measured here for the paper's decoder and for the strongest",
+        "noise scale gives. Leakage: printed, and measured here for the paper's decoder and the best",
     )
     table = _published_table()
     st.dataframe(table, hide_index=True, height="content")
     st.markdown(
         "The printed errors lie 100 to 3,300 times (Cauchy) and 4 to 90 times (Laplace) below what the printed "
         "formulas add: Cauchy noise of scale 11.7 is off by more than 11.7 half of the time, and has no mean at all. "
-        "At these errors the paper's decoder is a coin toss, and the strongest attacker stays near the 70% that "
-        "features alone give her. Leakages here were measured once, with seed 42 (50 draws at 100 people, ±1 to 4 "
+        "At these errors the paper's decoder guesses at random, and the best decoder stays near the 70% that "
+        "features alone give. Leakages here were measured once, with seed 42 (50 draws at 100 people, ±1 to 4 "
         "points; 5 at 1,000, ±2 to 13); `make reference` measures them again, with intervals. The rows without noise "
         "come within 3 to 10 points of the printed ones (`python -m core reveal --table`). Black people are 9.8% of "
         "Adult's Black and White records, not 10.4%."
@@ -208,14 +250,14 @@ def _published_table() -> pandas.DataFrame:
             rows.append(
                 {
                     "people": row.n,
-                    "questions": row.m,
+                    "queries": row.m,
                     "ε": f"{row.epsilon:g}",
                     "noise": noise.capitalize(),
-                    "error, printed": error_words(getattr(row, f"error_{noise}")),
-                    "error, here": error_words(median),
+                    "error, printed": error_text(getattr(row, f"error_{noise}")),
+                    "error, here": error_text(median),
                     "leakage, printed": f"{100 * getattr(row, f'leakage_{noise}'):.0f}%",
                     "paper's decoder, here": f"{l1:.0f}%",
-                    "strongest, here": f"{strongest:.0f}%",
+                    "best, here": f"{strongest:.0f}%",
                 }
             )
     return pd.DataFrame(rows)
@@ -223,7 +265,7 @@ def _published_table() -> pandas.DataFrame:
 
 _SECTIONS = {
     "values": ("Recovered values", _values),
-    "targeted": ("One targeted person", _targeted),
+    "targeted": ("Targeted query", _targeted),
     "noise": ("How much noise, and why", _noise),
     "published": ("The paper's table", _published),
 }

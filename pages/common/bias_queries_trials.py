@@ -1,9 +1,9 @@
-"""The people asked about, and what attackers make of the answers: prepared once, curves filled in the background."""
+"""The controls of the bias queries, and the people asked about: prepared once, curves filled in the background."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import Any
 
 import streamlit as st
@@ -11,10 +11,19 @@ import streamlit as st
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.fingerprint import fingerprint
-from core.queries import Asking, ErrorQuantiles, Leak, Trials
-from core.questions import QueryPool
+from core.queries import NOISE_TITLES, Answering, Asking, Leak, QueryPool, RevealSettings, Trials, repeats_for
+from core.settings import params
 from pages.common import cached, panels
 from pages.common.background import Background, Job, State, Store, need
+from pages.common.controls import control
+
+EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 500)
+
+ERROR_ROWS = ("rounded", "noisy_sums", "laplace", "smooth_laplace", "cauchy")
+"""Ways to answer whose errors are drawn, from the top."""
+
+_PEOPLE = (20, 30, 50, 100, 150, 200, 300, 500, 1000, 2000)
+_ANSWERING, _ASKING = params(Answering), params(Asking)
 
 LIVE = 150
 """Most people with whom the marker is computed on the spot."""
@@ -28,57 +37,33 @@ def pool_of(config: AuditConfig, dataset: AuditDataset) -> QueryPool:
     store, key = cached.store_of(config.dataset), fingerprint("query pool", dataset.fingerprint, config)
 
     def work(job: Job) -> QueryPool:
-        from core.questions import query_pool
+        from core.queries import query_pool
 
         return query_pool(config, dataset, cached.trained_model(store, config, dataset))
 
     return need(store, key, "Training the model and the prior", work)  # type: ignore[no-any-return]
 
 
-class QueryTrials:
-    """One way of asking: its trials, and everything computed from them; what was asked for once is kept."""
+class QueryTrials(Trials):
+    """Trials whose results are kept, with curves that a job fills."""
 
     def __init__(self, pool: QueryPool, asking: Asking, store: Store, key: str, filed: Any) -> None:
-        self.pool, self.trials = pool, Trials(pool, asking)
-        self.store, self.key, self.filed = store, key, filed
+        super().__init__(pool, asking)
+        self.pool, self.store, self.key, self.filed = pool, store, key, filed
         self.live = asking.n <= LIVE
-        self.leak, self.reading = cache(self.trials.leak), cache(self.trials.reading)
-        self.accuracy, self.errors = cache(self.trials.accuracy), cache(self._errors)
+        for name in ("leak", "reading", "accuracy", "error"):
+            setattr(self, name, cache(getattr(self, name)))
 
-    def marker(self, m: int, mechanism: Any) -> Leak:
-        """Return the strongest decoder's leak at the slider, or at the finished point nearest to it."""
-        there = [] if self.live else self.curves(mechanism)["strongest"]
-        if there:
-            return min(there, key=lambda leak: abs(leak.m - m))
-        return self.leak(m if self.live else 0, mechanism, "strongest")
-
-    def _errors(self, m: int, mechanism: Any) -> ErrorQuantiles:
-        """Return the error of an answer when m are asked."""
-        from core.queries import answer_error
-        from core.seeds import child_generator
-
-        answered = self.trials.ask(m, mechanism, [0])
-        people = self.trials.people[0]
-        rng = child_generator(self.trials.asking.seed, "bias queries, error of answers")
-        return answer_error(mechanism, answered.scores[0], people.sensitive, rng=rng, draws=400)
-
-    @cached_property
-    def _prior_given_sizes(self) -> Any:
-        from core.queries import prior_given_sizes
-
-        return prior_given_sizes(self.trials.prior, self.trials.n_advantaged)
-
-    def limit(self, epsilon: float, *, sizes_known: bool) -> float:
-        """Return the best balanced accuracy of any attacker with the prior, against answers that keep ε."""
-        from core.queries import accuracy_limit_with_prior
-
-        if sizes_known:
-            return accuracy_limit_with_prior(self._prior_given_sizes, 2 * epsilon)
-        return accuracy_limit_with_prior(self.trials.prior, epsilon)
+    def marked(self, m: int, mechanism: Any) -> int:
+        """Return the number of answers to speak of: with many people the finished one nearest to the slider."""
+        if self.live:
+            return m
+        there = [leak.m for leak in self.curves(mechanism)["strongest"]]
+        return min(there, key=lambda number: abs(number - m), default=0)
 
     def background(self, mechanism: Any) -> Background:
         """Return the work that fills the curve."""
-        key, total = fingerprint(self.key, repr(mechanism)), len(CURVES) * len(self.trials.numbers)
+        key, total = fingerprint(self.key, repr(mechanism)), len(CURVES) * len(self.numbers)
 
         def work(job: Job) -> list[Leak]:
             return job.collect(self._measured(mechanism, list(job.partial)))
@@ -90,16 +75,16 @@ class QueryTrials:
         from core.sweep import environment
 
         known = {(leak.m, leak.decoder) for leak in there}
-        for m, decoder in self.trials.curve(CURVES):
+        for m, decoder in self.curve(CURVES):
             if (m, decoder) in known:
                 continue
             if self.live:
-                yield self.trials.leak(m, mechanism, decoder)
+                yield self.leak(m, mechanism, decoder)
                 continue
             key = fingerprint(self.key, repr(mechanism), m, decoder, list(environment()))
             leak = self.filed.load(key, Leak)
             if leak is None:
-                leak = self.trials.leak(m, mechanism, decoder)
+                leak = self.leak(m, mechanism, decoder)
                 self.filed.save(key, leak)
             yield leak
 
@@ -147,3 +132,83 @@ def _stop() -> None:
         job = store.job(key)
         if job is not None:
             job.cancel()
+
+
+def answering(as_published: bool) -> Answering:
+    """Choose the noise and, beside it, how strong it is."""
+    left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
+    noise = panels.pick(
+        _ANSWERING["noise"].param.title,
+        NOISE_TITLES,
+        key="noise",
+        default="cauchy",
+        help="Laplace: for the largest change one person could ever make. Cauchy and Smooth Laplace "
+        "(Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the smaller group's sums, "
+        "from which the gap is computed.",
+        place=left,
+    )
+    with right:
+        if noise == "rounded":
+            control(_ANSWERING["decimals"], "decimals", "select_slider", options=range(7), help=None)
+        elif noise != "exact":
+            also = "Smooth Laplace also fails with probability δ = 0.00001 at most."
+            words = f"Smaller is more private and less accurate. {also}"
+            control(_ANSWERING["epsilon"], "answer_epsilon", "select_slider", options=EPSILONS, help=words)
+    decimals = st.session_state.get("decimals")
+    return Answering(
+        noise=noise,
+        epsilon=float(st.session_state.get("answer_epsilon") or 5),
+        decimals=3 if decimals is None else int(decimals),
+        absolute=st.session_state.get("gap_kind") == "absolute",
+        as_published=as_published,
+    )
+
+
+def asking(pool: QueryPool, seed: int) -> Asking:
+    """Choose how many people are asked about, with which queries, and which gap."""
+    left, middle, right = st.columns([2, 3, 2], gap="medium", vertical_alignment="bottom")
+    there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
+    value = 100 if 100 in there else there[-1]
+    n = int(control(_ASKING["n"], "people_asked", "select_slider", place=left, options=there, value=value, help=None))
+    kind = panels.pick(
+        "Gap",
+        {"signed": "Signed", "absolute": "Absolute"},
+        key="gap_kind",
+        default="signed",
+        help="Without its sign a gap still splits the people in two (theorem 4), with queries about one person.",
+        place=right,
+    )
+    if kind == "absolute":
+        label = _ASKING["design"].param.title
+        middle.selectbox(label, ["One person accepted at a time"], disabled=True, key="question_single")
+        return Asking(n=n, design="single", repeats=repeats_for(n), seed=seed)
+    design = control(
+        _ASKING["design"],
+        "question_design",
+        place=middle,
+        help="Each query is a model: a score for each person. Random perturbations: the audited model's scores, moved "
+        "by up to 0.1. Single-record flips: the audited model, with one score turned round. Binary packing: scores "
+        "1/2, 1/4, 1/8 and so on, which an exact answer gives away like binary digits.",
+    )
+    return Asking(n=n, design=design, repeats=repeats_for(n), seed=seed)
+
+
+def number_of_answers(people: QueryTrials) -> int:
+    """Return the number of answers; the slider that sets it stands under its chart."""
+    last = people.numbers[-1]
+    first = round(last * 25 / 60) if last > 4 else last
+    return min(int(st.session_state.get(f"answered_{last}", first if people.live else _nearest(people, first))), last)
+
+
+def answers_slider(people: QueryTrials, value: int) -> None:
+    """Draw the slider of the number of answers."""
+    last = people.numbers[-1]
+    words: dict[str, Any] = {"kind": "select_slider", "options": people.numbers, "value": _nearest(people, value)}
+    if people.live:
+        words = {"kind": "slider", "max_value": last, "value": value}
+    more = "With noise all answers share the budget ε: more answers, each noisier."
+    control(params(RevealSettings)["questions"], f"answered_{last}", help=more, **words)
+
+
+def _nearest(people: QueryTrials, value: int) -> int:
+    return min(people.numbers, key=lambda m: abs(m - value))

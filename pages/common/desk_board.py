@@ -22,16 +22,55 @@ from core.desk import (
     example_ledger,
     verify_export,
 )
-from core.desk.prices import prices, suggested_price
+from core.desk import findings as words
+from core.desk.findings import prices, suggested_price
 from core.errors import FairLeakError
+from core.estimates import count
 from core.fairness import METRIC_TITLES
 from core.files import csv_of_frame
 from core.fingerprint import fingerprint
 from core.settings import params
+from core.study import Finding
 from pages.common import cached, desk_ledger, panels, shell, state
 from pages.common import desk_people as people
-from pages.common import desk_words as words
 from pages.common.controls import control
+
+STORED = (
+    "The ledger is the only thing written to disk; it holds nobody's attribute. Files you add stay in this session's "
+    "memory. Anybody who can reach this page is trusted with the attribute, and unless FAIRLEAK_LEDGER pins the "
+    "ledger's place can have the server open any file or database it reaches."
+)
+
+INTRODUCTION = (
+    "Developers submit predictions and receive the difference in mean score between two groups, with noise that "
+    "protects each person. All answers share one privacy budget, charged before the answer is shown. Create or open a "
+    "ledger to begin."
+)
+
+GUIDE = (
+    "**Setting.** Developers who must not know a sensitive attribute need to hear how fair their model is. All answers "
+    "about one test set and attribute share one **total privacy budget** ε: whatever one person's attribute is, no "
+    "answers together become more than e^ε times as likely (e^2ε for readers who know the group sizes). The budget "
+    "cannot be increased, and people with the same identifiers cannot be registered for the attribute again. A part of "
+    "the people is not recognised.\n\n"
+    "**Answers.** Noise is added to the sum of the disadvantaged group's scores; the group's noisy size was paid for "
+    "at registration (for equal opportunity, with the first query). The gap, advantaged minus everybody else, and its "
+    "95% CI follow from these public numbers. Half the ε means twice the noise.\n\n"
+    "**Free answers.** A repeated query, its complement and weighted sums of answered queries follow from earlier "
+    "answers (post-processing). A query is refused for its price only, never for its answer. It offers a thousandth of "
+    "the budget at least.\n\n"
+    "**Wrong files.** A file about the registered people that is not the registered one goes on record; after 20 "
+    "within a day no file is looked at until a day has passed.\n\n"
+    "**Record.** Each answer is charged and written before anybody sees it, in a hash-chained (tamper-evident) audit "
+    "log. Note the last hash elsewhere: an export that does not contain it was rewritten. The ledger itself holds the "
+    "key of its seals; an export holds no key. Refused queries leave no trace in the ledger; those of this session are "
+    "counted here."
+)
+
+
+def say(found: Finding) -> None:
+    """Write the page's finding."""
+    shell.finding(found.point, found.evidence)
 
 
 def chosen(statuses: Sequence[LedgerStatus]) -> LedgerStatus:
@@ -54,12 +93,13 @@ def show(now: LedgerStatus, statuses: Sequence[LedgerStatus]) -> None:
     with left:
         if now.answers:
             drawn = draw_gaps([GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers], colours)
-            told = words.drawn(len(now.answers), MOST_ROWS)
-            panels.titled("What was answered", told, drawn, key="desk_answers_chart")
+            part = f" The last {MOST_ROWS} of {count(len(now.answers))}." if len(now.answers) > MOST_ROWS else ""
+            legend = f"Gap with its 95% CI, latest first.{part} Diamond: free, from earlier answers"
+            panels.titled("Answers", legend, drawn, key="desk_answers_chart")
         else:
-            shell.whisper("What was answered", "Nothing yet. Ask below: the price is shown before anything is charged")
+            shell.whisper("Answers", "None yet. Ask below: the price is shown before anything is charged")
     with right:
-        shell.whisper("What is left", "Budget ε of each test set, for everybody who asks, for good")
+        shell.whisper("Remaining budget", "Total ε of each test set, for everybody who asks; cannot be increased")
         refused = st.session_state.get("desk_refused", {})
         bars = (budget_bar(status, refused.get(status.registration.name, 0)) for status in statuses)
         st.html("".join(bars), width="stretch")
@@ -67,7 +107,7 @@ def show(now: LedgerStatus, statuses: Sequence[LedgerStatus]) -> None:
 
 def budget_bar(status: LedgerStatus, refused: int = 0) -> str:
     """Return a budget as a bar: filled is spent."""
-    colours, made, line = shell.palette(), status.registration, words.told_budget(status, refused)
+    colours, made, line = shell.palette(), status.registration, words.budget_text(status, refused)
     share = 100 * status.spent / made.budget
     label = f"{made.name}: ε {status.spent:g} of {made.budget:g} spent, {status.remaining:g} left; {line}"
     return (
@@ -89,7 +129,7 @@ def log(status: LedgerStatus) -> None:
 
     shell.whisper(
         f"Answered about {shell.escape(status.registration.name)}",
-        "Latest first; gap with its 95% interval. Question: the first digits of the predictions' hash",
+        "Latest first; gap with its 95% CI. Question: the first digits of the predictions' hash",
     )
     if not status.answers:
         st.caption("Nothing was asked yet.")
@@ -104,7 +144,7 @@ def log(status: LedgerStatus) -> None:
             "Low": one.gap.low,
             "High": one.gap.high,
             "ε": one.charged,
-            "From the past": one.from_past,
+            "Free": one.from_past,
             "Question": one.question,
         }
         for one in reversed(status.answers)
@@ -143,14 +183,15 @@ def verify() -> None:
     if upload is None:
         return
     try:
-        good, sentence = words.holds(verify_export(upload.content, noted=(noted or "").strip() or None), upload.name)
+        found = verify_export(upload.content, noted=(noted or "").strip() or None)
     except FairLeakError as error:
         panels.problem(str(error))
         return
-    if good:
-        st.success(shell.escape(sentence), icon=":material/verified:")
+    sentence = shell.escape(words.verified(found, upload.name))
+    if found.ok:
+        st.success(sentence, icon=":material/verified:")
     else:
-        st.error(shell.escape(sentence), icon=":material/error:")
+        st.error(sentence, icon=":material/error:")
 
 
 _SECTIONS = {
@@ -194,7 +235,7 @@ def question_form(ledger: Ledger, status: LedgerStatus) -> None:
             {name: METRIC_TITLES[name] for name in metrics},
             key=f"desk_metric_{len(metrics)}",
             default="statistical_parity",
-            help="The answer is a difference of mean scores: of all people, or of those with the good outcome where it "
+            help="The answer is a difference of mean scores: of all people, or of those with a positive label where it "
             "is known. Of labels, 0 or 1, it is the gap of this name.",
         )
         epsilon = _epsilon(ledger, status)
@@ -210,7 +251,7 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     offered = prices(status.remaining, least=made.least_epsilon)
     if len(offered) < 2:
         if not offered:
-            st.caption("The budget is spent: only what the past answers can still be asked.")
+            st.caption("The budget is spent: only what follows from earlier answers can still be asked.")
         return offered[0] if offered else made.least_epsilon
     about = (ledger.place, status.registration.name)
     if st.session_state.get(_PRICED) != (about, offered):
@@ -224,7 +265,7 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
         "select_slider",
         options=offered,
         format_func=lambda value: f"{value:.10g}",
-        help="Half of it means twice the noise. Nothing is charged where the past answers the question.",
+        help="Half of it means twice the noise. Nothing is charged for what follows from earlier answers.",
     )
     return float(epsilon)
 
@@ -405,7 +446,7 @@ def _show_outcome(ledger: Ledger, made: Registration, question: str | None, *, e
     elif same:
         st.success(words.answered(kept.answer, kept.paid), icon=":material/check_circle:")
     else:
-        st.caption(words.last_answer(kept.answer))
+        st.caption(words.last_answer(kept.answer, shell.escape))
 
 
 _SEED = 7
@@ -432,21 +473,22 @@ def show_example(place: Any) -> None:
 
     found: _Example = cached.store_of("demo").remember(fingerprint("desk example"), _play)
     with place:
-        shell.finding(*words.example(found.status, found.worst))
+        say(words.example(found.status, found.worst))
     left, right = st.columns([3, 2], gap="large")
     with left:
         answers = zip(found.asked, found.status.answers, found.truths, strict=True)
         rows = [GapRow(words=w, gap=a.gap, price=a.charged, truth=t) for w, a, t in answers]
         panels.titled(
-            "Four questions, two of them paid for",
-            "Gap in loan approvals, men minus women, with its 95% interval. Upright stroke: the truth, known here only",
+            "Answers and true values",
+            "Gap in loan approvals, men minus women (−1 to 1). Dot: answer with 95% CI. Vertical line: true value "
+            "(shown in this example only). Diamond: free",
             draw_gaps(rows, shell.palette()),
             key="desk_example_chart",
         )
     with right:
-        shell.whisper("What is left", "Budget ε of the test set, for everybody who asks, for good")
+        shell.whisper("Remaining budget", "Total ε of the test set, for everybody who asks; cannot be increased")
         st.html(budget_bar(found.status), width="stretch")
-        st.markdown(words.example_story(found.status.registration.budget))
+        st.markdown(INTRODUCTION)
 
 
 def _play() -> _Example:

@@ -16,11 +16,10 @@ import streamlit as st
 
 from core.datasets.columns import quoted
 from core.desk import Columns, Ledger, RegisterSettings, TestSet, default_ledger, open_ledger
-from core.desk.prices import everybody_else, together
+from core.desk.findings import everybody_else, price_of_size, together
 from core.errors import FairLeakError, InputError
 from core.settings import Setting, params
 from pages.common import desk_people as people
-from pages.common import desk_words as words
 from pages.common import panels, shell, state
 from pages.common.controls import control
 from pages.common.upload import values_of
@@ -218,7 +217,7 @@ def register_form(ledger: Ledger) -> None:
         format="%g",
         help="Smaller protects more and answers less. 1 is strict, 10 protects little.",
     )
-    st.caption(words.price_of_size(float(budget)))
+    st.caption(price_of_size(float(budget)))
     another = control(
         _REGISTER["another_attribute"],
         "desk_another_attribute",

@@ -13,7 +13,6 @@ from itertools import islice
 
 import pytest
 
-from core.charts.queries import error_words
 from core.config import AuditConfig
 from core.datasets import build_dataset, demo_table
 from core.estimates import percent
@@ -24,14 +23,16 @@ from core.queries import (
     LaplaceGlobal,
     Mechanism,
     NoisySums,
+    QueryPool,
     Rounded,
     SmoothCauchy,
     SmoothLaplace,
     Trials,
     answer_error,
+    error_text,
+    query_pool,
     repeats_for,
 )
-from core.questions import QueryPool, query_pool
 from core.seeds import child_generator
 from pages.common import bias_queries_trials
 from tests import expected
@@ -54,8 +55,8 @@ NOISES: dict[str, Mechanism] = {
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few repeats, and pools that earlier tests have made."""
-    monkeypatch.setattr("pages.common.bias_queries_controls.repeats_for", lambda n: FEW)
-    monkeypatch.setattr("core.questions.query_pool", lambda config, dataset, model=None: pool_of(config))
+    monkeypatch.setattr("pages.common.bias_queries_trials.repeats_for", lambda n: FEW)
+    monkeypatch.setattr("core.queries.query_pool", lambda config, dataset, model=None: pool_of(config))
 
 
 @pytest.fixture
@@ -104,10 +105,9 @@ def told(dashboard: Dashboard) -> str:
 def assert_tells(dashboard: Dashboard, made: Trials, m: int, mechanism: Mechanism) -> None:
     """Check finding and grey line against core."""
     leak, prior = made.leak(m, mechanism, "strongest").leakage, made.leak(0, Exact(), "strongest").leakage
-    answers = f"After {m} answer{'' if m == 1 else 's'} the strongest attacker reaches {percent(leak)} ("
+    answers = f"After {m} answer{'' if m == 1 else 's'} the best decoder reaches {percent(leak)} balanced accuracy"
     assert answers in dashboard.finding, dashboard.finding
-    assert f"from the features alone it had {percent(prior)}." in dashboard.finding
-    assert "random guessing gives 50%" in dashboard.finding
+    assert f"Features alone give {percent(prior)}, random guessing 50%." in dashboard.finding
 
 
 def test_opens_on_the_demo_with_a_finding(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
@@ -118,12 +118,14 @@ def test_opens_on_the_demo_with_a_finding(dashboard: Dashboard, monkeypatch: pyt
     rng = child_generator(made.asking.seed, "bias queries, error of answers")
     scores = made.ask(25, Exact(), [0]).scores[0]
     error = answer_error(SmoothCauchy(5.0), scores, made.people[0].sensitive, rng=rng)
-    assert f"typical error {error_words(error.median)}" in dashboard.finding
-    assert "one question aimed at one person reaches" in dashboard.finding
-    assert "ruins the answers" in dashboard.finding and "This answer cannot be used" in dashboard.problem
+    assert f"makes the answers useless: median error {error_text(error.median)}" in dashboard.finding
+    assert "A targeted query reveals one person's group with" in dashboard.finding
+    assert "**So what.**" in dashboard.finding and "These answers are not usable" in dashboard.problem
     assert "50 draws" in told(dashboard) and not dashboard.test.exception and not dashboard.test.error
     assert not dashboard.has_button("cancel_curves")
     assert any("synthetic" in text.lower() for text in dashboard.texts)
+    strips = " ".join(str(element.proto.body) for element in dashboard.test.get("html"))
+    assert "33 women: <b>" in strips and "67 men: <b>" in strips
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -139,7 +141,7 @@ def test_every_noise(dashboard: Dashboard, noise: str, request: pytest.FixtureRe
     choose(dashboard, answered_60=60)
     assert_tells(dashboard, trials(), 60, NOISES[noise])
     if noise == "exact":
-        assert "60 answers without noise give away everybody's sex." in dashboard.finding
+        assert "60 exact answers reveal everybody's sex." in dashboard.finding
         assert "Without noise, " in told(dashboard) and "everybody in every draw" in told(dashboard)
     least = 0 if noise == "exact" else 1
     choose(dashboard, answered_60=least)
@@ -202,7 +204,7 @@ def test_the_published_noise_says_why_it_differs(dashboard: Dashboard, ends: Non
 
 SECTIONS = {
     "values": "balanced accuracy in this draw of 100 people",
-    "targeted": "One question about one person",
+    "targeted": "One targeted query",
     "noise": "What is guaranteed",
     "published": "The paper's noisy answers do not reproduce",
 }
@@ -228,13 +230,17 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
         assert "Nothing: the answers carry no noise" in told(dashboard)
     if section == "published":
         (frame,) = (f.value for f in dashboard.test.dataframe)
-        row = frame[(frame["people"] == 100) & (frame["questions"] == 25) & (frame["ε"] == "5")].iloc[0]
+        row = frame[(frame["people"] == 100) & (frame["queries"] == 25) & (frame["ε"] == "5")].iloc[0]
         assert (row["noise"], row["error, printed"], row["error, here"]) == ("Cauchy", "0.011", "11.7")
-        assert (row["leakage, printed"], row["paper's decoder, here"], row["strongest, here"]) == ("50%", "49%", "71%")
+        assert (row["leakage, printed"], row["paper's decoder, here"], row["best, here"]) == (
+            "50%",
+            "49%",
+            "71%",
+        )
         assert len(frame) == 24
 
 
-@pytest.mark.parametrize("metric", ["equal_opportunity", "equalized_odds", "predictive_equality"])
+@pytest.mark.parametrize("metric", ["equalized_odds", "predictive_equality"])
 def test_other_metrics_ask_about_a_label(start: Start, ends: None, metric: str):
     dashboard = start().open("bias_queries")
     dashboard.test.selectbox(key="metric").set_value(metric)
@@ -262,7 +268,7 @@ def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: Non
         **{name: getattr(whole.people, name)[rare] for name in ("sensitive", "base", "prior", "labels")}
     )
     tiny = QueryPool(people=people, advantaged="men", disadvantaged="women", metric=whole.metric)
-    monkeypatch.setattr("core.questions.query_pool", lambda *_: tiny)
+    monkeypatch.setattr("core.queries.query_pool", lambda *_: tiny)
     dashboard.open("bias_queries")
     assert "%" in dashboard.finding
     choose(dashboard, people_asked=20)

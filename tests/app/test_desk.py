@@ -7,7 +7,7 @@ import pytest
 from google.protobuf import text_format
 
 from core.desk import Columns, TestSet, default_ledger, open_ledger
-from pages.common import desk_words as words
+from pages.common import desk_board
 from tests import desk_files
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -29,10 +29,10 @@ pytestmark = pytest.mark.usefixtures("start")
 def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
     desk(dashboard, create=False)
     finding = plain(dashboard.finding)
-    assert "An example: four questions about 1,000 invented people cost ε 0.3" in finding
-    assert "ε 0.7 is left" in finding and "synthetic example" in " ".join(dashboard.texts)
+    assert "Example: four fairness queries about 1,000 synthetic people used ε 0.3" in finding
+    assert "synthetic example" in " ".join(dashboard.texts)
     assert not default_ledger().parent.exists()
-    assert any(words.STORED in caption.value for caption in dashboard.test.caption)
+    assert any(desk_board.STORED in caption.value for caption in dashboard.test.caption)
 
 
 def test_two_sessions_share_one_budget(start: Start):
@@ -45,7 +45,7 @@ def test_two_sessions_share_one_budget(start: Start):
     assert second.test.success  # the same answer, free
     section(first, "log")
     (frame,) = (found.value for found in first.test.dataframe)
-    assert list(frame["Who"]) == ["team A"] and list(frame["From the past"]) == [False]
+    assert list(frame["Who"]) == ["team A"] and list(frame["Free"]) == [False]
 
 
 def test_an_export_is_verified_and_a_changed_one_is_not(dashboard: Dashboard):
@@ -54,7 +54,9 @@ def test_an_export_is_verified_and_a_changed_one_is_not(dashboard: Dashboard):
     section(dashboard, "record")
     assert any(state().seal in text for text in dashboard.texts)
     give(dashboard, "desk_verify", "record.jsonl", content)
-    assert "record.jsonl holds: 3 entries, 1 answer, 1 budget" in plain(dashboard.test.success[0].value)
+    assert "Verification of record.jsonl passed: 3 entries, 1 answer, 1 budget" in plain(
+        dashboard.test.success[0].value
+    )
     dashboard.test.text_input(key="desk_noted").set_value(state().seal[:32])
     dashboard.settle()
     assert dashboard.test.success
@@ -64,7 +66,7 @@ def test_an_export_is_verified_and_a_changed_one_is_not(dashboard: Dashboard):
     dashboard.test.text_input(key="desk_noted").set_value("")
     dashboard.settle()
     give(dashboard, "desk_verify", "record.jsonl", content.replace(b"team A", b"team B"))
-    assert not dashboard.test.success and "does not hold" in dashboard.test.error[0].value
+    assert not dashboard.test.success and "Verification failed" in dashboard.test.error[0].value
     give(dashboard, "desk_verify", "people.csv", desk_files.test_set())
     assert_one_sentence(dashboard.plain_problem(), ("not an export",))
 

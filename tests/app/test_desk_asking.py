@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from core.desk import Columns, Ledger, TestSet, default_ledger, open_ledger
+from core.estimates import gap as gap_text
 from core.queries import statistical_parity_gap
-from pages.common import desk_words as words
 from tests import desk_files
 from tests.app.dashboard import Dashboard
 from tests.app.desk import (
@@ -40,7 +40,7 @@ def test_register_quote_ask_and_the_complement_is_free(dashboard: Dashboard):
     ask(dashboard)
     now = state()
     assert now.spent == 0.2 and [a.asker for a in now.answers] == ["team A"]
-    gap = words.gap(now.answers[0].gap.value)
+    gap = gap_text(now.answers[0].gap.value)
     assert gap in dashboard.finding and "ε 0.8 of 1 is left for demo, sex" in plain(dashboard.finding)
     assert gap in dashboard.test.success[0].value
     assert dashboard.test.button(key="desk_ask").label == "Ask, free"
@@ -94,7 +94,7 @@ def test_an_answer_under_another_question_is_called_the_last_one(dashboard: Dash
     from_file(dashboard)
     give(dashboard, "desk_predictions", "model.csv", desk_files.predictions())
     ask(dashboard)
-    gap = words.gap(state("loans").answers[0].gap.value)
+    gap = gap_text(state("loans").answers[0].gap.value)
     assert gap in dashboard.test.success[0].value and "Last answer" not in captions(dashboard)
 
     def another() -> None:

@@ -8,7 +8,7 @@ import pytest
 from core.datasets import build_dataset, read_table
 from core.datasets.roles import Roles
 from core.estimates import accuracy, percent
-from pages.common import bias_queries_controls as controls
+from pages.common import bias_queries_trials as controls
 from tests.app.dashboard import Dashboard
 from tests.app.guarding import FEW_OF_TABLES
 from tests.app.members import Gate, choose, gate, told

@@ -34,11 +34,11 @@ from core.queries import (
     SmoothLaplace,
     Trials,
     design_scores,
+    query_pool,
     recover_compressed,
     repeats_for,
     statistical_parity_gap,
 )
-from core.questions import query_pool
 from tests.benchmarks.measuring import seconds, verdicts
 
 LARGE, SMALL, REPEATS, INSTANCES = (1000, 400), (100, 25), 50, 3

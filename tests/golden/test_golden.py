@@ -128,7 +128,7 @@ LONG: dict[str, list[list[str]]] = {
     ],
 }
 
-NOISE = r"[+-]\d\.\d{4}|(?<=standard error  )(about )?\d\.\d{4}|(?<=about )\d+, \d+ to \d+|(?<=about )0\.\d{4}"
+NOISE = r"[+-]\d\.\d{4}|(?<=standard error  )(about )?\d\.\d{4}|(?<=about )\d+, \d+ to \d+|(?<=about ±)0\.\d{4}"
 """What the desk's noise decides."""
 
 

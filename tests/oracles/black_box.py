@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
-from core.queries.gaps import Floats
 from core.queries.mechanisms import Mechanism, NoisySums, people
 
 TAILS = 60  # thresholds tried for each statistic and side

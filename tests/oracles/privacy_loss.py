@@ -29,8 +29,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats
 from core.errors import InputError
-from core.queries.gaps import Floats
 from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SmoothLaplace, centred_scores, people
 from core.serialize import Result
 

@@ -32,7 +32,7 @@ from core.queries import (
     leakage,
     statistical_parity_gap,
 )
-from core.queries.compressed import solve_program
+from core.queries.reveal import solve_program
 
 DRAWS = 200  # of noisy sums, for their error
 

@@ -9,8 +9,17 @@ from pathlib import Path
 from core.config import AuditConfig
 from core.datasets import build_dataset, load
 from core.datasets.catalog import black_and_white
-from core.queries import TABLE_1, Asking, LaplaceGlobal, NoisySums, SmoothCauchy, Trials, answer_error
-from core.questions import QueryPool, query_pool
+from core.queries import (
+    TABLE_1,
+    Asking,
+    LaplaceGlobal,
+    NoisySums,
+    QueryPool,
+    SmoothCauchy,
+    Trials,
+    answer_error,
+    query_pool,
+)
 from core.seeds import child_generator
 
 HEAD = (

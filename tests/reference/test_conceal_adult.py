@@ -17,11 +17,11 @@ from core.queries import (
     Asking,
     LaplaceGlobal,
     NoisySums,
+    QueryPool,
     SmoothCauchy,
     Trials,
     answer_error,
 )
-from core.questions import QueryPool
 from tests.reference.conceal_adult import HEAD, adult_pool, noisy_rows
 from tests.reference.data import FOLDER, needs_adult
 

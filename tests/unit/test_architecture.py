@@ -172,7 +172,7 @@ FLOORS = (
     ("study",),
     ("correction",),
     ("attriguard", "audit", "membership"),
-    ("leak", "model_card", "questions"),
+    ("leak", "model_card"),
     ("queries", "sweep"),
     ("studies",),
     ("policy",),

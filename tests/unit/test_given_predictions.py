@@ -23,7 +23,7 @@ from core.membership import (
     target_of,
 )
 from core.models import GIVEN
-from core.questions import query_pool
+from core.queries import query_pool
 from core.subject import train_model
 from tests.samples import ROLES, frame, table
 from tests.unit.datasets.bad_tables import assert_one_sentence

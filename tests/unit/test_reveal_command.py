@@ -13,8 +13,7 @@ import pytest
 from core.__main__ import main
 from core.config import AuditConfig
 from core.datasets import Table, build_dataset, demo_table
-from core.queries import DECODERS, DESIGNS, NOISES
-from core.questions import QueryPool, query_pool
+from core.queries import DECODERS, DESIGNS, NOISES, Answering, QueryPool, noise_text, query_pool
 from tests import samples
 
 Capture = pytest.CaptureFixture[str]
@@ -64,27 +63,14 @@ def test_every_noise(noise: str, capsys: Capture):
     assert [row[0] for row in found] == [0, 6, 18]
     assert all(0 <= row[2] <= row[1] <= row[3] <= 100 for row in found)
     assert found[0][4:] == (50.0, 50.0) and found[0][1] > 60
-    words = {"exact": "answers: exact", "rounded": "answers: rounded to 3 decimals"}
-    assert words.get(noise, f"answers: {noise}, epsilon 20") in told.out and "30 people of Sample" in told.out
-    assert ("can expect at most" in told.out) == (
-        noise in ("laplace", "cauchy", "noisy_sums")
-    )  # what keeps its epsilon
-    assert "Without any answer" in told.out
-    assert told.err.splitlines()[-1].startswith("3 of 3 numbers of questions")
+    assert (
+        f"answers: {noise_text(Answering(noise=noise, epsilon=20))}" in told.out and "30 people of Sample" in told.out
+    )
+    kept = noise in ("laplace", "cauchy", "noisy_sums")  # what keeps its epsilon
+    assert ("Bound for any attacker" in told.out) == kept and "Features alone give" in told.out
+    assert told.err.splitlines()[-1].startswith("3 of 3 numbers of answers")
     if noise == "exact":
         assert found[-1][1] == 100.0
-
-
-def test_noise_follows_its_settings(capsys: Capture):
-    def told(*arguments: str) -> list[tuple[float, ...]]:
-        assert main([*SMALL, "--questions", "18", *arguments]) == 0
-        return rows(capsys.readouterr().out)
-
-    for noise in ("laplace", "cauchy", "smooth_laplace", "noisy_sums"):
-        weak, strong = (told("--noise", noise, "--epsilon", epsilon) for epsilon in ("1e6", "0.1"))
-        assert weak[0][1] > 95 > strong[0][1]
-    assert told("--noise", "rounded", "--decimals", "6")[0][1] > told("--noise", "rounded", "--decimals", "1")[0][1]
-    assert told("--seed", "1") != told("--seed", "2") and told("--seed", "1") == told("--seed", "1")
 
 
 @pytest.mark.parametrize("design", DESIGNS)
@@ -94,18 +80,6 @@ def test_every_design_has_numbers_of_its_own(design: str, capsys: Capture):
     assert found[0][0] == 0 and 2 <= len(found) <= 20
     if design != "jitter":
         assert found[-1][1] > 90
-
-
-def test_the_models_own_epsilon_is_told_beside_that_of_the_answers(capsys: Capture):
-    private = ["--method", "dp_id3", "--model-epsilon", "50", "--noise", "laplace", "--questions", "6"]
-    assert main([*SMALL, *private]) == 0
-    assert "model dp_id3, epsilon 50; answers: laplace, epsilon 5" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("metric", ["equalized_odds", "predictive_equality"])
-def test_every_metric(metric: str, capsys: Capture):
-    assert main([*SMALL, "--metric", metric, "--questions", "18"]) == 0
-    assert rows(capsys.readouterr().out)[0][1] > 90
 
 
 def test_every_number_goes_to_the_file(tmp_path: Path, capsys: Capture):
@@ -130,26 +104,15 @@ def test_the_demo_leaks_after_sixty_answers(whole: None, capsys: Capture):
 BAD = [
     (["--people", "3"], "--people must be at least 4, got 3"),
     (["--people", "100000"], "got 100,000"),
-    (["--people", "x"], "argument --people: invalid int value"),
     (["--noise", "magic"], "--noise must be one of exact"),
-    (["--design", "magic"], "--design must be one of jitter"),
     (["--design", "single"], "--design must be one of jitter"),
-    (["--metric", "magic"], "--metric must be one of"),
-    (["--method", "magic"], "--method must be one of"),
     (["--noise", "laplace", "--epsilon", "0"], "epsilon must be above 0, got 0.0"),
-    (["--noise", "noisy_sums", "--epsilon", "nan"], "epsilon must be above 0, got nan"),
     (["--noise", "smooth_laplace", "--delta", "1"], "delta must be in (0, 1), got 1.0"),
     (["--noise", "rounded", "--decimals", "-1"], "--decimals must be from 0 to 15, got -1"),
     (["--model-epsilon", "2"], "--model-epsilon is for the method dp_id3 alone, got 2 with unmitigated."),
     (["--questions", "1,x"], "--questions must be a list of whole numbers, got '1,x'"),
     (["--questions", "5,1000"], "--questions must be in 0 to 18, got 1000"),
-    (["--questions", "-1"], "--questions must be at least 0, got -1"),
     (["--repeats", "0"], "--repeats must be at least 1, got 0"),
-    (["--seed", "-1"], "--seed must be from 0 to 4,294,967,295, got -1"),
-    (["--csv", "/no/such/folder/out.csv"], "--csv must be a file in a folder that exists"),
-    (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
-    (["--dataset", "nowhere"], "--dataset must be one of demo, adult"),
-    (["--table", "--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
 ]
 
 
@@ -198,7 +161,7 @@ def test_the_table_has_all_four_rows(really: None, tmp_path: Path, capsys: Captu
     path = tmp_path / "table.csv"
     assert main(["reveal", "--table", "--repeats", "2", "--data", str(ADULT), "--csv", str(path)]) == 0
     told = capsys.readouterr()
-    found = re.findall(r"^ *n = (\d+), m = (\d+) +2 +(\d+) .* (\d+) questions$", told.out, re.MULTILINE)
+    found = re.findall(r"^ *n = (\d+), m = (\d+) +2 +(\d+) .* (\d+) queries$", told.out, re.MULTILINE)
     expected = [("100", "25", "63", "2"), ("100", "40", "100", "2"), ("1000", "300", "79", "20")]
     assert found == [*expected, ("1000", "400", "100", "20")]
     table = pd.read_csv(path)

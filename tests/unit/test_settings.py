@@ -277,7 +277,7 @@ def test_a_widget_has_the_bounds_and_words_that_are_declared():
     assert (share.label, share.min, share.max, share.step, share.value) == ("Training share", 0.1, 0.8, 0.01, 0.34)
     assert share.help == params(AuditConfig)["train_share"].param.help
     assert (people.min, people.max, people.value) == (4, 5_000, 100)
-    assert mechanism.options[-1] == "Noisy sums" and mechanism.value == "noisy_sums" and not mechanism.help
+    assert mechanism.options[-1] == "Noisy sums (ours)" and mechanism.value == "noisy_sums" and not mechanism.help
     assert drawn.text_input(key="title").proto.max_chars == 200
     assert drawn.select_slider(key="epsilon").value == 10.0
 

@@ -15,17 +15,15 @@ from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
 from core.charts.attriguard import attacker_label
 from core.charts.theme import group_style
 from core.config import AuditConfig
-from core.desk.prices import gap_title
+from core.desk.findings import gap_title
 from core.estimates import Estimate, decimals_beside, percent, tolerance_text
 from core.fairness import difference_between_groups, group_rates
 from core.policy import estimate_text, value_text
-from core.queries import Answering, Asking, Exact, Leak, SmoothCauchy, Trials
-from core.questions import query_pool
-from pages.common import attriguard_words, bias_queries_words, correction_words, membership_words, wording
+from core.queries import Asking, Exact, Trials, query_pool
+from pages.common import attriguard_words, correction_words, membership_words, wording
 from pages.common.attriguard_controls import Defence
 from tests.samples import dataset
 from tests.unit.charts import membership_samples
-from tests.unit.queries.people import pool
 
 
 def about(value: float, half: float = 0.01, n: int = 4000) -> Estimate:
@@ -108,57 +106,6 @@ def test_a_false_tolerance_is_told_by_both_measures_and_above_the_limit() -> Non
     value, limit = re.findall(r"is ([\d.]+), above ([\d.]+)\. ", told)[0]
     assert float(value) > float(limit)
     assert "Fairlearn's demographic parity difference): 0.0099" in told
-
-
-# --- bias queries: balanced accuracy with its baseline; the interval decides
-
-
-@pytest.fixture(scope="module")
-def trials() -> Trials:
-    return Trials(pool(), Asking(n=40, repeats=8))
-
-
-def leak(value: float, gain: Estimate) -> Leak:
-    return Leak(m=25, decoder="strongest", leakage=about(value), gain=gain, complete=0.0, lowest=value, typical=0)
-
-
-def queried(trials: Trials, now: Leak, noise: str, error: float = 0.01) -> str:
-    people: Any = SimpleNamespace(trials=trials)
-    answering = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=False)
-    errors: Any = {
-        name: SimpleNamespace(median=error, high=2 * error, exceeds_range=False)
-        for name in bias_queries_words.NOISES.values()
-    }
-    config = AuditConfig(dataset="demo")
-    point, grey = bias_queries_words.finding(people, now, about(0.65), errors, answering, config)
-    assert "Baseline: random guessing gives 50%" in grey and "features alone" in grey
-    return point
-
-
-@pytest.mark.parametrize("noise", ["exact", "rounded", "cauchy", "noisy_sums"])
-def test_a_balanced_accuracy_is_called_so_and_stands_beside_its_baseline(trials: Trials, noise: str) -> None:
-    told = queried(trials, leak(0.8, about(0.15)), noise)
-    for number in (m.start() for m in re.finditer(re.escape(percent(about(0.8))), told)):
-        assert told[number:].split(" ", 1)[1].startswith("balanced accuracy")
-    assert "80.0%" in told and "(baseline 50%)" in told and "% of people" not in told
-
-
-@pytest.mark.parametrize("value", [0.002, 0.004, 0.01, 0.03, 0.15])
-@pytest.mark.parametrize("half", [0.001, 0.02, 0.2])
-@pytest.mark.parametrize("noise", ["rounded", "cauchy"])
-def test_the_interval_decides_whether_answers_add_anything(
-    trials: Trials, value: float, half: float, noise: str
-) -> None:
-    told = queried(trials, leak(0.65 + value, about(value, half)), noise)
-    assert ("no statistically significant effect" in told) == (value - half <= 0)
-
-
-def test_a_gain_is_paired_with_the_features_alone_in_every_draw(trials: Trials) -> None:
-    now, before = (trials.leakages(m, SmoothCauchy(5.0), "strongest") for m in (10, 0))
-    found = trials.leak(10, SmoothCauchy(5.0), "strongest").gain
-    assert found.value == pytest.approx(np.mean(now) - np.mean(before)) and found.low < found.value < found.high
-    nothing = trials.leak(0, Exact(), "strongest").gain
-    assert nothing.value == 0 and nothing.low <= 0 <= nothing.high
 
 
 # --- the attacker without the model is called stronger only where they are

@@ -18,7 +18,6 @@ from core.charts import (
     draw_targeted,
     draw_values,
 )
-from core.charts.queries import error_words
 from core.estimates import Estimate
 from core.queries import (
     DECODERS,
@@ -31,6 +30,7 @@ from core.queries import (
     SmoothCauchy,
     Trials,
     accuracy_limit,
+    error_text,
     targeted_leakage,
 )
 from tests.unit.charts.boxes import check, dots
@@ -152,7 +152,7 @@ def test_errors_are_drawn_inside_their_decades(palette: Palette):
     ],
 )
 def test_errors_have_two_or_three_digits(value: float, words: str):
-    assert error_words(value) == words
+    assert error_text(value) == words
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])

@@ -79,7 +79,7 @@ def test_entries_dropped_swapped_doubled_or_cut_off_are_found(lines: list[str], 
         [lines[0], *(line.replace('{"entry":{', '{"entry":{"asker":"y",', 1) for line in lines[1:])],
     ):
         found = verified(changed, tmp_path)
-        assert not found.ok and found.reason.startswith("The export does not hold: ")
+        assert not found.ok and found.reason.startswith("Verification failed: ")
 
 
 FORGED = [

@@ -9,8 +9,8 @@ import pytest
 
 from core.desk import Columns, open_ledger, predictions_of, verify_export
 from core.desk import test_set_of as made_of
+from core.desk.findings import budget_text, verified
 from core.errors import InputError
-from pages.common.desk_words import holds, told_budget
 
 COLUMNS = Columns(id="person", attribute="sex", advantaged="M")
 PEOPLE = "person,sex\nZoe,F\nZOE,M\nzoe,F\nP 007,M\nAda  L,F\nbob,M\nm7,F\nm07,M\n"
@@ -66,8 +66,8 @@ def test_people_registered_in_the_old_form_get_no_second_budget(text: str, place
 def test_an_old_ledger_says_so(place: Path):
     """To the page; what commands print of it is a golden text."""
     words = "identifiers in form 1, an older one: other spellings are not recognised"
-    assert told_budget(open_ledger(place).status("old"), 0) == f"1 answered; {words}"
-    assert f" plain: {words}." in holds(verify_export(open_ledger(place).record()[0]), "export")[1]
+    assert budget_text(open_ledger(place).status("old"), 0) == f"1 answered; {words}"
+    assert f" plain: {words}." in verified(verify_export(open_ledger(place).record()[0]), "export")
 
 
 def test_a_form_that_is_not_known_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

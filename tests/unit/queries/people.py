@@ -1,12 +1,12 @@
-"""People and questions for the tests of the attacks."""
+"""People and questions for the tests, and every attribute vector of few people for brute force."""
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
-from core.queries import design_scores, statistical_parity_gap
-from core.questions import People, QueryPool
-from tests.unit.queries import attributes
+from core.queries import People, QueryPool, design_scores, statistical_parity_gap
 
 
 def attribute(n: int, n_disadvantaged: int, seed: int = 0) -> np.ndarray:
@@ -30,7 +30,7 @@ def asked(a: np.ndarray, m: int, *, design: str = "jitter", seed: int = 0) -> tu
 
 def vectors(n: int) -> np.ndarray:
     """Return every attribute of n people in which both groups occur, one a row."""
-    return np.array(attributes.vectors(n), dtype=np.uint8)
+    return np.array([a for a in product((0, 1), repeat=n) if 0 < sum(a) < n], dtype=np.uint8)
 
 
 def pool(n: int = 400, n_disadvantaged: int = 120, *, seed: int = 0, metric: str = "statistical_parity") -> QueryPool:
@@ -44,3 +44,42 @@ def pool(n: int = 400, n_disadvantaged: int = 120, *, seed: int = 0, metric: str
     labels = (rng.random(n) < base).astype(np.uint8)
     everybody = People(sensitive=a, base=base, prior=1 / (1 + np.exp(-odds)), labels=labels)
     return QueryPool(people=everybody, advantaged="north", disadvantaged="south", metric=metric)
+
+
+def tuples(n: int) -> list[tuple[int, ...]]:
+    """Return the same as tuples."""
+    return [tuple(a) for a in vectors(n).tolist()]
+
+
+def neighbours(a: tuple[int, ...]) -> list[tuple[int, ...]]:
+    """Return the vectors that differ in one person and still have both groups."""
+    flipped = [(*a[:j], 1 - a[j], *a[j + 1 :]) for j in range(len(a))]
+    return [b for b in flipped if 0 < sum(b) < len(b)]
+
+
+def weights(a: tuple[int, ...]) -> np.ndarray:
+    """Return v, straight from the definition."""
+    n1 = sum(a)
+    return np.array([1 / n1 if x else -1 / (len(a) - n1) for x in a])
+
+
+def largest_move(a: tuple[int, ...], b: tuple[int, ...], *, absolute: bool) -> float:
+    """Return the largest change of a gap from a to b that any scores in [0, 1] can make.
+
+    Signed: the positive (or negative) part of the change of v, at binary scores. Absolute: the largest of
+    ±h·v(b) − |h·v(a)| over both signs, a linear program in h and a bound t ≥ |h·v(a)|; and the same with a, b swapped.
+    """
+    v, w = weights(a), weights(b)
+    if not absolute:
+        change = w - v
+        return float(max(change[change > 0].sum(), -change[change < 0].sum()))
+    from scipy.optimize import linprog
+
+    best = 0.0
+    for far, near in ((w, v), (v, w)):
+        for sign in (1, -1):
+            cost = np.append(-sign * far, 1.0)  # minimise t − sign h·far
+            bound = np.vstack([np.append(near, -1.0), np.append(-near, -1.0)])
+            done = linprog(cost, A_ub=bound, b_ub=[0, 0], bounds=[(0, 1)] * len(a) + [(0, None)], method="highs")
+            best = max(best, -float(done.fun))
+    return best

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.desk.findings import LEAST_PRICE, count_price, everybody_else, prices, suggested_price, together
 from core.desk.noise import millionths
-from core.desk.prices import LEAST_PRICE, count_price, everybody_else, prices, suggested_price, together
 
 AMOUNTS = st.integers(1, 10**9).map(lambda whole: whole / 10**6)
 

@@ -47,22 +47,6 @@ def test_labels_make_it_equal_opportunity(make):
     assert answer == pytest.approx(equal_opportunity_gap(h, a, y), abs=1e-12)
 
 
-@pytest.mark.parametrize("make", NOISY)
-def test_the_noise_among_positives_is_that_of_fewer_people(make):
-    h, a, _ = case(n=60)
-    y = (np.arange(a.size) % 2).astype(int)
-    among = make(1.0).answer(h, a, rng=np.random.default_rng(5), labels=y)
-    alone = make(1.0).answer(h[:, y == 1], a[y == 1], rng=np.random.default_rng(5))
-    assert np.array_equal(among, alone)
-
-
-@pytest.mark.parametrize("make", NOISY)
-def test_same_seed_same_answer(make):
-    h, a, _ = case()
-    one, same, other = (make(1.0).answer(h, a, rng=np.random.default_rng(s)) for s in (1, 1, 2))
-    assert np.array_equal(one, same) and not np.array_equal(one, other)
-
-
 def test_scales_by_hand():
     assert LaplaceGlobal(5).scale(90, 10, 25) == pytest.approx((12.5 + 25 / 99) / 5)
     decayed = math.exp(-5 / 150 * 8) * (12.5 + 25 / 99)
@@ -129,10 +113,6 @@ class TestNoisySums:
         worst = max(1 / scales.count + np.abs(centred_scores(h))[:, j].sum() / scales.sums for j in range(a.size))
         assert worst == pytest.approx(3.0, rel=1e-12)
 
-    def test_one_question_splits_the_budget_in_half(self):
-        scales = NoisySums(2.0).scales([[0.0, 1.0, 0.5]])
-        assert (scales.count, scales.sums) == pytest.approx((1.0, 0.5))
-
     @pytest.mark.parametrize("a", [[1, 1, 1], [0, 0, 0]])
     def test_an_empty_group_is_no_exception(self, a):
         rng = np.random.default_rng(0)
@@ -148,10 +128,6 @@ class TestNoisySums:
         mechanism = NoisySums(1.0, count_share=0.0)
         assert mechanism.release(h, a, rng=rng).n_disadvantaged == 12
         assert mechanism.scales(h).count == 0
-
-    def test_gaps_stay_in_their_range(self):
-        h, a, rng = case()
-        assert np.abs(NoisySums(0.01).draws(h, a, rng=rng, draws=200)).max() <= 1
 
     def test_it_beats_the_published_noise(self):
         rng = np.random.default_rng(0)

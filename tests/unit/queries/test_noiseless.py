@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
 from core.errors import InputError
@@ -15,7 +14,7 @@ from core.queries import (
     SmoothCauchy,
     noiseless_row,
 )
-from core.queries.paper_table import PAPER_SHARE, NoiselessRow, noiseless_leakages
+from core.queries.paper_table import PAPER_SHARE, NoiselessRow
 from tests.unit.queries.people import pool
 
 # Table 1 of Hamman et al. (2023), column by column. n: (m: (error ×1000 of Attribute-Conceal, of Laplace, leakages))
@@ -80,13 +79,6 @@ def test_a_row_depends_on_its_seed_alone(row: NoiselessRow):
     assert math.isnan(one.leakages["l1"].low) and one.spreads["l1"] == 0
 
 
-def test_enough_questions_tell_everybody():
-    row = noiseless_row(pool(), 30, 30, repeats=4)
-    assert all(share == 1.0 for share in row.complete.values())
-    shares = {m: noiseless_row(pool(), 30, m, repeats=4).complete for m in (4, 30)}
-    assert shares[30] == row.complete and shares[4]["l1"] < 1 and list(shares) == [4, 30]
-
-
 def test_a_sample_holds_the_share_the_paper_names():
     seen = []
 
@@ -98,12 +90,6 @@ def test_a_sample_holds_the_share_the_paper_names():
     noiseless_row(Watched(), 100, 5, repeats=1)
     assert seen == [(100, 11)] and PAPER_SHARE == 0.104
     assert math.ceil(PAPER_SHARE * 1000) == 104
-
-
-def test_the_attacks_see_scores_answers_and_sizes_only():
-    people = pool().sample(30, np.random.default_rng(0))
-    found = noiseless_leakages(people, 12, rng=np.random.default_rng(1))
-    assert tuple(found) == NOISELESS_ATTACKS and all(0 <= value <= 1 for value in found.values())
 
 
 def test_a_pool_too_small_is_one_sentence():

@@ -21,7 +21,7 @@ from core.queries import (
 )
 from tests.oracles.black_box import black_box_epsilon, exact_limits
 from tests.oracles.privacy_loss import laplace_delta, privacy_loss
-from tests.unit.queries.attributes import neighbours, vectors
+from tests.unit.queries.people import neighbours, tuples
 
 CORRECTED = [LaplaceGlobal, SmoothCauchy, NoisySums]
 BUDGETS = (0.1, 1.0, 5.0, 50.0)
@@ -67,7 +67,7 @@ def test_no_corrected_mechanism_loses_more_than_epsilon(n: int, make, absolute: 
 @pytest.mark.parametrize("make", [*CORRECTED, lambda e: SmoothLaplace(e, 0.01)])
 def test_no_binary_question_on_five_people_escapes(make):
     mechanism = make(1.0)
-    for a in vectors(5):
+    for a in tuples(5):
         for b in neighbours(a):
             for row in product((0.0, 1.0), repeat=5):
                 loss = privacy_loss(mechanism, row, a, b)
@@ -172,14 +172,6 @@ class TestPublished:
         assert published == pytest.approx(17, abs=0.6)
         assert privacy_loss(SmoothCauchy(5.0), h, a, b).epsilon < 5
 
-    def test_smooth_absolute_survives_on_slack(self):
-        for n0 in range(3, 50):
-            a = (0,) * n0 + (1,) * (100 - n0)
-            b = (1, *a[1:])
-            for row in rows_that_move_most(a, b):
-                mechanism = SmoothCauchy(5.0, absolute=True, as_published=True)
-                assert privacy_loss(mechanism, [row] * 5, a, b).epsilon <= 5
-
     def test_unsorted_groups_get_too_little_noise(self):
         for n1 in (2, 5, 10):
             args = (n1, 100 - n1, 25, 5 / 150)
@@ -222,13 +214,6 @@ class TestBlackBox:
     ALONE = np.array([0] + [1] * 99)
     PAIR = np.array([0, 0] + [1] * 98)
 
-    @pytest.mark.parametrize("epsilon", [1.0, 2.0])
-    def test_it_catches_theorem_6(self, epsilon: float):
-        mechanism = LaplaceGlobal(epsilon, absolute=True, as_published=True)
-        rng = np.random.default_rng(1)
-        audit = black_box_epsilon(mechanism, self.H, self.A, self.B, runs=1_000_000, rng=rng, level=0.99)
-        assert epsilon < audit.epsilon_low <= epsilon * 10 / 9
-
     def test_it_catches_the_published_cauchy_on_one_person_alone(self):
         h = np.random.default_rng(0).integers(0, 2, (25, 100)).astype(float)
         rng = np.random.default_rng(2)
@@ -257,19 +242,6 @@ class TestBlackBox:
         laplace = black_box_epsilon(signed, h, self.A, self.B, runs=400_000, rng=rng)
         assert laplace.epsilon_low > 0.95
 
-    def test_smooth_laplace_with_its_delta(self):
-        rng = np.random.default_rng(5)
-        h = np.tile(rows_that_move_most(tuple(self.A), tuple(self.B))[2], (4, 1))
-        mechanism = SmoothLaplace(0.9, 0.01)
-        audit = black_box_epsilon(mechanism, h, self.A, self.B, runs=200_000, rng=rng, delta=0.01)
-        assert 0.1 < audit.epsilon_low <= 0.9
-
-    def test_equal_answers_certify_nothing(self):
-        audit = black_box_epsilon(
-            LaplaceGlobal(1.0), np.ones((2, 10)), self.A, self.B, runs=2000, rng=np.random.default_rng(6)
-        )
-        assert audit.epsilon_low < 0.2
-
     @pytest.mark.long
     def test_its_confidence_holds(self):
         """Of a fair coin's two sides nothing should be certified more often than 1 in 20."""
@@ -292,13 +264,6 @@ class TestBlackBox:
 
         assert low == 0 if hits == 0 else at_least(low) == pytest.approx(0.025)
         assert high == 1 if hits == n else at_most(high) == pytest.approx(0.025)
-
-    @pytest.mark.parametrize(("change", "told"), [({"runs": 10}, "runs must be"), ({"level": 1.0}, "level must be")])
-    def test_bad_settings(self, change, told: str):
-        with pytest.raises(InputError, match=told):
-            black_box_epsilon(
-                Exact(), self.H, self.A, self.B, **({"runs": 100, "rng": np.random.default_rng(0)} | change)
-            )
 
 
 def test_gaps_of_the_worst_rows_are_what_sensitivity_says():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -16,7 +15,7 @@ from core.audit import run as whole_audit
 from core.config import AuditConfig
 from core.datasets import Roles, Table
 from core.errors import Cancelled, FairLeakError, InputError
-from core.estimates import over_repeats, paired_gain, proportion, strongest, tolerance_text
+from core.estimates import paired_gain, proportion, tolerance_text
 from core.membership import (
     advantage,
     audited_target,
@@ -30,8 +29,6 @@ from core.membership import (
     train_shadows,
 )
 from core.models import GIVEN
-from core.queries import DECODERS, Asking, NoisySums, Trials
-from core.questions import query_pool
 from core.release_audit import (
     AuditPlan,
     GuardPlan,
@@ -204,61 +201,11 @@ def test_a_true_promise_is_told_as_it_is(small: Audited):
     assert "Correction with a true tolerance" not in tables(audited)
 
 
-def test_answers_excess_is_paired_by_draw(small: Audited):
-    found = done("answers_excess", small)
-    trials = Trials(query_pool(small.config, small.dataset, small.model), Asking(n=40, repeats=4, seed=7), most=6)
-    mechanism = NoisySums(0.5)
-    prior = np.array(trials.leakages(0, mechanism, "strongest"))
-    excess = [
-        over_repeats(np.array(trials.leakages(6, mechanism, decoder)) - prior)
-        for decoder in ("strongest", "without_prior", "published")
-    ]
-    assert found.estimate is not None and found.freedom == 3
-    assert found.estimate.value == max(each.value for each in excess)
-    assert found.estimate.high >= max(each.high for each in excess)
-    assert found.estimate.high == strongest({str(i): each for i, each in enumerate(excess)}, freedom=3)[1].high
-    assert found.control is not None and found.control.value == pytest.approx(prior.mean())
-    assert trials.leak(6, mechanism, "strongest").leakage.value == pytest.approx(excess[0].value + prior.mean())
-
-
 def test_a_sample_of_the_people_is_told_where_there_is_one(small: Audited, monkeypatch: pytest.MonkeyPatch):
     known = small.splits.known.size
     for most, sampled in ((known - 1, True), (known, False)):
         monkeypatch.setattr("core.subject.MOST_TAUGHT", most)
         assert any("seeded sample" in told for told in small.over_people) == sampled
-
-
-def test_draws_that_all_agree_are_estimated_and_not_certain(small: Audited):
-    """Answers that move nobody: every draw has the same excess, and one person more or less is still possible."""
-    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=small.plan)
-    trials = Trials(query_pool(small.config, small.dataset, small.model), Asking(n=40, repeats=4, seed=7), most=6)
-    audited.once("trials", lambda: trials)
-    audited.once("leakages", lambda: {kind: [0.75] * 4 for kind in ("prior", *DECODERS)})
-    found = done("answers_excess", audited)
-    assert found.estimate is not None and found.estimate.value == 0.0
-    one_person = 0.5 / min(trials.n_advantaged, trials.n_disadvantaged)
-    assert found.estimate.high == pytest.approx(one_person * (1 - 0.025**0.25))
-    assert found.estimate.low < 0.0
-
-
-def test_more_questions_than_a_curve_has_ask_the_same_first_ones(small: Audited):
-    pool = query_pool(small.config, small.dataset, small.model)
-    asking = Asking(n=40, repeats=2, seed=7)
-    usual, more = Trials(pool, asking), Trials(pool, asking, most=40)
-    assert more.numbers[-1] == 40 > usual.numbers[-1]
-    assert np.array_equal(usual.ask(6, NoisySums(1.0)).scores, more.ask(6, NoisySums(1.0)).scores)
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "value"),
-    [("noisy_sums", math.e / (1 + math.e)), ("laplace", math.e / (1 + math.e)), ("exact", 1.0), ("rounded", 1.0)],
-)
-def test_targeted_leakage_follows_from_the_budget(small: Audited, mechanism: str, value: float):
-    plan = replace(PLAN, answers=replace(PLAN.answers, mechanism=mechanism))
-    declared = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=plan)
-    found = done("targeted_leakage", declared)
-    assert found.basis == "declared" and found.estimate is not None
-    assert found.estimate.value == pytest.approx(value) and found.estimate.low == found.estimate.high
 
 
 def test_members_are_identified_as_by_the_best_of_four_attacks(large: Audited):

@@ -1,16 +1,95 @@
-"""Sensitivities against brute force over all attribute vectors, and where the published forms fail."""
+"""Queries and how far they can move: designs, and sensitivities against brute force over all attribute vectors."""
 
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.queries import global_sensitivity, local_sensitivity, smooth_sensitivity, statistical_parity_gap
-from tests.unit.queries.attributes import largest_move, neighbours, vectors
+from core.queries import (
+    DESIGNS,
+    design_scores,
+    global_sensitivity,
+    local_sensitivity,
+    most_questions,
+    smooth_sensitivity,
+    statistical_parity_gap,
+)
+from tests.unit.queries.people import largest_move, neighbours, tuples
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+BASE = np.array([0.0, 0.05, 0.5, 0.97, 1.0])
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_scores_stay_in_range_and_repeat_with_the_seed(design: str):
+    base = rng(1).random(120)
+    first, again = (design_scores(design, base, 3, rng=rng(5)) for _ in range(2))
+    assert first.shape == (3, 120)
+    assert first.min() >= 0 and first.max() <= 1
+    assert (first == again).all()
+    other = design_scores(design, base, 3, rng=rng(6))
+    assert (first == other).all() == (design in ("targeted", "bits"))
+
+
+def test_jitter_stays_near_the_base_and_within_the_range():
+    scores = design_scores("jitter", BASE, 4000, rng=rng(), width=0.1)
+    assert (np.abs(scores - BASE) <= 0.1).all()
+    middle = scores[:, 2] - 0.5
+    assert middle.std() == pytest.approx(0.1 / np.sqrt(3), rel=0.05) and abs(middle.mean()) < 0.005
+    assert (scores[:, 0] == 0).mean() == pytest.approx(0.5, abs=0.05)  # what was clipped
+    assert (design_scores("jitter", BASE, 3, rng=rng(), width=0.0) == BASE).all()
+
+
+def test_random_binary_tosses_a_fair_coin():
+    scores = design_scores("random_binary", BASE, 4000, rng=rng())
+    assert set(np.unique(scores)) == {0.0, 1.0}
+    assert scores.mean(axis=0) == pytest.approx(0.5, abs=0.05)
+
+
+def test_targeted_differs_from_the_base_for_one_person_a_row():
+    scores = design_scores("targeted", BASE, 6, rng=rng())
+    assert (scores[0] == BASE).all()
+    flipped = scores[1:].diagonal()
+    assert flipped == pytest.approx(1 - BASE)
+    away = ~np.eye(5, dtype=bool)
+    assert (scores[1:][away] == np.tile(BASE, (5, 1))[away]).all()
+    assert (design_scores("targeted", BASE, 3, rng=rng()) == scores[:3]).all()
+
+
+@pytest.mark.parametrize(("n", "questions"), [(1, 1), (50, 1), (51, 2), (100, 2), (1000, 20)])
+def test_bits_give_everybody_a_power_of_two_in_one_question(n: int, questions: int):
+    assert most_questions("bits", n) == questions
+    scores = design_scores("bits", np.zeros(n), questions, rng=rng())
+    assert ((scores > 0).sum(axis=0) == 1).all()
+    told = scores.max(axis=0)
+    assert (np.log2(told) == -(np.arange(n) % 50)).all()
+    assert all(len(set(row[row > 0])) == (row > 0).sum() for row in scores)
+
+
+@pytest.mark.parametrize(
+    ("design", "base", "m", "width", "message"),
+    [
+        ("dots", BASE, 3, 0.1, "design must be one of jitter, random_binary, targeted, bits, got 'dots'."),
+        ("targeted", BASE, 7, 0.1, "m must be a whole number from 1 to 6 with targeted questions about 5 people"),
+        ("bits", BASE, 2, 0.1, "m must be a whole number from 1 to 1"),
+        ("jitter", BASE, 0, 0.1, "m must be a whole number of at least 1"),
+        ("jitter", BASE, 2.5, 0.1, "m must be a whole number of at least 1"),
+        ("jitter", BASE, 3, 1.5, r"width must be in \[0, 1\]"),
+        ("jitter", BASE + 1, 3, 0.1, r"scores must be in \[0, 1\]"),
+        ("jitter", [BASE, BASE], 3, 0.1, "base must have one score a person, got 2 rows."),
+    ],
+)
+def test_what_cannot_be_designed_is_told(design, base, m, width, message):
+    with pytest.raises(InputError, match=message):
+        design_scores(design, base, m, rng=rng(), width=width)
+
 
 SIZES = range(3, 11)
 BETAS = (0.0, 0.01, 0.1, 0.3, 1.0, 3.0, math.inf)
@@ -34,20 +113,20 @@ def test_local_and_global_are_what_brute_force_finds(n: int, absolute: bool):
 @pytest.mark.parametrize("n", [4, 6])
 def test_one_vector_of_each_size_stands_for_all(n: int):
     found = by_size(n, absolute=False)
-    for a in vectors(n):
+    for a in tuples(n):
         assert max(largest_move(a, b, absolute=False) for b in neighbours(a)) == pytest.approx(found[a.count(0)])
 
 
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("beta", BETAS)
 @pytest.mark.parametrize("n", SIZES)
-def test_smooth_is_the_definition_over_all_vectors(n: int, beta: float, absolute: bool):
+def test_smooth_is_the_definition_over_all_tuples(n: int, beta: float, absolute: bool):
     local = (
         by_size(n, absolute=absolute)
         if n <= 6
         else {n0: local_sensitivity(n - n0, n0, 1, absolute=absolute) for n0 in range(1, n)}
     )
-    everybody = np.array(vectors(n))
+    everybody = np.array(tuples(n))
     values = np.array([local[int(n - a.sum())] for a in everybody])
     for n0 in range(1, n):
         a = np.array((0,) * n0 + (1,) * (n - n0))
@@ -55,20 +134,6 @@ def test_smooth_is_the_definition_over_all_vectors(n: int, beta: float, absolute
         decay = np.where(distance == 0, 1.0, np.exp(-beta * np.maximum(distance, 1)))
         expected = float((values * decay).max())
         assert smooth_sensitivity(n - n0, n0, 2, beta, absolute=absolute) == pytest.approx(2 * expected, rel=1e-9)
-
-
-@pytest.mark.parametrize("absolute", [False, True])
-@pytest.mark.parametrize("beta", BETAS)
-@pytest.mark.parametrize("n", [*SIZES, 100, 1001])
-def test_order_and_smoothness(n: int, beta: float, absolute: bool):
-    smooth = [smooth_sensitivity(n - n0, n0, 1, beta, absolute=absolute) for n0 in range(1, n)]
-    widest = global_sensitivity(n, 1, absolute=absolute)
-    for n0, value in enumerate(smooth, start=1):
-        local = local_sensitivity(n - n0, n0, 1, absolute=absolute)
-        assert local * (1 - 1e-12) <= value <= widest * (1 + 1e-12)
-    if beta < math.inf:
-        for one, other in pairwise(smooth):  # N0 = 1 and N0 > N1 among them
-            assert max(one / other, other / one) <= math.exp(beta) * (1 + 1e-12)
 
 
 def test_the_published_form_breaks_at_one_person_and_when_unsorted():

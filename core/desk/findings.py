@@ -1,0 +1,259 @@
+"""What the desk says, worded once for page and command: prices, answers, budgets, and whether an export holds.
+
+Nothing here looks at noise; prices are public, and values are told to whoever holds the test set's file. `plain` makes
+names from files harmless where the words are shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from core.datasets.columns import as_text, quoted
+from core.desk.record import LedgerAnswer, LedgerStatus, LoggedAnswer, Quote, Registration, Verification
+from core.desk.registration import FORM
+from core.estimates import count, gap
+from core.study import Finding
+
+if TYPE_CHECKING:
+    import pandas
+
+Plain = Callable[[str], str]
+
+LEAST_PRICE = 1e-6
+"""The smallest amount of epsilon there is."""
+
+EXACT = 1e-6
+"""An answer this close to the truth gains nothing from a new one: only constant predictions are."""
+
+_STEPS = (1, 2, 3, 5, 7)
+
+_LABEL_GAPS = {"statistical_parity": "Statistical parity gap", "equal_opportunity": "Equal opportunity gap"}
+_SCORE_GAPS = {
+    "statistical_parity": "Difference of mean scores",
+    "equal_opportunity": "Difference of mean scores, positive label",
+}
+
+FREE = "no charge: follows from earlier answers"
+
+
+def gap_title(metric: str, *, labels: bool = False) -> str:
+    """Return what an answer is: of scores a difference of their means, of labels (0 or 1) the gap of that name.
+
+    The ledger does not keep what it was asked about; of labels the difference of their means is the same number.
+    """
+    return (_LABEL_GAPS if labels else _SCORE_GAPS)[metric]
+
+
+def older_form(form: int) -> str:
+    """Say that a registration's identifiers are compared in an older form; "" if it is the one of new ones."""
+    return "" if form == FORM else f"identifiers in form {form}, an older one: other spellings are not recognised"
+
+
+def everybody_else(frame: pandas.DataFrame, column: str, advantaged: str | None) -> dict[str, int]:
+    """Return how many people have each value that is not the advantaged one, the most frequent first."""
+    found = as_text(frame[column]).value_counts()
+    return {str(value): int(n) for value, n in found.items() if str(value) != (advantaged or "1")}
+
+
+def together(others: Mapping[str, int], *, most: int = 6) -> str | None:
+    """Name the values that are taken together, with their people; None if there is only one."""
+    if len(others) < 2:
+        return None
+    named = [f"{n:,} {quoted(value)}" for value, n in list(others.items())[:most]]
+    if len(others) > most:
+        named.append(f"{sum(list(others.values())[most:]):,} with {len(others) - most} more values")
+    return f"{', '.join(named[:-1])} and {named[-1]}"
+
+
+def prices(remaining: float, *, least: float = LEAST_PRICE) -> tuple[float, ...]:
+    """Return round prices over two decades up to what remains, the last one; () if less remains than `least`."""
+    if remaining < least:
+        return ()
+    top = math.floor(math.log10(remaining))
+    grid = (round(step * 10.0**power, 6) for power in range(top - 3, top + 1) for step in _STEPS)
+    return (*sorted({one for one in grid if max(least, remaining / 200) <= one < remaining}), remaining)
+
+
+def suggested_price(remaining: float, *, least: float = LEAST_PRICE) -> float:
+    """Return the round price nearest to a twentieth of what remains."""
+    return min(prices(remaining, least=least) or (least,), key=lambda one: abs(one - 0.05 * remaining))
+
+
+def count_price(charged: float, epsilon: float) -> float:
+    """Return how much of a charge is for the noisy size of the group, where a sum costs `epsilon`; 0 if none is."""
+    if charged <= 0:
+        return 0.0
+    return round(charged - epsilon, 6) if charged >= epsilon else charged
+
+
+def counted(charged: float, epsilon: float) -> str:
+    """Say what a price is made of, where the count of a group is in it; "" otherwise."""
+    size = count_price(charged, epsilon)
+    if not size:
+        return ""
+    return (
+        f"{_epsilon(round(charged - size, 6))} for the answer, and {_epsilon(size)}, once, for the noisy size of the "
+        "group among people with a positive label."
+    )
+
+
+def price(quote: Quote, epsilon: float) -> tuple[str, str]:
+    """Return what a question costs at a price, and what it leaves."""
+    if quote.from_past:
+        old = earlier(quote.standard_error, epsilon)
+        return f"Free ({FREE})", f"Nothing is charged; {_epsilon(quote.remaining)} stays.{f' {old}' if old else ''}"
+    left = round(quote.remaining - quote.charged, 6)
+    after = f"{_epsilon(quote.remaining)} is left now, {_epsilon(left)} afterwards."
+    return f"Costs {_epsilon(quote.charged)}", "" if quote.refused else after
+
+
+def earlier(error: float, epsilon: float) -> str:
+    """Say that a free answer is an old one; exact ones have no need of it."""
+    if error <= EXACT:
+        return ""
+    return f"Earlier answers give it to about ±{error:.4f}; it is not a new answer at {_epsilon(epsilon)}."
+
+
+def coarse(quote: Quote, epsilon: float) -> str:
+    """Say that paying would tell far more."""
+    error = f"±{quote.fresh_error or 0:.4f}"
+    return f"A new noisy answer for {_epsilon(epsilon)} would have a typical error of {error}."
+
+
+def expected(quote: Quote) -> tuple[str, str]:
+    """Return about how far an answer would be from the truth."""
+    if quote.standard_error > 1:
+        return (
+            "Typical error above 1",
+            "The answer would say nothing: a gap lies between −1 and 1. Pay more, or ask about more people.",
+        )
+    return (
+        f"Typical error ±{quote.standard_error:.4f}",
+        "On a scale from −1 to 1. The answer comes with its 95% CI, which may be wider on one side.",
+    )
+
+
+def button(quote: Quote | None) -> str:
+    """Name the button by what it costs."""
+    if quote is None:
+        return "Ask"
+    return "Ask, free" if quote.charged == 0 else f"Ask for {_epsilon(quote.charged)}"
+
+
+def sure(quote: Quote) -> str:
+    """Ask for a decision of its own where much is spent."""
+    return f"Yes, spend {_epsilon(quote.charged)} of the {_epsilon(quote.remaining)} that is left"
+
+
+def price_of_size(budget: float) -> str:
+    """Say what registering costs at once."""
+    return (
+        f"The noisy size of the disadvantaged group costs a tenth of it at once, {_epsilon(round(budget / 10, 6))}. "
+        "The budget is total: it cannot be increased, and these people cannot be registered for this attribute again."
+    )
+
+
+def answered(answer: LedgerAnswer, epsilon: float) -> str:
+    """Say the answer beside the button, and what its price was made of."""
+    found = f"{_found(answer)}, entry {answer.number} of the ledger; {_epsilon(answer.remaining)} is left."
+    made_of = counted(answer.charged, epsilon)
+    return f"{found}\n\n{made_of}" if made_of else found
+
+
+def last_answer(answer: LedgerAnswer, plain: Plain = str) -> str:
+    """Say the last answer under another question."""
+    short = gap_title(answer.metric)
+    return f"Last answer, to question {answer.number} ({short}, {plain(answer.asker)}): {_found(answer)}."
+
+
+def _found(answer: LedgerAnswer) -> str:
+    assert answer.gap is not None
+    cost = "at no charge" if answer.charged == 0 else f"for {_epsilon(answer.charged)}"
+    return f"**{gap(answer.gap.value)}** ({gap(answer.gap.low)} to {gap(answer.gap.high)}) {cost}"
+
+
+def example(status: LedgerStatus, worst: float) -> Finding:
+    """Return the finding of the example shown while there is no ledger."""
+    made = status.registration
+    return Finding(
+        point=f"Example: four fairness queries about {count(made.n_people)} synthetic people used "
+        f"{_epsilon(status.spent)} of {made.budget:g}; the largest error was {worst:.3f}.",
+        evidence="Two were charged; two followed from earlier answers and were free (post-processing). Computed in "
+        "memory on the demo.",
+    )
+
+
+def finding(status: LedgerStatus, plain: Plain = str) -> Finding:
+    """Return the finding of a test set: its latest answer, or its budget while there is none."""
+    made, left = status.registration, _epsilon(status.remaining)
+    budget = f"{left} of {made.budget:g} is left for {plain(made.name)}"
+    if not status.answers:
+        group = made.n_disadvantaged
+        size, low, high = (count(round(x)) for x in (group.value, group.low, group.high))
+        return Finding(
+            point=f"{budget}; no query was asked yet.",
+            evidence=f"{count(made.n_people)} people, registered {moment(made.registered)}. The noisy size of the "
+            f"disadvantaged group, {size} (95% CI {low} to {high}), cost {_epsilon(made.count_epsilon)}.",
+        )
+    last = status.answers[-1]
+    found, low, high = (gap(value) for value in (last.gap.value, last.gap.low, last.gap.high))
+    cost = FREE if last.charged == 0 else f"for {_epsilon(last.charged)}"
+    none = last.gap.low <= 0 <= last.gap.high
+    answer = f", {found}, is not significantly different from no gap" if none else f" is a gap of {found}"
+    advantaged = plain(made.columns.advantaged or "advantaged group")
+    return Finding(
+        point=f"The last answer{answer} (95% CI {low} to {high}; {cost}).",
+        evidence=f"{gap_title(last.metric)}, {advantaged} minus everybody else, over {count(last.gap.n)} people of "
+        f"{plain(made.name)}, on a scale from −1 to 1. Asked by {plain(last.asker)}, {moment(last.asked)}. {budget}.",
+    )
+
+
+def budget_text(status: LedgerStatus, refused: int = 0) -> str:
+    """Say what a budget was spent on."""
+    free = sum(answer.from_past for answer in status.answers)
+    parts = [f"{len(status.answers)} answered" + (f", {free} of them free" if free else "")]
+    if status.wrong_files:
+        parts.append(_many(status.wrong_files, "rejected test-set file", "rejected test-set files"))
+    if refused:
+        parts.append(f"{refused} refused in this session")
+    older = older_form(status.registration.form)
+    return ", ".join(parts) + (f"; {older}" if older else "")
+
+
+def verified(found: Verification, name: str) -> str:
+    """Say whether an export holds, and what is in it."""
+    if not found.ok:
+        good = f" The first {count(found.n_entries)} entries are good." if found.n_entries else ""
+        return f"{found.reason or 'Verification failed.'}{good}"
+    entries = _many(found.n_entries, "entry", "entries")
+    answers = _many(sum(budget.n_answers for budget in found.budgets), "answer", "answers")
+    budgets = _many(len(found.budgets), "budget", "budgets")
+    return (
+        f"Verification of {name} passed: {entries}, {answers}, {budgets}, none overspent. Its last hash is "
+        f"{found.seal or 'none'}."
+    ) + "".join(f" {one.name}: {older}." for one in found.budgets if (older := older_form(one.form)))
+
+
+def row(answer: LoggedAnswer) -> str:
+    """Name an answer in the chart."""
+    return f"{gap_title(answer.metric)}, {answer.asker}"
+
+
+def moment(time: str) -> str:
+    """Write a time of the ledger as "2026-11-21 08:30 UTC"."""
+    return f"{time[:10]} {time[11:16]} UTC"
+
+
+def sides(made: Registration) -> str:
+    """Say who is compared with whom."""
+    return f"{quoted(made.columns.advantaged or '1')} (advantaged) with everybody else"
+
+
+def _epsilon(value: float) -> str:
+    return f"ε\N{NO-BREAK SPACE}{value:g}"
+
+
+def _many(number: int, one: str, many: str) -> str:
+    return f"{count(number)} {one if number == 1 else many}"

@@ -1,0 +1,257 @@
+"""The study of planned answers: its checks against the trials, its words, a planted leak and none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.config import AuditConfig
+from core.datasets import AuditDataset, Roles, Table, build_dataset
+from core.datasets.splits import split
+from core.estimates import Estimate, over_repeats, strongest
+from core.models import GIVEN
+from core.policy import Limit, Policy, judge
+from core.queries import (
+    DECODERS,
+    NOISES,
+    Answering,
+    AnswersLeak,
+    Asking,
+    ErrorQuantiles,
+    Leak,
+    NoisySums,
+    PlannedAnswers,
+    Trials,
+    answers_excess,
+    findings,
+    query_pool,
+)
+from core.queries.study import STUDY, two_sided
+from core.release_audit import AuditPlan, MembershipPlan, ModelPlan, audit_with_people
+from core.study import Measurement
+from core.subject import Progress, Subject, train_model
+from tests import samples
+
+ROLES = Roles(label="hired", positive="yes", sensitive="region", each=True)
+SUMS = PlannedAnswers(questions=6, people=40, mechanism="noisy_sums", epsilon=0.5, repeats=4)
+EXACT = replace(SUMS, mechanism="exact")
+
+
+def subject_of(dataset: AuditDataset) -> Subject:
+    config = AuditConfig(dataset="sample", roles=dataset.roles, method="unmitigated", tolerance=0.05, seed=7)
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    return Subject(config, dataset, splits, train_model(config, dataset, splits), Progress(1))
+
+
+@pytest.fixture(scope="module")
+def two() -> Subject:
+    return subject_of(samples.dataset(1500, seed=8))
+
+
+@pytest.fixture(scope="module")
+def three() -> Subject:
+    """People of one origin and of two kinds of another, of 35%, about 33% and 33%."""
+    table = samples.table(1500, seed=8)
+    east = np.arange(len(table.frame)) % 2 == 0
+    region = np.where(table.frame["origin"] == "north", "north", np.where(east, "east", "west"))
+    frame = table.frame.drop(columns="origin").assign(region=region)
+    return subject_of(build_dataset(replace(table, frame=frame, roles=(ROLES,)), ROLES))
+
+
+def result(subject: Subject, settings: PlannedAnswers) -> AnswersLeak:
+    *_, found = STUDY.run(subject, settings)
+    return found
+
+
+def done(check: str, subject: Subject, settings: PlannedAnswers) -> Measurement:
+    found = STUDY.checks(result(subject, settings), settings)[check]
+    assert found.outcome == "done" and found.reason == "" and found.check == check
+    assert found.attacked.endswith(".") and found.knows.endswith(".")
+    assert found.assumptions and all(told.endswith(".") for told in found.assumptions)
+    assert bool(found.control_name) == (found.control is not None)
+    return found
+
+
+def test_the_gain_is_paired_by_draw(two: Subject):
+    found = done("answers_excess", two, SUMS)
+    trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
+    prior = np.array(trials.leakages(0, NoisySums(0.5), "strongest"))
+    excess = [over_repeats(np.array(trials.leakages(6, NoisySums(0.5), each)) - prior) for each in DECODERS]
+    assert found.estimate is not None and found.freedom == 3 and found.basis == "measured"
+    assert found.estimate.value == max(each.value for each in excess)
+    assert found.estimate.high == strongest({str(i): each for i, each in enumerate(excess)}, freedom=3)[1].high
+    assert found.control is not None and found.control.value == pytest.approx(prior.mean())
+    (rows,) = STUDY.tables(result(two, SUMS), SUMS).values()
+    assert [row["answers"] for row in rows] == [0, 6, 6, 6]
+    assert rows[0]["balanced accuracy"] == found.control.value
+
+
+def test_it_grows_by_a_decoder_a_step(two: Subject):
+    steps: list[tuple[int, int]] = []
+    grown = list(STUDY.run(two, SUMS, lambda done, total: steps.append((done, total))))
+    assert [len(found.leaks) for found in grown] == [1, 2, 3] and grown[-1] == result(two, SUMS)
+    assert steps == [(1, 3), (2, 3), (3, 3)] and STUDY.steps(two, SUMS) == 3
+    assert STUDY.steps(two, PlannedAnswers()) == 0
+
+
+def test_draws_that_all_agree_are_estimated_and_not_certain(two: Subject):
+    """Answers that move nobody: every draw has the same excess, and one person more or less is still possible."""
+    trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
+    leaks = tuple(trials.leak_of(6, decoder, [0.75] * 4, [0.75] * 4) for decoder in DECODERS)
+    found = answers_excess(replace(result(two, SUMS), leaks=leaks), SUMS).estimate
+    one_person = 0.5 / min(trials.n_advantaged, trials.n_disadvantaged)
+    assert found is not None and found.value == 0.0 and found.low < 0.0
+    assert found.high == pytest.approx(one_person * (1 - 0.025**0.25))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "value"),
+    [("noisy_sums", math.e / (1 + math.e)), ("laplace", math.e / (1 + math.e)), ("exact", 1.0), ("rounded", 1.0)],
+)
+def test_the_bound_on_one_person_follows_from_the_budget(two: Subject, mechanism: str, value: float):
+    found = done("targeted_leakage", two, replace(SUMS, mechanism=mechanism))
+    assert found.basis == "declared" and found.estimate is not None
+    assert found.estimate.value == pytest.approx(value) and found.estimate.low == found.estimate.high
+
+
+def test_of_three_groups_the_largest_stands_against_everybody_else(two: Subject, three: Subject):
+    dataset = two_sided(three.dataset)
+    counts = np.bincount(three.dataset.sensitive, minlength=3)
+    largest = int(counts.argmax())
+    assert dataset.group_names == ("everybody else", three.dataset.group_names[largest])
+    assert (dataset.sensitive == (three.dataset.sensitive == largest)).all()
+    assert (dataset.features == three.dataset.features).all() and two_sided(two.dataset) is two.dataset
+    found = done("answers_excess", three, EXACT)
+    assert found.estimate is not None and found.estimate.value > 0.05  # six exact answers about forty people
+    assert f"Whether the region is {dataset.group_names[1]}, of 40 test people" in found.attacked
+    assert any(f"of 3 the largest, {dataset.group_names[1]}, stands" in told for told in found.assumptions)
+    pool = query_pool(three.config, dataset, three.model, three.splits)
+    assert pool.people.n == three.splits.test.size  # asked about nobody the model was trained on
+    assert (pool.people.base == three.model.scores[three.splits.test]).all()
+
+
+def policy(**limits: float) -> Policy:
+    signed = {"author": "We", "date": "2026-01-31", "rationale": "For a test."}
+    made = tuple(Limit(check=check, value=value, **signed) for check, value in limits.items())
+    return Policy(name="Ours", version="1", limits=made, **signed)
+
+
+@pytest.mark.parametrize("scores", [True, False])
+def test_no_answers_are_a_statement(scores: bool, three: Subject):
+    """Whoever plans none declares that none are given; with labels alone as well."""
+    model = three.model if scores else replace(three.model, scores_given=False)
+    subject, none = replace(three, model=model), PlannedAnswers()
+    excess, aimed = done("answers_excess", subject, none), done("targeted_leakage", subject, none)
+    for found, value in ((excess, 0.0), (aimed, 0.5)):
+        assert found.basis == "declared" and found.estimate is not None
+        assert (found.estimate.value, found.estimate.low, found.estimate.high) == (value, value, value)
+        assert found.attacked == "Nothing: no answers to bias queries are planned."
+        assert "was not measured" in found.assumptions[0]
+    assert excess.control is None and aimed.control is not None and aimed.control.value == 0.5
+    assert not STUDY.tables(result(subject, none), none)
+    kept = judge(policy(answers_excess=0.05, targeted_leakage=0.75), (excess, aimed), attribute="region")
+    rows = {row.check: row for row in kept.rows if row.limit is not None}
+    assert [row.verdict for row in rows.values()] == ["pass", "pass"] and kept.exit_code == 0
+    assert judge(policy(targeted_leakage=0.5), (aimed,), attribute="region").exit_code == 0
+
+
+@pytest.mark.parametrize(("change", "reason"), [("labels", "only predicted labels"), ("people", "must hold 4 to")])
+def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, change: str, reason: str):
+    model = replace(two.model, scores_given=change != "labels")
+    settings = replace(SUMS, people=40 if change == "labels" else 5_000)
+    found = result(replace(two, model=model), settings)
+    checks = STUDY.checks(found, settings)
+    assert checks["answers_excess"].outcome == "not_run" and reason in checks["answers_excess"].reason
+    assert checks["targeted_leakage"].outcome == "done"
+    assert STUDY.findings(found, settings)[0].point == found.reason
+    assert STUDY.tables(found, settings) == {"Planned answers": ({"not made": found.reason},)}
+
+
+def test_an_audit_without_answers_asks_nothing():
+    people = samples.frame(600, seed=3)
+    people["said"] = np.where(people["skill"] > 0, "yes", "no")
+    table: Table = replace(samples.table(600, seed=3), frame=people)
+    roles = replace(samples.ROLES, prediction="said")
+    plan = AuditPlan(
+        model=ModelPlan(kind="predictions"),
+        config=AuditConfig(dataset="upload", roles=roles, method=GIVEN, tolerance=0.1),
+        membership=MembershipPlan(shadows=0),
+    )
+    audit = audit_with_people(plan, table, policy(answers_excess=0.05, targeted_leakage=0.75))[0]
+    assert audit.verdict.exit_code == 0 and "Planned answers" not in audit.tables
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_planted_leak_is_found_and_none_where_there_is_none(seed: int):
+    settings = PlannedAnswers(questions=12, people=20, mechanism="exact", repeats=6)
+    planted = STUDY.checks(result(STUDY.planted(seed), settings), settings)["answers_excess"].estimate
+    harmless = result(STUDY.harmless(seed), settings)
+    nothing = STUDY.checks(harmless, settings)["answers_excess"].estimate
+    assert planted is not None and planted.low > 0.3
+    assert nothing is not None and nothing.low <= 0.0 and nothing.value < 0.05
+    assert "no statistically significant effect" in STUDY.findings(harmless, settings)[0].point
+
+
+# --- the finding: the interval decides, and a balanced accuracy is called so
+
+
+def leaked(value: float, gain: float, half: float, *, m: int = 25, complete: float = 0.0, error: float = 0.01):
+    def about(middle: float) -> Estimate:
+        return Estimate(value=middle, low=middle - half, high=middle + half, n=8)
+
+    leak = Leak(
+        m=m, decoder="strongest", leakage=about(value), gain=about(gain), complete=complete, lowest=value, typical=0
+    )
+    errors = {noise: ErrorQuantiles(median=error, high=2 * error, closed_form=True) for noise in NOISES}
+    return AnswersLeak(attribute="sex", prior=about(value - gain), leaks=(leak,), errors=errors, targeted=0.6)
+
+
+@pytest.mark.parametrize("gain", [0.002, 0.01, 0.03, 0.15])
+@pytest.mark.parametrize("half", [0.001, 0.02, 0.2])
+@pytest.mark.parametrize("noise", ["exact", "rounded", "cauchy", "noisy_sums"])
+def test_the_interval_decides_whether_answers_add_anything(gain: float, half: float, noise: str):
+    (told,) = findings(leaked(0.65 + gain, gain, half), Answering(noise=noise))
+    nothing = "no statistically significant effect" in told.point
+    assert nothing == (gain - half <= 0)
+    assert nothing or "balanced accuracy (baseline 50%)" in told.point
+    assert "balanced accuracy (95% CI" in told.evidence and "random guessing 50%" in told.evidence
+    assert ("targeted query reveals" in told.evidence) == (noise in ("cauchy", "noisy_sums"))
+
+
+def test_answers_that_nobody_can_use_are_said_to_be_so():
+    told, unusable = findings(leaked(0.65, 0.0, 0.1, error=5.4), Answering(noise="cauchy"))
+    assert told.point == "Cauchy noise at ε = 5 makes the answers useless: median error 5.4, a gap is at most 1."
+    assert unusable.evidence == "Half of them are off by more than 5.4; a gap lies between −1 and 1."
+    *_, unusable = findings(leaked(0.65, 0.0, 0.1, error=5.4), Answering(noise="cauchy", absolute=True))
+    assert "between 0 and 1" in unusable.evidence
+
+
+@pytest.mark.parametrize(
+    ("found", "answering", "point"),
+    [
+        (leaked(1.0, 0.3, 0.1, complete=1.0), Answering(), "25 exact answers reveal everybody's sex."),
+        (
+            leaked(1.0, 0.3, 0.1, m=1, complete=1.0),
+            Answering(noise="rounded", decimals=1),
+            "1 answer rounded to 1 decimal reveals everybody's sex.",
+        ),
+        (
+            leaked(0.65, 0.0, 0.1, m=0),
+            Answering(noise="laplace"),
+            "Without any answer, features alone infer sex with 65% balanced accuracy.",
+        ),
+        (
+            leaked(0.6, -0.1, 0.05),
+            Answering(noise="noisy_sums"),
+            "25 answers from noisy sums at ε = 5 mislead: −10.0 points in balanced accuracy on sex.",
+        ),
+    ],
+)
+def test_points(found: AnswersLeak, answering: Answering, point: str):
+    told = findings(found, answering)[0]
+    assert told.point == point
+    sentences = f"{told.point} {told.evidence} {told.so_what} {told.to_do}".split(". ")
+    assert max(len(sentence.split()) for sentence in sentences) <= 25
