@@ -28,7 +28,8 @@ from core.attriguard.records import Bools, Floats
 from core.errors import InputError
 from core.validation import at_least_zero, choice
 
-TARGETS = ("uniform", "train_shares", "given")
+TARGETS = {"uniform": "All values alike", "train_shares": "Shares of the known", "given": "Shares of my own"}
+"""Target distributions, and what to call them."""
 
 _ROUNDED = 1e-6
 """How far from 1 shares may add up, as numbers typed with a few decimals do."""

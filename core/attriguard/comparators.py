@@ -1,21 +1,27 @@
-"""Other defences: each makes one noisy record of each record, without search or budget."""
+"""Other defences, without search or budget: each makes one noisy record of each, and attackers read it."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.records import Floats
+from core.attriguard.attackers import Known
+from core.attriguard.ratings_guard import READERS, Guarded
+from core.attriguard.records import Floats, Report
 from core.errors import InputError
+from core.estimates import Estimate, accuracy, mean
+from core.seeds import child_generator
+from core.serialize import Result
 from core.solvers import solve
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-    from core.attriguard.attackers import Known
 
 COMPARATOR_TITLES = {
     "blurme": "BlurMe",
@@ -216,3 +222,96 @@ def _mapping(joint: Floats, distance: Floats, slack: float) -> Floats:
     solve(problem)  # a mapping to a few digits is good enough
     found = np.maximum(mapping.value, 0.0)  # type: ignore[arg-type]
     return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+_EPSILONS = (7.0, 8.0, 9.0)
+_SLACKS = (0.25, 0.5, 1.0)
+_ADDED = (1, 3, 5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared(Result):
+    """One defence with one parameter.
+
+    Attributes
+    ----------
+    method : str
+        A key of `core.attriguard.comparators.COMPARATOR_TITLES`.
+    parameter : str
+        What it was set to, in words.
+    knows_truth : bool
+        Whether it was told everybody's true value; BlurMe and ChiSquare ask for it.
+    size : Estimate
+        Ratings changed per person.
+    accuracy : dict of str to Estimate
+        Share of people whose value is named, by attacker (logistic, forest, network).
+    """
+
+    method: str
+    parameter: str
+    knows_truth: bool
+    size: Estimate
+    accuracy: dict[str, Estimate]
+
+
+def comparison(guarded: Guarded, report: Report | None = None) -> Iterator[Compared]:
+    """Yield every other defence at some of its settings.
+
+    Parameters
+    ----------
+    guarded : Guarded
+        The people, and the attackers who learned from the clean ratings.
+    report : callable, optional
+        Called with (defences done, defences in all); may raise `core.errors.Cancelled`.
+    """
+    tasks, ratings = _tasks(guarded), guarded.ratings
+    for done, task in enumerate(tasks):
+        if report is not None:
+            report(done, len(tasks))
+        noisy = task.make()
+        changed = (noisy != ratings.people_test).sum(axis=1)
+        read = {reader: guarded.reader(reader).predict(noisy) for reader in READERS}
+        yield Compared(
+            method=task.method,
+            parameter=task.parameter,
+            knows_truth=task.knows_truth,
+            size=mean(np.asarray(changed, dtype=np.float64).ravel()),
+            accuracy={reader: accuracy(ratings.values_test, values) for reader, values in read.items()},
+        )
+
+
+class _Task(NamedTuple):
+    """One defence to try, not tried yet."""
+
+    method: str
+    parameter: str
+    make: Callable[[], Any]
+    knows_truth: bool = False
+
+
+def _tasks(guarded: Guarded) -> list[_Task]:
+    known, records, seed = guarded.known, guarded.ratings.people_test, guarded.settings.seed
+    tasks = []
+    for knows in (True, False):
+        for n in _ADDED:
+            tasks += _additions(guarded, n, knows)
+    for slack in _SLACKS:
+        rng = child_generator(seed, f"guard qpm {slack}")
+        tasks.append(_Task("qpm", f"slack {slack:g}", partial(qpm, records, known, slack=slack, rng=rng)))
+    for epsilon in _EPSILONS:
+        rng = child_generator(seed, f"guard local dp {epsilon}")
+        make = partial(local_dp, records, epsilon=epsilon, rng=rng)
+        tasks.append(_Task("local_dp", f"epsilon {epsilon:g} an entry", make))
+    return tasks
+
+
+def _additions(guarded: Guarded, n: int, knows_truth: bool) -> list[_Task]:
+    """Return BlurMe and ChiSquare with n items, told the truth or what logistic regression takes for it."""
+    records, known = guarded.ratings.people_test, guarded.known
+    logistic = guarded.classifier("logistic")
+    value = guarded.ratings.values_test if knows_truth else logistic.predict(records).astype(np.int64)
+    makes = {
+        "blurme": partial(blurme, records, value, known, logistic, n_added=n),
+        "chisquare": partial(chisquare, records, value, known, n_added=n),
+    }
+    return [_Task(name, f"{n} added", make, knows_truth) for name, make in makes.items()]

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import allocate
-from core.attriguard.ratings_study import Guarded
+from core.attriguard.ratings_guard import Guarded
 from core.attriguard.records import Floats
 from core.attriguard.table_guard import TableGuard
 from core.config import AuditConfig

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from core.attriguard import Point, strongest_point
+from core.attriguard import Point, attacker_label, knows_the_noise, strongest_point
 from core.charts.drawing import Drawing, Palette, Sketch, bare, limits, round_step, short
 from core.estimates import Estimate, percent
 
@@ -25,32 +25,8 @@ CURVES_SHARE = 0.6
 _HEIGHT = 310
 _LEAST_TICKS = 3  # percentages that must be readable
 
-_LABELS = {
-    "logistic": "Logistic",
-    "forest": "Forest",
-    "network": "Network",
-    "one_vs_rest": "One-vs-rest",
-    "boosting": "Boosting",
-    "adversarial": "Noise-trained",
-    "adversarial_logistic": "Trained logistic",
-    "distillation": "Distilled",
-    "region": "Region",
-    "low_rank": "Low rank",
-    "dropping": "Drops noisy",
-}
-_UNAWARE = ("logistic", "forest", "network", "boosting", "one_vs_rest")
 _UNAWARE_DASHES = ("solid", "dash", "longdash", "dashdot", "longdashdot")
 _AWARE_DASHES = ("dashdot", "dash", "longdash", "longdashdot")
-
-
-def attacker_label(attacker: str) -> str:
-    """Return an attacker's name, short enough for the column of labels."""
-    return _LABELS.get(attacker, attacker.replace("_", " ").capitalize())
-
-
-def knows_the_noise(attacker: str) -> bool:
-    """Whether an attacker reckons with noise."""
-    return attacker not in _UNAWARE
 
 
 @dataclass(frozen=True, slots=True)

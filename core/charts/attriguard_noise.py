@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard import Study
+from core.attriguard import Exposure
 from core.charts.drawing import Drawing, Palette, Sketch, bare, error_bars, limits, round_step, short, spread
 from core.estimates import Estimate, mean, percent
 
@@ -40,7 +40,7 @@ class ValueNoise:
     missing: int
 
 
-def value_noise(study: Study, budget: float) -> list[ValueNoise]:
+def value_noise(study: Exposure, budget: float) -> list[ValueNoise]:
     """Return a row for each value, those that take the least noise first."""
     used = study.mechanism(budget).mean(axis=0)
     rows = []

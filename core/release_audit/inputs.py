@@ -148,8 +148,6 @@ def missing(check: str, audited: Audited) -> str:
         return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
     if "planned answers" in needs and not plan.answers.questions:
         return ""  # that none are given is declared
-    if "a guard" in needs and not plan.guard.budget:
-        return "AttriGuard is not planned."
     if "scores" in needs and not audited.has_scores:
         return "Scores are needed; only predicted labels are given."
     return ""

@@ -237,8 +237,8 @@ def reworded(measurement: Document, found: Document, audit: ReleaseAudit, becaus
 
 
 def _facts(found: Document, audit: ReleaseAudit) -> dict[str, str]:
+    from core.attribute import outputs_text
     from core.release_audit.answer_checks import answers_of
-    from core.release_audit.attribute_checks import outputs_text
     from core.subject import OutputsPlan
 
     plan = audit.plan

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.attriguard.concentration import changes_per_entry
+from core.attriguard.records import changes_per_entry
 from core.attriguard.settings import TableSettings
 from core.attriguard.table_guard import TableGuard, guard_table
 from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people

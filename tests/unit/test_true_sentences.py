@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import Guesses, Study, TableSettings, strongest_point
+from core.attriguard import Exposure, Guesses, findings, strongest_point
 from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
 from core.charts.attriguard import attacker_label
 from core.charts.drawing import group_style
@@ -21,8 +21,7 @@ from core.fairness import difference_between_groups, group_rates
 from core.policy import estimate_text, value_text
 from core.queries import Answering, Asking, Exact, Leak, SmoothCauchy, Trials
 from core.questions import query_pool
-from pages.common import attriguard_words, bias_queries_words, correction_words, membership_words, wording
-from pages.common.attriguard_controls import Defence
+from pages.common import bias_queries_words, correction_words, membership_words, wording
 from tests.samples import dataset
 from tests.unit.charts import membership_samples
 from tests.unit.queries.people import pool
@@ -35,7 +34,7 @@ def about(value: float, half: float = 0.01, n: int = 4000) -> Estimate:
 # --- AttriGuard: the headline and the chart speak of one attacker
 
 
-def guarded(right: dict[str, int]) -> Study:
+def guarded(right: dict[str, int]) -> Exposure:
     """Return 100 people, half of either value, and attackers who name so many rightly under every noise."""
     truth = np.tile([0, 1], 50)
     size = np.stack([truth, 1 - truth], axis=1)
@@ -44,7 +43,7 @@ def guarded(right: dict[str, int]) -> Study:
         named = np.where(np.arange(100) < many, truth, 1 - truth)
         return Guesses(attacker=name, clean=truth, noisy=np.column_stack([named, named]))
 
-    return Study(
+    return Exposure(
         title="people",
         attribute="town",
         unit="columns",
@@ -64,19 +63,18 @@ def guarded(right: dict[str, int]) -> Study:
 def test_the_headline_names_the_attacker_whose_curve_is_highest(best: str, balanced: bool) -> None:
     others = {"logistic": 40, "forest": 60, "adversarial": 70, "dropping": 65, "region": 50}
     study = guarded(others | {best: 90})
-    defence = Defence(settings=TableSettings(), balanced=balanced)
-    floor, now = attriguard_words.floor(study, defence), study.at(0.5)
+    floor, now = study.baseline(balanced=balanced), study.at(0.5)
     chart = draw_budget(
         study.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
         balanced=balanced,
     )  # fmt: skip
     drawn = chart.table.query("attacker != 'majority' and `columns changed` == 0.5")
     highest = drawn.loc[drawn["balanced" if balanced else "named rightly"].idxmax(), "attacker"]
-    point, grey = attriguard_words.finding(study, now, defence, state="finished", learning="")
+    found = findings.headline(study, now, balanced=balanced)
     assert highest == best == strongest_point(now, balanced=balanced).attacker
-    assert attacker_label(highest).lower() in point.lower()
-    assert f"Best: {attacker_label(highest)}." in chart.alt and percent(0.9, decimals=0) in point
-    assert ("balanced accuracy" in point) == balanced and "Baseline: " in grey
+    assert attacker_label(highest) in found.point
+    assert f"Best: {attacker_label(highest)}." in chart.alt and percent(0.9, decimals=0) in found.point
+    assert ("Balanced accuracy" in found.evidence) == balanced and "Baseline: " in found.evidence
 
 
 # --- numbers beside a limit

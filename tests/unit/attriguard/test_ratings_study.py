@@ -9,16 +9,15 @@ import pytest
 from scipy import sparse
 
 from core.attriguard import (
-    ATTACKER_TITLES,
     DEFENDERS,
     MAKERS,
     POLICIES,
+    RATING_ATTACKERS,
+    Exposure,
     Guarded,
     GuardSettings,
-    Study,
     comparators,
     comparison,
-    study_ratings,
     transfer,
 )
 from core.attriguard.attackers import Known
@@ -33,7 +32,7 @@ from tests.unit.attriguard.ratings_studied import SAMPLE, SETTINGS, few, guarded
 def test_nobody_sees_the_hidden_values():
     """The same people with other hidden values: every noise and guess stays, and the value the majority guess names."""
     mixed = replace(SAMPLE, values_test=np.random.default_rng(1).permutation(SAMPLE.values_test))
-    other = list(study_ratings(Guarded(mixed, SETTINGS)))[-1]
+    other = list(Guarded(mixed, SETTINGS).expose())[-1]
     one = whole()
     assert (one.truth != other.truth).any() and (other.truth == mixed.values_test).all()
     assert (one.size == other.size).all() and (one.predicted == other.predicted).all()
@@ -44,7 +43,7 @@ def test_nobody_sees_the_hidden_values():
 
 def test_the_study_grows_by_attacker():
     found, told = studies()
-    assert [study.attackers for study in found] == [tuple(ATTACKER_TITLES)[:k] for k in range(10)]
+    assert [len(study.guesses) for study in found] == list(range(11)) and whole().attackers == RATING_ATTACKERS
     steps = [done for done, _ in told]
     assert {total for _, total in told} == {30} and steps == sorted(steps) and steps[0] == 0
     assert {10, 11, *range(21, 31)} <= set(steps)  # after the two searches, and every attacker
@@ -96,7 +95,7 @@ def test_the_searches_tell_how_far_they_are():
     for defender in ("logistic", "network"):
         told: list[int] = []
         settings = GuardSettings(defender=defender, attackers=("logistic", "dropping"))
-        list(study_ratings(Guarded(SAMPLE, settings), lambda done, _, told=told: told.append(done)))
+        list(Guarded(SAMPLE, settings).expose(lambda done, _, told=told: told.append(done)))
         assert any(0 < done < 10 for done in told) and any(11 < done < 21 for done in told)
 
 
@@ -106,23 +105,23 @@ def test_a_search_stops_when_told(first: int, last: int, names: list[tuple[str, 
         if first <= done <= last:
             raise Cancelled("Stopped.")
 
-    kept: list[Study] = []
+    kept: list[Exposure] = []
     with pytest.raises(Cancelled):
-        kept.extend(study_ratings(Guarded(SAMPLE, GuardSettings(attackers=("logistic", "dropping"))), stop))
+        kept.extend(Guarded(SAMPLE, GuardSettings(attackers=("logistic", "dropping"))).expose(stop))
     assert [study.attackers for study in kept] == names
 
 
 def test_noise_is_looked_for_once():
     own = Guarded(SAMPLE, GuardSettings(attackers=("dropping",)))
-    list(study_ratings(own))
+    list(own.expose())
     noise, seen = own.noise, own.seen
-    list(study_ratings(own))
+    list(own.expose())
     assert own.noise is noise and own.seen is seen
 
 
 def test_an_attacker_of_the_defenders_kind_has_her_classifier():
     own = Guarded(SAMPLE, GuardSettings(defender="logistic_smooth", attackers=("logistic",)))
-    study = list(study_ratings(own))[-1]
+    study = list(own.expose())[-1]
     assert (study.guesses[0].clean == study.predicted).all()
     assert (study.guesses[0].noisy == np.arange(4))[study.found].all()
     others = next(iter(comparison(own)))
@@ -143,7 +142,7 @@ def test_the_study_stops_when_told():
 
     kept = []
     with pytest.raises(Cancelled):
-        for study in study_ratings(Guarded(SAMPLE, SETTINGS), stop):
+        for study in Guarded(SAMPLE, SETTINGS).expose(stop):
             kept.append(study)
     assert [study.attackers for study in kept] == [()]
 
@@ -196,7 +195,7 @@ def test_a_bad_setting_is_one_sentence(setting: dict[str, object], words: str):
 @pytest.mark.parametrize("given, words", [((0.5, 0.5), "one share a value, 4"), ((0.5, 0.6, 0, 0), "add up to 1")])
 def test_a_bad_target_is_one_sentence(given: tuple[float, ...], words: str):
     with pytest.raises(InputError, match=words):
-        next(iter(study_ratings(Guarded(SAMPLE, GuardSettings(target="given", given=given)))))
+        next(iter(Guarded(SAMPLE, GuardSettings(target="given", given=given)).expose()))
 
 
 @pytest.mark.parametrize("values", [2, 30])
@@ -212,7 +211,7 @@ def test_one_person_a_person_without_ratings_and_an_item_nobody_rated():
     alone = build_ratings(
         (known, wide), (labels, labels[:1]), title="", source="", attribute="town", items=[*SAMPLE.items, "unread"]
     )
-    study = list(study_ratings(Guarded(alone, GuardSettings(trained_at=(1.0,)))))[-1]
+    study = list(Guarded(alone, GuardSettings(trained_at=(1.0,))).expose())[-1]
     assert study.size.shape == (1, 4) and study.found.all() and len(study.at(1.0)) == 9
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.attriguard import ATTACKER_TITLES, Guarded, GuardSettings, study_ratings
+from core.attriguard import ATTACKER_TITLES, Guarded, GuardSettings
 from core.datasets import RATING_FILES, Ratings, build_ratings, demo_ratings, ratings_from_files, read_ratings
 from core.errors import DataUnavailableError, InputError
 from tests import ratings_samples
@@ -133,7 +133,7 @@ def test_a_table_of_one_item_is_refused():
 
 def test_two_items_are_enough_for_a_study():
     ratings = ratings_from_files({"mine.csv": TWO_ITEMS.encode()})
-    study = list(study_ratings(Guarded(ratings, GuardSettings(trained_at=(1.0,)))))[-1]
+    study = list(Guarded(ratings, GuardSettings(trained_at=(1.0,))).expose())[-1]
     assert len(study.attackers) == len(ATTACKER_TITLES)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attriguard.table_records import fit_encoder, table_columns
+from core.attriguard.table_people import fit_encoder, table_columns
 from core.attriguard.table_search import TABLE_DEFENDERS, fit_defender
 from core.errors import InputError
 from tests.table_people import people

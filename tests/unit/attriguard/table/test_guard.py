@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard.concentration import Concentration, changes_per_entry, concentration
+from core.attriguard.records import Concentration, changes_per_entry, concentration
 from core.attriguard.settings import TableSettings
 from core.attriguard.table_guard import TableGuard, guard_table
-from core.attriguard.table_records import TablePeople
+from core.attriguard.table_people import TablePeople
 from core.errors import InputError
 from tests.table_people import people
 

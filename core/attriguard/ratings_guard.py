@@ -1,4 +1,4 @@
-"""The whole experiment on ratings: defender, noise, attackers, rival defences, transfer.
+"""AttriGuard on ratings: the defender's classifier, its noise, the attackers, and transferability.
 
 The defender's classifier is fitted once; an attacker of the same kind uses the very same one, however strongly it is
 penalised, which is the worst case for the person attacked. Everybody learns from the people who publish their value;
@@ -8,19 +8,16 @@ it, which is why it is also shown to others; a margin buys more of that.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from core.attriguard.allocation import target_distribution
 from core.attriguard.attackers import (
-    ADAPTIVE,
     Fitted,
     Known,
-    NoiseSeen,
     RegionBased,
     fit_adversarial,
     fit_distilled,
@@ -32,31 +29,45 @@ from core.attriguard.attackers import (
     fit_one_vs_rest,
     quiet_entries,
 )
-from core.attriguard.comparators import blurme, chisquare, local_dp, qpm
+from core.attriguard.exposure import Guard
 from core.attriguard.panda import representatives
-from core.attriguard.records import Noise, Report
+from core.attriguard.records import Ints, Noise, Report
 from core.attriguard.settings import GuardSettings
-from core.attriguard.study import Guesses, Study, guesses_of, unattacked
 from core.datasets.ratings import Ratings
-from core.estimates import Estimate, accuracy, mean, mean_rate
+from core.estimates import Estimate, mean, mean_rate
 from core.seeds import child_generator, child_seed
 from core.serialize import Result
 from core.validation import choice
 
-_SEARCH_STEPS = 10
-"""Steps of a study each of its two searches for noise counts as."""
 
-
-class Guarded:
+class Guarded(Guard):
     """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once."""
 
+    unit = "ratings"
+    search_steps = 10
+
     def __init__(self, ratings: Ratings, settings: GuardSettings) -> None:
-        self.ratings = ratings
+        self.people = self.ratings = ratings
         self.settings = settings
         self.known = Known(records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values))
         self.target = target_distribution(settings.target, ratings.shares, settings.given)
         self._classifiers: dict[str, Any] = {}
         self._noise: dict[bool, Noise] = {}
+
+    @property
+    def attackers(self) -> tuple[str, ...]:
+        """Those of the settings."""
+        return self.settings.attackers
+
+    @property
+    def trained_at(self) -> tuple[float, ...]:
+        """Those of the settings."""
+        return self.settings.trained_at
+
+    @property
+    def sets(self) -> tuple[Any, Any, Ints]:
+        """Ratings of the known and of the protected people, and the protected people's values."""
+        return self.ratings.people_train, self.ratings.people_test, self.ratings.values_test
 
     def classifier(self, kind: str) -> Any:
         """Return the fitted classifier of a kind: those of `DEFENDERS`, and "forest"."""
@@ -74,16 +85,8 @@ class Guarded:
         """The representative noise of the people to protect."""
         return self.search()
 
-    @cached_property
-    def seen(self) -> NoiseSeen:
-        """What attackers who run the defence themselves see on the people they know."""
-        return NoiseSeen(noise=self.search(known=True), target=self.target)
-
     def search(self, report: Report | None = None, *, known: bool = False) -> Noise:
-        """Look once for the noise of the people to protect, or of those attackers know (`known`).
-
-        The report is told how many of the searches are done, and may raise `core.errors.Cancelled`.
-        """
+        """Look once for the noise of the people to protect, or of those attackers know."""
         if known not in self._noise:
             people = self.ratings.people_train if known else self.ratings.people_test
             self._noise[known] = self.noise_of(people, report=report)
@@ -101,13 +104,12 @@ class Guarded:
             report=report,
         )
 
-    def attackers(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
+    def fitted(self, name: str) -> Iterator[tuple[float | None, Fitted]]:
         """Yield the fitted attackers of a name, with the budget each was trained against: one or several."""
         seed = self._seed(name)
         if name == "adversarial":
             for budget in self.settings.trained_at:
-                fitted = fit_adversarial(self.known, self.seen, budget=budget, seed=seed)
-                yield budget, Fitted(fitted)
+                yield budget, Fitted(fit_adversarial(self.known, self.seen, budget=budget, seed=seed))
         elif name == "dropping":
             kept = quiet_entries(self.known, self.seen, budget=max(self.settings.trained_at))
             yield None, fit_dropping(self.known, kept, seed=seed)
@@ -121,11 +123,6 @@ class Guarded:
         else:
             yield None, Fitted(self.reader(name))
 
-    def guesses(self, name: str) -> Iterator[Guesses]:
-        """Yield what the attackers of a name say about every person with every noise."""
-        for budget, attacker in self.attackers(name):
-            yield guesses_of(name, attacker, self.ratings.people_test, self.noise, trained_at=budget)
-
     def _fitted(self, kind: str) -> Any:
         if kind == "logistic":
             return fit_logistic(self.known)
@@ -138,54 +135,6 @@ class Guarded:
 
     def _seed(self, name: str) -> int:
         return child_seed(self.settings.seed, f"guard {name}")
-
-
-def study_ratings(guarded: Guarded, report: Report | None = None) -> Iterator[Study]:
-    """Yield the study as it grows: first without attackers, then with one more each time.
-
-    Parameters
-    ----------
-    report : callable, optional
-        Called with (steps done, steps in all) after each step; may raise `core.errors.Cancelled` to stop.
-
-    Yields
-    ------
-    Study
-        The last one is complete.
-    """
-    done, steps, searched = 0, _steps(guarded.settings), False
-
-    def tell(part: int = 0) -> None:
-        if report is not None:
-            report(done + part, steps)
-
-    def search(*, known: bool) -> None:
-        nonlocal done
-        guarded.search(lambda found, total: tell(_SEARCH_STEPS * found // (total + 1)), known=known)
-        done += _SEARCH_STEPS
-        tell()
-
-    tell()
-    search(known=False)
-    ratings, noise, target = guarded.ratings, guarded.noise, guarded.target
-    study = unattacked(ratings, unit="ratings", truth=ratings.values_test, noise=noise, target=target)
-    yield study
-    for name in guarded.settings.attackers:
-        if name in ADAPTIVE and not searched:
-            search(known=True)
-            searched = True
-        for guesses in guarded.guesses(name):
-            study = replace(study, guesses=(*study.guesses, guesses))
-            done += 1
-            tell()
-        yield study
-
-
-def _steps(settings: GuardSettings) -> int:
-    """Return the number of steps: those of the searches for noise, and every attacker fitted."""
-    again = len(settings.trained_at) - 1 if "adversarial" in settings.attackers else 0
-    searches = 1 + bool(ADAPTIVE & set(settings.attackers))
-    return _SEARCH_STEPS * searches + len(settings.attackers) + again
 
 
 MAKERS = {
@@ -262,96 +211,3 @@ def transfer(
                 named.ravel()[rows] = guarded.classifier(reader).predict(noise.noisy[rows]) == rows % counted.shape[1]
             share[maker, reader] = mean_rate(named.sum(axis=1)[some] / own[some])
     return Transfer(makers=makers, attackers=READERS, share=share, size=size)
-
-
-_EPSILONS = (7.0, 8.0, 9.0)
-_SLACKS = (0.25, 0.5, 1.0)
-_ADDED = (1, 3, 5)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Compared(Result):
-    """One defence with one parameter.
-
-    Attributes
-    ----------
-    method : str
-        A key of `core.attriguard.comparators.COMPARATOR_TITLES`.
-    parameter : str
-        What it was set to, in words.
-    knows_truth : bool
-        Whether it was told everybody's true value; BlurMe and ChiSquare ask for it.
-    size : Estimate
-        Ratings changed per person.
-    accuracy : dict of str to Estimate
-        Share of people whose value is named, by attacker (logistic, forest, network).
-    """
-
-    method: str
-    parameter: str
-    knows_truth: bool
-    size: Estimate
-    accuracy: dict[str, Estimate]
-
-
-def comparison(guarded: Guarded, report: Report | None = None) -> Iterator[Compared]:
-    """Yield every other defence at some of its settings.
-
-    Parameters
-    ----------
-    guarded : Guarded
-        The people, and the attackers who learned from the clean ratings.
-    report : callable, optional
-        Called with (defences done, defences in all); may raise `core.errors.Cancelled`.
-    """
-    tasks, ratings = _tasks(guarded), guarded.ratings
-    for done, task in enumerate(tasks):
-        if report is not None:
-            report(done, len(tasks))
-        noisy = task.make()
-        changed = (noisy != ratings.people_test).sum(axis=1)
-        read = {reader: guarded.reader(reader).predict(noisy) for reader in READERS}
-        yield Compared(
-            method=task.method,
-            parameter=task.parameter,
-            knows_truth=task.knows_truth,
-            size=mean(np.asarray(changed, dtype=np.float64).ravel()),
-            accuracy={reader: accuracy(ratings.values_test, values) for reader, values in read.items()},
-        )
-
-
-class _Task(NamedTuple):
-    """One defence to try, not tried yet."""
-
-    method: str
-    parameter: str
-    make: Callable[[], Any]
-    knows_truth: bool = False
-
-
-def _tasks(guarded: Guarded) -> list[_Task]:
-    known, records, seed = guarded.known, guarded.ratings.people_test, guarded.settings.seed
-    tasks = []
-    for knows in (True, False):
-        for n in _ADDED:
-            tasks += _additions(guarded, n, knows)
-    for slack in _SLACKS:
-        rng = child_generator(seed, f"guard qpm {slack}")
-        tasks.append(_Task("qpm", f"slack {slack:g}", partial(qpm, records, known, slack=slack, rng=rng)))
-    for epsilon in _EPSILONS:
-        rng = child_generator(seed, f"guard local dp {epsilon}")
-        make = partial(local_dp, records, epsilon=epsilon, rng=rng)
-        tasks.append(_Task("local_dp", f"epsilon {epsilon:g} an entry", make))
-    return tasks
-
-
-def _additions(guarded: Guarded, n: int, knows_truth: bool) -> list[_Task]:
-    """Return BlurMe and ChiSquare with n items, told the truth or what logistic regression takes for it."""
-    records, known = guarded.ratings.people_test, guarded.known
-    logistic = guarded.classifier("logistic")
-    value = guarded.ratings.values_test if knows_truth else logistic.predict(records).astype(np.int64)
-    makes = {
-        "blurme": partial(blurme, records, value, known, logistic, n_added=n),
-        "chisquare": partial(chisquare, records, value, known, n_added=n),
-    }
-    return [_Task(name, f"{n} added", make, knows_truth) for name, make in makes.items()]
