@@ -19,6 +19,7 @@ import numpy.typing as npt
 from core.attriguard.allocation import allocate, expected_size
 from core.attriguard.attackers import ADAPTIVE, Fitted, NoiseSeen
 from core.attriguard.records import Floats, Ints, Noise, Report
+from core.errors import InputError
 from core.estimates import Estimate, accuracy, mean, mean_rate
 from core.serialize import Result
 
@@ -181,27 +182,22 @@ class Guard:
     """A defender with the noise of the people to protect, and the attackers tried on it, on ratings or a table."""
 
     unit: ClassVar[str]
+    entry: ClassVar[str]
+    """What entries of a record are called when they change, and what one is."""
     search_steps: ClassVar[int] = 0
     """Steps of `expose` each search for noise counts as; 0 where it is over when the guard is made."""
 
     people: Any
     """A `core.datasets.Ratings`, or a `core.attriguard.table_people.TablePeople`."""
+    sets: tuple[Any, Any, Ints]
+    """Records of the known and of the protected people, (n, d) and (u, d), and the protected people's values."""
+    names: tuple[str, ...]
+    """Of the entries of a record."""
     target: Floats
-
-    @property
-    def attackers(self) -> tuple[str, ...]:
-        """Keys of `ATTACKER_TITLES`, in the order they are tried."""
-        raise NotImplementedError
-
-    @property
-    def trained_at(self) -> tuple[float, ...]:
-        """Budgets of the noise that adversarial attackers are trained against."""
-        raise NotImplementedError
-
-    @property
-    def sets(self) -> tuple[Any, Any, Ints]:
-        """Records of the known and of the protected people, (n, d) and (u, d), and the protected people's values."""
-        raise NotImplementedError
+    attackers: tuple[str, ...]
+    """Keys of `ATTACKER_TITLES`, in the order they are tried."""
+    trained_at: tuple[float, ...]
+    """Budgets of the noise that adversarial attackers are trained against."""
 
     def search(self, report: Report | None = None, *, known: bool = False) -> Noise:
         """Return the noise of the people to protect, or of those attackers know (`known`), searched for once.
@@ -252,6 +248,30 @@ class Guard:
             n_entries=known.shape[1],
         )
 
+    def card(self, person: int) -> pandas.DataFrame:
+        """Return what the noise changes in one protected person's record, a row an entry: as it is, and by value.
+
+        What is changed for most values comes first; where a value's noise changes nothing, the cell is empty.
+        """
+        import pandas as pd
+
+        noise = self.search()
+        u, m = noise.size.shape
+        if isinstance(person, bool) or not isinstance(person, (int, np.integer)) or not 0 <= person < u:
+            raise InputError(f"The person must be one of 0 to {u - 1}, got {person!r}.")
+        before, after = _dense(self.sets[1][[person]])[0], _dense(noise.noisy[person * m : (person + 1) * m])
+        often = (after != before).sum(axis=0)
+        changed = [int(j) for j in np.argsort(-often, kind="stable") if often[j]]
+        cells = {self.entry: [self.names[j] for j in changed]}
+        cells["without noise"] = [self.cell(j, before[j]) for j in changed]
+        for value, record in zip(self.people.values, after, strict=True):
+            cells[value] = [self.cell(j, record[j]) if record[j] != before[j] else "" for j in changed]
+        return pd.DataFrame(cells)
+
+    def cell(self, column: int, value: float) -> str:
+        """Return how an entry reads."""
+        return f"{value:g}" if value else "–"
+
     @property
     def steps(self) -> int:
         """Number of steps of `expose`: those of the searches for noise, and every attacker fitted."""
@@ -290,6 +310,10 @@ class Guard:
                 done += 1
                 tell()
                 yield exposure
+
+
+def _dense(records: Any) -> Floats:
+    return np.asarray(records.toarray() if hasattr(records, "toarray") else records)
 
 
 def attackers_fitted(attackers: Sequence[str], trained_at: Sequence[float]) -> int:

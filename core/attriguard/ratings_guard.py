@@ -31,7 +31,7 @@ from core.attriguard.attackers import (
 )
 from core.attriguard.exposure import Guard
 from core.attriguard.panda import representatives
-from core.attriguard.records import Ints, Noise, Report
+from core.attriguard.records import Noise, Report
 from core.attriguard.settings import GuardSettings
 from core.datasets.ratings import Ratings
 from core.estimates import Estimate, mean, mean_rate
@@ -43,31 +43,19 @@ from core.validation import choice
 class Guarded(Guard):
     """One defender and the attackers on one set of ratings; everything is fitted when it is first asked for, once."""
 
-    unit = "ratings"
+    unit, entry = "ratings", "item"
     search_steps = 10
 
     def __init__(self, ratings: Ratings, settings: GuardSettings) -> None:
         self.people = self.ratings = ratings
         self.settings = settings
+        self.attackers, self.trained_at = settings.attackers, settings.trained_at
+        self.sets = ratings.people_train, ratings.people_test, ratings.values_test
+        self.names = ratings.items
         self.known = Known(records=ratings.people_train, values=ratings.values_train, n_values=len(ratings.values))
         self.target = target_distribution(settings.target, ratings.shares, settings.given)
         self._classifiers: dict[str, Any] = {}
         self._noise: dict[bool, Noise] = {}
-
-    @property
-    def attackers(self) -> tuple[str, ...]:
-        """Those of the settings."""
-        return self.settings.attackers
-
-    @property
-    def trained_at(self) -> tuple[float, ...]:
-        """Those of the settings."""
-        return self.settings.trained_at
-
-    @property
-    def sets(self) -> tuple[Any, Any, Ints]:
-        """Ratings of the known and of the protected people, and the protected people's values."""
-        return self.ratings.people_train, self.ratings.people_test, self.ratings.values_test
 
     def classifier(self, kind: str) -> Any:
         """Return the fitted classifier of a kind: those of `DEFENDERS`, and "forest"."""

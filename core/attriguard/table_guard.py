@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +24,6 @@ from core.attriguard.records import Floats, Ints, Noise, Report, concentration
 from core.attriguard.settings import TableSettings
 from core.attriguard.table_people import (
     Column,
-    PairRule,
-    PairRules,
     Plausibility,
     TablePeople,
     audit_people,
@@ -36,16 +33,11 @@ from core.attriguard.table_people import (
     pair_rules,
     table_columns,
 )
-from core.attriguard.table_search import Defender, Moves, fit_defender, table_moves, table_representatives
+from core.attriguard.table_search import fit_defender, table_moves, table_representatives
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.errors import InputError
 from core.seeds import child_generator, child_seed
-from core.serialize import Result
 from core.validation import choice
-
-if TYPE_CHECKING:
-    import pandas
 
 LEARNERS = ("logistic", "forest", "boosting", "network")
 """Defense-unaware attackers."""
@@ -121,39 +113,28 @@ TABLE_ATTACKERS = (*LEARNERS, "dropping", *_ADVERSARIAL)
 """Who attacks a table, in this order."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TableGuard(Guard, Result):
-    """The defender and the attackers on one table."""
+class TableGuard(Guard):
+    """The defender and the attackers on one table; InputError if a setting names an unknown column or value.
 
-    people: TablePeople
-    settings: TableSettings
-    columns: tuple[Column, ...]
-    found_rules: tuple[PairRule, ...] = field(repr=False)
-    """Pairs that never occur together among the known people, in force or not."""
-    rules: PairRules = field(repr=False)
-    """The rules in force."""
-    defender: Defender = field(repr=False)
-    moves: Moves = field(repr=False)
-    noise: Noise = field(repr=False)
-    """Of the protected people."""
-    target: Floats
+    `found_rules` are the pairs that never occur together among the known people, in force or not; `rules` those in
+    force; `noise` is that of the protected people.
+    """
 
-    unit = "columns"
+    unit, entry = "columns", "column"
 
-    @property
-    def attackers(self) -> tuple[str, ...]:
-        """All there are on tables."""
-        return TABLE_ATTACKERS
-
-    @property
-    def trained_at(self) -> tuple[float, ...]:
-        """Those of the settings."""
-        return self.settings.trained_budgets
-
-    @property
-    def sets(self) -> tuple[Floats, Floats, Ints]:
-        """Records of the known and of the protected people, and the protected people's values."""
-        return self.people.known, self.people.public, self.people.truth
+    def __init__(self, people: TablePeople, settings: TableSettings | None = None) -> None:
+        chosen = TableSettings() if settings is None else settings
+        self.people, self.settings = people, chosen
+        self.attackers, self.trained_at = TABLE_ATTACKERS, chosen.trained_budgets
+        self.sets, self.names = (people.known, people.public, people.truth), people.names
+        self.target = target_distribution(chosen.target, people.shares, chosen.given)
+        self.columns = table_columns(people, frozen=chosen.frozen, share=chosen.domain_share)
+        self.found_rules = find_rules(people.known, self.columns, least_expected=chosen.least_expected)
+        rules = pair_rules(self.columns, self.found_rules, added=chosen.added, removed=chosen.removed)
+        self.rules = rules if chosen.rules else pair_rules(self.columns)
+        self.defender = fit_defender(people.known, people.known_truth, self.columns, kind=chosen.defender)
+        self.moves = table_moves(self.columns, self.defender, self.rules)
+        self.noise = self.noise_of(people.public)
 
     def search(self, report: Report | None = None, *, known: bool = False) -> Noise:
         """Return the noise of the protected people, or of those an attacker trains with."""
@@ -195,51 +176,11 @@ class TableGuard(Guard, Result):
         """How plausible the changed records are."""
         return judge_plausibility(self.people, self.noise, self.columns)
 
-    def card(self, person: int) -> pandas.DataFrame:
-        """Return what the noise changes in one protected person's record, a row a column: as it is, and by value."""
-        import pandas as pd
-
-        u, m = self.noise.size.shape
-        if isinstance(person, bool) or not isinstance(person, (int, np.integer)) or not 0 <= person < u:
-            raise InputError(f"The person must be one of 0 to {u - 1}, got {person!r}.")
-        before, after = self.people.public[person], self.noise.noisy[person * m : (person + 1) * m]
-        changed = np.flatnonzero((after != before).any(axis=0))
-
-        def cells(record: Floats) -> list[str]:
-            return [self.columns[j].text(record[j]) for j in changed]
-
-        named = {"column": [self.people.names[j] for j in changed], "without noise": cells(before)}
-        values = zip(self.people.values, after, strict=True)
-        return pd.DataFrame(named | {f"to be read as {value}": cells(record) for value, record in values})
-
-
-def guard_table(people: TablePeople, settings: TableSettings | None = None) -> TableGuard:
-    """Set AttriGuard up: describe the columns, find the rules, fit the classifier, find the noise.
-
-    Raises InputError if a setting names an unknown column or value, or nothing is left that may change.
-    """
-    chosen = TableSettings() if settings is None else settings
-    target = target_distribution(chosen.target, people.shares, chosen.given)
-    columns = table_columns(people, frozen=chosen.frozen, share=chosen.domain_share)
-    found = find_rules(people.known, columns, least_expected=chosen.least_expected)
-    rules = pair_rules(columns, found, added=chosen.added, removed=chosen.removed)
-    rules = rules if chosen.rules else pair_rules(columns)
-    defender = fit_defender(people.known, people.known_truth, columns, kind=chosen.defender)
-    moves = table_moves(columns, defender, rules)
-    noise = table_representatives(people.public, defender, moves, rules, margin=chosen.margin)
-    return TableGuard(
-        people=people,
-        settings=chosen,
-        columns=columns,
-        found_rules=found,
-        rules=rules,
-        defender=defender,
-        moves=moves,
-        noise=noise,
-        target=target,
-    )
+    def cell(self, column: int, value: float) -> str:
+        """Return how a value of a column reads."""
+        return self.columns[column].text(value)
 
 
 def table_guard(dataset: AuditDataset, config: AuditConfig, settings: TableSettings | None = None) -> TableGuard:
     """Set AttriGuard up for an audit: known are the records its adversary knows, protected the test records."""
-    return guard_table(audit_people(config, dataset), settings)
+    return TableGuard(audit_people(config, dataset), settings)

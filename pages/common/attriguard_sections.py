@@ -143,7 +143,7 @@ def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     ]
     found = findings.person(exposure, person, budget)
     drawn = draw_mechanism(rows, shell.palette(), unit=exposure.unit)
-    table = grown.guard.card(person) if exposure.unit == "columns" else _changed_ratings(grown, person)
+    table = grown.guard.card(person)
     with left:
         _whisper(found)
         if len(exposure.values) <= _SIDE_BY_SIDE:
@@ -159,23 +159,6 @@ def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     panels.numbers({"Record": table, "Noise": drawn.table}, key="guard-person")
 
 
-def _changed_ratings(grown: Grown, person: int) -> pandas.DataFrame:
-    """Return the ratings that some noise changes, a row an item; empty is no rating."""
-    import pandas as pd
-
-    guard, values = grown.guard, grown.exposure.values
-    m = len(values)
-    before = guard.ratings.people_test[[person]].toarray()[0]
-    after = guard.noise.noisy[person * m : (person + 1) * m].toarray()
-    changed = np.flatnonzero((after != before).any(axis=0))
-    often = (after != before)[:, changed].sum(axis=0)
-    changed = changed[np.argsort(-often, kind="stable")]
-    cells = {"item": [guard.ratings.items[j] for j in changed], "now": [_stars(before[j]) for j in changed]}
-    for i, value in enumerate(values):
-        cells[value] = [_stars(after[i, j]) if after[i, j] != before[j] else "" for j in changed]
-    return pd.DataFrame(cells)
-
-
 def _by_value(card: pandas.DataFrame) -> pandas.DataFrame:
     """Return a card of many values with a row a value: what changes for it, and how."""
     import pandas as pd
@@ -183,15 +166,9 @@ def _by_value(card: pandas.DataFrame) -> pandas.DataFrame:
     entry, now, *values = card.columns
     cells = {value: zip(card[entry], card[now], card[value], strict=True) for value in values}
     told = [
-        ", ".join(f"{name}: {before} → {after}" for name, before, after in rows if after not in ("", before))
-        for rows in cells.values()
+        ", ".join(f"{name}: {before} → {after}" for name, before, after in rows if after) for rows in cells.values()
     ]
-    named = [str(value).removeprefix("to be read as ") for value in values]
-    return pd.DataFrame({"to be read as": named, "what changes": [words or "nothing" for words in told]})
-
-
-def _stars(rating: float) -> str:
-    return f"{rating:g}" if rating else "–"
+    return pd.DataFrame({"target value": values, "what changes": [words or "nothing" for words in told]})
 
 
 def _where_section(work: DefenceStudy, grown: Grown, budget: float) -> None:

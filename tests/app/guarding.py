@@ -102,7 +102,7 @@ def few_attackers(monkeypatch: pytest.MonkeyPatch) -> Gate:
     made = Gate()
     monkeypatch.setattr(controls, "GuardSettings", FEW)
     monkeypatch.setattr(controls, "TableSettings", FEW_OF_TABLES)
-    monkeypatch.setattr(TableGuard, "expose", made.studies)
+    monkeypatch.setattr(TableGuard, "expose", lambda guard: made.studies(guard))
     monkeypatch.setattr(
         core.attriguard,
         "table_guard",

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from core.attriguard import Exposure, TableGuard, TableSettings, UtilityPoint, utility_of
-from core.attriguard.table_guard import guard_table
 from core.attriguard.table_people import people_of
 from core.datasets import AuditDataset, build_dataset, load
 from tests.table_people import broken
@@ -50,7 +49,7 @@ def study(guard: TableGuard) -> Exposure:
 
 
 def guarded(data: AuditDataset, settings: TableSettings) -> TableGuard:
-    return guard_table(people_of(data, np.arange(KNOWN), np.arange(KNOWN, EVERYBODY)), settings)
+    return TableGuard(people_of(data, np.arange(KNOWN), np.arange(KNOWN, EVERYBODY)), settings)
 
 
 def accuracies(study: Exposure, attacker: str) -> list[float]:
