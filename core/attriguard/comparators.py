@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -231,20 +231,10 @@ _ADDED = (1, 3, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared(Result):
-    """One defence with one parameter.
+    """One defence (`COMPARATOR_TITLES`) with one parameter, in words.
 
-    Attributes
-    ----------
-    method : str
-        A key of `core.attriguard.comparators.COMPARATOR_TITLES`.
-    parameter : str
-        What it was set to, in words.
-    knows_truth : bool
-        Whether it was told everybody's true value; BlurMe and ChiSquare ask for it.
-    size : Estimate
-        Ratings changed per person.
-    accuracy : dict of str to Estimate
-        Share of people whose value is named, by attacker (logistic, forest, network).
+    `knows_truth` says whether it was told everybody's true value, which BlurMe and ChiSquare ask for; `size` are the
+    ratings changed per person, `accuracy` is by attacker (`READERS`).
     """
 
     method: str
@@ -255,63 +245,41 @@ class Compared(Result):
 
 
 def comparison(guarded: Guarded, report: Report | None = None) -> Iterator[Compared]:
-    """Yield every other defence at some of its settings.
+    """Yield every other defence at some of its settings, read by the attackers who learned from the clean ratings.
 
-    Parameters
-    ----------
-    guarded : Guarded
-        The people, and the attackers who learned from the clean ratings.
-    report : callable, optional
-        Called with (defences done, defences in all); may raise `core.errors.Cancelled`.
+    The report is called with (defences done, defences in all); it may raise `core.errors.Cancelled`.
     """
-    tasks, ratings = _tasks(guarded), guarded.ratings
-    for done, task in enumerate(tasks):
+    defences, records, truth = _defences(guarded), guarded.ratings.people_test, guarded.ratings.values_test
+    for done, (method, parameter, knows_truth, make) in enumerate(defences):
         if report is not None:
-            report(done, len(tasks))
-        noisy = task.make()
-        changed = (noisy != ratings.people_test).sum(axis=1)
+            report(done, len(defences))
+        noisy = make()
+        changed = (noisy != records).sum(axis=1)
         read = {reader: guarded.reader(reader).predict(noisy) for reader in READERS}
         yield Compared(
-            method=task.method,
-            parameter=task.parameter,
-            knows_truth=task.knows_truth,
+            method=method,
+            parameter=parameter,
+            knows_truth=knows_truth,
             size=mean(np.asarray(changed, dtype=np.float64).ravel()),
-            accuracy={reader: accuracy(ratings.values_test, values) for reader, values in read.items()},
+            accuracy={reader: accuracy(truth, values) for reader, values in read.items()},
         )
 
 
-class _Task(NamedTuple):
-    """One defence to try, not tried yet."""
-
-    method: str
-    parameter: str
-    make: Callable[[], Any]
-    knows_truth: bool = False
-
-
-def _tasks(guarded: Guarded) -> list[_Task]:
+def _defences(guarded: Guarded) -> list[tuple[str, str, bool, Callable[[], Any]]]:
+    """Return method, parameter, whether it knows the truth, and what makes the noisy records, of each defence."""
     known, records, seed = guarded.known, guarded.ratings.people_test, guarded.settings.seed
-    tasks = []
+    logistic = guarded.classifier("logistic")
+    made: list[tuple[str, str, bool, Callable[[], Any]]] = []
     for knows in (True, False):
+        value = guarded.ratings.values_test if knows else logistic.predict(records).astype(np.int64)
         for n in _ADDED:
-            tasks += _additions(guarded, n, knows)
+            made.append(("blurme", f"{n} added", knows, partial(blurme, records, value, known, logistic, n_added=n)))
+            made.append(("chisquare", f"{n} added", knows, partial(chisquare, records, value, known, n_added=n)))
     for slack in _SLACKS:
         rng = child_generator(seed, f"guard qpm {slack}")
-        tasks.append(_Task("qpm", f"slack {slack:g}", partial(qpm, records, known, slack=slack, rng=rng)))
+        made.append(("qpm", f"slack {slack:g}", False, partial(qpm, records, known, slack=slack, rng=rng)))
     for epsilon in _EPSILONS:
         rng = child_generator(seed, f"guard local dp {epsilon}")
         make = partial(local_dp, records, epsilon=epsilon, rng=rng)
-        tasks.append(_Task("local_dp", f"epsilon {epsilon:g} an entry", make))
-    return tasks
-
-
-def _additions(guarded: Guarded, n: int, knows_truth: bool) -> list[_Task]:
-    """Return BlurMe and ChiSquare with n items, told the truth or what logistic regression takes for it."""
-    records, known = guarded.ratings.people_test, guarded.known
-    logistic = guarded.classifier("logistic")
-    value = guarded.ratings.values_test if knows_truth else logistic.predict(records).astype(np.int64)
-    makes = {
-        "blurme": partial(blurme, records, value, known, logistic, n_added=n),
-        "chisquare": partial(chisquare, records, value, known, n_added=n),
-    }
-    return [_Task(name, f"{n} added", make, knows_truth) for name, make in makes.items()]
+        made.append(("local_dp", f"epsilon {epsilon:g} an entry", False, make))
+    return made

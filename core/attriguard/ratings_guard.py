@@ -139,16 +139,9 @@ READERS = ("logistic", "forest", "network")
 class Transfer(Result):
     """Shares of noisy records that are read as the defender wants.
 
-    Attributes
-    ----------
-    makers : tuple of str
-        Keys of `MAKERS`: what the noise was made against.
-    attackers : tuple of str
-        Keys of `core.attriguard.ATTACKER_TITLES`: who reads the noisy records.
-    share : dict of (maker, attacker) to Estimate
-        Share read as the wanted value, over people and all values but the one the defender reads anyway.
-    size : dict of maker to Estimate
-        Ratings changed by the same noises, on average over people of their means.
+    `makers` are keys of `MAKERS`, what the noise was made against; `attackers` of `ATTACKER_TITLES`, who reads the
+    noisy records. `share` is by (maker, attacker), over people and all values but the one the defender reads anyway;
+    `size` the ratings changed by the same noises, on average over people of their means.
     """
 
     makers: tuple[str, ...]
@@ -162,21 +155,8 @@ def transfer(
 ) -> Transfer:
     """Show every maker's noise to logistic regression, a forest and a network.
 
-    Parameters
-    ----------
-    guarded : Guarded
-        Whose policy, classifiers and people are used; her own defender and margin are not.
-    makers : tuple of str
-        Keys of `MAKERS`.
-    people : int
-        Most people taken, drawn with the settings' seed.
-    report : callable, optional
-        Called with (makers done, makers in all); may raise `core.errors.Cancelled`.
-
-    Raises
-    ------
-    InputError
-        If a maker is none of `MAKERS`.
+    Policy, classifiers and people are the guard's, of whom so many are drawn at most; its own defender and margin are
+    not used. The report is called with (makers done, makers in all). InputError if a maker is none of `MAKERS`.
     """
     for maker in makers:
         choice(maker, MAKERS, name="makers")

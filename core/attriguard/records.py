@@ -145,16 +145,9 @@ def _changed_rows(records: Any, people: Ints, changes: Changes) -> Any:
 class NoisyRecords(Result):
     """Records changed until the defender's classifier reads one value each.
 
-    Attributes
-    ----------
-    noisy : array or sparse matrix of shape (u, d)
-        Like the public records; a record for which nothing was found is as it was.
-    size : ndarray of shape (u,), int64
-        Number of entries changed; 0 where nothing was found or nothing was needed.
-    found : ndarray of shape (u,), bool
-        Whether the classifier, asked again, reads the wanted value off the noisy record.
-    fallback : ndarray of shape (u,), bool, or None
-        Where the policy left no solution and any entry was allowed to change instead.
+    `noisy`, (u, d), is like the public records; a record for which nothing was found is as it was. `size`, (u,), are
+    the entries changed; `found` says whether the classifier, asked again, reads the wanted value; `fallback` where the
+    policy left no solution and any entry was allowed to change instead.
     """
 
     noisy: Any = field(repr=False)
@@ -167,19 +160,9 @@ class NoisyRecords(Result):
 class Noise(Result):
     """The representative noise of u people for each of m values (Jia and Gong 2018, section 4.2).
 
-    Attributes
-    ----------
-    noisy : array or sparse matrix of shape (u * m, d)
-        Row k * m + i is person k's record with the noise for value i. It is the clean record where i is what the
-        classifier reads anyway, and where no noise for i was found.
-    size : ndarray of shape (u, m), int64
-        Number of entries (ratings, columns) changed.
-    found : ndarray of shape (u, m), bool
-        Whether the classifier reads value i off row k * m + i.
-    predicted : ndarray of shape (u,), int64
-        What the classifier reads off the clean records; found, with size 0.
-    fallback : ndarray of shape (u, m), bool, or None
-        Where the policy left no solution and any entry was allowed to change instead.
+    Row k * m + i of `noisy`, (u * m, d), is person k's record with the noise for value i: the clean record where i is
+    what the classifier reads anyway (`predicted`, (u,)), and where no noise for i was found. `size`, `found` and
+    `fallback`, (u, m), are as of `NoisyRecords`.
     """
 
     noisy: Any = field(repr=False)
@@ -199,16 +182,8 @@ class Concentration(Result):
     """How few entries carry how much of the expected noise.
 
     Minimum noise goes where the classifier looks: to the entries that tell the values apart best. Whoever leaves those
-    out loses most of the noise with them (see `core.attriguard.attackers`).
-
-    Attributes
-    ----------
-    entries : ndarray of shape (k,), int
-        The entries that carry noise, by their places in a record, the most used first.
-    share : ndarray of shape (k,), in [0, 1]
-        Share of all expected changes each of them carries; their sum is 1.
-    n_entries : int
-        d, number of entries a record has.
+    out loses most of the noise with them (see `core.attriguard.attackers`). `entries` are the places of those that
+    carry noise, the most used first; `share` the share of all expected changes each carries; a record has `n_entries`.
     """
 
     entries: npt.NDArray[np.intp] = field(repr=False)
@@ -222,17 +197,7 @@ class Concentration(Result):
 
 
 def concentration(records: Any, noise: Noise, mechanism: Floats) -> Concentration:
-    """Return how much of the expected noise each entry carries.
-
-    Parameters
-    ----------
-    records : array or csr matrix of shape (u, d)
-        The clean records.
-    noise : Noise
-        Their representative noise.
-    mechanism : ndarray of shape (u, m)
-        How often each noise is used.
-    """
+    """Return how much of the expected noise of clean records (u, d) each entry carries under a mechanism (u, m)."""
     changes = changes_per_entry(records, noise, mechanism)
     order = np.argsort(-changes, kind="stable")
     order = order[changes[order] > 0]
