@@ -188,9 +188,8 @@ def _carried(grown: Grown) -> tuple[list[str], Any]:
     from core.attriguard import concentration
 
     exposure, guard = grown.exposure, grown.guard
-    names = guard.people.names if exposure.unit == "columns" else guard.people.items
     carried = concentration(guard.sets[1], guard.noise, exposure.mechanism(float(exposure.size.max())))
-    return [names[place] for place in carried.entries], carried
+    return [guard.names[place] for place in carried.entries], carried
 
 
 _POINTS = 20

@@ -74,7 +74,7 @@ def test_ratings(dashboard: Dashboard, gate: Gate, changes: dict[str, Any]):
     choose(dashboard, guard_data="invented", **{keys[name]: value for name, value in changes.items()})
     study = study_of_ratings(**changes)
     if changes.get("defender") == "network":
-        assert "Network: " in dashboard.finding
+        assert "Network: " in told(dashboard)
     else:
         choose(dashboard, guard_budget=1.5)
         assert_tells(dashboard, study, 1.5)
@@ -170,7 +170,7 @@ def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
             assert f"Person, 1 to {people_}" in [w.label for w in dashboard.test.number_input]
             choose(dashboard, guard_person=80)  # who rated nothing
             assert "Inferred as" in told(dashboard)
-    assert "of noise against logistic regression fools a network" in words["transfer"]
+    assert "of the noise against logistic regression fools a network" in words["transfer"]
     assert "of the 10 items recommended are right" in words["cost"]
     for budget in (0.0, 1.5):  # other defences are compared at the slider's budget
         choose(dashboard, guard_budget=budget)

@@ -17,7 +17,7 @@ TITLE = "AttriGuard"
 
 def opened(view: View) -> str:
     """Wait until the page has its finding and its first charts."""
-    finding = view.found("a noise-trained attacker")
+    finding = view.found("an attacker who ignores it")
     view.painted(2, or_more=True)
     return finding
 
@@ -70,7 +70,7 @@ def upload(view: View, name: str, content: bytes) -> None:
 
 def test_a_cold_deep_link_then_the_slider(look: Open):
     view = look("attriguard")
-    assert "columns changed per person, logistic regression infers the sex" in opened(view)
+    assert "AttriGuard fools an attacker who ignores it" in opened(view)
     finished(view)
     view.until(lambda: attackers(view) == 7, "all attackers")
     view.until(lambda: budget(view) == 0.25, "the marker at 0.25")
@@ -78,17 +78,17 @@ def test_a_cold_deep_link_then_the_slider(look: Open):
     slider.focus()
     slider.press("ArrowRight")
     view.until(lambda: abs(budget(view) - 0.26) < 1e-9, "the marker at 0.26")
-    view.found("With up to 0.26 columns")
+    view.until(told(view, "Budget β = 0.26 changed columns"), "the budget of 0.26")
     label = view.keyed("guard_chart").locator("[aria-label*='At 0.26']")
     expect(label.first).to_be_visible()
     slider.press("Home")
     view.until(lambda: budget(view) == 0, "the marker at 0")
     view.found("Without noise")
-    pick(view, "further_guard_table", "What it costs")
+    pick(view, "further_guard_table", "Utility loss")
     view.until(told(view, "AttriGuard is no fairness method"), "the sentence on fairness")
     slider.focus()
     slider.press("End")
-    view.found("With up to 0.5 columns")
+    view.until(told(view, "Budget β = 0.5 changed columns"), "the budget of 0.5")
     view.until(lambda: view.points("cost_accuracy_chart")[0]["x"] == [0.5], "the costs at the slider's end")
     view.in_order()
 
@@ -96,8 +96,8 @@ def test_a_cold_deep_link_then_the_slider(look: Open):
 def test_attackers_are_stopped_and_go_on(look: Open):
     view = look("attriguard")
     opened(view)
-    view.choose("guard_data", "Invented ratings")
-    view.found("logistic regression infers the city of")
+    view.choose("guard_data", "Synthetic ratings")
+    view.until(told(view, "inferring the city"), "the finding on ratings")
     cancel, ended = view.keyed("cancel_attackers"), view.keyed("start_attackers")
     cancel.get_by_role("button").click()
     expect(ended).to_be_visible(timeout=PATIENT)
@@ -120,12 +120,12 @@ def test_ratings_of_ones_own(look: Open):
     opened(view)
     view.choose("guard_data", "My ratings")
     upload(view, "films.csv", films())
-    view.found("infers the town of")
+    view.until(told(view, "inferring the town"), "the finding")
     finished(view)
     upload(view, "films.csv", b"user,item\n1,2\n")
     expect(view.warnings).to_have_count(1)
-    view.found("infers the town of")  # what was computed is still there
-    expect(view.page.get_by_text("naming “*Up*” for everybody")).to_be_visible()
+    view.until(told(view, "inferring the town"), "the finding")  # what was computed is still there
+    expect(view.page.get_by_text("always “*Up*”")).to_be_visible()
     assert not any("town" in part for part in view.page.url.split("?"))
     view.in_order()
 
@@ -135,7 +135,7 @@ def test_a_narrow_screen_in_the_dark(look: Open):
     view.open("attriguard")
     opened(view)
     finished(view)
-    for section in ("Which noise fools whom", "Where the noise sits", "What it costs", "What may change", "One person"):
+    for section in ("Transferability", "Noise concentration", "Utility loss", "Allowed changes", "One person"):
         pick(view, "further_guard_table", section)
         view.idle()
         view.painted(2, or_more=True)

@@ -20,7 +20,6 @@ from core.attriguard import (
     comparison,
     transfer,
 )
-from core.attriguard.attackers import Known
 from core.datasets import build_ratings
 from core.errors import Cancelled, InputError
 from core.estimates import mean
@@ -78,12 +77,6 @@ def test_the_same_attacker_reads_what_the_defender_wants():
     assert (logistic.noisy == np.arange(4))[whole().found].all()
 
 
-def test_guesses_of_clean_records_are_the_clean_guess():
-    for guess in whole().guesses:
-        untouched = whole().size == 0
-        assert (guess.noisy == guess.clean[:, None])[untouched].all()
-
-
 def test_same_seed_same_study_another_seed_another():
     names = ("network", "adversarial")
     one, again, other = (few(replace(SETTINGS, seed=seed), attackers=names) for seed in (1, 1, 2))
@@ -135,18 +128,6 @@ def _blurme_read_by(own: Guarded) -> float:
     return float(own.classifier("logistic_smooth").score(noisy, truth))
 
 
-def test_the_study_stops_when_told():
-    def stop(done: int, total: int) -> None:
-        if done == 11:
-            raise Cancelled("Stopped.")
-
-    kept = []
-    with pytest.raises(Cancelled):
-        for study in Guarded(SAMPLE, SETTINGS).expose(stop):
-            kept.append(study)
-    assert [study.attackers for study in kept] == [()]
-
-
 @pytest.mark.parametrize("defender", DEFENDERS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_defender_and_policy(defender: str, policy: str):
@@ -169,33 +150,17 @@ def test_targets():
     assert study.target == pytest.approx(given) and study.mechanism(60.0) == pytest.approx(np.tile(given, (100, 1)))
 
 
-BAD = [
-    ({"policy": "magic"}, "policy must be one of modify_exist"),
-    ({"defender": "magic"}, "defender must be one of logistic"),
-    ({"target": "magic"}, "target must be one of uniform"),
-    ({"margin": -1.0}, "margin must be at least 0, got -1.0"),
-    ({"margin": float("nan")}, "margin must be at least 0, got nan"),
-    ({"margin": "x"}, "margin must be a number, got 'x'"),
-    ({"margin": None}, "margin must be a number, got None"),
-    ({"trained_at": ("a",)}, "trained_at must be a list of finite numbers, got 'a'"),
-    ({"given": (0.5, 0.5)}, "given shares must come with the target given, got the target train_shares"),
-    ({"attackers": ("magic",)}, "attackers must be some of logistic"),
-    ({"trained_at": (1.0, -1.0)}, "trained_at must be at least 0, got -1.0"),
-    ({"trained_at": ()}, "trained_at must name a budget"),
-    ({"seed": -1}, "seed must be from 0 to 4,294,967,295, got -1"),
-]
-
-
-@pytest.mark.parametrize("setting, words", BAD, ids=[words for _, words in BAD])
-def test_a_bad_setting_is_one_sentence(setting: dict[str, object], words: str):
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"given": (0.5, 0.5)}, "given shares must come with the target given, got the target train_shares"),
+        ({"attackers": ("boosting",)}, "attackers must be some of logistic"),
+        ({"trained_at": ()}, "trained_at must name a budget"),
+    ],
+)
+def test_settings_that_contradict_each_other(setting: dict[str, object], words: str):
     with pytest.raises(InputError, match=words):
         GuardSettings(**setting)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("given, words", [((0.5, 0.5), "one share a value, 4"), ((0.5, 0.6, 0, 0), "add up to 1")])
-def test_a_bad_target_is_one_sentence(given: tuple[float, ...], words: str):
-    with pytest.raises(InputError, match=words):
-        next(iter(Guarded(SAMPLE, GuardSettings(target="given", given=given)).expose()))
 
 
 @pytest.mark.parametrize("values", [2, 30])
@@ -238,8 +203,3 @@ def test_transfer_counts_every_person_once():
 def test_transfer_knows_its_makers():
     with pytest.raises(InputError, match="makers must be one of logistic, logistic_margin, network, got 'x'"):
         transfer(guarded(), makers=("x",))
-
-
-def test_known_people_are_what_the_ratings_say():
-    known = guarded().known
-    assert isinstance(known, Known) and known.n_values == 4 and known.records is SAMPLE.people_train

@@ -109,49 +109,6 @@ def test_targets(village: TablePeople, guard: TableGuard) -> None:
     assert given.mechanism(9.0)[0].tolist() == [0.5, 0.5, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("given", "told"),
-    [
-        ((0.5, 0.5), "one share a value, 3, got 2"),
-        ((), "one share a value, 3, got none"),
-        ((0.5, 0.6, -0.1), "at least 0, got -0.1"),
-        ((0.5, 0.5, float("nan")), "at least 0, got nan"),
-        ((0.5, 0.5, 0.5), "add up to 1, got 1.5"),
-    ],
-)
-def test_bad_shares(village: TablePeople, given: tuple[float, ...], told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        TableGuard(village, TableSettings(target="given", given=given))
-
-
-@pytest.mark.parametrize(
-    ("settings", "told"),
-    [
-        ({"defender": "forest"}, "defender must be one of"),
-        ({"target": "none"}, "target must be one of"),
-        ({"margin": -1.0}, "margin must be at least 0, got -1.0"),
-        ({"margin": float("nan")}, "margin must be at least 0, got nan"),
-        ({"margin": "x"}, "margin must be a number, got 'x'"),
-        ({"least_expected": "x"}, "least_expected must be a number, got 'x'"),
-        ({"domain_share": "x"}, "domain_share must be a number, got 'x'"),
-        ({"frozen": "c0"}, "frozen must be a list of texts, got 'c0'"),
-        ({"added": "c0"}, "added must be a list of lists, got 'c0'"),
-        ({"trained_budgets": 0.5}, "trained_budgets must be a list of finite numbers, got 0.5"),
-        ({"trained_budgets": ("a",)}, "trained_budgets must be a list of finite numbers, got 'a'"),
-        ({"least_expected": -1.0}, "least_expected must be at least 0"),
-        ({"frozen": ["c0"]}, "frozen must be a tuple, got a list"),
-        ({"domain_share": 1.5}, r"in \[0, 1\), got 1.5"),
-        ({"trained_budgets": ()}, "trained_budgets must name at least one, got an empty list"),
-        ({"trained_budgets": (0.1, -0.5)}, "at least 0, got -0.5"),
-        ({"trained_budgets": (float("inf"),)}, "at least 0, got inf"),
-        ({"seed": -1}, "seed must be"),
-    ],
-)
-def test_bad_settings(settings: dict[str, object], told: str) -> None:
-    with pytest.raises(InputError, match=told):
-        TableSettings(**settings)  # type: ignore[arg-type]
-
-
 @pytest.mark.parametrize("m", [2, 20])
 def test_the_fewest_and_the_most_values(m: int) -> None:
     village = people(m, n=900, u=12)
