@@ -1,4 +1,4 @@
-"""The study of a table grows attacker by attacker, from the audit's own splits."""
+"""The study of a table: the audit's own splits, its attackers, its seed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from core.attriguard import (
-    TABLE_ATTACKERS,
     Exposure,
     TableGuard,
     TableSettings,
@@ -33,14 +32,6 @@ def guard() -> TableGuard:
 @pytest.fixture(scope="module")
 def grown(guard: TableGuard) -> list[Exposure]:
     return [exposure for exposure in guard.expose() if exposure.guesses]
-
-
-def test_it_grows_by_one_set_of_guesses_a_time(guard: TableGuard, grown: list[Exposure]) -> None:
-    assert len(grown) == guard.steps == 5 + 2 * len(BUDGETS)
-    for i, study in enumerate(grown):
-        assert len(study.guesses) == i + 1
-        assert [g.attacker for g in study.guesses] == [g.attacker for g in grown[-1].guesses[: i + 1]]
-    assert set(grown[-1].attackers) == set(TABLE_ATTACKERS)
 
 
 def test_known_and_protected_people_are_the_audits(guard: TableGuard, grown: list[Exposure]) -> None:
@@ -81,12 +72,6 @@ def test_the_dropping_attacker_does_not_see_what_carries_the_noise(guard: TableG
     assert only.sum() > 100 and same[only].all()
 
 
-def test_each_budget_has_an_attacker_of_its_own(grown: list[Exposure]) -> None:
-    trained = [(g.attacker, g.trained_at) for g in grown[-1].guesses if g.trained_at is not None]
-    assert trained == [(name, b) for name in ("adversarial_logistic", "adversarial") for b in BUDGETS]
-    assert {p.trained_at for p in grown[-1].at(0.25) if p.attacker == "adversarial"} == {0.2}
-
-
 def test_the_seed_decides(guard: TableGuard, grown: list[Exposure]) -> None:
     data = samples.dataset(1600, leak=2.0, seed=1)
 
@@ -96,16 +81,6 @@ def test_the_seed_decides(guard: TableGuard, grown: list[Exposure]) -> None:
 
     np.testing.assert_array_equal(forest(SETTINGS.seed), grown[1].guesses[1].noisy)
     assert (forest(7) != grown[1].guesses[1].noisy).any()
-
-
-def test_progress_and_stopping(guard: TableGuard) -> None:
-    told: list[tuple[int, int]] = []
-    steps = guard.expose(lambda done, total: told.append((done, total)))
-    next(steps)
-    next(steps)
-    next(steps)
-    steps.close()
-    assert told == [(1, 9), (2, 9)]
 
 
 @pytest.mark.parametrize("learner", ["logistic", "forest", "boosting", "network"])
