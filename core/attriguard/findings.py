@@ -278,9 +278,9 @@ def guide(exposure: Exposure, defender: str) -> str:
     surrogate = attacker_label(surrogate_attacker(exposure, defender)).lower()
     return (
         f"For each person and each value of {attribute}, AttriGuard searches a small change that makes the surrogate "
-        f"classifier ({surrogate}) predict that value (phase I, greedy). It then draws one of these changes at random, "
-        f"so that predictions come close to the target distribution with at most β {unit} changed on average "
-        f"(phase II).\n\n**Who attacks.** {who.strip()} The dotted line is the baseline, always the most frequent "
+        f"classifier ({surrogate}) predict that value (phase I, greedy). It then draws one of these changes at random "
+        f"(phase II). Predictions so come close to the target distribution, with at most β {unit} changed on average."
+        f"\n\n**Who attacks.** {who.strip()} The dotted line is the baseline, always the most frequent "
         f"{attribute}.\n\n**How it is counted.** A point is the probability, over the draw of the noise, that the true "
         f"value is inferred, averaged over people in nobody's training data. One {unit[:-1]} changed counts 1, however "
         "far it moves. Intervals are over people; a single release scatters more, because each person's noise is one "
