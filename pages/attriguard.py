@@ -4,11 +4,12 @@ from pages.common import shell
 
 shell.guard()
 
+from dataclasses import replace
+
 import streamlit as st
 
 from pages.common import attriguard_controls as controls
 from pages.common import attriguard_sections as sections
-from pages.common import attriguard_words as words
 from pages.common import panels
 from pages.common.attriguard_study import DefenceStudy
 from pages.common.background import State, want
@@ -20,7 +21,7 @@ if st.session_state.get("guard_told_of") != controls.chosen():  # what was found
     st.session_state["guard_told_of"] = controls.chosen()
 who, defence = controls.defence()
 
-from core.attriguard import PUBLISHED_CURVE
+from core.attriguard import PUBLISHED_CURVE, findings
 from core.charts import draw_budget, draw_value_noise, value_noise
 
 colours = shell.palette()
@@ -31,64 +32,65 @@ opening = top.empty()  # no earlier, so that the finding does not blink whenever
 
 
 @st.fragment
-def told(running: bool) -> None:
+def curves_and_sizes(running: bool) -> None:
     """Draw everything that follows the budget."""
     grown = work.wait_for_first()
-    study, attribute = grown.study, shell.escape(grown.study.attribute)
-    budget = controls.budget(study)
+    exposure, attribute = grown.exposure, shell.escape(grown.exposure.attribute)
+    budget, defender = controls.budget(exposure), defence.settings.defender
     controls.follow(budget)
-    now = study.at(budget)
+    now = exposure.at(budget)
     of_paper = who.data == "google_play" and not defence.balanced
-    published = tuple(PUBLISHED_CURVE.items()) if of_paper else ()
+    state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
+    found = findings.headline(
+        exposure, now, defender=defender, balanced=defence.balanced, state=state, learning=grown.learning
+    )
     with opening:
-        state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
-        shell.finding(*words.finding(study, now, defence, state=state, learning=grown.learning))
+        told = (found.evidence, *found.caveats, found.so_what, found.to_do)
+        shell.finding(shell.escape(found.point), shell.escape(" ".join(filter(None, told))))
     left, right = st.columns([3, 2], gap="large")
     with left:
         curves = draw_budget(
             grown.curves,
             now,
-            words.floor(study, defence),
+            exposure.baseline(balanced=defence.balanced),
             colours,
-            last=controls.last_budget(study),
+            last=controls.last_budget(exposure),
             budget=budget,
-            unit=study.unit,
-            attribute=study.attribute,
+            unit=exposure.unit,
+            attribute=exposure.attribute,
             balanced=defence.balanced,
-            published=published,
-        )
-        measure = (
-            f"Balanced accuracy of inferring the {attribute}"
-            if defence.balanced
-            else f"Share of people whose {attribute} is inferred correctly"
+            published=tuple(PUBLISHED_CURVE.items()) if of_paper else (),
         )
         chart = panels.titled(
-            f"Who still knows the {attribute}?",
-            f"{measure}; grey: attackers who know nothing of the noise",
+            "Inference accuracy by noise budget",
+            f"{'Balanced accuracy' if defence.balanced else 'Accuracy'} of inferring the {attribute}; grey: "
+            "defense-unaware attackers, in colour: adaptive ones",
             curves,
             key="guard_chart",
         )
-        controls.budget_slider(study, budget)
+        controls.budget_slider(exposure, budget)
         work.watch(work.show_progress, drawn=grown)
     with right:
-        rows = value_noise(study, budget)
-        bars = draw_value_noise(rows, colours, unit=study.unit, attribute=study.attribute)
-        margin = f", by a margin of {defence.settings.margin:g}" if defence.settings.margin else ""
+        rows = value_noise(exposure, budget)
+        bars = draw_value_noise(rows, colours, unit=exposure.unit, attribute=exposure.attribute)
+        margin = f", with a margin of {defence.settings.margin:g}" if defence.settings.margin else ""
         drawn = panels.titled(
-            f"How much noise each {attribute} takes",
-            f"Mean number of {study.unit} changed until it is read{margin}",
+            "Perturbation size per target value",
+            f"Mean number of {exposure.unit} changed until it is inferred{margin}",
             bars,
             key="values_noise_chart",
         )
-        for sentence in filter(None, (words.missing(study), words.paper(now, published))):
-            st.caption(sentence)
+        needed = findings.noise_needed(exposure)
+        beside = [findings.beside_the_paper(exposure, budget)] if of_paper else []
+        for finding in (needed, *beside):
+            st.caption(shell.escape(" ".join((finding.point, finding.evidence, *finding.caveats))))
     left, right = st.columns(2, gap="large")
     with left:
-        panels.how_to_read(words.guide(study, defence))
+        panels.how_to_read(findings.guide(replace(exposure, attribute=attribute), defender))
     with right:
-        panels.numbers({"Named rightly by budget": chart.table, "Noise of each value": drawn.table}, key="attriguard")
+        panels.numbers({"Accuracy by noise budget": chart.table, "Perturbation size": drawn.table}, key="attriguard")
 
 
 controls.stand(None)
-told(busy)
+curves_and_sizes(busy)
 sections.draw(work)

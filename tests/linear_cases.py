@@ -54,7 +54,7 @@ def classifier_of(weights, offsets, *, multinomial: bool):
 
 
 @st.composite
-def cases(draw, *, values=(2, 3, 4, 7), steps=(1.0,), policies=POLICIES, margins=(0.0, 0.0, 0.5, 3.0)) -> Case:
+def cases(draw, *, values=(2, 3, 4, 7), steps=(1.0,), policies=tuple(POLICIES), margins=(0.0, 0.0, 0.5, 3.0)) -> Case:
     """Draw people and a classifier; whole weights make many ties."""
     m, d, u = draw(st.sampled_from(values)), draw(st.integers(1, 9)), draw(st.integers(1, 4))
     rows = 1 if m == 2 else m

@@ -6,8 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from core.attriguard.table_records import Column, TablePeople
-from core.attriguard.table_rules import PairRules
+from core.attriguard.table_people import Column, PairRules, TablePeople
 from core.attriguard.table_search import Defender
 
 NAMES = ("job", "home", "club", "rooms", "pay")

@@ -1,24 +1,14 @@
 """AttriGuard: noise that misleads attribute inference, and attackers who know about it (Jia and Gong 2018)."""
 
 from core.attriguard.allocation import TARGETS, allocate, expected_size, target_distribution
-from core.attriguard.attackers import ADAPTIVE, ATTACKER_TITLES
-from core.attriguard.comparators import COMPARATOR_TITLES
-from core.attriguard.concentration import Concentration, concentration
+from core.attriguard.attackers import ADAPTIVE, ATTACKER_TITLES, RATING_ATTACKERS, attacker_label, knows_the_noise
+from core.attriguard.comparators import COMPARATOR_TITLES, Compared, comparison
+from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Guard, Guesses, Point, strongest_point
 from core.attriguard.panda import ORDERS, panda, representatives
-from core.attriguard.ratings_study import (
-    MAKERS,
-    Compared,
-    Guarded,
-    Transfer,
-    comparison,
-    study_ratings,
-    transfer,
-)
-from core.attriguard.records import POLICIES, Noise, NoisyRecords
-from core.attriguard.settings import DEFENDERS, CurveSettings, GuardSettings, TableSettings
-from core.attriguard.study import PUBLISHED_CURVE, Guesses, Point, Study, strongest_point
-from core.attriguard.table_guard import TableGuard
-from core.attriguard.table_study import TABLE_ATTACKER_TITLES, study_steps, study_table, table_guard
+from core.attriguard.ratings_guard import MAKERS, READERS, Guarded, Transfer, transfer
+from core.attriguard.records import POLICIES, Concentration, Noise, NoisyRecords, concentration
+from core.attriguard.settings import DEFENDERS, CurveSettings, GuardPlan, GuardSettings, TableSettings
+from core.attriguard.table_guard import TABLE_ATTACKERS, TableGuard, table_guard
 from core.attriguard.utility import (
     Recommendation,
     TableUtility,
@@ -37,11 +27,16 @@ __all__ = [
     "ORDERS",
     "POLICIES",
     "PUBLISHED_CURVE",
-    "TABLE_ATTACKER_TITLES",
+    "RATING_ATTACKERS",
+    "READERS",
+    "TABLE_ATTACKERS",
     "TARGETS",
     "Compared",
     "Concentration",
     "CurveSettings",
+    "Exposure",
+    "Guard",
+    "GuardPlan",
     "GuardSettings",
     "Guarded",
     "Guesses",
@@ -49,23 +44,21 @@ __all__ = [
     "NoisyRecords",
     "Point",
     "Recommendation",
-    "Study",
     "TableGuard",
     "TableSettings",
     "TableUtility",
     "Transfer",
     "UtilityPoint",
     "allocate",
+    "attacker_label",
     "comparison",
     "concentration",
     "expected_size",
+    "knows_the_noise",
     "panda",
     "recommendation",
     "representatives",
     "strongest_point",
-    "study_ratings",
-    "study_steps",
-    "study_table",
     "table_guard",
     "table_utility",
     "target_distribution",

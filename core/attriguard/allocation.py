@@ -28,7 +28,8 @@ from core.attriguard.records import Bools, Floats
 from core.errors import InputError
 from core.validation import at_least_zero, choice
 
-TARGETS = ("uniform", "train_shares", "given")
+TARGETS = {"uniform": "All values alike", "train_shares": "Shares of the known", "given": "Shares of my own"}
+"""Target distributions, and what to call them."""
 
 _ROUNDED = 1e-6
 """How far from 1 shares may add up, as numbers typed with a few decimals do."""
@@ -37,24 +38,9 @@ _ROUNDED = 1e-6
 def target_distribution(kind: str, shares: npt.ArrayLike, given: npt.ArrayLike | None = None) -> Floats:
     """Return the target distribution over the m values of the private attribute.
 
-    Parameters
-    ----------
-    kind : str
-        "uniform"; "train_shares", the shares among the people everybody trains on, so that an attacker does no better
-        than one who knows nothing about a person; or "given".
-    shares : array-like of shape (m,), on the simplex
-        Shares of the values among the training people.
-    given : array-like of shape (m,), on the simplex, optional
-        The distribution, for "given".
-
-    Returns
-    -------
-    ndarray of shape (m,), float64
-
-    Raises
-    ------
-    InputError
-        If the kind is none of `TARGETS`, or shares are negative or do not add up to 1.
+    By its kind it is uniform; the `shares` (m,) among the people everybody trains on, so that an attacker does no
+    better than one who knows nothing about a person; or `given`. InputError if the kind is none of `TARGETS`, or shares
+    are negative or do not add up to 1.
     """
     choice(kind, TARGETS, name="target")
     known = checked_shares(shares, name="shares")
@@ -105,28 +91,12 @@ def allocate(
     *,
     found: npt.ArrayLike | None = None,
 ) -> Floats:
-    """Return the mechanism of every person: how likely each noise is used.
+    """Return the mechanism of every person (u, m), rows on the simplex: how likely each noise is used.
 
-    Parameters
-    ----------
-    noise_size : array-like of shape (u, m), at least 0
-        Number of entries each noise changes.
-    target_distribution : array-like of shape (m,), on the simplex
-        What an attacker's inferences should look like.
-    budget : float, at least 0
-        Most entries changed per person, on average over the draws (β).
-    found : array-like of shape (u, m), bool, optional
-        Which noise there is; all by default.
-
-    Returns
-    -------
-    ndarray of shape (u, m), float64
-        Rows on the simplex.
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range, or somebody's least noise is above the budget.
+    `noise_size` (u, m) are the entries each noise changes; the target distribution (m,) is what an attacker's
+    inferences should look like; the budget β the most entries changed per person, on average over the draws; `found`
+    (u, m) says which noise there is, all by default. InputError if an argument is out of range, or somebody's least
+    noise is above the budget.
     """
     size, p, cheapest = checked_arguments(noise_size, target_distribution, budget, found)
     least = np.where(cheapest, size, 0.0).max(axis=1)

@@ -1,8 +1,7 @@
-"""Attackers on ratings: those who know nothing of the noise, and those who do (Jia and Gong 2018).
+"""Attackers on ratings: defense-unaware and adaptive ones (Jia and Gong 2018).
 
-How long a network
-learns is chosen on a tenth of the known people, who are held out: after every pass over the others it says how likely
-their values are, and it stops when this has not become better, keeping the best pass.
+How long a network learns is chosen on a tenth of the known people, who are held out: after every pass over the others
+it says how likely their values are, and it stops when this has not become better, keeping the best pass.
 """
 
 from __future__ import annotations
@@ -16,25 +15,56 @@ import numpy.typing as npt
 
 from core.attriguard.allocation import allocate
 from core.attriguard.classifiers import in_batches
-from core.attriguard.concentration import concentration
-from core.attriguard.records import Noise
+from core.attriguard.records import Noise, concentration
 from core.serialize import Result
 
 ATTACKER_TITLES = {
     "logistic": "Logistic regression",
-    "adversarial": "Network trained against the noise",
+    "adversarial": "Adversarial training (AT-A)",
+    "adversarial_logistic": "Adversarially trained logistic",
     "network": "Neural network",
     "forest": "Random forest",
+    "boosting": "Gradient boosting",
     "one_vs_rest": "One-vs-rest logistic regression",
-    "dropping": "Network without the entries that carry the noise",
-    "region": "Region-based network",
-    "distillation": "Distilled network",
-    "low_rank": "Low-rank approximation",
+    "dropping": "Feature-dropping (ours)",
+    "region": "Region-based (RC-A)",
+    "distillation": "Defensive distillation (DD-A)",
+    "low_rank": "Low-rank denoising (LRA-A)",
 }
-"""What to call the attackers, in the order they are tried."""
+"""What to call the attackers."""
 
-ADAPTIVE = frozenset({"adversarial", "dropping"})
+RATING_ATTACKERS = tuple(name for name in ATTACKER_TITLES if name not in ("boosting", "adversarial_logistic"))
+"""Who attacks ratings, in this order."""
+
+UNAWARE = ("logistic", "forest", "network", "boosting", "one_vs_rest")
+"""Defense-unaware attackers, who learned on clean records; all others are adaptive."""
+
+_LABELS = {
+    "logistic": "Logistic",
+    "forest": "Forest",
+    "network": "Network",
+    "one_vs_rest": "One-vs-rest",
+    "boosting": "Boosting",
+    "adversarial": "Adversarial AT-A",
+    "adversarial_logistic": "Adversarial logistic",
+    "distillation": "Distillation DD-A",
+    "region": "Region RC-A",
+    "low_rank": "Low rank LRA-A",
+    "dropping": "Feature-dropping",
+}
+
+ADAPTIVE = frozenset({"adversarial", "adversarial_logistic", "dropping"})
 """Those who run the defence themselves, on the people they know."""
+
+
+def attacker_label(attacker: str) -> str:
+    """Return an attacker's name, short enough for the column of labels."""
+    return _LABELS.get(attacker, attacker.replace("_", " ").capitalize())
+
+
+def knows_the_noise(attacker: str) -> bool:
+    """Whether an attacker is adaptive: reckons with noise."""
+    return attacker not in UNAWARE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

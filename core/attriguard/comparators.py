@@ -1,21 +1,27 @@
-"""Other defences: each makes one noisy record of each record, without search or budget."""
+"""Other defences, without search or budget: each makes one noisy record of each, and attackers read it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.records import Floats
+from core.attriguard.attackers import Known
+from core.attriguard.ratings_guard import READERS, Guarded
+from core.attriguard.records import Floats, Report
 from core.errors import InputError
+from core.estimates import Estimate, accuracy, mean
+from core.seeds import child_generator
+from core.serialize import Result
 from core.solvers import solve
 
 if TYPE_CHECKING:
     from scipy import sparse
-
-    from core.attriguard.attackers import Known
 
 COMPARATOR_TITLES = {
     "blurme": "BlurMe",
@@ -216,3 +222,64 @@ def _mapping(joint: Floats, distance: Floats, slack: float) -> Floats:
     solve(problem)  # a mapping to a few digits is good enough
     found = np.maximum(mapping.value, 0.0)  # type: ignore[arg-type]
     return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+_EPSILONS = (7.0, 8.0, 9.0)
+_SLACKS = (0.25, 0.5, 1.0)
+_ADDED = (1, 3, 5)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared(Result):
+    """One defence (`COMPARATOR_TITLES`) with one parameter, in words.
+
+    `knows_truth` says whether it was told everybody's true value, which BlurMe and ChiSquare ask for; `size` are the
+    ratings changed per person, `accuracy` is by attacker (`READERS`).
+    """
+
+    method: str
+    parameter: str
+    knows_truth: bool
+    size: Estimate
+    accuracy: dict[str, Estimate]
+
+
+def comparison(guarded: Guarded, report: Report | None = None) -> Iterator[Compared]:
+    """Yield every other defence at some of its settings, read by the attackers who learned from the clean ratings.
+
+    The report is called with (defences done, defences in all); it may raise `core.errors.Cancelled`.
+    """
+    defences, records, truth = _defences(guarded), guarded.ratings.people_test, guarded.ratings.values_test
+    for done, (method, parameter, knows_truth, make) in enumerate(defences):
+        if report is not None:
+            report(done, len(defences))
+        noisy = make()
+        changed = (noisy != records).sum(axis=1)
+        read = {reader: guarded.reader(reader).predict(noisy) for reader in READERS}
+        yield Compared(
+            method=method,
+            parameter=parameter,
+            knows_truth=knows_truth,
+            size=mean(np.asarray(changed, dtype=np.float64).ravel()),
+            accuracy={reader: accuracy(truth, values) for reader, values in read.items()},
+        )
+
+
+def _defences(guarded: Guarded) -> list[tuple[str, str, bool, Callable[[], Any]]]:
+    """Return method, parameter, whether it knows the truth, and what makes the noisy records, of each defence."""
+    known, records, seed = guarded.known, guarded.ratings.people_test, guarded.settings.seed
+    logistic = guarded.classifier("logistic")
+    made: list[tuple[str, str, bool, Callable[[], Any]]] = []
+    for knows in (True, False):
+        value = guarded.ratings.values_test if knows else logistic.predict(records).astype(np.int64)
+        for n in _ADDED:
+            made.append(("blurme", f"{n} added", knows, partial(blurme, records, value, known, logistic, n_added=n)))
+            made.append(("chisquare", f"{n} added", knows, partial(chisquare, records, value, known, n_added=n)))
+    for slack in _SLACKS:
+        rng = child_generator(seed, f"guard qpm {slack}")
+        made.append(("qpm", f"slack {slack:g}", False, partial(qpm, records, known, slack=slack, rng=rng)))
+    for epsilon in _EPSILONS:
+        rng = child_generator(seed, f"guard local dp {epsilon}")
+        make = partial(local_dp, records, epsilon=epsilon, rng=rng)
+        made.append(("local_dp", f"epsilon {epsilon:g} an entry", False, make))
+    return made

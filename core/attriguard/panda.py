@@ -273,12 +273,11 @@ def panda(
     margin: float = 0.0,
     order: str = "scores",
 ) -> NoisyRecords:
-    """Change few entries of each record so that the classifier reads a wanted value.
+    """Change few entries of each record so that the classifier reads a wanted value (Algorithm 1).
 
     Parameters
     ----------
     public : array or sparse matrix of shape (u, d), in [0, 1]
-        The clean records.
     classifier : fitted scikit-learn classifier
         The defender's: linear, or an MLPClassifier. It names private values by their numbers, 0 and up.
     target : int or array-like of shape (u,)
@@ -293,15 +292,6 @@ def panda(
     order : str
         "scores" follows the decision score, as the paper does; "softmax" the probability, which takes fewer changes
         with many values and more time.
-
-    Returns
-    -------
-    NoisyRecords
-
-    Raises
-    ------
-    InputError
-        If an argument is out of range, or the classifier is of another kind.
     """
     search = _Search(public, classifier, policy=policy, step=step, margin=margin, order=order)
     people = np.arange(search.predicted.size)
@@ -322,17 +312,8 @@ def representatives(
 ) -> Noise:
     """Find the representative noise of every person for every value; the arguments are those of `panda`.
 
-    Parameters
-    ----------
-    n_values : int, optional
-        Number m of private values; by default one more than the largest the classifier names. There is no noise for a
-        value the classifier does not know.
-    report : callable, optional
-        Told how many of the searches are done, and of how many.
-
-    Returns
-    -------
-    Noise
+    `n_values` is the number m of private values, by default one more than the largest the classifier names; there is no
+    noise for a value it does not know. The report is told how many of the searches are done, and of how many.
     """
     search = _Search(public, classifier, policy=policy, step=step, margin=margin, order=order)
     least, u = int(search.scores.classes.max()) + 1, search.predicted.size

@@ -18,7 +18,12 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.serialize import Result
 
-POLICIES = ("modify_exist", "add_new", "modify_add")
+POLICIES = {
+    "modify_exist": "Change ratings that are there",
+    "add_new": "Add new ratings only",
+    "modify_add": "Change ratings and add new ones",
+}
+"""Noise-type policies, and what to call them."""
 WIDEST = "modify_add"
 """The policy to fall back to where another leaves no solution."""
 
@@ -140,16 +145,9 @@ def _changed_rows(records: Any, people: Ints, changes: Changes) -> Any:
 class NoisyRecords(Result):
     """Records changed until the defender's classifier reads one value each.
 
-    Attributes
-    ----------
-    noisy : array or sparse matrix of shape (u, d)
-        Like the public records; a record for which nothing was found is as it was.
-    size : ndarray of shape (u,), int64
-        Number of entries changed; 0 where nothing was found or nothing was needed.
-    found : ndarray of shape (u,), bool
-        Whether the classifier, asked again, reads the wanted value off the noisy record.
-    fallback : ndarray of shape (u,), bool, or None
-        Where the policy left no solution and any entry was allowed to change instead.
+    `noisy`, (u, d), is like the public records; a record for which nothing was found is as it was. `size`, (u,), are
+    the entries changed; `found` says whether the classifier, asked again, reads the wanted value; `fallback` where the
+    policy left no solution and any entry was allowed to change instead.
     """
 
     noisy: Any = field(repr=False)
@@ -162,19 +160,9 @@ class NoisyRecords(Result):
 class Noise(Result):
     """The representative noise of u people for each of m values (Jia and Gong 2018, section 4.2).
 
-    Attributes
-    ----------
-    noisy : array or sparse matrix of shape (u * m, d)
-        Row k * m + i is person k's record with the noise for value i. It is the clean record where i is what the
-        classifier reads anyway, and where no noise for i was found.
-    size : ndarray of shape (u, m), int64
-        Number of entries (ratings, columns) changed.
-    found : ndarray of shape (u, m), bool
-        Whether the classifier reads value i off row k * m + i.
-    predicted : ndarray of shape (u,), int64
-        What the classifier reads off the clean records; found, with size 0.
-    fallback : ndarray of shape (u, m), bool, or None
-        Where the policy left no solution and any entry was allowed to change instead.
+    Row k * m + i of `noisy`, (u * m, d), is person k's record with the noise for value i: the clean record where i is
+    what the classifier reads anyway (`predicted`, (u,)), and where no noise for i was found. `size`, `found` and
+    `fallback`, (u, m), are as of `NoisyRecords`.
     """
 
     noisy: Any = field(repr=False)
@@ -187,3 +175,43 @@ class Noise(Result):
         """Return each person's record with the noise for her value in `value` (u,), as a matrix (u, d)."""
         people, values = self.size.shape
         return self.noisy[np.arange(people) * values + value]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Concentration(Result):
+    """How few entries carry how much of the expected noise.
+
+    Minimum noise goes where the classifier looks: to the entries that tell the values apart best. Whoever leaves those
+    out loses most of the noise with them (see `core.attriguard.attackers`). `entries` are the places of those that
+    carry noise, the most used first; `share` the share of all expected changes each carries; a record has `n_entries`.
+    """
+
+    entries: npt.NDArray[np.intp] = field(repr=False)
+    share: Floats = field(repr=False)
+    n_entries: int
+
+    def carrying(self, share: float) -> npt.NDArray[np.intp]:
+        """Return the fewest entries that carry at least this share of all changes; one at least is left out."""
+        fewest = int(np.searchsorted(np.cumsum(self.share), share - 1e-12)) + 1
+        return self.entries[: min(fewest, self.n_entries - 1)]
+
+
+def concentration(records: Any, noise: Noise, mechanism: Floats) -> Concentration:
+    """Return how much of the expected noise of clean records (u, d) each entry carries under a mechanism (u, m)."""
+    changes = changes_per_entry(records, noise, mechanism)
+    order = np.argsort(-changes, kind="stable")
+    order = order[changes[order] > 0]
+    return Concentration(entries=order, share=changes[order] / changes[order].sum(), n_entries=changes.size)
+
+
+def changes_per_entry(records: Any, noise: Noise, mechanism: Floats) -> Floats:
+    """Return the expected number of changes of each entry, over people and draws, (d,)."""
+    people, values = noise.size.shape
+    total = np.zeros(records.shape[1])
+    step = max(1, 50_000 // values)  # people at a time, so that memory stays small
+    for start in range(0, people, step):
+        stop = min(start + step, people)
+        rows = np.repeat(np.arange(start, stop), values)
+        changed = noise.noisy[start * values : stop * values] != records[rows]
+        total += np.asarray(changed.T.astype(np.float64) @ mechanism[start:stop].ravel()).ravel()
+    return total

@@ -1,4 +1,4 @@
-"""What a user chooses about AttriGuard, on ratings and on a table."""
+"""What a user chooses about AttriGuard: in a plan, on ratings, and on a table."""
 
 from __future__ import annotations
 
@@ -6,14 +6,33 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from core.attriguard.allocation import TARGETS
-from core.attriguard.attackers import ADAPTIVE, ATTACKER_TITLES
+from core.attriguard.attackers import ADAPTIVE, RATING_ATTACKERS
 from core.attriguard.records import POLICIES
-from core.attriguard.table_rules import LEAST_EXPECTED, Pair
+from core.attriguard.table_people import LEAST_EXPECTED, Pair
 from core.attriguard.table_search import TABLE_DEFENDERS
 from core.errors import InputError
 from core.param import Param
 from core.serialize import Result
 from core.settings import Settings, validate
+
+MOST_BUDGET = 1_000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuardPlan(Settings):
+    """AttriGuard, where records are published with its noise."""
+
+    budget: Annotated[
+        float,
+        Param(
+            "AttriGuard: columns changed per person",
+            "Columns AttriGuard changes per person on average; 0 if it is not used.",
+            least=0.0,
+            most=MOST_BUDGET,
+            step=0.5,
+        ),
+    ] = 0.0
+
 
 DEFENDERS = {
     "logistic": "Logistic regression",
@@ -24,43 +43,31 @@ DEFENDERS = {
 """What the defender looks for noise with, and what to call it."""
 
 
-_Target = Annotated[str, Param("Target", "What inferences should look like: {options}.", options=TARGETS)]
+_Target = Annotated[str, Param("Target distribution", "What inferences should look like: {options}.", options=TARGETS)]
 _Shares = Annotated[
     tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.", least=0.0)
 ]
-_Margin = Annotated[float, Param("Margin", "Lead of the wanted value.", least=0.0)]
+_Margin = Annotated[float, Param("Margin", "Lead of the target value.", least=0.0)]
 _Seed = Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardSettings(Result):
-    """Settings of a study on ratings.
-
-    Attributes
-    ----------
-    target : str
-        All values alike, their shares among the people everybody trains on, or `given`.
-    given : tuple of float
-        Must be empty where `target` is not "given".
-
-    Raises
-    ------
-    InputError
-        If a setting is out of range.
-    """
+    """Settings of the noise and of the attackers on ratings; `given` is empty where the target is another."""
 
     policy: Annotated[str, Param("The noise may", "What may change in ratings: {options}.", options=POLICIES)] = (
         "modify_add"
     )
     defender: Annotated[
-        str, Param("Noise made against", "What the defender looks for noise with: {options}.", options=DEFENDERS)
+        str, Param("Surrogate classifier", "What the defender looks for noise with: {options}.", options=DEFENDERS)
     ] = "logistic"
     target: _Target = "train_shares"
     given: _Shares = ()
     margin: _Margin = 0.0
     attackers: Annotated[
-        tuple[str, ...], Param("Attackers", "Who attacks, in this order.", options=ATTACKER_TITLES)
-    ] = tuple(ATTACKER_TITLES)
+        tuple[str, ...],
+        Param("Attackers", "Who attacks, in this order.", options=RATING_ATTACKERS),
+    ] = RATING_ATTACKERS
     trained_at: Annotated[
         tuple[float, ...], Param("Trained at", "Budgets of the noise that some attackers learn from.", least=0.0)
     ] = (1.0, 3.0, 5.0)
@@ -76,21 +83,11 @@ class GuardSettings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSettings(Settings):
-    """Settings of the noise and of the attackers trained against it.
+    """Settings of the noise and of the adversarially trained attackers on a table.
 
-    Attributes
-    ----------
-    least_expected : float
-        If a pair's values were independent; at 0 whatever nobody has is forbidden.
-    added, removed : tuple of (column, value, column, value)
-    target : str
-        Uniform by default, for it tells nothing: with two unequal groups the known people's shares would still have
-        most people named rightly.
-
-    Raises
-    ------
-    InputError
-        If a setting is out of range, or a single name or number where several are asked for.
+    The target is uniform by default, for it tells nothing: with two unequal groups the known people's shares would
+    still have most people inferred correctly. `least_expected` is what there were if a pair's values were independent;
+    at 0 whatever nobody has is forbidden.
     """
 
     frozen: Annotated[tuple[str, ...], Param("Frozen columns", "Columns the noise leaves alone.")] = ()
@@ -128,7 +125,7 @@ class TableSettings(Settings):
     ] = 0.01
     defender: Annotated[
         str,
-        Param("Noise made against", "The classifier the noise is found against: {options}.", options=TABLE_DEFENDERS),
+        Param("Surrogate classifier", "The classifier the noise is found against: {options}.", options=TABLE_DEFENDERS),
     ] = "logistic"
     target: _Target = "uniform"
     given: _Shares = ()

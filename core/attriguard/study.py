@@ -1,233 +1,153 @@
-"""Accuracy against budget: every attacker's guesses, computed once, weighed as one likes.
-
-An attacker's guess about a person depends on which noise was drawn for her. All her m noisy records are shown to every
-attacker beforehand; at a budget β her exposure is the probability, over the draw of the noise, that the attacker names
-her true value, Σ_i M_i [guess_i = truth]. So moving the budget computes a new mechanism M and a weighted mean, nothing
-else, and nothing depends on one lucky draw.
-"""
+"""The study of AttriGuard: on an audited table, at the noise budget that is planned."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
-from core.attriguard.allocation import allocate, expected_size
-from core.attriguard.attackers import Fitted
-from core.attriguard.records import Floats, Ints, Noise
-from core.estimates import Estimate, accuracy, mean, mean_rate
-from core.serialize import Result
-
-if TYPE_CHECKING:
-    import pandas
-
-    from core.attriguard.table_records import TablePeople
-    from core.datasets.ratings import Ratings
+from core.attriguard.attackers import ATTACKER_TITLES
+from core.attriguard.exposure import Exposure, attackers_fitted
+from core.attriguard.findings import cost, headline, noise_needed
+from core.attriguard.settings import GuardPlan, TableSettings
+from core.attriguard.table_guard import TABLE_ATTACKERS, table_guard
+from core.estimates import Estimate, strongest
+from core.planted import Drawn, draw_people, subject_of
+from core.seeds import child_generator
+from core.study import Check, Finding, Measurement, Report, Row, Study
+from core.subject import Subject
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Guesses(Result):
-    """What one attacker names, with every noise.
+class AttriGuardStudy(Study[GuardPlan, Exposure]):
+    """Attribute inference from records with AttriGuard's noise."""
 
-    Attributes
-    ----------
-    attacker : str
-        Key of the attacker (`core.attriguard.ATTACKER_TITLES`).
-    trained_at : float or None
-        Budget of the noise the attacker was trained against; None for attackers that do not know any.
-    clean : ndarray of shape (u,), int64
-        Guess from the record without noise.
-    noisy : ndarray of shape (u, m), int64
-        Guess from the record with the noise for value i.
-    """
-
-    attacker: str
-    trained_at: float | None = None
-    clean: npt.NDArray[np.int64] = field(repr=False)
-    noisy: npt.NDArray[np.int64] = field(repr=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Point(Result):
-    """One attacker at one budget.
-
-    Attributes
-    ----------
-    budget : float
-        β, in entries changed per person on average.
-    accuracy, balanced : Estimate
-        Probability that the true value is named, over people and draws; the mean over people, and the mean over the
-        values' means.
-    reported : Estimate
-        The larger of `accuracy` and the majority guess: an attacker who does worse would give up and guess.
-    trained_at : float or None
-        Budget of the noise this attacker was trained against.
-    """
-
-    attacker: str
-    budget: float
-    accuracy: Estimate
-    balanced: Estimate
-    reported: Estimate
-    trained_at: float | None = None
-
-    def rate(self, *, balanced: bool) -> Estimate:
-        """Return `balanced` or `accuracy`."""
-        return self.balanced if balanced else self.accuracy
-
-
-def strongest_point(points: Sequence[Point], *, balanced: bool) -> Point:
-    """Return the attacker who is right most often: whom a chart shows highest and a sentence calls the best."""
-    return max(points, key=lambda point: point.rate(balanced=balanced).value)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Study(Result):
-    """Everything a defender's noise does to a list of attackers, on the same people.
-
-    Attributes
-    ----------
-    title, attribute, unit : str
-        What the data are, which attribute is private, and what one unit of noise is ("ratings", "columns").
-    values : tuple of str, length m
-        The attribute's values.
-    truth, predicted : ndarray of shape (u,), int64
-        True value, and what the defender's classifier reads off the clean record.
-    size, found : ndarray of shape (u, m)
-        Entries changed by each noise, and whether there is one.
-    target : ndarray of shape (m,)
-        Target distribution p.
-    shares : ndarray of shape (m,)
-        Shares of the values among the people everybody trains on; the majority guess names the largest.
-    guesses : tuple of Guesses
-    """
-
-    title: str
-    attribute: str
-    unit: str
-    values: tuple[str, ...]
-    truth: npt.NDArray[np.int64] = field(repr=False)
-    predicted: npt.NDArray[np.int64] = field(repr=False)
-    size: npt.NDArray[np.int64] = field(repr=False)
-    found: npt.NDArray[np.bool_] = field(repr=False)
-    target: npt.NDArray[np.float64] = field(repr=False)
-    shares: npt.NDArray[np.float64] = field(repr=False)
-    guesses: tuple[Guesses, ...] = ()
-
-    @property
-    def attackers(self) -> tuple[str, ...]:
-        """The attackers, in the order they were added; "majority" is not among them."""
-        return tuple(dict.fromkeys(guess.attacker for guess in self.guesses))
-
-    @cached_property
-    def majority(self) -> Estimate:
-        """Accuracy of naming the value most frequent among the training people for everybody."""
-        return accuracy(self.truth, np.full(self.truth.size, int(np.argmax(self.shares))))
-
-    def mechanism(self, budget: float) -> npt.NDArray[np.float64]:
-        """Return how often each noise is used at a budget, (u, m); see `allocate`."""
-        return allocate(self.size, self.target, budget, found=self.found)
-
-    def at(self, budget: float) -> tuple[Point, ...]:
-        """Return every attacker at a budget."""
-        used = self.mechanism(budget)
-        right = self.truth[:, None]
-        return tuple(
-            self._point(guess, np.einsum("ki,ki->k", used, guess.noisy == right), budget)
-            for guess in self._attacking(budget)
-        )
-
-    def curves(self, budgets: Sequence[float]) -> dict[str, tuple[Point, ...]]:
-        """Return every attacker's points at these budgets."""
-        rows = [self.at(budget) for budget in budgets]
-        return {name: tuple(row[i] for row in rows) for i, name in enumerate(self.attackers)}
-
-    def undefended(self) -> tuple[Point, ...]:
-        """Return every attacker on the clean records, at budget 0."""
-        return tuple(
-            self._point(guess, (guess.clean == self.truth).astype(float), 0.0) for guess in self._attacking(0.0)
-        )
-
-    def spent(self, budget: float) -> Estimate:
-        """Return the entries changed per person on average, over people."""
-        return mean(expected_size(self.mechanism(budget), self.size))
-
-    def _attacking(self, budget: float) -> list[Guesses]:
-        """Return each attacker's guesses; of one trained against noise, those trained nearest to this budget."""
-        own = [[guess for guess in self.guesses if guess.attacker == name] for name in self.attackers]
-        return [min(guesses, key=lambda guess: abs((guess.trained_at or 0.0) - budget)) for guesses in own]
-
-    def _point(self, guess: Guesses, named: npt.NDArray[np.float64], budget: float) -> Point:
-        """Return the point of an attacker who names each person's true value this often, (u,)."""
-        right = mean_rate(named)
-        return Point(
-            attacker=guess.attacker,
-            budget=budget,
-            accuracy=right,
-            balanced=self._balanced(named),
-            reported=right if right.value >= self.majority.value else self.majority,
-            trained_at=guess.trained_at,
-        )
-
-    def _balanced(self, named: npt.NDArray[np.float64]) -> Estimate:
-        """Return the mean over the values of their people's means; the distances to the limits add as squares."""
-        own = [mean_rate(named[self.truth == value]) for value in np.unique(self.truth)]
-        k = len(own)
-        value = sum(rate.value for rate in own) / k
-        below = sum((rate.value - rate.low) ** 2 for rate in own) ** 0.5 / k
-        above = sum((rate.high - rate.value) ** 2 for rate in own) ** 0.5 / k
-        return Estimate(value=value, low=max(0.0, value - below), high=min(1.0, value + above), n=named.size)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a value: how many people have it, and how much noise it takes to be read as it, if any."""
-        import pandas as pd
-
-        rows, mean_size = [], f"{self.unit} changed, mean"
-        for i, name in enumerate(self.values):
-            others = self.predicted != i
-            there = others & self.found[:, i]
-            rows.append(
-                {
-                    self.attribute: name,
-                    "share of training people": float(self.shares[i]),
-                    "target share": float(self.target[i]),
-                    "people read otherwise": int(others.sum()),
-                    "noise found for": int(there.sum()),
-                    mean_size: float(self.size[there, i].mean()) if there.any() else None,
-                }
-            )
-        sizes = pd.Series([row[mean_size] for row in rows], dtype=object)  # numbers alone would turn None into nan
-        return pd.DataFrame(rows).assign(**{mean_size: sizes})
-
-
-def guesses_of(name: str, attacker: Fitted, public: Any, noise: Noise, *, trained_at: float | None = None) -> Guesses:
-    """Return what an attacker names for the records (u, d), and for those with noise."""
-    changed = np.flatnonzero(noise.size.ravel() > 0)
-    clean = attacker.guess(public)
-    noisy = np.repeat(clean, noise.size.shape[1])
-    noisy[changed] = attacker.guess(noise.noisy[changed])
-    return Guesses(attacker=name, trained_at=trained_at, clean=clean, noisy=noisy.reshape(noise.size.shape))
-
-
-def unattacked(people: Ratings | TablePeople, *, unit: str, truth: Ints, noise: Noise, target: Floats) -> Study:
-    """Return the study before anybody attacks; the arguments are as in `Study`."""
-    return Study(
-        title=people.title,
-        attribute=people.attribute,
-        unit=unit,
-        values=people.values,
-        truth=truth,
-        predicted=noise.predicted,
-        size=noise.size,
-        found=noise.found,
-        target=target,
-        shares=people.shares,
+    name = "attriguard"
+    title = "AttriGuard"
+    settings = GuardPlan
+    declared = (
+        Check(
+            name="attriguard_exposure",
+            title="{attribute} inferred despite AttriGuard",
+            unit="percent",
+            definition="Accuracy of the best attacker, adaptive ones among them, on records with AttriGuard's noise at "
+            "the planned budget; never below the majority guess (Jia and Gong 2018).",
+            needs=("a guard",),
+        ),
+        Check(
+            name="attriguard_cost",
+            title="AttriGuard: columns changed",
+            unit="columns",
+            definition="Columns of a person's record that AttriGuard changes on average at the planned budget.",
+            needs=("a guard",),
+        ),
     )
 
+    def unavailable(self, subject: Subject, settings: GuardPlan) -> str:
+        """Return why it is not run: it is not planned."""
+        return "" if settings.budget else "AttriGuard is not planned."
 
-PUBLISHED_CURVE = {0.3: 0.41, 0.5: 0.37, 1.0: 0.30, 2.0: 0.18, 3.0: 0.12, 4.0: 0.09, 5.0: 0.08}
-"""Accuracy of the authors' neural network, by budget, against noise found with another neural network."""
+    def steps(self, subject: Subject, settings: GuardPlan) -> int:
+        """Return the number of attackers fitted."""
+        return guard_steps(settings)
+
+    def run(self, subject: Subject, settings: GuardPlan, report: Report | None = None) -> Iterator[Exposure]:
+        """Yield the test records' exposure, attacker by attacker."""
+        # Adversarial attackers are trained at the planned budget.
+        chosen = TableSettings(seed=subject.config.seed, trained_budgets=(settings.budget,))
+        yield from table_guard(subject.dataset, subject.config, chosen).expose(report)
+
+    def findings(self, result: Exposure, settings: GuardPlan) -> tuple[Finding, ...]:
+        """Return who infers how much at the planned budget, what the noise costs, and how much it takes."""
+        budget = settings.budget
+        return headline(result, result.at(budget)), cost(result, budget), noise_needed(result)
+
+    def checks(self, result: Exposure, settings: GuardPlan) -> Mapping[str, Measurement]:
+        """Return the best attacker's accuracy, never below the majority guess, and the columns changed."""
+        budget = settings.budget
+        points = {point.attacker: point for point in result.at(budget)}
+        clean = {point.attacker: point.accuracy for point in result.undefended()}
+        name, exposure = strongest({key: point.reported for key, point in points.items()}, within=(0.0, 1.0))
+        _, control = strongest(clean, within=(0.0, 1.0))
+        details = {ATTACKER_TITLES[key]: point.accuracy.value for key, point in points.items()}
+        details |= {f"{ATTACKER_TITLES[key]}, without noise": found.value for key, found in clean.items()}
+        spent = result.spent(budget)
+        if spent.high - spent.low < 1e-9:  # everybody spends the budget: nothing is left to estimate
+            spent = replace(spent, low=spent.value, high=spent.value)
+        best, people = ATTACKER_TITLES[name], f"{result.truth.size:,} test people"
+        return {
+            "attriguard_exposure": Measurement(
+                check="attriguard_exposure",
+                estimate=exposure,
+                control=control,
+                control_name="the best attacker without noise",
+                attacked=f"The {result.attribute} of {people} whose records change by {budget:g} columns each on "
+                f"average, inferred by {best[0].lower()}{best[1:]}.",
+                knows=f"The records as published, without their label, records and {result.attribute} of "
+                f"{result.n_known:,} other people, and how the noise is made.",
+                assumptions=(
+                    "The interval is over people, and holds for the attackers tried together.",
+                    "Adversarial attackers are trained at the planned budget.",
+                ),
+                details=details | {"majority guess": result.majority.value},
+            ),
+            "attriguard_cost": Measurement(
+                check="attriguard_cost",
+                estimate=spent,
+                attacked=f"The records of {people}, changed by AttriGuard.",
+                knows="There is no attacker.",
+                assumptions=("The interval is over people; what a person's noise costs is its mean over the draws.",),
+                details={"budget": budget, "columns": float(result.n_entries)},
+            ),
+        }
+
+    def tables(self, result: Exposure, settings: GuardPlan) -> Mapping[str, tuple[Row, ...]]:
+        """Return every attacker without noise and at the planned budget."""
+        points = (*result.undefended(), *result.at(settings.budget))
+        rows = [
+            {
+                "attacker": ATTACKER_TITLES[point.attacker],
+                "budget": point.budget,
+                **_columns("accuracy", point.accuracy),
+                **_columns("balanced accuracy", point.balanced),
+            }
+            for point in points
+        ]
+        return {self.title: tuple(rows)}
+
+    def planted(self, seed: int) -> Subject:
+        """Return people whose features tell their group, more than once."""
+        return _people(seed, leaks=True)
+
+    def harmless(self, seed: int) -> Subject:
+        """Return people whose features tell nothing of their group."""
+        return _people(seed, leaks=False)
+
+
+def guard_steps(settings: GuardPlan) -> int:
+    """Return how many steps the study reports."""
+    return attackers_fitted(TABLE_ATTACKERS, (settings.budget,)) if settings.budget else 0
+
+
+def _columns(name: str, found: Estimate) -> dict[str, float | None]:
+    """Return a number and the ends of its interval as three columns."""
+    ends = {name: found.value, f"{name}, low": found.low, f"{name}, high": found.high}
+    return {column: None if math.isnan(value) else value for column, value in ends.items()}
+
+
+_SETS = (100, 900, 500)
+"""Training, attack and test records."""
+
+
+def _people(seed: int, *, leaks: bool) -> Subject:
+    rng = child_generator(seed, f"AttriGuard on people, {leaks}")
+    people = draw_people(sum(_SETS), rng)
+    own = rng.random(people.features.shape) < 0.4
+    told = np.where(own, 2 * people.sensitive[:, np.newaxis], people.features)
+    features = told.astype(np.int64) if leaks else rng.permutation(people.features)
+    people = Drawn(features=features, labels=people.labels, sensitive=people.sensitive)
+    return subject_of(people, rng.integers(0, 2, sum(_SETS)).astype(np.uint8), _SETS, seed=seed)
+
+
+STUDY = AttriGuardStudy()

@@ -25,11 +25,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.records import Floats, Noise
-from core.attriguard.table_records import Column, Encoder, fit_encoder
-from core.attriguard.table_rules import PairRules
+from core.attriguard.table_people import Column, Encoder, PairRules, fit_encoder
 from core.validation import choice
 
-TABLE_DEFENDERS = ("logistic", "ranges")
+TABLE_DEFENDERS = {"logistic": "Logistic regression", "ranges": "Logistic regression on ranges"}
+"""What the defender finds noise against on a table, and what to call it."""
 
 _ROUNDS = 2000
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard.allocation import allocate
-from core.attriguard.ratings_study import Guarded
+from core.attriguard.ratings_guard import Guarded
 from core.attriguard.records import Floats
 from core.attriguard.table_guard import TableGuard
 from core.config import AuditConfig
@@ -44,18 +44,9 @@ _ROWS = 500  # records whose scores for all items are held at a time
 class Recommendation(Result):
     """Precision of the recommendations for u people, with each of their m noises.
 
-    Attributes
-    ----------
-    clean, popular : ndarray of shape (u,), in [0, 1]
-        Share of the recommended items that were set aside, from the clean ratings, and for the most popular items.
-    noisy : ndarray of shape (u, m), in [0, 1]
-        The same from the ratings with the noise for each value.
-    size, found : ndarray of shape (u, m)
-        Ratings changed by each noise, and whether there is one.
-    target : ndarray of shape (m,)
-        Target distribution p.
-    recommended : int
-        Number of items recommended.
+    `clean` and `popular`, (u,), are shares of the items recommended that were set aside: from the clean ratings, and of
+    the most popular items; `noisy`, (u, m), from the ratings with the noise for each value. `size`, `found` and
+    `target` are as of `core.attriguard.Exposure`.
     """
 
     clean: Floats = field(repr=False)
@@ -83,23 +74,10 @@ class Recommendation(Result):
 
 
 def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10, rank: int = 15) -> Recommendation:
-    """Measure recommendations before and after the noise.
+    """Measure recommendations before and after the noise, by a factorisation of so many directions.
 
-    Parameters
-    ----------
-    guarded : Guarded
-        The defender and her ratings.
-    people : int
-        Most people measured; drawn among those to protect who rated at least six items.
-    recommended : int
-        Number of items recommended to each.
-    rank : int
-        Number of directions of the factorisation.
-
-    Raises
-    ------
-    InputError
-        If nobody rated six items, or a number is below 1.
+    At most so many people are measured, drawn among those to protect who rated at least six items. InputError if nobody
+    did, or a number is below 1.
     """
     from sklearn.decomposition import TruncatedSVD
 
@@ -165,18 +143,11 @@ def _precision(records: Any, aside: npt.NDArray[np.int64], score: Any, recommend
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UtilityPoint(Result):
-    """The audited model at one budget.
+    """The audited model at one budget; None without noise.
 
-    Attributes
-    ----------
-    budget : float or None
-        β; None without noise.
-    accuracy : Estimate
-        Probability of a right decision, over people and draws.
-    unfairness : Estimate
-        Largest distance of a group's expected positive rate from everybody's, by the audit's metric.
-    rates : dict of (str, str) to Estimate
-        How often the people of a part ("all", "label 0" or "label 1") and a group are decided positively.
+    `accuracy` is the probability of a right decision, over people and draws; `unfairness` the largest distance of a
+    group's expected positive rate from everybody's, by the audit's metric; `rates` are by (part, group): how often the
+    people of a part ("all", "label 0" or "label 1") and a group are decided positively.
     """
 
     budget: float | None
@@ -201,15 +172,8 @@ class UtilityPoint(Result):
 class TableUtility(Result):
     """The audited model's decisions with every noise, weighed by budget.
 
-    Attributes
-    ----------
-    metric : str
-        One of `core.fairness.METRICS`.
-    labels : ndarray of shape (u,), 0 or 1
-    clean : ndarray of shape (u,), in [0, 1]
-        Probability of a positive decision without noise.
-    noisy : ndarray of shape (u, m), in [0, 1]
-        The same with the noise for each value.
+    `labels` (u,) are 0 or 1; `clean` (u,) and `noisy` (u, m) probabilities of a positive decision without noise, and
+    with the noise for each value.
     """
 
     guard: TableGuard = field(repr=False)
@@ -251,10 +215,7 @@ class TableUtility(Result):
 def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig) -> TableUtility:
     """Train the audited model on the audit's training records and let it decide on the noisy test records.
 
-    Raises
-    ------
-    InputError
-        If the audited model was given as predictions: nobody knows what it says of other records.
+    InputError if the model was given as predictions: nobody knows what it says of other records.
     """
     if config.method == GIVEN:
         raise InputError(
@@ -285,19 +246,9 @@ def utility_of(
 ) -> TableUtility:
     """Let any model decide on the noisy records.
 
-    Parameters
-    ----------
-    acceptance : callable
-        From records (n, d) and the people's groups (n,) to probabilities of a positive decision (n,).
-    labels : ndarray of shape (u,), 0 or 1
-        The protected people's.
-    metric : str
-        One of `core.fairness.METRICS`.
-
-    Raises
-    ------
-    InputError
-        If the metric is unknown, or compares records without people of two groups.
+    `acceptance` takes records (n, d) and the people's groups (n,) to probabilities of a positive decision; `labels`,
+    (u,), are the protected people's. InputError if the metric is unknown, or compares records without people of two
+    groups.
     """
     people = guard.people
     one_length(labels=labels, people=people.truth)

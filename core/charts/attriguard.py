@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard import Point, Study
+from core.attriguard import Exposure, Point, attacker_label, knows_the_noise
 from core.charts.drawing import Axis, Drawing, cells, percents, rounded
 from core.charts.heat import draw_heat
 from core.charts.lines import Curve, Dot, compared, draw_lines, level, pointed, reach
@@ -25,32 +25,8 @@ from core.estimates import Estimate, mean, percent
 _GUTTER = 168  # pixels for the names of attackers
 _ACCURACY = "Accuracy (%)"
 
-_LABELS = {
-    "logistic": "Logistic",
-    "forest": "Forest",
-    "network": "Network",
-    "one_vs_rest": "One-vs-rest",
-    "boosting": "Boosting",
-    "adversarial": "Adversarial (AT-A)",
-    "adversarial_logistic": "Adversarial logistic",
-    "distillation": "Distillation (DD-A)",
-    "region": "Region-based (RC-A)",
-    "low_rank": "Low-rank (LRA-A)",
-    "dropping": "Feature-dropping",
-}
-_UNAWARE = ("logistic", "forest", "network", "boosting", "one_vs_rest")
 _UNAWARE_DASHES = ("solid", "dash", "longdash", "dashdot", "longdashdot")
 _AWARE_DASHES = ("dashdot", "dash", "longdash", "longdashdot")
-
-
-def attacker_label(attacker: str) -> str:
-    """Return an attacker's name, short enough for the column of labels."""
-    return _LABELS.get(attacker, attacker.replace("_", " ").capitalize())
-
-
-def knows_the_noise(attacker: str) -> bool:
-    """Whether an attacker is adaptive: reckons with the perturbation."""
-    return attacker not in _UNAWARE
 
 
 def _looks(attackers: Sequence[str], palette: Palette) -> dict[str, dict[str, Any]]:
@@ -295,7 +271,7 @@ class ValueNoise:
         return f"{short(self.value)}: {self.size.value:.2f}; {drawn}"
 
 
-def value_noise(study: Study, budget: float) -> list[ValueNoise]:
+def value_noise(study: Exposure, budget: float) -> list[ValueNoise]:
     """Return a row for each value, those that take the least noise first."""
     used = study.mechanism(budget).mean(axis=0)
     rows = []

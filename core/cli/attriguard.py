@@ -1,26 +1,24 @@
-"""``python -m core attriguard``: how far noise misleads who infers an attribute."""
+"""``python -m core attriguard``: attribute inference accuracy under AttriGuard noise."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from core.attriguard import (
     ATTACKER_TITLES,
     PUBLISHED_CURVE,
-    TABLE_ATTACKER_TITLES,
     CurveSettings,
+    Exposure,
+    Guard,
     Guarded,
     GuardSettings,
     Point,
-    Study,
     TableSettings,
-    study_ratings,
-    study_table,
     table_guard,
 )
+from core.attriguard.findings import beside_the_paper, headline, noise_needed
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
@@ -38,10 +36,11 @@ from core.estimates import Estimate
 from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, given, params
+from core.study import Finding
 from core.validation import choice
 
 NAME = "attriguard"
-HELP = "print how far noise on people's records misleads who infers their private attribute"
+HELP = "measure attribute inference accuracy under AttriGuard noise"
 
 _RATINGS = ("ratings", "demo_ratings")
 _PAPER = "Jia and Gong (2018): network, noise of a network"
@@ -55,62 +54,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_file_arguments(parser)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Work:
-    """What to study, checked, before any of the work."""
-
-    studies: Iterator[Study]
-    settings: GuardSettings | TableSettings
-    titles: dict[str, str]
-    trained_at: tuple[float, ...]
-    budgets: tuple[float, ...]
-
-
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
     choice(arguments.dataset, [*_RATINGS, *CATALOG], name="--dataset")
     asked = from_arguments(arguments, CurveSettings).budgets
-    work = (_on_ratings if arguments.dataset in _RATINGS else _on_table)(arguments, console)
+    guard, settings, budgets = (_on_ratings if arguments.dataset in _RATINGS else _on_table)(arguments)
     # Without any noise, which is budget 0, is always among the results.
-    budgets = work.budgets if asked is None else tuple(budget for budget in dict.fromkeys(asked) if budget > 0)
-    study = None
-    for study in work.studies:
-        if study.guesses:
-            newest = study.guesses[-1]
-            against = "" if newest.trained_at is None else f", at {newest.trained_at:g} {study.unit}"
-            console.note(f"Done: {work.titles[newest.attacker]}{against}")
-    if study is None:
+    budgets = budgets if asked is None else tuple(budget for budget in dict.fromkeys(asked) if budget > 0)
+    for exposure in guard.expose(console.counting("steps")):
+        if exposure.guesses:
+            newest = exposure.guesses[-1]
+            against = "" if newest.trained_at is None else f", at {newest.trained_at:g} {exposure.unit}"
+            console.note(f"Done: {ATTACKER_TITLES[newest.attacker]}{against}")
+    if not exposure.guesses:
         raise InputError("A study needs at least one attacker, got none.")
-    points = [*study.undefended(), *(point for budget in budgets for point in study.at(budget))]
-    console.results(_told(study, points, budgets, work, arguments))
-    write_csv([_record(point, work, arguments) for point in points], arguments, console)
-    write_json(_everything(study, points, budgets, work, arguments), arguments, console)
+    points = [*exposure.undefended(), *(point for budget in budgets for point in exposure.at(budget))]
+    console.results(_lines(exposure, points, budgets, guard, settings, arguments))
+    write_csv([_record(point, settings.seed, arguments) for point in points], arguments, console)
+    write_json(_everything(exposure, points, budgets, settings, arguments), arguments, console)
 
 
-def _on_ratings(arguments: argparse.Namespace, console: Console) -> _Work:
+_Work = tuple[Guard, GuardSettings | TableSettings, tuple[float, ...]]
+"""The guard, its settings, and the budgets its curves are read off at where none are asked for."""
+
+
+def _on_ratings(arguments: argparse.Namespace) -> _Work:
     if arguments.attribute is not None:
         raise InputError(f"--attribute is for tables, got it with --dataset {arguments.dataset}.")
     settings = _chosen(arguments, GuardSettings, TableSettings, "tables")
-    return _Work(
-        studies=study_ratings(Guarded(_ratings(arguments), settings), console.counting("steps")),
-        settings=settings,
-        titles=ATTACKER_TITLES,
-        trained_at=settings.trained_at,
-        budgets=(0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0),
-    )
+    return Guarded(_ratings(arguments), settings), settings, (0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
 
 
-def _on_table(arguments: argparse.Namespace, console: Console) -> _Work:
+def _on_table(arguments: argparse.Namespace) -> _Work:
     settings = _chosen(arguments, TableSettings, GuardSettings, "ratings")
     dataset = dataset_of(arguments)
     config = AuditConfig(dataset=arguments.dataset, roles=dataset.roles, seed=settings.seed)
-    return _Work(
-        studies=study_table(table_guard(dataset, config, settings), report=console.counting("steps")),
-        settings=settings,
-        titles=TABLE_ATTACKER_TITLES,
-        trained_at=settings.trained_budgets,
-        budgets=(0.1, 0.25, 0.5, 0.75, 1.0),
-    )
+    return table_guard(dataset, config, settings), settings, (0.1, 0.25, 0.5, 0.75, 1.0)
 
 
 _G = TypeVar("_G", GuardSettings, TableSettings)
@@ -139,54 +118,46 @@ def _ratings(arguments: argparse.Namespace) -> Ratings:
     return read_ratings(local)
 
 
-def _told(
-    study: Study, points: list[Point], budgets: tuple[float, ...], work: _Work, arguments: argparse.Namespace
+def _lines(
+    exposure: Exposure,
+    points: list[Point],
+    budgets: tuple[float, ...],
+    guard: Guard,
+    settings: GuardSettings | TableSettings,
+    arguments: argparse.Namespace,
 ) -> Iterator[str]:
     """Yield the curves as a table, attackers in rows, and what belongs beside them."""
-    yield f"{study.truth.size:,} people of {study.title}; private: {study.attribute}, {len(study.values)} values"
-    yield f"Noise: {_settings_words(work.settings)}"
-    yield _found_words(study)
+    private = f"private: {exposure.attribute}, {len(exposure.values)} values"
+    yield f"{exposure.truth.size:,} people of {exposure.title}; {private}"
+    yield f"Noise: {_settings_words(settings)}"
+    yield from _sentences(noise_needed(exposure))
     yield "Accuracy in %, expected over the draws of the noise, with 95% margins over people"
-    yield f"Budgets: most {study.unit} changed per person, on average over the draws"
+    yield f"Noise budget β: mean {exposure.unit} changed per person"
     yield ""
     rows = []
-    for name in study.attackers:
+    for name in exposure.attackers:
         own = {point.budget: point for point in points if point.attacker == name}
         clean = next(point for point in points if point.attacker == name)
         cells = [_cell(clean.accuracy), *(_cell(own[budget].accuracy) for budget in budgets if budget in own)]
-        rows.append([work.titles[name], *cells])
-    if arguments.dataset == "ratings":
+        rows.append([ATTACKER_TITLES[name], *cells])
+    of_paper = arguments.dataset == "ratings"
+    if of_paper:
         told = {budget: f"{100 * rate:.0f}" for budget, rate in PUBLISHED_CURVE.items()}
         rows.append([_PAPER, "", *(told.get(budget, "") for budget in budgets)])
     yield aligned(["attacker", "no noise", *(f"{budget:g}" for budget in budgets)], rows)
     yield ""
-    majority = estimate_words(study.majority)
+    majority = estimate_words(exposure.majority)
     yield f"Majority guess: {majority}; an attacker below it does better to name the most frequent value."
-    trained = ", ".join(f"{budget:g}" for budget in work.trained_at)
-    yield f"Attackers who train against the noise do so at {trained} {study.unit}; each budget shows the nearest one."
-    if arguments.dataset == "ratings" and budgets and {"adversarial", "network"} <= set(study.attackers):
-        yield _against_the_paper(points)
+    trained = ", ".join(f"{budget:g}" for budget in guard.trained_at)
+    yield f"Adversarial attackers are trained at {trained} {exposure.unit}; each budget shows the nearest one."
+    largest = max(budgets, default=0.0)
+    yield from _sentences(headline(exposure, exposure.at(largest), defender=settings.defender))
+    if of_paper and budgets:
+        yield from _sentences(beside_the_paper(exposure, largest))
 
 
-def _against_the_paper(points: list[Point]) -> str:
-    """Return what the attacker who trains against the noise gains at the largest budget, beside the paper's claim."""
-    largest = max(point.budget for point in points)
-    there = {point.attacker: point.accuracy for point in points if point.budget == largest}
-    return (
-        'The paper finds that an attacker who trains against the noise "has almost the same inference accuracy" as one '
-        f"who knows nothing of it; here, at a budget of {largest:g}, her accuracy is "
-        f"{estimate_words(there['adversarial'])} %, that of the other {estimate_words(there['network'])} %."
-    )
-
-
-def _found_words(study: Study) -> str:
-    """Return how much noise it takes, and whether there always is some."""
-    others = study.predicted[:, None] != range(len(study.values))
-    there = others & study.found
-    mean = f"{study.size[there].mean():.2f}" if there.any() else "no"
-    missing = int(others.sum() - there.sum())
-    lack = f"none found for {missing:,} of {int(others.sum()):,}" if missing else "always found"
-    return f"To be read as another value takes {mean} {study.unit} on average; {lack}"
+def _sentences(finding: Finding) -> tuple[str, str]:
+    return finding.point, " ".join(filter(None, (finding.evidence, *finding.caveats, finding.so_what, finding.to_do)))
 
 
 def _settings_words(settings: GuardSettings | TableSettings) -> str:
@@ -200,15 +171,15 @@ def _cell(estimate: Estimate) -> str:
     return f"{100 * estimate.value:.1f} ±{50 * (estimate.high - estimate.low):.1f}"
 
 
-def _record(point: Point, work: _Work, arguments: argparse.Namespace) -> dict[str, Any]:
+def _record(point: Point, seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
     """Return a row of the file of numbers."""
     row: dict[str, Any] = {
         "dataset": arguments.dataset,
         "attacker": point.attacker,
-        "title": work.titles[point.attacker],
+        "title": ATTACKER_TITLES[point.attacker],
         "budget": point.budget,
         "trained at": point.trained_at,
-        "seed": work.settings.seed,
+        "seed": seed,
     }
     for name in ("accuracy", "balanced", "reported"):
         row |= interval_cells(name, getattr(point, name))
@@ -216,18 +187,22 @@ def _record(point: Point, work: _Work, arguments: argparse.Namespace) -> dict[st
 
 
 def _everything(
-    study: Study, points: list[Point], budgets: tuple[float, ...], work: _Work, arguments: argparse.Namespace
+    exposure: Exposure,
+    points: list[Point],
+    budgets: tuple[float, ...],
+    settings: GuardSettings | TableSettings,
+    arguments: argparse.Namespace,
 ) -> dict[str, Any]:
     """Return the content of the JSON file."""
     return {
         "dataset": arguments.dataset,
-        "title": study.title,
-        "attribute": study.attribute,
-        "unit": study.unit,
-        "people": int(study.truth.size),
-        "settings": plain(work.settings),
-        "values": plain(study.to_frame().to_dict("records")),
-        "majority": plain(study.majority),
-        "spent": {f"{budget:g}": plain(study.spent(budget)) for budget in budgets},
+        "title": exposure.title,
+        "attribute": exposure.attribute,
+        "unit": exposure.unit,
+        "people": int(exposure.truth.size),
+        "settings": plain(settings),
+        "values": plain(exposure.to_frame().to_dict("records")),
+        "majority": plain(exposure.majority),
+        "spent": {f"{budget:g}": plain(exposure.spent(budget)) for budget in budgets},
         "points": [plain(point) for point in points],
     }

@@ -8,27 +8,6 @@ from core.study import Check
 
 _OWN = (
     Check(
-        name="attribute_excess",
-        title="{attribute} inferred from what is released: gain in accuracy",
-        unit="points",
-        definition="Accuracy of the best attack on everything released, labels, scores and their digits, minus that of "
-        "imputation from features and label alone.",
-    ),
-    Check(
-        name="attribute_balanced",
-        title="{attribute} inferred from what is released: gain in balanced accuracy",
-        unit="points",
-        definition="The same gain in balanced accuracy, with each group called where its probability is above its "
-        "share: it sees what accuracy cannot where one group is small.",
-    ),
-    Check(
-        name="attribute_bits",
-        title="{attribute} inferred from what is released: bits a person",
-        unit="bits",
-        definition="The same gain in log-loss, in bits a person: how much better the attacker's probabilities "
-        "become, whether or not a guess changes.",
-    ),
-    Check(
         name="correction_gain",
         title="{attribute} recovered from the fairness promise",
         unit="points",
@@ -78,21 +57,6 @@ _OWN = (
         at_least=True,
         definition="Acceptance rate of the group accepted least, divided by that of the group accepted most, on the "
         "test records: the four-fifths rule asks for 0.8.",
-    ),
-    Check(
-        name="attriguard_exposure",
-        title="{attribute} guessed despite AttriGuard",
-        unit="percent",
-        definition="Accuracy of the best attacker, those trained against the noise among them, on records with "
-        "AttriGuard's noise at the planned budget; never below the majority guess (Jia and Gong 2018).",
-        needs=("a guard",),
-    ),
-    Check(
-        name="attriguard_cost",
-        title="What AttriGuard costs",
-        unit="columns",
-        definition="Columns of a person's record that AttriGuard changes on average at the planned budget.",
-        needs=("a guard",),
     ),
 )
 

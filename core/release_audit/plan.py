@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Any
 
+from core.attriguard.settings import GuardPlan
 from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
 from core.datasets.roles import Roles
@@ -118,22 +119,6 @@ class MembershipPlan(Result):
         validate(self)
         if self.shadows and (self.shadows < FEWEST_SHADOWS or self.shadows % 2):
             raise InputError(f"shadows must be 0 or an even number of at least {FEWEST_SHADOWS}, got {self.shadows}.")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GuardPlan(Settings):
-    """AttriGuard, where records are published with its noise."""
-
-    budget: Annotated[
-        float,
-        Param(
-            "AttriGuard: columns changed per person",
-            "Columns AttriGuard changes per person on average; 0 if it is not used.",
-            least=0.0,
-            most=MOST_BUDGET,
-            step=0.5,
-        ),
-    ] = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,10 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import core.release_audit.attribute_checks as attribute_checks
 import core.release_audit.fairness_checks as fairness_checks
 import core.release_audit.membership_checks as membership_checks
 from core import leak
-from core.attriguard import TABLE_ATTACKER_TITLES
+from core.attriguard.study import guard_steps
 from core.datasets import Table
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
@@ -69,7 +68,6 @@ def tables(audited: Audited) -> dict[str, Rows]:
         TableTitle.TRUE_CORRECTION: _true_correction,
         TableTitle.RATES: _rates,
         TableTitle.MEMBERS: _members,
-        TableTitle.GUARD: _guard,
     }
     shown = {str(title): rows for title, make in made.items() if (rows := _rows(make, audited))}
     for study in STUDIES.values():
@@ -93,14 +91,13 @@ def _rows(make: Callable[[Audited], Iterator[Row]], audited: Audited) -> Rows:
         return tuple(make(audited))
     except Cancelled:
         raise
-    except FairLeakError as error:
-        return ({_NOT_MADE: str(error)},)
     except Exception as error:  # whatever it was, it must not vanish; where a check needs the same, that blocks
-        return ({_NOT_MADE: f"It broke: {type(error).__name__}."},)
+        return _not_made(error)
 
 
-_NOT_MADE = "not made"
-"""The only column of a table that could not be made."""
+def _not_made(error: Exception) -> Rows:
+    """Return the only row of a table that could not be made: why."""
+    return ({"not made": str(error) if isinstance(error, FairLeakError) else f"It broke: {type(error).__name__}."},)
 
 
 def _attribution(audited: Audited) -> Iterator[Row]:
@@ -172,19 +169,6 @@ def _members(audited: Audited) -> Iterator[Row]:
                 yield {**shared, "people": people, **_columns(title, rate)}
 
 
-def _guard(audited: Audited) -> Iterator[Row]:
-    if not audited.plan.guard.budget:
-        return
-    study = attribute_checks.guard_study(audited)
-    for point in (*study.undefended(), *study.at(audited.plan.guard.budget)):
-        yield {
-            "attacker": TABLE_ATTACKER_TITLES[point.attacker],
-            "budget": point.budget,
-            **_columns("accuracy", point.accuracy),
-            **_columns("balanced accuracy", point.balanced),
-        }
-
-
 def _columns(name: str, found: Estimate | None) -> Row:
     """Return a number and the ends of its interval as three columns."""
     value, low, high = (None, None, None) if found is None else (found.value, found.low, found.high)
@@ -203,7 +187,7 @@ def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
     answers = len(DECODERS) if plan.answers.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
-    guard = attribute_checks.guard_steps(plan)
+    guard = guard_steps(plan.guard)
     return 1 + fairness_checks.INFERENCE_STEPS + 1 + answers + shadows + guard + 1  # model first, tables last
 
 
@@ -269,9 +253,6 @@ def audited_of(
 
 
 MEASURES: dict[str, Callable[[Audited], Measurement]] = {
-    "attribute_excess": attribute_checks.attribute_excess,
-    "attribute_balanced": attribute_checks.attribute_balanced,
-    "attribute_bits": attribute_checks.attribute_bits,
     "correction_gain": fairness_checks.correction_gain,
     "membership_caught": membership_checks.membership_caught,
     "membership_auc": membership_checks.membership_auc,
@@ -279,8 +260,6 @@ MEASURES: dict[str, Callable[[Audited], Measurement]] = {
     "membership_gap": membership_checks.membership_gap,
     "unfairness": fairness_checks.unfairness,
     "four_fifths": fairness_checks.four_fifths,
-    "attriguard_exposure": attribute_checks.attriguard_exposure,
-    "attriguard_cost": attribute_checks.attriguard_cost,
 }
 """Check -> what measures it."""
 

@@ -28,10 +28,9 @@ import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.arrays import Codes, Floats, Ints
+from core.attribute import released_gain
+from core.attribute.study import model_answers, released_people
 from core.audit import AttackFindings
-from core.config import AuditConfig
-from core.datasets import AuditDataset, Roles
-from core.datasets.splits import Splits
 from core.estimates import accuracy, paired_gain, rate_over_repeats
 from core.membership import (
     MembershipSplit,
@@ -44,7 +43,7 @@ from core.membership import (
     split_between,
     train_shadows,
 )
-from core.models import GIVEN
+from core.planted import Drawn, draw_people, posterior, subject_of
 from core.policy import Limit, Policy, Status, judge
 from core.queries import (
     AnswersLeak,
@@ -57,54 +56,12 @@ from core.queries import (
     Trials,
     answers_excess,
 )
-from core.release_audit.attribute_checks import released_gain
 from core.release_audit.fairness_checks import CORRECTED, correction_gain
 from core.release_audit.inputs import Audited
 from core.release_audit.membership_checks import FALSE_ALARMS, member_gaps, membership_caught, membership_gap
 from core.release_audit.plan import AuditPlan, ModelPlan
 from core.seeds import child_generator, child_seed
 from core.study import Measurement
-from core.subject import Progress, train_model
-
-SHARE = 0.4
-"""Probability of group 1."""
-
-_TELLS = (0.30, 0.15, 0.05, 0.0)
-"""How much each feature leans: how much likelier its highest value is in group 1 than a third, and less in group 0."""
-
-_LEAN = np.array(_TELLS)[:, np.newaxis] * np.linspace(-1.0, 1.0, 3)
-_CHANCES = np.stack([1.0 / 3 - _LEAN, 1.0 / 3 + _LEAN])
-"""Probability of each value of each feature in each group, shape (2, 4, 3)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
-    """People; features, shape (n, 4), are 0, 1 or 2 and independent given the group; the rest is of shape (n,)."""
-
-    features: Ints
-    labels: Codes
-    sensitive: Codes
-
-
-def draw_people(n: int, rng: np.random.Generator) -> Drawn:
-    """Draw n people. The label depends on features alone, so it says no more of the group than they do."""
-    sensitive = (rng.random(n) < SHARE).astype(np.uint8)
-    chances = _CHANCES[sensitive]  # (n, 4, values)
-    features = (rng.random((n, len(_TELLS), 1)) >= chances.cumsum(axis=2)[:, :, :-1]).sum(axis=2)
-    labels = (rng.random(n) < 0.2 + 0.15 * (features[:, 0] + features[:, 3])).astype(np.uint8)
-    return Drawn(features=features, labels=labels, sensitive=sensitive)
-
-
-def posterior(people: Drawn, *, noise: Floats | float = 0.0) -> Floats:
-    """Return P(group 1) given features and label, shape (n,); exactly, but for noise on the log-odds."""
-    odds = np.full(len(people.features), np.log(SHARE / (1.0 - SHARE)))
-    for j in range(len(_TELLS)):
-        odds += np.log(_CHANCES[1, j, people.features[:, j]] / _CHANCES[0, j, people.features[:, j]])
-    return np.asarray(1.0 / (1.0 + np.exp(-(odds + noise))))
-
-
-TOLERANCE = 0.02
-"""What is promised of every model here, whether it keeps it or not."""
 
 
 def audit_of(
@@ -120,30 +77,10 @@ def audit_of(
 
     `sizes` are those of training, attack and test records, in this order; together n.
     """
-    names = tuple(f"feature {j}" for j in range(people.features.shape[1]))
-    roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction", sets="set")
-    dataset = AuditDataset(
-        title="People of FairLeak's test of itself",
-        source="Synthetic.",
-        features=people.features.astype(np.float64),
-        feature_names=names,
-        categorical=np.zeros(len(names), dtype=np.bool_),
-        labels=people.labels,
-        sensitive=people.sensitive,
-        group_names=("group 0", "group 1"),
-        roles=roles,
-        rows_read=people.labels.size,
-        predictions=predictions,
-        scores=scores,
-        sets=np.repeat(["train", "attack", "test"], sizes),
-    )
-    config = AuditConfig(method=GIVEN, roles=roles, tolerance=TOLERANCE, seed=seed)
+    subject = subject_of(people, predictions, sizes, seed=seed, scores=scores)
     planned = PlannedAnswers() if answers is None else answers
-    plan = AuditPlan(model=ModelPlan(kind="predictions"), config=config, answers=planned)
-    train, known, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
-    attack, validation = np.split(known, [known.size - round(0.3 * known.size)])  # as in an audit
-    splits = Splits(train=train, attack=attack, validation=validation, test=test)  # they come in no order
-    return Audited(config, dataset, splits, train_model(config, dataset, splits), Progress(1), plan=plan)
+    plan = AuditPlan(model=ModelPlan(kind="predictions"), config=subject.config, answers=planned)
+    return Audited(subject.config, subject.dataset, subject.splits, subject.model, subject.progress, plan=plan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,21 +131,8 @@ def called(measurement: Measurement, control: float) -> bool:
 _TABLE_ATTACKED, _TABLE_KNOWN = 680, 462
 """People under attack, and people the attacker learns from, in the proportion of an audit's sets."""
 
-_RELEASED_SETS = (900, 1_300, 100)
-"""Training, attack and test records of the audit's own attack."""
-
 _LOOKS = 18
 """How many kinds of people a table tells apart by two features and the label."""
-
-_Answers = tuple[Codes, Floats | None]
-
-
-def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Codes:
-    """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
-    chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
-    if planted:  # group 1 is accepted so much likelier, and the other so much less
-        chance = chance + 0.4 * (2.0 * people.sensitive - 1.0)
-    return (rng.random(len(chance)) < chance).astype(np.uint8)
 
 
 def _table_leaks(run: Run) -> bool:
@@ -233,55 +157,10 @@ def _majority(kinds: Ints, sensitive: Codes) -> Codes:
 
 
 def _own_leaks(run: Run) -> bool:
-    plant = _PLANTS[run.number % len(_PLANTS)]
-    people = _people(run.rng, minority=plant is _turned_round_for_a_minority)
-    predictions, scores = plant(people, run.rng, run.planted)
-    audited = audit_of(people, predictions, _RELEASED_SETS, seed=run.seed, scores=scores)
+    subject = released_people(run.number, run.rng, planted=run.planted, seed=run.seed)
     checks = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accuracy"}
-    gains = {check: released_gain(audited, measure)[1] for check, measure in checks.items()}
+    gains = {check: released_gain(subject, measure)[1] for check, measure in checks.items()}
     return any(called(Measurement(check=check, estimate=gain), 0.0) for check, gain in gains.items())
-
-
-def _people(rng: np.random.Generator, *, minority: bool) -> Drawn:
-    people, n = draw_people(4 * sum(_RELEASED_SETS), rng), sum(_RELEASED_SETS)
-    share = 1 / 6 if minority else 1.0  # of group 1, two fifths of everybody: a sixth makes it a tenth
-    kept = (people.sensitive == 0) | (rng.random(people.sensitive.size) < share)
-    rows = np.flatnonzero(kept)[:n]
-    return Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
-
-
-def _score(people: Drawn, rng: np.random.Generator) -> Floats:
-    return 0.15 + 0.2 * people.features[:, 0] + 0.1 * people.features[:, 3] + 0.05 * rng.random(people.labels.size)
-
-
-def _labels(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    return model_answers(people, rng, planted=planted), None
-
-
-def _scores(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    scores = np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3)
-    return (scores >= 0.5).astype(np.uint8), scores
-
-
-def _last_digit(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    whole = np.rint(_score(people, rng) * 1e4).astype(np.int64)
-    scores = (whole - whole % 2 + people.sensitive if planted else whole) / 1e4
-    return (scores >= 0.5).astype(np.uint8), scores
-
-
-def _turned_round_for_a_minority(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    feature = people.features[:, 3] > 0
-    turned = feature ^ (people.sensitive == 1) if planted else feature
-    return np.where(rng.random(feature.size) < 0.8, turned, ~turned).astype(np.uint8), None
-
-
-def _scores_of_a_subgroup(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    inside = people.features[:, 3] == 0
-    scores = np.round(_score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3)
-    return (scores >= 0.5).astype(np.uint8), scores
-
-
-_PLANTS = (_labels, _scores, _last_digit, _turned_round_for_a_minority, _scores_of_a_subgroup)
 
 
 _CORRECTED_SETS = (400, 400, 100)

@@ -236,7 +236,7 @@ def reworded(measurement: Document, found: Document, audit: ReleaseAudit, becaus
 
 
 def _facts(found: Document, audit: ReleaseAudit) -> dict[str, str]:
-    from core.release_audit.attribute_checks import outputs_text
+    from core.attribute import outputs_text
     from core.subject import OutputsPlan
 
     plan = audit.plan

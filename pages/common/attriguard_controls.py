@@ -10,7 +10,7 @@ import numpy.typing as npt
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.attriguard import CurveSettings, GuardSettings, Study, TableSettings
+from core.attriguard import CurveSettings, Exposure, GuardSettings, TableSettings
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings
@@ -23,7 +23,7 @@ from pages.common.controls import control
 _TITLES = {
     "table": "The audited table",
     "google_play": "Google Play ratings",
-    "invented": "Invented ratings",
+    "invented": "Synthetic ratings",
     state.OWN_RATINGS: "My ratings",
 }
 
@@ -64,7 +64,7 @@ def chosen() -> str:
 
 
 def badge() -> str:
-    """Return the badge of invented people."""
+    """Return the badge of synthetic people."""
     name = chosen()
     if name == "table":
         return wording.synthetic_badge(state.dataset_name())
@@ -74,7 +74,7 @@ def badge() -> str:
 def _choose_data(place: DeltaGenerator) -> None:
     """Choose the data."""
     panels.choose(
-        "Data",
+        "Records",
         {name: _TITLES[name] for name in offered()},
         key="guard_data",
         help="The settings at the left choose the table and its sensitive attribute; they do not concern ratings.",
@@ -174,45 +174,25 @@ class Defence:
     balanced: bool = False
 
 
-def last_budget(study: Study) -> float:
+def last_budget(exposure: Exposure) -> float:
     """Return the right end of the budget's axis: from there on, nine of ten people need not save noise any more."""
-    reach = float(np.quantile(_wanted(study), 0.9))
+    reach = float(np.quantile(_wanted(exposure), 0.9))
     return next((end for end in _ENDS if reach <= end * 1.1), 200.0)
 
 
-def first_budget(study: Study) -> float:
+def first_budget(exposure: Exposure) -> float:
     """Return where the slider stands at first: what people need on average, of a table half of the axis."""
-    last = last_budget(study)
-    return min(max(1.0, round(float(_wanted(study).mean()))), last) if study.unit == "ratings" else last / 2
+    last = last_budget(exposure)
+    return min(max(1.0, round(float(_wanted(exposure).mean()))), last) if exposure.unit == "ratings" else last / 2
 
 
-def _wanted(study: Study) -> npt.NDArray[np.float64]:
+def _wanted(exposure: Exposure) -> npt.NDArray[np.float64]:
     """Return what everybody would change if the budget were no limit."""
-    return np.asarray(np.where(study.found, study.size, 0) @ study.target)
+    return np.asarray(np.where(exposure.found, exposure.size, 0) @ exposure.target)
 
 
 _KEPT: dict[str, Any] = {"persist_state": "session"}
 _RATINGS, _TABLE = params(GuardSettings), params(TableSettings)
-
-_POLICIES = {
-    "modify_add": "Change ratings and add new ones",
-    "modify_exist": "Change ratings that are there",
-    "add_new": "Add new ratings only",
-}
-
-_DEFENDERS = {
-    "logistic": "Logistic regression",
-    "logistic_smooth": "Smoother logistic regression",
-    "one_vs_rest": "One-vs-rest logistic regression",
-    "network": "Neural network",
-}
-_DEFENDERS_OF_TABLES = {"logistic": "Logistic regression", "ranges": "Logistic regression on ranges"}
-
-_TARGETS = {
-    "train_shares": "Shares of the known",
-    "uniform": "All values alike",
-    "given": "Shares of my own",
-}
 
 _STEPS = 50  # of the slider
 
@@ -220,7 +200,7 @@ _STEPS = 50  # of the slider
 def defence() -> tuple[People, Defence]:
     """Choose people and defence in one row; ends the page while there are no people."""
     ratings = chosen() != "table"
-    defenders = _DEFENDERS if ratings else _DEFENDERS_OF_TABLES
+    surrogate = _RATINGS["defender"] if ratings else _TABLE["defender"]
     places = st.columns([3, 3, 3, 2] if ratings else [3, 3, 2], vertical_alignment="bottom")
     _choose_data(places[0])
     below = st.container()
@@ -230,36 +210,30 @@ def defence() -> tuple[People, Defence]:
             _RATINGS["policy"],
             "guard_policy",
             place=places[1],
-            options=_POLICIES,
-            help=(
-                "Modify_Add, Modify_Exist and Add_New of the paper. Where ratings that are there cannot mislead the "
-                "classifier, new ones are added all the same."
-            ),
+            help="Modify_Add, Modify_Exist and Add_New of the paper. Where changing ratings that are there cannot "
+            "mislead the classifier, new ones are added all the same.",
         )
     told["defender"] = control(
-        _RATINGS["defender"] if ratings else _TABLE["defender"],
-        f"guard_defender_{len(defenders)}",
+        surrogate,
+        f"guard_defender_{len(surrogate.param.options or ())}",
         place=places[-2],
-        options=defenders,
-        help="The classifier the noise misleads. Attackers may use another one, and it does not fool all alike.",
+        help="The classifier the noise is found against. Attackers may use another one, which it fools less.",
     )
     who = _people(below, places[-1])
-    with places[-1].popover("Target, margin", icon=":material/tune:", width="stretch"):
+    with places[-1].popover("Defence settings", icon=":material/tune:", width="stretch"):
         told["target"], told["given"], problem = _target(who)
         told["margin"] = control(
             _TABLE["margin"],
             "guard_margin",
             "select_slider",
             options=[0.0, 0.5, 1.0, 1.5, 2.0, 3.0],
-            help=(
-                "By how much the wanted value's score must lead. Noise with a margin is larger and fools other kinds "
-                "of attackers more often."
-            ),
+            help="By how much the target value's score must lead. Noise with a margin is larger and fools other "
+            "kinds of attackers more often.",
         )
         balanced = st.toggle(
             "Count each value alike",
             key="guard_balanced",
-            help="Balanced accuracy: the mean of the shares named rightly among the people of each value.",
+            help="Balanced accuracy: the mean of the accuracies among the people of each value.",
             **_KEPT,
         )
     if problem:
@@ -278,19 +252,18 @@ def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
             who = _chosen_people()
     finally:
         if who is None:
-            place.button("Target, margin", icon=":material/tune:", width="stretch", disabled=True)
+            place.button("Defence settings", icon=":material/tune:", width="stretch", disabled=True)
     return who
 
 
 def _target(who: People) -> tuple[str, tuple[float, ...], str]:
-    """Choose what attackers should read off the noisy records; with what is wrong with shares that cannot be used."""
+    """Choose the target distribution; with what is wrong with shares that cannot be used."""
     table = who.ratings is None
     target: str = control(
         _TABLE["target"] if table else _RATINGS["target"],
         f"guard_target_{'table' if table else 'ratings'}",
-        label=f"What attackers should read as {who.attribute}",
-        help=None,
-        options={name: _TARGETS[name] for name in ("uniform", "train_shares", "given")} if table else _TARGETS,
+        label="Target distribution p",
+        help=f"What attackers should infer as {who.attribute}.",
     )
     if target != "given":
         return target, (), ""
@@ -344,21 +317,21 @@ def change(who: People, chosen: TableSettings) -> None:
     st.session_state[f"guard_changes_{who.fingerprint[0]}"] = chosen
 
 
-def budget(study: Study) -> float:
+def budget(exposure: Exposure) -> float:
     """Return the budget; the slider that sets it stands under its chart."""
-    return min(float(st.session_state.get(_slider_key(study), first_budget(study))), last_budget(study))
+    return min(float(st.session_state.get(_slider_key(exposure), first_budget(exposure))), last_budget(exposure))
 
 
-def budget_slider(study: Study, value: float) -> None:
+def budget_slider(exposure: Exposure, value: float) -> None:
     """Draw the slider of the budget, as wide as the curves above it."""
-    last = last_budget(study)
+    last = last_budget(exposure)
     with st.container(key="guard_budget"):
         control(
             params(CurveSettings)["budgets"],
-            _slider_key(study),
+            _slider_key(exposure),
             "slider",
-            label=f"Most {study.unit} changed per person, on average over draws",
-            help=None,
+            label=f"Noise budget β (mean {exposure.unit} changed per person)",
+            help="0 = records unchanged. Larger hides more and distorts more.",
             max_value=last,
             value=value,
             step=last / _STEPS,
@@ -366,8 +339,8 @@ def budget_slider(study: Study, value: float) -> None:
         )
 
 
-def _slider_key(study: Study) -> str:
-    return f"guard_budget_{round(10 * last_budget(study))}"
+def _slider_key(exposure: Exposure) -> str:
+    return f"guard_budget_{round(10 * last_budget(exposure))}"
 
 
 def follow(value: float) -> None:

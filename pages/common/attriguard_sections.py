@@ -10,15 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from core.attriguard import Study, TableSettings
-from core.attriguard.table_rules import Pair
+from core.attriguard import READERS, Exposure, TableSettings, attacker_label, findings
+from core.attriguard.table_people import Pair
 from core.charts import DefenceRow, Drawing, Drawn, draw_cost, draw_defences, draw_mechanism, draw_transfer, draw_where
-from core.charts.attriguard import attacker_label
 from core.errors import InputError
-from core.estimates import Estimate, count, interval, percent, proportion
-from core.fairness import METRIC_TITLES, difference_title
+from core.estimates import Estimate, count, proportion
+from core.fairness import METRIC_TITLES
 from core.models import GIVEN
 from core.settings import params
+from core.study import Finding
 from pages.common import attriguard_controls as controls
 from pages.common import panels, shell, wording
 from pages.common.attriguard_controls import People, last_budget
@@ -41,13 +41,22 @@ def draw(work: DefenceStudy) -> None:
     offered = {name: row for name, row in _SECTIONS.items() if name != ("changes" if ratings else "others")}
     name = panels.further(offered, key="further_guard" if ratings else "further_guard_table")
     grown = work.wait_for_first()
-    controls.stand(controls.budget(grown.study) if name in _FOLLOWING else None)
+    controls.stand(controls.budget(grown.exposure) if name in _FOLLOWING else None)
     st.fragment(_draw)(name, work)
 
 
 def _draw(name: str, work: DefenceStudy) -> None:
     grown = work.wait_for_first()
-    _SECTIONS[name][1](work, grown, controls.budget(grown.study))
+    _SECTIONS[name][1](work, grown, controls.budget(grown.exposure))
+
+
+def _titled(finding: Finding, drawing: Drawing, key: str) -> Drawing:
+    """Show a chart under its finding."""
+    return panels.titled(shell.escape(finding.point), shell.escape(finding.evidence), drawing, key=key)
+
+
+def _whisper(finding: Finding) -> None:
+    shell.whisper(shell.escape(finding.point), shell.escape(finding.evidence))
 
 
 _MOST_VALUES = 3  # that get a column each
@@ -57,19 +66,20 @@ _MAKERS = {"logistic": "Logistic", "logistic_margin": "… with margin", "networ
 
 def _transfer_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the heat map of attackers and wanted values; of ratings also that of other noise."""
-    study = grown.study
-    changed = study.found & (study.predicted[:, None] != np.arange(len(study.values)))  # for whom is noise for which
+    exposure = grown.exposure
+    changed = exposure.found & (
+        exposure.predicted[:, None] != np.arange(len(exposure.values))
+    )  # for whom is noise for which
     if not changed.any():
         shell.whisper("No noise was found", "So there is none that could fool anybody")
         return
-    left, right = (st.container(), None) if study.unit == "columns" else st.columns(2, gap="large")
+    left, right = (st.container(), None) if exposure.unit == "columns" else st.columns(2, gap="large")
     with left:
-        columns, fooled = _fooled(study, changed)
-        readers = [attacker_label(name) for name in study.attackers]
+        columns, fooled = _fooled(exposure, changed)
+        readers = [attacker_label(name) for name in exposure.attackers]
         drawings = {
-            "This noise": panels.titled(
-                _least(study, fooled[:, 0], work.state == State.FINISHED),
-                "Records with noise that an attacker reads as the noise wants",
+            "This noise": _titled(
+                findings.least_fooled(exposure, fooled[:, 0], finished=work.state == State.FINISHED),
                 draw_transfer(readers, columns, fooled, shell.palette(), corner="attacker"),
                 key="transfer_chart",
             )
@@ -80,38 +90,19 @@ def _transfer_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-transfer")
 
 
-def _least(study: Study, fooled: npt.NDArray[np.float64], finished: bool) -> str:
-    """Say who is fooled least, of two attackers or more."""
-    least = int(np.argmin(fooled))
-    name, share = attacker_label(study.attackers[least]), percent(float(fooled[least]), decimals=0)
-    if len(fooled) < 2:
-        return f"“{name}” is fooled by {share} of this noise"
-    return f"“{name}” is fooled least{'' if finished else ' so far'}: by {share} of this noise"
-
-
-def _fooled(study: Study, changed: npt.NDArray[np.bool_]) -> tuple[list[str], npt.NDArray[np.float64]]:
+def _fooled(exposure: Exposure, changed: npt.NDArray[np.bool_]) -> tuple[list[str], npt.NDArray[np.float64]]:
     """Return the columns' names and the shares (attackers, columns): all noise, and that for each of few values.
 
     An attacker trained at several budgets is the one trained at the largest.
     """
-    last = {guess.attacker: guess for guess in study.guesses}
-    values = np.arange(len(study.values))
+    last = {guess.attacker: guess for guess in exposure.guesses}
+    values = np.arange(len(exposure.values))
     few = len(values) <= _MOST_VALUES
     parts = [changed, *((changed & (values == i)) for i in values if few)]
-    names = ["all noise", *(f"for {value}" for value in study.values if few)]
+    names = ["all noise", *(f"for {value}" for value in exposure.values if few)]
     reads = [guess.noisy == values for guess in last.values()]
     fooled = [[float(read[part].mean()) if part.any() else float("nan") for part in parts] for read in reads]
     return names, np.array(fooled)
-
-
-def _margin_helps(plain: float, margin: float) -> str:
-    """Say how much noise against logistic regression fools a network, without and with a margin; nan for no noise."""
-    if np.isnan(plain):
-        return "No noise was found against logistic regression"
-    more = "no noise was found" if np.isnan(margin) else percent(margin, decimals=0)
-    return (
-        f"{percent(plain, decimals=0)} of the noise against logistic regression fools a network; with a margin {more}"
-    )
 
 
 def _other(work: DefenceStudy, grown: Grown) -> Drawing:
@@ -119,16 +110,10 @@ def _other(work: DefenceStudy, grown: Grown) -> Drawing:
 
     made: Any = work.need("transfer", "Showing noise to attackers", lambda report: transfer(grown.guard, report=report))
     fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
-    sizes = [made.size[maker].value for maker in made.makers]
-    changes = ", ".join(f"{size:.1f}" if np.isfinite(size) else "no" for size in sizes)
     columns = [_MAKERS.get(maker, maker) for maker in made.makers]
     readers = [attacker_label(name) for name in made.attackers]
-    return panels.titled(
-        _margin_helps(*(made.share[maker, "network"].value for maker in ("logistic", "logistic_margin"))),
-        f"The same for noise made against each classifier; it changes {changes} ratings",
-        draw_transfer(readers, columns, fooled, shell.palette(), corner="attacker"),
-        key="other_transfer_chart",
-    )
+    drawing = draw_transfer(readers, columns, fooled, shell.palette(), corner="attacker")
+    return _titled(findings.margin_helps(made), drawing, key="other_transfer_chart")
 
 
 _SIDE_BY_SIDE = 4
@@ -138,8 +123,8 @@ _SIDE_BY_SIDE = 4
 @st.fragment
 def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the card, with a field to step through the people."""
-    study = grown.study
-    people = study.truth.size
+    exposure = grown.exposure
+    people = exposure.truth.size
     left, right = st.columns([3, 2], gap="large")
     number = right.number_input(
         f"Person, 1 to {count(people)}",
@@ -151,53 +136,27 @@ def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         persist_state="session",
     )
     person = int(number) - 1
-    used = study.mechanism(budget)[person]
+    used = exposure.mechanism(budget)[person]
     rows = [
-        Drawn(value=value, goal=float(study.target[i]), used=float(used[i]), size=int(study.size[person, i]))
-        for i, value in enumerate(study.values)
+        Drawn(value=value, goal=float(exposure.target[i]), used=float(used[i]), size=int(exposure.size[person, i]))
+        for i, value in enumerate(exposure.values)
     ]
-    drawn = draw_mechanism(rows, shell.palette(), unit=study.unit)
-    table = grown.guard.card(person) if study.unit == "columns" else _changed_ratings(grown, person)
+    found = findings.person(exposure, person, budget)
+    drawn = draw_mechanism(rows, shell.palette(), unit=exposure.unit)
+    table = grown.guard.card(person)
     with left:
-        truth, read = (shell.escape(study.values[row[person]]) for row in (study.truth, study.predicted))
-        judged = "rightly" if truth == read else f"but is “{truth}”"
-        expected = float(used @ study.size[person])
-        shell.whisper(
-            f"This person is read as “{read}”, {judged}; on average {expected:.2f} {study.unit} change",
-            f"The {study.unit} that some noise changes: as they are, and with the noise for each value",
-        )
-        if len(study.values) <= _SIDE_BY_SIDE:
+        _whisper(found)
+        if len(exposure.values) <= _SIDE_BY_SIDE:
             st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 390)
         else:
             listed = _by_value(table).map(shell.escape)  # a static table breaks long lines
             st.table(listed, hide_index=True, height="content" if len(listed) <= 10 else 390)
-        missing = [value for i, value in enumerate(study.values) if not study.found[person, i]]
-        if missing:
-            others = f" and {len(missing) - 5} others" if len(missing) > 5 else ""
-            st.caption(f"No noise was found for {shell.escape(', '.join(missing[:5]))}{others}.")
+        for caveat in found.caveats:
+            st.caption(shell.escape(caveat))
     with right:
-        st.caption(
-            "Dot: how often this noise is drawn; diamond: how often the target wants it (M\\* and p in the paper)."
-        )
+        st.caption("Dot: how often this noise is drawn; diamond: its share in the target (M\\* and p in the paper).")
         panels.chart(drawn, key="person_chart")
-    panels.numbers({"Her record": table, "Her noise": drawn.table}, key="guard-person")
-
-
-def _changed_ratings(grown: Grown, person: int) -> pandas.DataFrame:
-    """Return the ratings that some noise changes, a row an item; empty is no rating."""
-    import pandas as pd
-
-    guard, values = grown.guard, grown.study.values
-    m = len(values)
-    before = guard.ratings.people_test[[person]].toarray()[0]
-    after = guard.noise.noisy[person * m : (person + 1) * m].toarray()
-    changed = np.flatnonzero((after != before).any(axis=0))
-    often = (after != before)[:, changed].sum(axis=0)
-    changed = changed[np.argsort(-often, kind="stable")]
-    cells = {"item": [guard.ratings.items[j] for j in changed], "now": [_stars(before[j]) for j in changed]}
-    for i, value in enumerate(values):
-        cells[value] = [_stars(after[i, j]) if after[i, j] != before[j] else "" for j in changed]
-    return pd.DataFrame(cells)
+    panels.numbers({"Record": table, "Noise": drawn.table}, key="guard-person")
 
 
 def _by_value(card: pandas.DataFrame) -> pandas.DataFrame:
@@ -207,48 +166,30 @@ def _by_value(card: pandas.DataFrame) -> pandas.DataFrame:
     entry, now, *values = card.columns
     cells = {value: zip(card[entry], card[now], card[value], strict=True) for value in values}
     told = [
-        ", ".join(f"{name}: {before} → {after}" for name, before, after in rows if after not in ("", before))
-        for rows in cells.values()
+        ", ".join(f"{name}: {before} → {after}" for name, before, after in rows if after) for rows in cells.values()
     ]
-    named = [str(value).removeprefix("to be read as ") for value in values]
-    return pd.DataFrame({"to be read as": named, "what changes": [words or "nothing" for words in told]})
-
-
-def _stars(rating: float) -> str:
-    return f"{rating:g}" if rating else "–"
+    return pd.DataFrame({"target value": values, "what changes": [words or "nothing" for words in told]})
 
 
 def _where_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the shares of all changes that a budget without limit would make."""
-    names, shares, entries = work.need("where", "Counting changes", lambda report: _carried(grown))
-    unit = "columns" if grown.study.unit == "columns" else "items"
-    if not shares.size:
+    names, carried = work.need("where", "Counting changes", lambda report: _carried(grown))
+    if not carried.share.size:
         st.info("No noise changes anything here.")
         return
-    half = int(np.searchsorted(np.cumsum(shares), 0.5 - 1e-9)) + 1
-    one = unit[:-1] if half == 1 else unit
-    drawn = panels.titled(
-        f"{count(half)} of {count(entries)} {one if entries == 1 else unit} "
-        f"{'carries' if half == 1 else 'carry'} half of the noise",
-        "Share of all changes, each noise drawn as often as the goal asks. Few places make it easy to leave "
-        "them out, as the attacker “drops noisy” does",
-        draw_where(names, shares, shell.palette(), entries=entries, unit=unit),
-        key="where_chart",
-    )
-    panels.numbers({"Where the noise sits": drawn.table}, key="guard-where")
+    unit = "columns" if grown.exposure.unit == "columns" else "items"
+    drawing = draw_where(names, carried.share, shell.palette(), entries=carried.n_entries, unit=unit)
+    drawn = _titled(findings.concentrated(carried, unit), drawing, key="where_chart")
+    panels.numbers({"Noise concentration": drawn.table}, key="guard-where")
 
 
-def _carried(grown: Grown) -> tuple[list[str], Any, int]:
-    """Return names, shares (most used first) and the number of all columns or items."""
+def _carried(grown: Grown) -> tuple[list[str], Any]:
+    """Return the names of the entries that carry noise, most used first, and their concentration."""
     from core.attriguard import concentration
 
-    study, guard = grown.study, grown.guard
-    if study.unit == "columns":
-        records, names = guard.people.public, guard.people.names
-    else:
-        records, names = guard.ratings.people_test, guard.ratings.items
-    carried = concentration(records, guard.noise, study.mechanism(float(study.size.max())))
-    return [names[place] for place in carried.entries], carried.share, carried.n_entries
+    exposure, guard = grown.exposure, grown.guard
+    carried = concentration(guard.sets[1], guard.noise, exposure.mechanism(float(exposure.size.max())))
+    return [guard.names[place] for place in carried.entries], carried
 
 
 _POINTS = 20
@@ -256,9 +197,9 @@ _POINTS = 20
 
 def _cost_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw what gets worse with the noise."""
-    last = last_budget(grown.study)
+    last = last_budget(grown.exposure)
     budgets = [float(b) for b in np.linspace(0.0, last, _POINTS + 1)]
-    (_of_table if grown.study.unit == "columns" else _of_ratings)(work, grown, budget, budgets)
+    (_of_table if grown.exposure.unit == "columns" else _of_ratings)(work, grown, budget, budgets)
 
 
 def _of_table(work: DefenceStudy, grown: Grown, budget: float, budgets: list[float]) -> None:
@@ -277,16 +218,8 @@ def _of_table(work: DefenceStudy, grown: Grown, budget: float, budgets: list[flo
     utility, curve = work.need("utility", "Asking the audited model", ask)
     here, before = utility.at(budget), utility.without_noise()
     more_frequent = int(np.bincount(utility.labels, minlength=2).max())
-    control = proportion(more_frequent, utility.labels.size)
-    shell.whisper(
-        f"The model is right for {percent(here.accuracy)} instead of {percent(before.accuracy)}; its "
-        f"unfairness {unfairness_told(before.unfairness, here.unfairness)}",
-        f"Unfairness: largest deviation of a group from the overall rate. {difference_title(config.metric)}: "
-        f"{here.gap:.3f}, {before.gap:.3f} without noise. "
-        f"Right: 95% {interval(here.accuracy)} with noise, {interval(before.accuracy)} without. Baseline: always the "
-        f"more frequent label is right for {percent(control)}. AttriGuard is no fairness method: "
-        "decisions made from noisy records may treat the groups less alike than before",
-    )
+    majority = proportion(more_frequent, utility.labels.size)
+    _whisper(findings.decisions(before, here, majority, config.metric))
 
     def drawn(quality: str, **levels: Estimate) -> Drawing:
         return draw_cost(
@@ -300,27 +233,17 @@ def _of_table(work: DefenceStudy, grown: Grown, budget: float, budgets: list[flo
             gap=quality == "unfairness",
         )
 
-    deviation = f"Unfairness (largest deviation of a group, {METRIC_TITLES[config.metric].lower()}) by columns changed"
+    deviation = f"Unfairness (largest deviation of a group, {METRIC_TITLES[config.metric].lower()}), by noise budget β"
     charts = (
-        ("Is the model still right?", "Right decisions on unseen people by columns changed", "accuracy"),
-        ("Is it still as fair?", deviation, "unfairness"),
+        ("Model accuracy", "On unseen people, by noise budget β", "accuracy"),
+        ("Effect on fairness", deviation, "unfairness"),
     )
     tables = {}
     for place, (title, quantity, quality) in zip(st.columns(2, gap="large"), charts, strict=True):
-        drawing = drawn(quality, **({"Majority": control} if quality == "accuracy" else {}))
+        drawing = drawn(quality, **({"Majority": majority} if quality == "accuracy" else {}))
         with place:
             tables[title] = panels.titled(title, quantity, drawing, key=f"cost_{quality}_chart").table
     panels.numbers(tables, key="guard-cost")
-
-
-def unfairness_told(before: Estimate, here: Estimate) -> str:
-    """Say how the unfairness changes; the interval with noise decides whether it does."""
-    limits = f"95% {here.low:.3f} to {here.high:.3f}"
-    if here.low <= before.value <= here.high:
-        return (
-            f"shows no statistically significant change: {here.value:.3f} ({limits}), {before.value:.3f} without noise"
-        )
-    return f"changes from {before.value:.3f} to {here.value:.3f} ({limits})"
 
 
 def _of_ratings(work: DefenceStudy, grown: Grown, budget: float, budgets: list[float]) -> None:
@@ -332,11 +255,8 @@ def _of_ratings(work: DefenceStudy, grown: Grown, budget: float, budgets: list[f
 
     made, curve = work.need("recommendation", "Recommending items", recommend)
     here = made.at(budget)
-    drawn = panels.titled(
-        recommended_told(made.before, here, made.recommended),
-        f"Right is what she rated: five ratings of each of {made.clean.size} people were set aside, a factorisation "
-        f"recommends from the others. Without noise 95% {interval(made.before)}. Baseline: the most popular items, "
-        f"right for {percent(made.control)}",
+    drawn = _titled(
+        findings.recommendations(made, budget),
         draw_cost(
             curve,
             (budget, here),
@@ -351,16 +271,6 @@ def _of_ratings(work: DefenceStudy, grown: Grown, budget: float, budgets: list[f
     panels.numbers({"Recommendations": drawn.table}, key="guard-cost")
 
 
-def recommended_told(before: Estimate, here: Estimate, recommended: int) -> str:
-    """Say how many of the items recommended are right; the interval with noise decides whether that changed."""
-    items = f"{'ten' if recommended == 10 else recommended} items recommended"
-    limits = f"95% {interval(here)}"
-    if here.low <= before.value <= here.high:
-        none = f"no statistically significant change from {percent(before)}"
-        return f"{percent(here)} of the {items} are right ({limits}): {none}"
-    return f"{percent(here)} of the {items} are right ({limits}), instead of {percent(before)}"
-
-
 _METHODS = {
     "blurme": ("BlurMe", "3 added"),
     "chisquare": ("ChiSquare", "3 added"),
@@ -369,8 +279,6 @@ _METHODS = {
 }
 """What is drawn of each method; the other settings are among the numbers."""
 
-_READERS = ("logistic", "forest", "network")
-
 
 def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the comparison, with AttriGuard at the slider's budget."""
@@ -378,13 +286,13 @@ def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
 
     from core.attriguard import comparison
 
-    study = grown.study
+    exposure = grown.exposure
     made: Any = work.need("others", "Defending otherwise", lambda report: list(comparison(grown.guard, report)))
-    now = {point.attacker: point.accuracy for point in study.at(budget)}
+    now = {point.attacker: point.accuracy for point in exposure.at(budget)}
     ours = DefenceRow(
         name="AttriGuard",
-        size=study.spent(budget).value,
-        rates={name: now[name] for name in _READERS if name in now},
+        size=exposure.spent(budget).value,
+        rates={name: now[name] for name in READERS if name in now},
         ours=True,
     )
     rows = []
@@ -394,18 +302,14 @@ def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
             name += ", true value" if row.knows_truth else ", guessed"
         if parameter == row.parameter:
             rows.append(DefenceRow(name=name, size=row.size.value, rates=row.accuracy))
-    sizes = sorted(row.size for row in rows)
-    drawn = panels.titled(
-        f"AttriGuard changes {ours.size:.1f} {study.unit} a person, the others {sizes[0]:.1f} to {sizes[-1]:.1f}",
-        f"How often each attacker, trained on clean ratings, names the {shell.escape(study.attribute)} of "
-        f"{count(study.truth.size)} people. BlurMe and ChiSquare are told the true value, or what logistic regression "
-        "takes for it (guessed); an attacker who trains on their noise is not among them",
+    drawn = _titled(
+        findings.other_defences(exposure, budget, [row for row in made if _METHODS[row.method][1] == row.parameter]),
         draw_defences(
             [ours, *rows],
-            study.majority,
+            exposure.majority,
             shell.palette(),
-            unit=study.unit,
-            labels={name: attacker_label(name) for name in _READERS},
+            unit=exposure.unit,
+            labels={name: attacker_label(name) for name in READERS},
         ),
         key="others_chart",
     )
@@ -430,12 +334,7 @@ _HEIGHT = 320
 def _changes_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the columns and the rules, and a form that changes them."""
     guard = grown.guard
-    judged = guard.plausibility
-    shell.whisper(
-        f"{percent(judged.plausible)} of the changed records hold only pairs of values that somebody has",
-        f"{count(judged.changed)} records with noise.{unreached(judged.without_solution)} Rules in force: "
-        f"{count(len(guard.rules.rules))}",
-    )
+    _whisper(findings.plausible(guard))
     left, right = st.columns(2, gap="large")
     with left:
         columns = _column_table(guard)
@@ -445,14 +344,7 @@ def _changes_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         st.dataframe(rules, hide_index=True, height="content" if len(rules) < 8 else _HEIGHT)
     with st.container(border=True):
         _form(work.who, guard, controls.changes(work.who))
-    panels.numbers({"Columns": columns, "Pairs that must not meet": rules}, key="guard-changes")
-
-
-def unreached(times: int) -> str:
-    """Say how often the rules leave no noise; empty if they always leave one."""
-    if not times:
-        return ""
-    return f" {count(times)} time{'s' * (times > 1)} no noise was found for a person and a value: then nothing changes."
+    panels.numbers({"Columns": columns, "Forbidden pairs": rules}, key="guard-changes")
 
 
 def _column_table(guard: Any) -> pandas.DataFrame:
@@ -483,7 +375,7 @@ def _rule_table(guard: Any) -> pandas.DataFrame:
         )
         for rule in rules
     ]
-    return pd.DataFrame(rows, columns=["must not meet", "and", "people expected", "in force"])
+    return pd.DataFrame(rows, columns=["forbidden", "with", "people expected", "in force"])
 
 
 def _form(who: People, guard: Any, now: TableSettings) -> None:
@@ -536,8 +428,7 @@ def _words(pair: Pair) -> str:
 
 def _apply(who: People, guard: Any, written: str, chosen: TableSettings) -> None:
     """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
-    from core.attriguard.table_records import table_columns
-    from core.attriguard.table_rules import pair_rules
+    from core.attriguard.table_people import pair_rules, table_columns
 
     st.session_state.pop("guard_rules_problem", None)
     try:
@@ -569,9 +460,9 @@ def _pairs(written: str, columns: Sequence[str]) -> tuple[Pair, ...]:
 
 _SECTIONS = {
     "person": ("One person", _person_section),
-    "transfer": ("Which noise fools whom", _transfer_section),
-    "where": ("Where the noise sits", _where_section),
-    "cost": ("What it costs", _cost_section),
+    "transfer": ("Transferability", _transfer_section),
+    "where": ("Noise concentration", _where_section),
+    "cost": ("Utility loss", _cost_section),
     "others": ("Other defences", _others_section),
-    "changes": ("What may change", _changes_section),
+    "changes": ("Allowed changes", _changes_section),
 }

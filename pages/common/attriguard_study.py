@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.attriguard import GuardSettings, Point, Study, TableSettings
+from core.attriguard import Exposure, Guard, GuardSettings, Point, TableSettings
 from core.fingerprint import fingerprint
 from pages.common.attriguard_controls import Defence, People, last_budget
 from pages.common.background import Background, Job, need, time_left
@@ -24,9 +24,9 @@ _POINTS = 25  # steps of a curve
 class Grown:
     """A study as far as it has come."""
 
-    study: Study
+    exposure: Exposure
     curves: Mapping[str, tuple[Point, ...]]  # by attacker
-    guard: Any  # what the noise was found with, a `core.attriguard.TableGuard` or `Guarded`
+    guard: Any  # a `core.attriguard.TableGuard` or `Guarded`
     learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
 
 
@@ -74,45 +74,40 @@ class DefenceStudy(Background):
 
     def _attackers(self) -> str:
         """Say how many attackers are drawn; one trained at several budgets is one."""
-        there = self.partial[-1].study.attackers if self.partial else ()
+        there = self.partial[-1].exposure.attackers if self.partial else ()
         return f"{len(there)} of {self._total(budgets=1)} attackers"
 
     def _total(self, budgets: int | None = None) -> int:
         """Return the number of steps, if attackers are trained at so many budgets only."""
-        from core.attriguard import study_steps
+        from core.attriguard.exposure import attackers_fitted
+        from core.attriguard.table_guard import TABLE_ATTACKERS
 
         settings = self.defence.settings
         if isinstance(settings, TableSettings):
-            return study_steps(replace(settings, trained_budgets=settings.trained_budgets[:budgets]))
-        return len(settings.attackers) + len(settings.trained_at[:budgets]) - 1
+            return attackers_fitted(TABLE_ATTACKERS, settings.trained_budgets[:budgets])
+        return attackers_fitted(settings.attackers, settings.trained_at[:budgets])
 
-    def _studies(self) -> Iterator[tuple[Any, Study]]:
-        """Yield the study as it grows, with what the noise was found with."""
-        from core.attriguard import Guarded, study_ratings, study_table, table_guard
+    def _guard(self) -> Guard:
+        from core.attriguard import Guarded, table_guard
 
         who, settings = self.who, self.defence.settings
-        if who.ratings is not None and isinstance(settings, GuardSettings):
-            guarded = Guarded(who.ratings, settings)
-            study = next(study_ratings(guarded))  # nobody attacks yet
-            for name in settings.attackers:
-                for guesses in guarded.guesses(name):  # one for each budget somebody is trained at
-                    study = replace(study, guesses=(*study.guesses, guesses))
-                    yield guarded, study
-            return
-        assert who.dataset is not None and who.config is not None and isinstance(settings, TableSettings)
-        guard = table_guard(who.dataset, who.config, settings)
-        yield from ((guard, study) for study in study_table(guard))
+        if isinstance(settings, GuardSettings):
+            assert who.ratings is not None
+            return Guarded(who.ratings, settings)
+        assert who.dataset is not None and who.config is not None
+        return table_guard(who.dataset, who.config, settings)
 
     def _grow(self) -> Iterator[Grown]:
         """Yield the study after each attacker, with the curves."""
-        settings = self.defence.settings
         curves: dict[str, tuple[Point, ...]] = {}
-        trained_at = settings.trained_budgets if isinstance(settings, TableSettings) else settings.trained_at
-        for guard, study in self._studies():
-            newest = study.guesses[-1].attacker
-            budgets = np.linspace(0.0, last_budget(study), _POINTS + 1).tolist()
-            own = tuple(guess for guess in study.guesses if guess.attacker == newest)
-            curves[newest] = replace(study, guesses=own).curves(budgets)[newest]
-            budgets_left = {guess.trained_at for guess in own} != set(trained_at)
+        guard = self._guard()
+        for exposure in guard.expose():
+            if not exposure.guesses:
+                continue
+            newest = exposure.guesses[-1].attacker
+            budgets = np.linspace(0.0, last_budget(exposure), _POINTS + 1).tolist()
+            own = tuple(guess for guess in exposure.guesses if guess.attacker == newest)
+            curves[newest] = replace(exposure, guesses=own).curves(budgets)[newest]
+            budgets_left = {guess.trained_at for guess in own} != set(guard.trained_at)
             learning = newest if own[0].trained_at is not None and budgets_left else ""
-            yield Grown(study=study, curves=dict(curves), guard=guard, learning=learning)
+            yield Grown(exposure=exposure, curves=dict(curves), guard=guard, learning=learning)

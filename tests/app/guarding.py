@@ -12,12 +12,10 @@ import numpy as np
 import pytest
 
 import core.attriguard
-from core.attriguard import Guarded, GuardSettings, Study, TableSettings, study_ratings, study_table, table_guard
-from core.charts.attriguard import attacker_label
+from core.attriguard import Exposure, Guarded, GuardSettings, TableGuard, TableSettings, findings, table_guard
 from core.datasets import build_dataset, demo_table
 from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings, build_ratings
-from core.estimates import interval, percent
 from pages.common import attriguard_controls as controls
 from tests import expected
 from tests.app.dashboard import Dashboard
@@ -57,15 +55,16 @@ FEW = partial(GuardSettings, attackers=ATTACKERS, trained_at=(1.0,))
 FEW_OF_TABLES = partial(TableSettings, trained_budgets=(0.25,))
 """Settings of a study on a table with few budgets to train against."""
 
-_STUDIES: dict[TableSettings, list[tuple[Any, Study]]] = {}
+_EXPOSE = TableGuard.expose
+_STUDIES: dict[TableSettings, list[tuple[Any, Exposure]]] = {}
 
 
-def studies_of_demo(settings: TableSettings) -> list[tuple[Any, Study]]:
+def studies_of_demo(settings: TableSettings) -> list[tuple[Any, Exposure]]:
     """Return the growing study of the demo, computed once for all tests."""
     if settings not in _STUDIES:
         config = expected.audit().config
         guard = table_guard(demo(), config, settings)
-        _STUDIES[settings] = [(guard, study) for study in study_table(guard)]
+        _STUDIES[settings] = [(guard, study) for study in _EXPOSE(guard) if study.guesses]
     return _STUDIES[settings]
 
 
@@ -89,7 +88,7 @@ class Gate:
         self.free = 10**6
         self.begun = 0
 
-    def studies(self, guard: Any) -> Iterator[Study]:
+    def studies(self, guard: Any) -> Iterator[Exposure]:
         self.begun += 1
         for i, (_, study) in enumerate(studies_of_demo(guard.settings)):
             if i >= self.free:
@@ -103,7 +102,7 @@ def few_attackers(monkeypatch: pytest.MonkeyPatch) -> Gate:
     made = Gate()
     monkeypatch.setattr(controls, "GuardSettings", FEW)
     monkeypatch.setattr(controls, "TableSettings", FEW_OF_TABLES)
-    monkeypatch.setattr(core.attriguard, "study_table", made.studies)
+    monkeypatch.setattr(TableGuard, "expose", lambda guard: made.studies(guard))
     monkeypatch.setattr(
         core.attriguard,
         "table_guard",
@@ -143,15 +142,15 @@ def choose(dashboard: Dashboard, **controls: object) -> Dashboard:
     return dashboard
 
 
-def study_of(**changes: Any) -> Study:
+def study_of(**changes: Any) -> Exposure:
     """Return the whole study of the demo with these settings."""
     return studies_of_demo(FEW_OF_TABLES(**changes))[-1][1]
 
 
 @cache
-def study_of_ratings(**changes: Any) -> Study:
+def study_of_ratings(**changes: Any) -> Exposure:
     """Return the whole study of the few ratings with these settings."""
-    return list(study_ratings(Guarded(few_ratings(), FEW(**changes))))[-1]
+    return list(Guarded(few_ratings(), FEW(**changes)).expose())[-1]
 
 
 def told(dashboard: Dashboard) -> str:
@@ -160,33 +159,8 @@ def told(dashboard: Dashboard) -> str:
     return re.sub(r"\\(.)", r"\1", words)
 
 
-def assert_tells(dashboard: Dashboard, study: Study, budget: float, *, balanced: bool = False) -> None:
+def assert_tells(dashboard: Dashboard, study: Exposure, budget: float, *, balanced: bool = False) -> None:
     """Check finding and grey line against core: the defender's own attacker, the best one, and the baseline."""
+    found = findings.headline(study, study.at(budget), balanced=balanced)
     finding = re.sub(r"\\(.)", r"\1", dashboard.finding)
-    now, clean = ({point.attacker: point for point in points} for points in (study.at(budget), study.undefended()))
-    rates = {name: point.balanced if balanced else point.accuracy for name, point in now.items()}
-    best = max(rates, key=lambda name: rates[name].value)
-    own = percent(rates["logistic"])
-    infers = f"with {own} balanced accuracy" if balanced else f"of {own} of people correctly"
-    assert f"infers the {study.attribute} {infers}" in finding, finding
-    level = 1 / len(study.values) if balanced else study.majority.value
-    if best == "logistic":
-        assert "no attacker tried does better." in finding
-    else:
-        ending = ", no more than the baseline." if rates[best].value <= level else "."
-        who = f"the best attacker ({attacker_label(best).lower()})"
-        assert who in finding and f"reaches {percent(rates[best])}{ending}" in finding, finding
-    assert interval(rates["logistic"]) in finding and interval(rates[best]) in finding
-    assert f"over {study.truth.size:,} people" in finding
-    majority = study.values[int(study.shares.argmax())]
-    floor = f"{100 / len(study.values):.1f}%" if balanced else percent(study.majority)
-    assert f"Baseline: always naming “{majority}” reaches {floor}." in finding
-    if budget:
-        was = clean["logistic"].balanced if balanced else clean["logistic"].accuracy
-        given_up = rates["logistic"].high < level
-        beside = f", below the baseline ({floor})" if given_up else f" instead of {percent(was)}"
-        assert f"{infers}{beside};" in finding and f"With up to {budget:g} {study.unit[:-1]}" in finding
-        assert (f"Without noise: {percent(was)}." in finding) == given_up
-        assert f"{study.spent(budget).value:.2f} {study.unit} used on average" in finding
-    else:
-        assert "Without noise" in finding
+    assert found.point in finding and found.evidence in finding, finding

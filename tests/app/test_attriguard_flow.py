@@ -35,14 +35,14 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     while not gate.reached.wait(0.1):  # the table is being prepared
         dashboard.test.run()
     dashboard.test.run()
-    assert "a noise-trained attacker is still learning" in dashboard.finding
+    assert "adversarial training is still learning" in dashboard.finding
     widget(dashboard, "further_guard_table").set_value("transfer")
     dashboard.test.run()
     assert "is fooled least so far: by" in told(dashboard)
     dashboard.press("cancel_attackers")
     gate.open.set()
     dashboard.settle()
-    assert "a noise-trained attacker is not trained yet" in dashboard.finding
+    assert "adversarial training is not trained yet" in dashboard.finding
     assert dashboard.button("start_attackers").label == "Stopped after 3 of 7 attackers. Go on"
     choose(dashboard, guard_budget=0.1)
     assert "is not trained yet" in dashboard.finding  # the slider starts nothing
@@ -74,7 +74,7 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gat
     box = dashboard.test.file_uploader(key="guard_upload")
     box.set_value([("films.csv", long_table(), "text/csv")])
     dashboard.settle()
-    assert "infers the town of" in dashboard.finding
+    assert "inferring the town" in dashboard.finding
     before = dashboard.finding
     box = dashboard.test.file_uploader(key="guard_upload")
     box.set_value([("films.csv", b"user,item\n1,2\n", "text/csv")])
@@ -86,7 +86,7 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gat
     dashboard.settle()
     assert not dashboard.findings
     choose(dashboard, guard_data="table")
-    assert "infers the sex of" in dashboard.finding
+    assert "inferring the sex" in dashboard.finding
 
 
 def test_the_papers_ratings_are_offered_where_they_are(
@@ -106,5 +106,5 @@ def test_the_papers_ratings_are_offered_where_they_are(
     monkeypatch.setenv("FAIRLEAK_DATA", str(tmp_path))
     dashboard = start().open("attriguard")
     choose(dashboard, guard_data="google_play")
-    assert "infers the city of" in dashboard.finding
-    assert "The paper says that training on the noise hardly helps; here that attacker reaches" in told(dashboard)
+    assert "inferring the city" in dashboard.finding
+    assert "The paper finds that adversarial training hardly helps." in told(dashboard)

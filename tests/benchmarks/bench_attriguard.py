@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from core.attriguard import Guarded, GuardSettings, Guesses, Noise, Study, allocate, representatives, study_ratings
+from core.attriguard import Exposure, Guarded, GuardSettings, Guesses, Noise, allocate, representatives
 from core.datasets import Ratings, build_ratings, read_ratings
 from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
@@ -80,7 +80,7 @@ def loop_seconds(records: Any, defender: Any, predicted: np.ndarray) -> float:
     return seconds(work, 1) * records.shape[0] / LOOP_PEOPLE
 
 
-def study(noise: Noise, shares: np.ndarray) -> Study:
+def study(noise: Noise, shares: np.ndarray) -> Exposure:
     """Return a study with invented guesses; how good they are does not matter to the time."""
     rng = np.random.default_rng(3)
     shape = noise.size.shape
@@ -90,7 +90,7 @@ def study(noise: Noise, shares: np.ndarray) -> Study:
         )
         for k in range(ATTACKERS)
     )
-    return Study(
+    return Exposure(
         title="benchmark",
         attribute="city",
         unit="ratings",
@@ -126,7 +126,7 @@ def whole_study() -> float:
     """Run the study with all attackers; return the most memory this process has taken, in GB."""
     import resource
 
-    for _ in study_ratings(Guarded(ratings_here(), GuardSettings())):
+    for _ in Guarded(ratings_here(), GuardSettings()).expose():
         pass
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (1e9 if sys.platform == "darwin" else 1e9 / 1024)  # bytes there, kilobytes elsewhere

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.attriguard.concentration import changes_per_entry
+from core.attriguard.records import changes_per_entry
 from core.attriguard.settings import TableSettings
-from core.attriguard.table_guard import TableGuard, guard_table
+from core.attriguard.table_guard import TableGuard
 from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people
 
 
@@ -25,7 +25,7 @@ def guards(draw: st.DrawFn) -> TableGuard:
     jobs = sorted({CATEGORIES[0][int(v)] for v in village.known[:, 0]})
     clubs = sorted({CATEGORIES[2][int(v)] for v in village.known[:, 2]})
     pair = st.tuples(st.just("job"), st.sampled_from(jobs), st.just("club"), st.sampled_from(clubs))
-    return guard_table(
+    return TableGuard(
         village,
         TableSettings(
             frozen=tuple(draw(st.sets(st.sampled_from(NAMES), max_size=3))),

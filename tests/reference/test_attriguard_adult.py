@@ -13,9 +13,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard import Study, TableGuard, TableSettings, UtilityPoint, study_table, utility_of
-from core.attriguard.table_guard import guard_table
-from core.attriguard.table_records import people_of
+from core.attriguard import Exposure, TableGuard, TableSettings, UtilityPoint, utility_of
+from core.attriguard.table_people import people_of
 from core.datasets import AuditDataset, build_dataset, load
 from tests.reference.data import FOLDER, needs_adult
 from tests.table_people import broken
@@ -39,31 +38,31 @@ def guard(data: AuditDataset) -> TableGuard:
 
 
 @pytest.fixture(scope="module")
-def study(guard: TableGuard) -> Study:
-    *_, last = study_table(guard)
+def study(guard: TableGuard) -> Exposure:
+    *_, last = guard.expose()
     return last
 
 
 def guarded(data: AuditDataset, settings: TableSettings) -> TableGuard:
-    return guard_table(people_of(data, np.arange(KNOWN), np.arange(KNOWN, EVERYBODY)), settings)
+    return TableGuard(people_of(data, np.arange(KNOWN), np.arange(KNOWN, EVERYBODY)), settings)
 
 
-def accuracies(study: Study, attacker: str) -> list[float]:
+def accuracies(study: Exposure, attacker: str) -> list[float]:
     return [point.accuracy.value for point in study.curves(BUDGETS)[attacker]]
 
 
-def test_without_noise(study: Study) -> None:
+def test_without_noise(study: Exposure) -> None:
     clean = {point.attacker: point for point in study.undefended()}
     assert clean["logistic"].accuracy.value == pytest.approx(0.842, abs=BAND)
     assert clean["logistic"].balanced.value == pytest.approx(0.832, abs=BAND)
     assert study.majority.value == pytest.approx(0.667, abs=0.001)
 
 
-def test_the_defenders_own_attacker(study: Study) -> None:
+def test_the_defenders_own_attacker(study: Exposure) -> None:
     assert accuracies(study, "logistic") == pytest.approx([0.774, 0.672, 0.503], abs=BAND)
 
 
-def test_attackers_trained_against_the_noise(study: Study) -> None:
+def test_attackers_trained_against_the_noise(study: Exposure) -> None:
     assert accuracies(study, "adversarial") == pytest.approx([0.805, 0.788, 0.782], abs=BAND)
     assert min(accuracies(study, "adversarial")) > study.majority.value + 0.05
 

@@ -39,12 +39,11 @@ import numpy as np
 import pytest
 
 from core.attriguard import (
+    Exposure,
     Guarded,
     GuardSettings,
-    Study,
     comparators,
     concentration,
-    study_ratings,
     transfer,
 )
 from core.datasets import read_ratings
@@ -71,11 +70,11 @@ def guarded() -> Guarded:
 
 
 @cache
-def study() -> Study:
-    return list(study_ratings(guarded()))[-1]
+def study() -> Exposure:
+    return list(guarded().expose())[-1]
 
 
-def curve(of: Study, attacker: str) -> tuple[float, ...]:
+def curve(of: Exposure, attacker: str) -> tuple[float, ...]:
     return tuple(point.accuracy.value for point in of.curves(BUDGETS)[attacker])
 
 
@@ -109,7 +108,7 @@ def test_an_attacker_trained_against_the_noise_undoes_it():
 
 def test_a_margin_makes_noise_travel():
     settings = GuardSettings(defender="logistic_smooth", margin=1.5, attackers=("network",))
-    sure = list(study_ratings(Guarded(guarded().ratings, settings)))[-1]
+    sure = list(Guarded(guarded().ratings, settings).expose())[-1]
     assert curve(sure, "network") == pytest.approx(WITH_MARGIN, abs=BAND)
     assert curve(sure, "network")[-1] < curve(study(), "network")[-1] - 0.05
 

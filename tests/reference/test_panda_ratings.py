@@ -17,8 +17,7 @@ import pytest
 from core.attriguard import allocate, panda, representatives
 from core.datasets.ratings import read_ratings
 from tests.oracles.allocation import allocate_with_solver
-from tests.oracles.fgsm import fgsm
-from tests.oracles.jsma import jsma
+from tests.oracles.evasion import fgsm, jsma
 from tests.oracles.least_noise import least_noise
 from tests.plain_panda import plain_panda, plain_weights
 from tests.reference.data import RATINGS, needs_ratings

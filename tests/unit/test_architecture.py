@@ -18,7 +18,7 @@ from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
-BRANCHES = ("correction", "queries", "attriguard", "membership", "model_card")
+BRANCHES = ("correction", "queries", "attriguard", "attribute", "membership", "model_card")
 HEAVY = {
     "pandas",
     "sklearn",
@@ -169,9 +169,9 @@ FLOORS = (
     ("adversaries", "models"),
     ("config",),
     ("subject",),
-    ("study",),
+    ("planted", "study"),
     ("correction",),
-    ("attriguard", "audit", "membership"),
+    ("attribute", "attriguard", "audit", "membership"),
     ("leak", "model_card"),
     ("queries", "sweep"),
     ("studies",),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.attriguard import ATTACKER_TITLES, PUBLISHED_CURVE, TABLE_ATTACKER_TITLES
+from core.attriguard import ATTACKER_TITLES, PUBLISHED_CURVE, RATING_ATTACKERS, TABLE_ATTACKERS
 from core.datasets import Ratings
 from tests import ratings_samples, samples
 
@@ -38,15 +39,15 @@ def test_ratings(tmp_path: Path, capsys: Capture):
     told = capsys.readouterr()
     assert "100 people of Sample ratings; private: town, 4 values" in told.out
     assert "Majority guess: 2" in told.out and "at 1, 3, 5 ratings" in told.out
-    assert "The paper" not in told.out  # said of the paper's own data only
+    assert "The paper's network" not in told.out  # said of the paper's own data only
     assert f"Every number is in {csv}." in told.err and f"Everything is in {out}." in told.err
     assert "31 of 31 steps" in told.err
     table, content = pd.read_csv(csv), json.loads(out.read_text(encoding="utf-8"))
-    assert list(table["attacker"]) == 3 * list(ATTACKER_TITLES) and set(table["budget"]) == {0.0, 0.5, 3.0}
-    for name, title in ATTACKER_TITLES.items():
+    assert list(table["attacker"]) == 3 * list(RATING_ATTACKERS) and set(table["budget"]) == {0.0, 0.5, 3.0}
+    for name in RATING_ATTACKERS:
         own = table[table["attacker"] == name]
         assert len(own) == 3  # budget 0 is what there is without noise
-        assert cells(told.out, title) == [round(100 * value, 1) for value in own["accuracy"]]
+        assert cells(told.out, ATTACKER_TITLES[name]) == [round(100 * value, 1) for value in own["accuracy"]]
         assert (own["accuracy low"] <= own["accuracy"]).all() and (own["accuracy"] <= own["accuracy high"]).all()
         assert (own["reported"] >= content["majority"]["value"]).all()
     assert content["settings"]["policy"] == "modify_add" and content["spent"]["0.5"]["value"] <= 0.5 + 1e-9
@@ -61,14 +62,14 @@ def test_budget_0_alone(tmp_path: Path, capsys: Capture):
     assert list(pd.read_csv(csv)["attacker"]) == ["logistic", "forest"]
     told = capsys.readouterr().out
     assert all(len(cells(told, ATTACKER_TITLES[name])) == 1 for name in ("logistic", "forest"))
-    assert "The paper" not in told and "do so at 2 ratings" in told
+    assert "The paper" not in told and "are trained at 2 ratings" in told
 
 
 def test_the_file_of_everything_is_json_where_no_noise_is_found(tmp_path: Path, capsys: Capture):
     out = tmp_path / "all.json"
     asked = ["attriguard", "--dataset", "demo_ratings", "--budgets", "1", "--margin", "100", "--attackers", "logistic"]
     assert main([*asked, "--json", str(out)]) == 0
-    assert "none found for 300 of 300" in capsys.readouterr().out
+    assert "None was found for 300 of 300" in capsys.readouterr().out
 
     def refuse(constant: str) -> None:
         raise AssertionError(f"{constant} is no JSON")
@@ -105,21 +106,21 @@ def test_the_papers_own_data_come_with_its_curve(monkeypatch: pytest.MonkeyPatch
         100 * PUBLISHED_CURVE[2.0],
     ]
     trained, other = (cells(told, ATTACKER_TITLES[name])[-1] for name in ("adversarial", "network"))
-    said = next(line for line in told.splitlines() if line.startswith("The paper finds"))
-    assert "at a budget of 2.5" in said
-    assert f"her accuracy is {trained} [" in said and f"that of the other {other} [" in said
+    said = next(line for line in told.splitlines() if line.startswith("Here at β = 2.5"))
+    read = [float(rate) for rate in re.findall(r"(?:Network|AT-A) ([\d.]+)%", said)]
+    assert read == pytest.approx([other, trained], abs=0.56)
 
 
 def test_a_table(tmp_path: Path, capsys: Capture):
     csv = tmp_path / "numbers.csv"
     assert main(["attriguard", "--budgets", "0.25", "--csv", str(csv)]) == 0
     told = capsys.readouterr()
-    assert "people of Sample; private: origin, 2 values" in told.out and "columns on average" in told.out
+    assert "people of Sample; private: origin, 2 values" in told.out and "changed columns on average" in told.out
     table = pd.read_csv(csv)
-    assert set(table["attacker"]) == set(TABLE_ATTACKER_TITLES) and set(table["budget"]) == {0.0, 0.25}
-    for name, title in TABLE_ATTACKER_TITLES.items():
+    assert set(table["attacker"]) == set(TABLE_ATTACKERS) and set(table["budget"]) == {0.0, 0.25}
+    for name in TABLE_ATTACKERS:
         own = table[table["attacker"] == name]
-        assert cells(told.out, title) == [round(100 * value, 1) for value in own["accuracy"]]
+        assert cells(told.out, ATTACKER_TITLES[name]) == [round(100 * value, 1) for value in own["accuracy"]]
 
 
 ON_RATINGS = ["--dataset", "demo_ratings"]
@@ -132,20 +133,12 @@ BAD = [
     ([*ON_RATINGS, "--frozen", "age"], "--frozen is for tables, got it with --dataset demo_ratings"),
     ([*ON_RATINGS, "--policy", "magic"], "policy must be one of modify_exist, add_new, modify_add, got 'magic'"),
     ([*ON_RATINGS, "--defender", "magic"], "defender must be one of logistic"),
-    (["--defender", "magic"], "defender must be one of logistic"),
-    ([*ON_RATINGS, "--target", "magic"], "target must be one of uniform"),
     ([*ON_RATINGS, "--given", "0.5,0.5"], "--given must come with --target given, got --target None"),
     ([*ON_RATINGS, "--target", "given"], "--given must come with --target given, got --target given"),
     ([*ON_RATINGS, "--target", "given", "--given", "0.5,0.6,0,0"], "must add up to 1, got 1.1"),
-    ([*ON_RATINGS, "--target", "given", "--given", "1"], "one share a value, 4, got 1"),
-    ([*ON_RATINGS, "--margin", "-1"], "--margin must be at least 0, got -1.0"),
     ([*ON_RATINGS, "--budgets", "1,x"], "--budgets must be a list of finite numbers, got '1,x'"),
-    ([*ON_RATINGS, "--budgets", ""], "--budgets must name at least one, got an empty list"),
     (["--budgets", "-1"], "--budgets must be at least 0, got -1.0"),
-    (["--budgets", "nan"], "--budgets must be at least 0, got nan"),
-    (["--seed", "-1"], "--seed must be from 0 to 4,294,967,295, got -1"),
     (["--csv", "/no/such/folder/out.csv"], "--csv must be a file in a folder that exists"),
-    (["--json", "/no/such/folder/out.json"], "--json must be a file in a folder that exists"),
     (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
 ]
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core.attriguard import TableSettings, study_table, table_guard, table_utility
+from core.attriguard import TableSettings, table_guard, table_utility
 from core.audit import run
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, build_dataset, split
@@ -125,7 +125,7 @@ def test_the_members_of_a_table_with_predictions_are_the_audits():
 def test_attriguard_guards_the_records_and_cannot_ask_the_model(both: tuple[AuditDataset, AuditDataset]):
     settings = TableSettings(trained_budgets=(0.25,))
     guards = [table_guard(data, config, settings) for data, config in zip(both, (TRAINED, AUDIT), strict=True)]
-    was, now = (next(iter(study_table(guard))) for guard in guards)
+    was, now = (next(found for found in guard.expose() if found.guesses) for guard in guards)
     assert now.at(1.0) == was.at(1.0) and now.spent(1.0) == was.spent(1.0)
     with pytest.raises(InputError, match="changed records") as caught:
         table_utility(guards[1], both[1], AUDIT)

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import Guesses, Study, TableSettings, strongest_point
+from core.attriguard import Exposure, Guesses, attacker_label, findings, strongest_point
 from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
-from core.charts.attriguard import attacker_label
 from core.charts.theme import group_style
 from core.config import AuditConfig
 from core.desk.findings import gap_title
@@ -20,8 +19,7 @@ from core.estimates import Estimate, decimals_beside, percent, tolerance_text
 from core.fairness import difference_between_groups, group_rates
 from core.policy import estimate_text, value_text
 from core.queries import Asking, Exact, Trials, query_pool
-from pages.common import attriguard_words, correction_words, membership_words, wording
-from pages.common.attriguard_controls import Defence
+from pages.common import correction_words, membership_words, wording
 from tests.samples import dataset
 from tests.unit.charts import membership_samples
 
@@ -33,7 +31,7 @@ def about(value: float, half: float = 0.01, n: int = 4000) -> Estimate:
 # --- AttriGuard: the headline and the chart speak of one attacker
 
 
-def guarded(right: dict[str, int]) -> Study:
+def guarded(right: dict[str, int]) -> Exposure:
     """Return 100 people, half of either value, and attackers who name so many rightly under every noise."""
     truth = np.tile([0, 1], 50)
     size = np.stack([truth, 1 - truth], axis=1)
@@ -42,7 +40,7 @@ def guarded(right: dict[str, int]) -> Study:
         named = np.where(np.arange(100) < many, truth, 1 - truth)
         return Guesses(attacker=name, clean=truth, noisy=np.column_stack([named, named]))
 
-    return Study(
+    return Exposure(
         title="people",
         attribute="town",
         unit="columns",
@@ -62,20 +60,19 @@ def guarded(right: dict[str, int]) -> Study:
 def test_the_headline_names_the_attacker_whose_curve_is_highest(best: str, balanced: bool) -> None:
     others = {"logistic": 40, "forest": 60, "adversarial": 70, "dropping": 65, "region": 50}
     study = guarded(others | {best: 90})
-    defence = Defence(settings=TableSettings(), balanced=balanced)
-    floor, now = attriguard_words.floor(study, defence), study.at(0.5)
+    floor, now = study.baseline(balanced=balanced), study.at(0.5)
     chart = draw_budget(
         study.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
         balanced=balanced,
     )  # fmt: skip
     drawn = chart.table.query("attacker != 'baseline' and `columns changed` == 0.5")
     highest = drawn.loc[drawn["balanced" if balanced else "accuracy"].idxmax(), "attacker"]
-    point, grey = attriguard_words.finding(study, now, defence, state="finished", learning="")
+    found = findings.headline(study, now, balanced=balanced)
     assert highest == best == strongest_point(now, balanced=balanced).attacker
-    assert attacker_label(highest).lower() in point.lower()
+    assert attacker_label(highest) in found.point
     said = chart.alt.partition("at 0.5: ")[2]
-    assert attacker_label(highest) in said.partition(";")[0] and percent(0.9, decimals=0) in point
-    assert ("balanced accuracy" in point) == balanced and "Baseline: " in grey
+    assert attacker_label(highest) in said.partition(";")[0] and percent(0.9, decimals=0) in found.point
+    assert ("Balanced accuracy" in found.evidence) == balanced and "Baseline: " in found.evidence
 
 
 # --- numbers beside a limit

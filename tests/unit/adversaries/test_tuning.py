@@ -16,7 +16,6 @@ from core.adversaries.adversary import PINNED
 from core.datasets import AuditDataset
 from core.errors import Cancelled, InputError
 from core.seeds import child_seed
-from core.serialize import dumps, loads
 from tests.samples import dataset
 
 EVALUATIONS = 12  # ten of them drawn at random, as the sampler starts
@@ -121,14 +120,6 @@ def test_same_seed_same_search_other_seed_another(people: AuditDataset, found: T
     assert [t.parameters for t in other.trials] != [t.parameters for t in first.trials]
 
 
-def test_the_search_does_not_touch_the_global_generator(people: AuditDataset) -> None:
-    np.random.seed(0)
-    expected = np.random.random()
-    np.random.seed(0)
-    _search(people, evaluations=2)
-    assert np.random.random() == expected
-
-
 class Stop:
     """Reports until so many evaluations are done, then cancels."""
 
@@ -152,10 +143,6 @@ def test_a_search_cancelled_at_once_evaluates_nothing(people: AuditDataset) -> N
     with pytest.raises(Cancelled):
         _search(people, report=stop)
     assert stop.heard == [(0, EVALUATIONS)]
-
-
-def test_a_search_survives_being_written_down(found: TunedForest) -> None:
-    assert loads(dumps(found), TunedForest) == found
 
 
 def test_nothing_is_written_and_the_logging_is_left_as_it_was(
@@ -242,11 +229,3 @@ def test_the_adversary_takes_what_was_found(people: AuditDataset, found: TunedFo
 def test_bad_parameters_are_told(people: AuditDataset, parameters: dict[str, Any], words: str) -> None:
     with pytest.raises(InputError, match=words):
         train_adversary("features", people.features, people.labels, people.sensitive, parameters=parameters)
-
-
-def test_numbers_of_any_kind_are_taken() -> None:
-    assert forest_parameters({"max_depth": np.int64(4), "max_features": None}) == PINNED | {
-        "max_depth": 4,
-        "max_features": None,
-    }
-    assert forest_parameters({"max_depth": None})["max_depth"] is None

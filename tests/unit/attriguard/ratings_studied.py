@@ -6,10 +6,9 @@ from dataclasses import replace
 from functools import cache
 
 from core.attriguard import (
+    Exposure,
     Guarded,
     GuardSettings,
-    Study,
-    study_ratings,
 )
 from core.datasets import Ratings
 from tests import ratings_samples
@@ -24,17 +23,17 @@ def guarded() -> Guarded:
 
 
 @cache
-def studies() -> tuple[tuple[Study, ...], tuple[tuple[int, int], ...]]:
+def studies() -> tuple[tuple[Exposure, ...], tuple[tuple[int, int], ...]]:
     """All studies of one run, and what it reported."""
     told: list[tuple[int, int]] = []
-    found = tuple(study_ratings(Guarded(SAMPLE, SETTINGS), lambda done, total: told.append((done, total))))
+    found = tuple(Guarded(SAMPLE, SETTINGS).expose(lambda done, total: told.append((done, total))))
     return found, tuple(told)
 
 
-def whole() -> Study:
+def whole() -> Exposure:
     return studies()[0][-1]
 
 
-def few(settings: GuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str, ...] = ("logistic",)) -> Study:
+def few(settings: GuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str, ...] = ("logistic",)) -> Exposure:
     """Return the whole study with few attackers."""
-    return list(study_ratings(Guarded(ratings, replace(settings, attackers=attackers))))[-1]
+    return list(Guarded(ratings, replace(settings, attackers=attackers)).expose())[-1]

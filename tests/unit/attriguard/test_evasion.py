@@ -6,8 +6,7 @@ import numpy as np
 
 from core.attriguard import panda
 from tests.linear_cases import classifier_of
-from tests.oracles.fgsm import fgsm
-from tests.oracles.jsma import jsma
+from tests.oracles.evasion import fgsm, jsma
 from tests.oracles.least_noise import least_noise
 
 THREE = classifier_of(

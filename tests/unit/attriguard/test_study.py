@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard import Guesses, Study
+from core.attriguard import Exposure, Guesses
 from core.estimates import mean, proportion
 
 TRUTH = np.array([0, 0, 0, 0, 0, 1, 2, 2])
 
 
-def study(truth: np.ndarray = TRUTH, *, guesses: tuple[Guesses, ...] = ()) -> Study:
+def study(truth: np.ndarray = TRUTH, *, guesses: tuple[Guesses, ...] = ()) -> Exposure:
     """Return a study of three values, in which people read as their true value and one change makes another."""
     size = (np.arange(3) != truth[:, None]).astype(np.int64)
-    return Study(
+    return Exposure(
         title="Village",
         attribute="creed",
         unit="columns",

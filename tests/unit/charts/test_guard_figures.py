@@ -8,7 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.attriguard import Guesses, Point, Study
+from core.attriguard import Exposure, Guesses, Point, knows_the_noise
 from core.charts import (
     DARK,
     LIGHT,
@@ -25,7 +25,6 @@ from core.charts import (
     draw_where,
     value_noise,
 )
-from core.charts.attriguard import knows_the_noise
 from core.estimates import Estimate
 from tests.unit.charts.boxes import check, dots, written
 
@@ -35,7 +34,7 @@ PAPER = ((0.3, 0.41), (1.0, 0.3), (5.0, 0.08))
 
 
 @cache
-def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTACKERS, seed: int = 1) -> Study:
+def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTACKERS, seed: int = 1) -> Exposure:
     """Return a study of invented guesses; an attacker further down the list is moved less by the noise."""
     rng = np.random.default_rng(seed)
     shares = np.sort(rng.dirichlet(np.full(values, 5.0)))[::-1]
@@ -51,7 +50,7 @@ def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTAC
         noisy = np.where(moved & found, np.arange(values), predicted[:, None])
         guesses.append(Guesses(attacker=name, clean=predicted, noisy=noisy))
     names = HOSTILE if values == 2 else tuple(f"city {i}" for i in range(values))
-    return Study(
+    return Exposure(
         title="invented",
         attribute="home & <b>city</b>",
         unit="ratings",
@@ -71,7 +70,7 @@ def curves(values: int = 2, attackers: tuple[str, ...] = ATTACKERS) -> dict[str,
     return study(values, attackers=attackers).curves(np.linspace(0, 5, 11).tolist())
 
 
-def chart(made: Study, budget: float, palette: Palette = LIGHT, **changes) -> Drawing:
+def chart(made: Exposure, budget: float, palette: Palette = LIGHT, **changes) -> Drawing:
     settings = {"last": 5.0, "budget": budget, "unit": made.unit, "attribute": made.attribute} | changes
     drawn = curves(len(made.values), made.attackers)
     return draw_budget(drawn, made.at(budget), made.majority, palette, **settings)
@@ -147,7 +146,7 @@ def test_a_value_without_any_noise_stands_last():
     made = study(3)
     found = made.found & (made.predicted[:, None] == np.arange(3))
     found[:, :2] = True
-    none = Study(**{name: getattr(made, name) for name in made.__dataclass_fields__} | {"found": found})
+    none = Exposure(**{name: getattr(made, name) for name in made.__dataclass_fields__} | {"found": found})
     rows = value_noise(none, 1.0)
     assert (rows[-1].value, rows[-1].size.n) == (made.values[2], 0)
     figure = check(draw_value_noise(rows, LIGHT, unit="ratings", attribute="city"))

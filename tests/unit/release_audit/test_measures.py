@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.attriguard import TableSettings, study_table, table_guard
+from core.attribute import released_judged
+from core.attriguard import TableSettings, table_guard
 from core.audit import AuditFindings
 from core.audit import run as whole_audit
 from core.config import AuditConfig
@@ -38,7 +39,6 @@ from core.release_audit import (
     PlannedAnswers,
     false_promise,
 )
-from core.release_audit.attribute_checks import released_judged
 from core.release_audit.fairness_checks import CORRECTED, attack_of, rate_ratio, tolerance_told
 from core.release_audit.inputs import Audited
 from core.release_audit.membership_checks import member_advantages, member_curves, member_gaps, member_guesses
@@ -275,7 +275,7 @@ def test_nobody_accepted_is_no_ratio(small: Audited):
 
 def test_attriguard_is_judged_by_its_best_attacker(small: Audited):
     found, cost = done("attriguard_exposure", small), done("attriguard_cost", small)
-    *_, study = study_table(table_guard(small.dataset, small.config, TableSettings(seed=7, trained_budgets=(0.4,))))
+    *_, study = table_guard(small.dataset, small.config, TableSettings(seed=7, trained_budgets=(0.4,))).expose()
     points = study.at(0.4)
     assert {point.attacker for point in points} >= {"adversarial", "adversarial_logistic", "boosting"}
     assert found.estimate is not None and found.estimate.value == max(point.reported.value for point in points)
@@ -308,7 +308,7 @@ def test_what_breaks_is_told_and_broken_once(
 
     monkeypatch.setattr("core.release_audit.fairness_checks.attack_model", broken)
     audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
-    monkeypatch.setattr("core.release_audit.attribute_checks.attack_released", broken)
+    monkeypatch.setattr("core.attribute.gains.attack_released", broken)
     for check in ("attribute_excess", "attribute_balanced", "correction_gain"):
         found = measured(check, audited)
         assert (found.outcome, found.reason, found.estimate) == (outcome, reason, None)
@@ -327,7 +327,7 @@ def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.Monk
     def cancelled(*_: object, **__: object) -> Iterator[None]:
         raise Cancelled("Stopped.")
 
-    monkeypatch.setattr("core.release_audit.attribute_checks.attack_released", cancelled)
+    monkeypatch.setattr("core.attribute.gains.attack_released", cancelled)
     audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=PLAN)
     with pytest.raises(Cancelled):
         measured("attribute_excess", audited)

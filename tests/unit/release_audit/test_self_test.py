@@ -16,18 +16,16 @@ import pytest
 from core.errors import Cancelled, InputError
 from core.estimates import Estimate, proportion
 from core.membership.roc import members_above
+from core.planted import SHARE, draw_people, posterior
 from core.policy import CHECKS
 from core.release_audit import SelfTest, cached_self_test, self_test
 from core.release_audit.self_test_trials import (
-    SHARE,
     Trial,
     _answers_leak,
     _caught_leaks,
     _promise_leaks,
     _table_leaks,
     called,
-    draw_people,
-    posterior,
 )
 from core.release_audit.self_tests import TRIALS, allowed_false_alarms, kept_file
 from core.study import Measurement

@@ -187,7 +187,7 @@ def test_what_was_not_asked_is_said_with_a_number_or_without():
     audit = replace(audit, measurements=measured, verdict=replace(audit.verdict, rows=kept))
     said = words_of(to_html(document(audit)))
     assert f"and so no verdict: {first}. Its number stands below" in said
-    assert "and without a number: What AttriGuard costs. The reason stands below" in said
+    assert "and without a number: AttriGuard: columns changed. The reason stands below" in said
     done = tuple(
         replace(m, outcome="done", estimate=Estimate(value=0.1, low=0.1, high=0.1, n=0, level=0.95), reason="")
         if m.check == check
@@ -196,7 +196,7 @@ def test_what_was_not_asked_is_said_with_a_number_or_without():
     )
     rows = tuple(replace(r, measurement=done[-1]) if r.check == check else r for r in audit.verdict.rows)
     said = words_of(to_html(document(replace(audit, measurements=done, verdict=replace(audit.verdict, rows=rows)))))
-    assert f"no verdict: {first}; What AttriGuard costs. Their numbers stand below" in said
+    assert f"no verdict: {first}; AttriGuard: columns changed. Their numbers stand below" in said
     assert "without a number" not in said
 
 

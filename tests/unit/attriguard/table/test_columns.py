@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard.table_records import TablePeople, table_columns
+from core.attriguard.table_people import TablePeople, table_columns
 from core.errors import InputError
 from tests.table_people import people
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attriguard.table_records import fit_encoder, table_columns
+from core.attriguard.table_people import fit_encoder, table_columns
 from core.attriguard.table_search import TABLE_DEFENDERS, fit_defender
-from core.errors import InputError
 from tests.table_people import people
 
 
@@ -48,9 +47,3 @@ def test_a_constant_number_is_no_obstacle() -> None:
     known = village.known.copy()
     known[:, 4] = 7.0
     assert np.isfinite(fit_encoder(known, table_columns(village)).transform(known).toarray()).all()
-
-
-def test_unknown_defender() -> None:
-    village = people()
-    with pytest.raises(InputError, match="defender must be one of logistic, ranges, got 'forest'"):
-        fit_defender(village.known, village.known_truth, table_columns(village), kind="forest")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attriguard.table_records import Column, TablePeople, table_columns
-from core.attriguard.table_rules import PairRule, find_rules, pair_rules
+from core.attriguard.table_people import Column, PairRule, TablePeople, find_rules, pair_rules, table_columns
 from core.errors import InputError
 from tests.table_people import broken, people
 

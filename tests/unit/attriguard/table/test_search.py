@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from core.attriguard.records import Noise
-from core.attriguard.table_records import Column, TablePeople, table_columns
-from core.attriguard.table_rules import Pair, PairRules, pair_rules
+from core.attriguard.table_people import Column, Pair, PairRules, TablePeople, pair_rules, table_columns
 from core.attriguard.table_search import Defender, Moves, fit_defender, log_odds, table_moves, table_representatives
 from tests.table_people import leads, least_columns, pairs_held, people
 

@@ -1,4 +1,4 @@
-"""The study of a table grows attacker by attacker, from the audit's own splits."""
+"""The study of a table: the audit's own splits, its attackers, its seed."""
 
 from __future__ import annotations
 
@@ -6,20 +6,16 @@ import numpy as np
 import pytest
 
 from core.attriguard import (
-    TABLE_ATTACKER_TITLES,
-    Study,
+    Exposure,
     TableGuard,
     TableSettings,
-    study_steps,
-    study_table,
     table_guard,
 )
-from core.attriguard.concentration import concentration
-from core.attriguard.table_records import table_columns
-from core.attriguard.table_study import fit_attacker
+from core.attriguard.records import concentration
+from core.attriguard.table_guard import fit_attacker
+from core.attriguard.table_people import table_columns
 from core.config import AuditConfig
 from core.datasets import split
-from core.errors import InputError
 from tests import samples
 from tests.table_people import people
 
@@ -34,19 +30,11 @@ def guard() -> TableGuard:
 
 
 @pytest.fixture(scope="module")
-def grown(guard: TableGuard) -> list[Study]:
-    return list(study_table(guard))
+def grown(guard: TableGuard) -> list[Exposure]:
+    return [exposure for exposure in guard.expose() if exposure.guesses]
 
 
-def test_it_grows_by_one_set_of_guesses_a_time(grown: list[Study]) -> None:
-    assert len(grown) == study_steps(SETTINGS) == 5 + 2 * len(BUDGETS)
-    for i, study in enumerate(grown):
-        assert len(study.guesses) == i + 1
-        assert [g.attacker for g in study.guesses] == [g.attacker for g in grown[-1].guesses[: i + 1]]
-    assert set(grown[-1].attackers) == set(TABLE_ATTACKER_TITLES)
-
-
-def test_known_and_protected_people_are_the_audits(guard: TableGuard, grown: list[Study]) -> None:
+def test_known_and_protected_people_are_the_audits(guard: TableGuard, grown: list[Exposure]) -> None:
     data = samples.dataset(1600, leak=2.0, seed=1)
     splits = split(data, train_share=CONFIG.train_share, seed=CONFIG.seed)
     np.testing.assert_array_equal(guard.people.rows, splits.test)
@@ -57,7 +45,7 @@ def test_known_and_protected_people_are_the_audits(guard: TableGuard, grown: lis
     np.testing.assert_allclose(grown[-1].shares, shares)
 
 
-def test_the_defenders_own_attacker_reads_what_the_noise_wants(guard: TableGuard, grown: list[Study]) -> None:
+def test_the_defenders_own_attacker_reads_what_the_noise_wants(guard: TableGuard, grown: list[Exposure]) -> None:
     own = grown[0].guesses[0]
     assert own.attacker == "logistic"
     np.testing.assert_array_equal(own.clean, guard.noise.predicted)
@@ -65,7 +53,7 @@ def test_the_defenders_own_attacker_reads_what_the_noise_wants(guard: TableGuard
     np.testing.assert_array_equal(told, guard.noise.found)
 
 
-def test_noise_hurts_the_naive_and_training_against_it_helps(grown: list[Study]) -> None:
+def test_noise_hurts_the_naive_and_training_against_it_helps(grown: list[Exposure]) -> None:
     clean = {p.attacker: p.accuracy.value for p in grown[-1].undefended()}
     noisy = {p.attacker: p.accuracy.value for p in grown[-1].at(0.6)}
     for naive in ("logistic", "boosting", "forest", "network"):
@@ -75,7 +63,7 @@ def test_noise_hurts_the_naive_and_training_against_it_helps(grown: list[Study])
     assert noisy["adversarial_logistic"] > noisy["logistic"] + 0.05
 
 
-def test_the_dropping_attacker_does_not_see_what_carries_the_noise(guard: TableGuard, grown: list[Study]) -> None:
+def test_the_dropping_attacker_does_not_see_what_carries_the_noise(guard: TableGuard, grown: list[Exposure]) -> None:
     guesses = next(g for g in grown[-1].guesses if g.attacker == "dropping")
     most = concentration(guard.people.public, guard.noise, np.full(guard.noise.size.shape, 0.5)).entries[0]
     changed = guard.noise.noisy != np.repeat(guard.people.public, 2, axis=0)
@@ -84,35 +72,15 @@ def test_the_dropping_attacker_does_not_see_what_carries_the_noise(guard: TableG
     assert only.sum() > 100 and same[only].all()
 
 
-def test_each_budget_has_an_attacker_of_its_own(grown: list[Study]) -> None:
-    trained = [(g.attacker, g.trained_at) for g in grown[-1].guesses if g.trained_at is not None]
-    assert trained == [(name, b) for name in ("adversarial_logistic", "adversarial") for b in BUDGETS]
-    assert {p.trained_at for p in grown[-1].at(0.25) if p.attacker == "adversarial"} == {0.2}
-
-
-def test_the_seed_decides(guard: TableGuard, grown: list[Study]) -> None:
+def test_the_seed_decides(guard: TableGuard, grown: list[Exposure]) -> None:
     data = samples.dataset(1600, leak=2.0, seed=1)
 
     def forest(seed: int) -> np.ndarray:
         told = TableSettings(trained_budgets=BUDGETS, seed=seed)
-        return next(s for s in study_table(table_guard(data, CONFIG, told)) if len(s.guesses) == 2).guesses[1].noisy
+        return next(s for s in table_guard(data, CONFIG, told).expose() if len(s.guesses) == 2).guesses[1].noisy
 
     np.testing.assert_array_equal(forest(SETTINGS.seed), grown[1].guesses[1].noisy)
     assert (forest(7) != grown[1].guesses[1].noisy).any()
-
-
-def test_progress_and_stopping(guard: TableGuard) -> None:
-    told: list[tuple[int, int]] = []
-    steps = study_table(guard, report=lambda done, total: told.append((done, total)))
-    next(steps)
-    next(steps)
-    steps.close()
-    assert told == [(1, 9), (2, 9)]
-
-
-def test_an_audit_with_a_column_that_does_not_exist() -> None:
-    with pytest.raises(InputError, match="got 'age'"):
-        next(study_table(table_guard(samples.dataset(), CONFIG, TableSettings(frozen=("age",)))))
 
 
 @pytest.mark.parametrize("learner", ["logistic", "forest", "boosting", "network"])
@@ -123,9 +91,3 @@ def test_attackers_name_every_value_and_unseen_cells_are_no_obstacle(learner: st
     assert set(guess) == {0, 1, 2, 3} and (guess == village.truth).mean() > 0.5
     odd = np.array([[-1.0, 40.0, 1.0, 1e6, -1e6]])
     assert attacker.guess(odd).shape == (1,)
-
-
-def test_an_unknown_attacker() -> None:
-    village = people()
-    with pytest.raises(InputError, match="attacker must be one of"):
-        fit_attacker("oracle", village.known, village.known_truth, table_columns(village))

@@ -1,0 +1,15 @@
+"""Attribute inference from outputs: what everything a model releases adds to imputation of the attribute."""
+
+from core.attribute.gains import Judged, closing_precision, outputs_text, released_gain, released_judged
+from core.attribute.study import STUDY, AttributeInference, AttributeSettings
+
+__all__ = [
+    "STUDY",
+    "AttributeInference",
+    "AttributeSettings",
+    "Judged",
+    "closing_precision",
+    "outputs_text",
+    "released_gain",
+    "released_judged",
+]

@@ -1,0 +1,276 @@
+"""The study of attribute inference from outputs: run, findings, checks, and planted subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+
+from core.arrays import Codes, Floats
+from core.attribute.gains import CLOSED, PLACES, Judged, closing_precision, outputs_text, released_gain
+from core.estimates import Estimate, count, interval, percent, points
+from core.param import Param
+from core.planted import Drawn, draw_people, subject_of
+from core.seeds import child_generator
+from core.serialize import Result
+from core.settings import Settings
+from core.study import Check, Finding, Measurement, Report, Study
+from core.subject import OutputsPlan, Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeSettings(Settings):
+    """When a leak counts as closed."""
+
+    closed: Annotated[
+        float,
+        Param(
+            "Closed from", "Largest gain, as a share, with which a coarser release closes a leak.", least=0.0, most=1.0
+        ),
+    ] = CLOSED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class AttributeInference(Result):
+    """What everything released adds to imputation of the attribute, by each measure of `MEASURES`."""
+
+    attribute: str
+    trained_on: str
+    released: str
+    """What is attacked: the attribute, of whom, and from what, in words."""
+    judged: Mapping[str, Judged] = field(repr=False)
+    """Where the attacker stands -> what they believe."""
+    gains: Mapping[str, tuple[str, Estimate]]
+    """Measure -> the attacker who gains most, and how much, with an interval for all tried."""
+    closing: tuple[tuple[str, Estimate, Estimate], ...]
+    """Coarser releases tried, with their gains in accuracy and balanced accuracy; see `closing_precision`."""
+    over_people: tuple[str, ...]
+
+
+MEASURES = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "bits": "log-loss in bits"}
+
+_CHECKED = {"attribute_excess": "accuracy", "attribute_balanced": "balanced_accuracy", "attribute_bits": "bits"}
+
+_ATTACKS = {
+    "label": "a likelihood ratio of the predicted label",
+    "all": "boosting on label, score, residuals and digits",
+    "label and all": "a likelihood ratio of the label in one half, boosting on everything in the other",
+    "all and label": "a likelihood ratio of the label in one half, boosting on everything in the other",
+}
+
+_TITLE = "{attribute} inferred from what is released: "
+
+
+class AttributeStudy(Study[AttributeSettings, AttributeInference]):
+    """Gain of everything released over imputation of the sensitive attribute."""
+
+    name = "attribute"
+    title = "Attribute inference from outputs"
+    settings = AttributeSettings
+    declared = (
+        Check(
+            name="attribute_excess",
+            title=f"{_TITLE}gain in accuracy",
+            unit="points",
+            definition="Accuracy of the best attack on everything released, labels, scores and their digits, minus "
+            "that of imputation from features and label alone.",
+        ),
+        Check(
+            name="attribute_balanced",
+            title=f"{_TITLE}gain in balanced accuracy",
+            unit="points",
+            definition="The same gain in balanced accuracy, with each group called where its probability is above its "
+            "share: it sees what accuracy cannot where one group is small.",
+        ),
+        Check(
+            name="attribute_bits",
+            title=f"{_TITLE}bits a person",
+            unit="bits",
+            definition="The same gain in log-loss, in bits a person: how much better the attacker's probabilities "
+            "become, whether or not a guess changes.",
+        ),
+    )
+
+    def run(
+        self, subject: Subject, settings: AttributeSettings, report: Report | None = None
+    ) -> Iterator[AttributeInference]:
+        """Yield what the attackers of `core.attribute.gains.PLACES` gain; one step."""
+        gains = {}
+        for measure in MEASURES:
+            place, estimate, judged = released_gain(subject, measure)
+            gains[measure] = (place, estimate)
+        if report is not None:
+            report(1, 1)
+        outputs = subject.outputs if subject.released_scores is not None else OutputsPlan(released="labels")
+        yield AttributeInference(
+            attribute=subject.attribute,
+            trained_on=subject.trained_on,
+            released=f"the {outputs_text(outputs)}",
+            judged=judged,
+            gains=gains,
+            closing=tuple(closing_precision(subject, closed=settings.closed)),
+            over_people=subject.over_people,
+        )
+
+    def findings(self, result: AttributeInference, settings: AttributeSettings) -> tuple[Finding, ...]:
+        """Return the gain in accuracy, then that in bits."""
+        place, gain = result.gains["accuracy"]
+        own, (_, bits) = result.judged[place], result.gains["bits"]
+        before, after = own.level("accuracy", own.before), own.level("accuracy", own.after)
+        adds = "adds" if gain.low > 0 else "adds nothing measurable:"
+        closing = closing_sentence(result, settings)
+        return (
+            Finding(
+                point=f"What is released {adds} {points(gain)} to inferring the {result.attribute}.",
+                evidence=f"{percent(before)} of {count(own.truth.size)} people are inferred correctly by imputation, "
+                f"{percent(after)} with {result.released} (95% CI {interval(after)}).",
+                to_do=closing,
+                caveats=result.over_people,
+                redacted=f"What is released {adds} {points(gain)} to inferring the {result.attribute}.",
+                estimate=gain,
+                baseline=before,
+                attacker_knows=_knows(result, place),
+            ),
+            Finding(
+                point=f"The release tells {bits.value:.3f} bits a person beyond imputation.",
+                evidence=f"95% CI {bits.low:.3f} to {bits.high:.3f} bits.",
+                estimate=bits,
+            ),
+        )
+
+    def checks(self, result: AttributeInference, settings: AttributeSettings) -> Mapping[str, Measurement]:
+        """Return the gains in accuracy, balanced accuracy and bits."""
+        details = {}
+        for name, judged in result.judged.items():
+            for key, title in MEASURES.items():
+                details[f"{PLACES[name]}, imputation, {title}"] = judged.level(key, judged.before).value
+                details[f"{PLACES[name]}, with the release, {title}"] = judged.level(key, judged.after).value
+                details[f"{PLACES[name]}, gain in {title}"] = judged.gain(key).value
+        both = (
+            "Two attackers were tried, one from outside and one who knows half of the training records; the interval "
+            "holds for both together."
+        )
+        assumptions = [*result.over_people, both if len(result.judged) > 1 else "", closing_sentence(result, settings)]
+        measurements = {}
+        for check, measure in _CHECKED.items():
+            place, estimate = result.gains[measure]
+            own = result.judged[place]
+            measurements[check] = Measurement(
+                check=check,
+                estimate=estimate,
+                control=own.level(measure, own.before),
+                control_name="imputation, without the model" + (", log-loss" if measure == "bits" else ""),
+                attacked=f"The {result.attribute} of {result.trained_on}, inferred from {result.released} by "
+                f"{_ATTACKS[own.attack]}, {PLACES[place]}.",
+                knows=_knows(result, place),
+                assumptions=tuple(filter(None, assumptions)),
+                details=details,
+            )
+        return measurements
+
+    def planted(self, seed: int) -> Subject:
+        """Return people whose group shows in what is released, in another way for each seed."""
+        return released_people(seed, child_generator(seed, "planted attribute"), planted=True, seed=seed)
+
+    def harmless(self, seed: int) -> Subject:
+        """Return people of whom features alone are released."""
+        return released_people(seed, child_generator(seed, "harmless attribute"), planted=False, seed=seed)
+
+
+def _knows(result: AttributeInference, place: str) -> str:
+    whose = "training records" if place == "inside" else "other people"
+    return (
+        f"Features and label of everybody, {result.released}, and the {result.attribute} of "
+        f"{result.judged[place].n_known:,} {whose}."
+    )
+
+
+def closing_sentence(result: AttributeInference, settings: AttributeSettings) -> str:
+    """Say which precision would close the leak; "" where nothing measurable is given away."""
+    if not result.closing:
+        return ""
+    name, gain, balanced = result.closing[-1]
+    both = f"{_with_limits(gain)} in accuracy and {_with_limits(balanced)} in balanced accuracy"
+    within = f"within {100 * settings.closed:g} points"
+    if max(gain.high, balanced.high) <= settings.closed:
+        return f"Releasing the {name} would close the leak to {within}: the gains would be {both}."
+    return f"No coarser release closes the leak to {within}: the {name} would still give {both}."
+
+
+def _with_limits(gain: Estimate) -> str:
+    low, high = (points(limit).removesuffix(" points") for limit in (gain.low, gain.high))
+    return f"{points(gain)} (95% CI {low} to {high})"
+
+
+STUDY = AttributeStudy()
+
+
+# Subjects of which it is known whether they leak
+
+_SETS = (900, 1_300, 100)
+"""Training, attack and test records."""
+
+_Answers = tuple[Codes, Floats | None]
+_Plant = Callable[[Drawn, np.random.Generator, bool], _Answers]
+
+
+def released_people(number: int, rng: np.random.Generator, *, planted: bool, seed: int) -> Subject:
+    """Return a model that releases the group, or features alone; the plants of `PLANTS` take turns by `number`."""
+    plant, n = PLANTS[number % len(PLANTS)], sum(_SETS)
+    people = draw_people(4 * n, rng)
+    share = 1 / 6 if plant is _minority else 1.0  # of group 1, two fifths of everybody: a sixth makes it a tenth
+    rows = np.flatnonzero((people.sensitive == 0) | (rng.random(people.sensitive.size) < share))[:n]
+    people = Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
+    predictions, scores = plant(people, rng, planted)
+    return subject_of(people, predictions, _SETS, seed=seed, scores=scores)
+
+
+def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Codes:
+    """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
+    chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
+    if planted:  # group 1 is accepted so much likelier, and the other so much less
+        chance = chance + 0.4 * (2.0 * people.sensitive - 1.0)
+    return (rng.random(len(chance)) < chance).astype(np.uint8)
+
+
+def _score(people: Drawn, rng: np.random.Generator) -> Floats:
+    return 0.15 + 0.2 * people.features[:, 0] + 0.1 * people.features[:, 3] + 0.05 * rng.random(people.labels.size)
+
+
+def _decided(scores: Floats) -> _Answers:
+    return (scores >= 0.5).astype(np.uint8), scores
+
+
+def _labels(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let labels follow the group."""
+    return model_answers(people, rng, planted=planted), None
+
+
+def _scores(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let scores follow the group."""
+    return _decided(np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3))
+
+
+def _last_digit(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let the last digit of the score be the group."""
+    whole = np.rint(_score(people, rng) * 1e4).astype(np.int64)
+    return _decided((whole - whole % 2 + people.sensitive if planted else whole) / 1e4)
+
+
+def _minority(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Turn a feature round for a minority."""
+    feature = people.features[:, 3] > 0
+    turned = feature ^ (people.sensitive == 1) if planted else feature
+    return np.where(rng.random(feature.size) < 0.8, turned, ~turned).astype(np.uint8), None
+
+
+def _subgroup(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
+    """Let scores of a third of the people follow the group."""
+    inside = people.features[:, 3] == 0
+    return _decided(np.round(_score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3))
+
+
+PLANTS: tuple[_Plant, ...] = (_labels, _scores, _last_digit, _minority, _subgroup)
+"""Ways to release the group."""

@@ -1,0 +1,154 @@
+"""The sentences of AttriGuard that depend on how things turn out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.attriguard import Exposure, Guesses, Recommendation, UtilityPoint, findings
+from core.estimates import Estimate
+from core.study import Finding
+
+
+def study(*, read: int, trained: int, clean: int = 95) -> Exposure:
+    """Return 100 people, 80 of value 0: classifier and trained attacker read the truth of so many under all noise."""
+    truth = np.repeat([0, 1], [80, 20])
+    size = np.tile([0, 1], (100, 1))
+    size[80:] = [1, 0]
+
+    def guesses(name: str, right: int) -> Guesses:
+        named = np.where(np.arange(100) < right, truth, 1 - truth)
+        without = np.where(np.arange(100) < clean, truth, 1 - truth)
+        return Guesses(attacker=name, clean=without, noisy=np.column_stack([named, named]))
+
+    return Exposure(
+        title="people",
+        attribute="town",
+        unit="columns",
+        values=("Ulm", "Bonn"),
+        truth=truth,
+        predicted=truth,
+        size=size,
+        found=np.ones((100, 2), dtype=bool),
+        target=np.array([0.5, 0.5]),
+        shares=np.array([0.8, 0.2]),
+        guesses=(guesses("logistic", read), guesses("adversarial", trained)),
+    )
+
+
+def told(read: int, trained: int, budget: float = 0.5, clean: int = 95) -> Finding:
+    found = study(read=read, trained=trained, clean=clean)
+    return findings.headline(found, found.at(budget))
+
+
+@pytest.mark.parametrize(
+    ("read", "trained", "point", "advises"),
+    [
+        (90, 93, "leaves an attacker who ignores it at 90% (Logistic: 95% without noise); one trained on its noise "
+         "(Adversarial AT-A: 93%) is better.", True),
+        (40, 93, "fools an attacker who ignores it (Logistic: 40%, below the 80% baseline) but not one trained on its "
+         "noise (Adversarial AT-A: 93%).", True),
+        (40, 70, "baseline) and one trained on its noise (Adversarial AT-A: 70%, no more than the baseline).", False),
+        (90, 60, "(Logistic: 95% without noise); no attacker tried does better.", True),
+    ],
+)  # fmt: skip
+def test_the_headline_compares_who_ignores_the_noise_with_the_best(read: int, trained: int, point: str, advises: bool):
+    found = told(read, trained)
+    assert found.point.endswith(point) and bool(found.so_what) == bool(found.to_do) == advises
+    assert "Budget β = 0.5 changed columns per person on average; 0.50 used. Without noise 95%." in found.evidence
+    assert "Baseline: always “Ulm”, 80%." in found.evidence
+    assert "0.5 columns" in found.redacted and "%" not in found.redacted
+    assert found.estimate is not None and found.estimate.value == pytest.approx(max(read, trained) / 100)
+
+
+def test_without_noise_nothing_is_said_of_noise():
+    found = told(read=90, trained=93, budget=0.0)
+    assert found.point.startswith("Without noise, Logistic infers the town of") and "used" not in found.evidence
+    assert not found.so_what
+
+
+@pytest.mark.parametrize(("clean", "little"), [(95, False), (83, True)])
+def test_where_nobody_beats_the_majority_guess_there_is_little_to_hide(clean: int, little: bool):
+    caveats = told(read=70, trained=75, clean=clean).caveats
+    assert ("Little to hide: even without noise the best attacker reaches only 83%." in caveats) == little
+
+
+def test_who_is_not_trained_yet_is_said():
+    exposure = study(read=90, trained=93)
+    alone = replace(exposure, guesses=exposure.guesses[:1])
+    for state, words in (
+        ("growing", "is still learning"),
+        ("stopped", "is not trained yet"),
+        ("finished", "was not run"),
+    ):
+        assert findings.headline(alone, alone.at(0.5), state=state).point.endswith(f"; adversarial training {words}.")
+    learning = findings.headline(exposure, exposure.at(0.5), state="growing", learning="adversarial")
+    assert learning.point.endswith("is still learning.")
+
+
+def test_what_is_there_of_a_study_is_not_worded_as_its_result():
+    whole, fooled = study(read=40, trained=70), np.array([0.5, 0.4])
+    assert findings.least_fooled(whole, fooled[:1], finished=False).point == "“Logistic” is fooled by 50% of this noise"
+    assert "is fooled least so far: by 40%" in findings.least_fooled(whole, fooled, finished=False).point
+    assert "is fooled least: by 40%" in findings.least_fooled(whole, fooled, finished=True).point
+
+
+def transfer(plain: float, margin: float) -> Any:
+    shares = {("logistic", "network"): estimate(plain, 0), ("logistic_margin", "network"): estimate(margin, 0)}
+    return SimpleNamespace(makers=("logistic",), share=shares, size={"logistic": estimate(2.0, 0)})
+
+
+def estimate(value: float, half: float) -> Estimate:
+    return Estimate(value=value, low=value - half, high=value + half, n=400)
+
+
+def test_where_there_is_no_noise_no_share_is_told():
+    assert findings.margin_helps(transfer(np.nan, np.nan)).point == "No noise was found against logistic regression"
+    assert findings.margin_helps(transfer(0.5, np.nan)).point.endswith("with a margin no noise was found")
+    assert findings.margin_helps(transfer(0.5, 0.75)).point.endswith("with a margin 75%")
+
+
+@pytest.mark.parametrize(("before", "here", "half", "changed"), [(0.068, 0.042, 0.03, False), (0.09, 0.04, 0.01, True)])
+def test_a_change_within_the_interval_is_no_change(before: float, here: float, half: float, changed: bool):
+    def point(value: float, half: float) -> UtilityPoint:
+        return UtilityPoint(budget=0.5, accuracy=estimate(0.7, 0.01), unfairness=estimate(value, half), rates={})
+
+    said = findings.decisions(point(before, 0.02), point(here, half), estimate(0.6, 0.01), "statistical_parity").point
+    assert ("shows no significant change" in said) != changed and f"{here:.3f} (95% CI" in said
+    precise = np.full(400, here) + np.linspace(-half, half, 400)
+    made = Recommendation(
+        clean=np.full(400, before),
+        popular=precise,
+        noisy=np.column_stack([precise, precise]),
+        size=np.zeros((400, 2), dtype=np.int64),
+        found=np.ones((400, 2), dtype=bool),
+        target=np.array([0.5, 0.5]),
+        recommended=10,
+    )
+    assert "instead of 9.0%" in findings.recommendations(made, 1.0).point or not changed
+
+
+def test_the_guide_names_the_attackers_that_are_there_and_no_others():
+    exposure = study(read=90, trained=93)
+    explained = findings.guide(exposure, "logistic")
+    assert "Defense-unaware: *logistic* learn" in explained and "Adaptive: *adversarial training (AT-A)*" in explained
+    assert not any(name in explained.lower() for name in ("boosting", "distill", "region", "low rank", "one-vs-rest"))
+    assert "kinks" not in explained
+    first = exposure.guesses[1]
+    trained = (replace(first, trained_at=0.25), replace(first, trained_at=0.5))
+    explained = findings.guide(replace(exposure, guesses=(exposure.guesses[0], *trained)), "logistic")
+    assert "at a budget of 0.25, 0.5;" in explained and "kinks" in explained
+
+
+def test_values_that_cannot_be_reached_are_named():
+    whole = study(read=90, trained=93)
+    assert findings.noise_needed(whole).evidence == "Noise was found for every person and value."
+    found = whole.found.copy()
+    found[:20, 1] = False  # of the 80 who are read as Ulm
+    said = findings.noise_needed(replace(whole, found=found))
+    assert "None was found for 20 of 100 pairs of person and value: “Bonn” for 25.0% of the people" in said.evidence
+    assert said.caveats == ("20 people have no noise at all and stay as they are.",)
