@@ -40,6 +40,7 @@ from core.membership import (
     MembershipSettings,
     MembershipSplit,
     Train,
+    attack_steps,
     attacked,
     audited_target,
     default_depth,
@@ -96,7 +97,7 @@ class Audit(Result):
 
 def measured(work: Work, console: Console) -> Audit:
     """Do the work, with progress."""
-    steps = sum(work.settings[0].shadows if name == "lira" else 1 for name in work.attacks)
+    steps = sum(attack_steps(work.settings[0], work.attacks).values())
     # FairPick has four points a repeat: itself and its control, at the theta asked for and at 1.
     curves = work.repeats * len(work.settings) * ((work.repeats > 1) + 4 * (work.theta < 1.0))
     report, total, numbers = console.counting("steps", every=16), steps * len(work.settings) + curves, count(1)

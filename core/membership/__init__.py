@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.membership.attack import TAUGHT, MemberGuess, Train, true_label_probability
-from core.membership.attacks import ATTACK_TITLES, ATTACKS
+from core.membership.attack import NEEDS, TAUGHT, Evidence, MemberGuess, Train, true_label_probability
+from core.membership.attacks import ATTACK_TITLES, ATTACKS, REGISTRY, attacks_on
 from core.membership.attacks.gap import gap_attack
 from core.membership.attacks.lira import lira_from
 from core.membership.attacks.lira_boosted import lira_boosted
@@ -43,7 +43,7 @@ from core.membership.privacy import AccountingFindings, accountings, ledger_of, 
 from core.membership.roc import Roc, advantage, area, roc
 from core.membership.settings import TARGET_TITLES, TARGETS, MembershipSettings
 from core.membership.shadows import FEWEST_SHADOWS, train_shadows
-from core.membership.study import Attacked, attacked, findings_of, guesses, judge, study_steps
+from core.membership.study import Attacked, attack_steps, attacked, findings_of, guesses, judge, study_steps
 from core.membership.targets import audited_target, default_depth, given_target, target_of
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ __all__ = [
     "DELETION_REMINDER",
     "EPSILONS",
     "FEWEST_SHADOWS",
+    "NEEDS",
+    "REGISTRY",
     "TARGETS",
     "TARGET_TITLES",
     "TAUGHT",
@@ -66,6 +68,7 @@ __all__ = [
     "CurvePoint",
     "DPID3Classifier",
     "DisparityResult",
+    "Evidence",
     "GapResult",
     "GapTest",
     "MemberGuess",
@@ -79,7 +82,9 @@ __all__ = [
     "accountings",
     "advantage",
     "area",
+    "attack_steps",
     "attacked",
+    "attacks_on",
     "audited_target",
     "column_grouping",
     "default_depth",

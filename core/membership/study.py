@@ -9,8 +9,9 @@ measured on all who were drawn as outsiders.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,8 @@ class Attacked:
     """(n,), in [0, 1]: what the target gives to label 1, for everybody."""
     picked: FairPick | None = field(default=None, repr=False)
     """What FairPick deleted before the training."""
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What attacks on it share, see `Evidence.once`."""
 
     @property
     def not_run(self) -> dict[str, str]:
@@ -53,7 +56,7 @@ class Attacked:
         return {
             name: f"{attack.title} needs a model that can be trained again on other people, not given predictions."
             for name, attack in REGISTRY.items()
-            if attack.in_study and "shadows" in attack.needs
+            if name in ATTACKS and "shadows" in attack.needs
         }
 
     @property
@@ -141,15 +144,19 @@ def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None =
 
 
 def study_steps(settings: MembershipSettings) -> int:
-    """Return how many steps a study reports: one for each attack, or one for each of its shadow models."""
-    return sum(attack_steps(name, settings) for name in ATTACKS)
+    """Return how many steps a study reports, see `attack_steps`."""
+    return sum(attack_steps(settings).values())
 
 
-def attack_steps(name: str, settings: MembershipSettings) -> int:
-    """Return how many steps an attack reports; given predictions have no shadow models."""
-    if "shadows" not in REGISTRY[name].needs:
-        return 1
-    return 0 if settings.target == GIVEN else settings.shadows
+def attack_steps(settings: MembershipSettings, names: Sequence[str] = ATTACKS) -> dict[str, int]:
+    """Return attack -> steps it reports: one, or one for each shadow model if it is the first that needs them.
+
+    Given predictions have no shadow models, and no attack that needs them.
+    """
+    steps, given = dict.fromkeys(names, 1), settings.target == GIVEN
+    for place, name in enumerate(name for name in names if "shadows" in REGISTRY[name].needs):
+        steps[name] = 0 if given else settings.shadows if place == 0 else 1
+    return steps
 
 
 def findings_of(target: Attacked) -> MembershipFindings:
@@ -174,10 +181,10 @@ def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | N
 
     `report` is called with (steps done, steps in all), see `study_steps`; it may raise `core.errors.Cancelled` to stop.
     """
-    settings, total, done = target.settings, study_steps(target.settings), 0
+    settings, total, done, told = target.settings, study_steps(target.settings), 0, 0
     named = (target.probability > 0.5).astype(np.uint8) if target.predicted is None else target.predicted
     evidence = Evidence(
-        probability=target.probability,
+        released=target.probability,
         predicted=named,
         labels=target.people.labels,
         split=target.split,
@@ -186,16 +193,18 @@ def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | N
         train=target.train,
         shadows=settings.shadows,
         online=settings.online,
+        memo=target.memo,
     )
 
     def tick(steps: int, _: int = 0) -> None:
+        nonlocal told
+        told = min(done + steps, total)
         if report is not None:
-            report(done + steps, total)
+            report(told, total)
 
-    for name in ATTACKS:
-        attack, steps = REGISTRY[name], attack_steps(name, settings)
+    for name, steps in attack_steps(settings).items():
         if name not in {*there, *target.not_run}:
-            yield attack.judge(replace(evidence, report=tick))
-            if "shadows" not in attack.needs:  # else each of them was told
-                tick(steps)
+            yield REGISTRY[name].judge(replace(evidence, report=tick))
+            if told <= done:  # else it told of each of its shadows
+                tick(1)
         done += steps

@@ -14,28 +14,25 @@ from typing import TypeVar
 
 import numpy as np
 
-from core.arrays import Codes, Floats
+from core.arrays import Codes
 from core.errors import InputError
 from core.estimates import Estimate, count, strongest
 from core.membership import (
+    REGISTRY,
     TAUGHT,
+    Evidence,
     GapResult,
     MemberGuess,
-    MembershipSplit,
     Roc,
+    Train,
     advantage,
+    attacks_on,
     audited_target,
-    gap_attack,
     judging_everybody,
-    lira_boosted,
-    lira_from,
     lira_gaps,
-    loss_attack,
     most_caught,
-    released_attack,
     roc,
     taught_both_ways,
-    train_shadows,
 )
 from core.release_audit.inputs import Audited
 from core.study import Measurement, not_run
@@ -44,9 +41,6 @@ T = TypeVar("T")
 
 FALSE_ALARMS = 0.01
 """FPR at which a TPR is read."""
-
-_LEARNING = ("released", "lira_boosted")
-"""Attacks whose halves teach each other."""
 
 
 def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
@@ -60,34 +54,29 @@ def member_guesses(audited: Audited) -> dict[str, MemberGuess]:
             raise InputError(
                 "A membership attack is judged on the records the model was trained on; no column tells which they are."
             )
-        scores, labels, predictions = audited.released_scores, audited.dataset.labels, audited.model.predictions
-        split = judging_everybody(audited.splits.train, audited.splits.test)
-        threshold = gap_attack(predictions, labels, split) if scores is None else loss_attack(scores, labels, split)
-        boosted = released_attack(scores, predictions, labels, split, seed=audited.config.seed)
-        found = [threshold, boosted]
-        if scores is not None and audited.trainable and audited.plan.membership.shadows:
-            found += _on_shadows(audited, scores, split)
-        return {guess.name: guess for guess in found}
+        scores, shadows = audited.released_scores, audited.plan.membership.shadows
+        evidence = Evidence(
+            released=scores,
+            predicted=audited.model.predictions,
+            labels=audited.dataset.labels,
+            split=judging_everybody(audited.splits.train, audited.splits.test, aside=audited.splits.known),
+            seed=audited.config.seed,
+            balance=False,
+            train=_shadow(audited),
+            shadows=shadows,
+            online=True,
+            report=lambda done, total: audited.progress.tick(),
+        )
+        tried = attacks_on("labels" if scores is None else "scores", shadows=audited.trainable and shadows > 0)
+        return {attack.name: attack.judge(evidence) for attack in tried}
 
     return audited.once("member guesses", make)
 
 
-def _on_shadows(audited: Audited, scores: Floats, split: MembershipSplit) -> list[MemberGuess]:
-    """Return LiRA and boosting on the same shadows, whose scores have the decimals of those that are released."""
-    config, labels, decimals = audited.config, audited.dataset.labels, audited.plan.outputs.decimals
-    target = audited_target(config, audited.dataset)
-    shadows = train_shadows(
-        target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
-        labels,
-        split,
-        seed=config.seed,
-        shadows=audited.plan.membership.shadows,
-        report=lambda done, total: audited.progress.tick(),
-    )
-    return [
-        lira_from(shadows, scores, labels),
-        lira_boosted(shadows, scores, labels, split.judged[1], seed=config.seed),
-    ]
+def _shadow(audited: Audited) -> Train:
+    """Return what trains a shadow model, whose scores have the decimals of those that are released."""
+    target, decimals = audited_target(audited.config, audited.dataset), audited.plan.outputs.decimals
+    return target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals)
 
 
 def member_curves(audited: Audited) -> dict[str, Roc]:
@@ -95,7 +84,7 @@ def member_curves(audited: Audited) -> dict[str, Roc]:
 
     def curve_of(guess: MemberGuess) -> Roc:
         curve = roc(guess.score, _inside(audited, guess))
-        return replace(curve, auc=taught_both_ways(curve.auc, 0.5)) if guess.name in _LEARNING else curve
+        return replace(curve, auc=taught_both_ways(curve.auc, 0.5)) if REGISTRY[guess.name].learns else curve
 
     return _of_each(audited, "member curves", curve_of)
 
@@ -105,7 +94,7 @@ def member_advantages(audited: Audited) -> dict[str, Estimate]:
 
     def advantage_of(guess: MemberGuess) -> Estimate:
         inside, seed = _inside(audited, guess), audited.config.seed
-        if guess.name not in _LEARNING:
+        if not REGISTRY[guess.name].learns:
             return advantage(guess.score, inside, seed=seed)
         return taught_both_ways(advantage(guess.score, inside, seed=seed, verdict=guess.verdict), 0.0)
 
@@ -144,32 +133,15 @@ def _inside(audited: Audited, guess: MemberGuess) -> Codes:
 AVERAGE = "1% FPR is an average over people; for some non-members the chance of being called a member is far higher."
 """What a rate pooled over people does not say (Jälkö et al. 2026)."""
 
-_TITLES = {
-    "loss": "the loss threshold",
-    "gap": "the gap attack",
-    "released": "boosting on everything released",
-    "lira": "LiRA",
-    "lira_boosted": "boosting on LiRA's shadows",
-}
-"""What to call an attack inside a sentence."""
-
 
 def knows(audited: Audited, name: str) -> str:
     """Return what the attacker knows."""
-    told = "Every person's true and predicted label"
-    if audited.released_scores is not None:
-        told = f"{told}, and score"
-    if name.startswith("lira"):
-        shadows = audited.plan.membership.shadows
-        told += f", features, how the model is trained, and {shadows} models trained alike on others of these people"
-    if name in _LEARNING:
-        told += "; of half of the people also who is a member, to judge the other half"
-    return f"{told}."
+    return REGISTRY[name].knows(scores=audited.released_scores is not None, shadows=audited.plan.membership.shadows)
 
 
 def assumptions(audited: Audited) -> tuple[str, ...]:
     """Return what the numbers take for granted."""
-    tried = [_TITLES[name] for name in member_guesses(audited)]
+    tried = [REGISTRY[name].phrase for name in member_guesses(audited)]
     told = [
         "The interval is over members and non-members; the model and its training are taken as they are.",
         "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
@@ -201,9 +173,9 @@ def membership_caught(audited: Audited) -> Measurement:
     if all(reasons.values()):
         return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
     rates = {key: curve.tpr_at(FALSE_ALARMS) for key, curve in curves.items() if not reasons[key]}
-    details = {f"{_TITLES[key]}, AUC": curve.auc.value for key, curve in curves.items()}
-    details |= {f"{_TITLES[key]}, advantage": each.value for key, each in member_advantages(audited).items()}
-    details |= {f"{_TITLES[key]}, TPR at 1% FPR": found.value for key, found in rates.items()}
+    details = {f"{REGISTRY[key].phrase}, AUC": curve.auc.value for key, curve in curves.items()}
+    details |= {f"{REGISTRY[key].phrase}, advantage": each.value for key, each in member_advantages(audited).items()}
+    details |= {f"{REGISTRY[key].phrase}, TPR at 1% FPR": found.value for key, found in rates.items()}
     if audited.config.method == "dp_id3":
         details["promised at most"] = most_caught(FALSE_ALARMS, audited.config.epsilon)
     best = _best("membership_caught", audited, rates, chance=FALSE_ALARMS, n=audited.splits.test.size)
@@ -233,11 +205,11 @@ def _best(
         control_name="random guessing",
         attacked=(
             f"Who of {members + outsiders:,} people is among the {members:,} the model was trained on, by "
-            f"{_TITLES[name]}, the best of {len(member_guesses(audited))} attacks tried."
+            f"{REGISTRY[name].phrase}, the best of {len(member_guesses(audited))} attacks tried."
         ),
         knows=knows(audited, name),
         assumptions=assumptions(audited),
-        details={_TITLES[key]: each.value for key, each in found.items()},
+        details={REGISTRY[key].phrase: each.value for key, each in found.items()},
     )
 
 
@@ -246,7 +218,7 @@ def membership_gap(audited: Audited) -> Measurement:
     found = {(name, gap.group): gap for name, gaps in member_gaps(audited).items() for gap in gaps}
     if unmeasured := next((gap.reason for gap in found.values() if gap.reason), ""):
         return not_run("membership_gap", f"TPR at 1% FPR {unmeasured.removeprefix('n/a, ')}.")
-    keys = {f"{_TITLES[name]}, {group}": (name, group) for name, group in found}
+    keys = {f"{REGISTRY[name].phrase}, {group}": (name, group) for name, group in found}
     told, estimate = strongest({key: _folded(found[own].estimate) for key, own in keys.items()}, within=(0.0, 1.0))
     name, group = keys[told]
     gap = found[name, group]
@@ -257,7 +229,7 @@ def membership_gap(audited: Audited) -> Measurement:
         control_name="no difference",
         attacked=(
             f"Who of {audited.splits.train.size + audited.splits.test.size:,} people was in the training data, by "
-            f"{_TITLES[name]}: TPR at 1% FPR {100 * gap.rates[0].value:.1f}% among {gap.group} and "
+            f"{REGISTRY[name].phrase}: TPR at 1% FPR {100 * gap.rates[0].value:.1f}% among {gap.group} and "
             f"{100 * gap.rates[1].value:.1f}% among {gap.others}."
         ),
         knows=knows(audited, name),

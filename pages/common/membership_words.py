@@ -6,6 +6,8 @@ import math
 
 from core.estimates import Estimate, count, epsilon_text, gap, percent
 from core.membership import (
+    ATTACKS,
+    REGISTRY,
     AttackFindings,
     DisparityResult,
     MembershipFindings,
@@ -18,13 +20,6 @@ from pages.common.background import State
 
 _SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
 """Exponents below which a factor has three decimals, from which on it has none, and from which on it is not told."""
-
-_WHO = {
-    "network": "the paper's network",
-    "loss": "a threshold on the loss",
-    "confidence": "a threshold on the confidence",
-    "lira": "LiRA",
-}
 
 
 class Reading:
@@ -59,7 +54,7 @@ def tells_apart(estimate: Estimate) -> bool:
 def finding(read: Reading) -> tuple[str, str]:
     """Return the finding of an audit whose attacks stand somewhere, and the grey line under it."""
     attack, result, names = read.attack, read.result, read.names
-    auc, stronger = f"AUC of {_WHO[attack.name]} {_interval(attack.roc.auc)}", _stronger(read)
+    auc, stronger = f"AUC of {REGISTRY[attack.name].phrase} {_interval(attack.roc.auc)}", _stronger(read)
     if result is None:
         point = f"The gaps between {names[0]} and {names[1]} cannot be measured in this table."
         return point, f"{shell.escape(read.why_not)} {auc}.{stronger}"
@@ -97,10 +92,10 @@ def _muted(read: Reading, result: DisparityResult) -> tuple[str, str]:
     """Say that the flags say nothing, and what they would seem to say."""
     group, others, epsilon = read.group, read.others, read.chosen.epsilon
     at = f"At ε = {epsilon_text(epsilon)} the" if math.isfinite(epsilon) else "The"
-    strong = read.found.attacks.get("lira")
-    better = strong is not None and not strong.muted
+    strong = [a for name, a in read.found.attacks.items() if "shadows" in REGISTRY[name].needs and not a.muted]
+    better = REGISTRY[strong[0].name].title if strong else ""
     who = "paper's attack" if better else "attack"
-    between = f"its gap between {group} and {others} says nothing{'; LiRA can tell' if better else ''}"
+    between = f"its gap between {group} and {others} says nothing{f'; {better} can tell' if better else ''}"
     flags = group if result.vd.value > 0 else others
     often = f": it flags {flags} more often, members or not" if tells_apart(result.vd) else ""
     return f"{at} {who} cannot tell who was in the training data, so {between}.", often
@@ -114,7 +109,7 @@ def _published(result: DisparityResult, attack: AttackFindings, names: tuple[str
     if not tells_apart(vd):
         point = f"VD {gap(vd.value)}: no difference between {names[0]} and {names[1]} in the members flagged."
     grey = (
-        f"95% {_span(vd)}, by {_WHO[attack.name]}. As published: VD alone, noise without savings, FairPick without its "
+        f"95% {_span(vd)}, by {REGISTRY[attack.name].phrase}. As published: VD alone, noise without savings, FairPick without its "
         f"negative deletions. Left out: outsiders are flagged, too, with a gap of {gap(result.fpr_gap.value)}; what is "
         f"left is {gap(result.advantage_gap.value)}. {_control(result)}"
     )
@@ -127,16 +122,18 @@ def _control(result: DisparityResult) -> str:
 
 
 def _stronger(read: Reading) -> str:
-    """Say what LiRA reaches, or that it is not there."""
-    found, state = read.found, read.state
-    strong = found.attacks.get("lira")
-    if strong is not None:
-        return f" LiRA: {_interval(strong.roc.auc)}."
-    if "lira" in found.not_run:
-        return f" Not run: {found.not_run['lira']}"
-    if state is not None and state.busy:
-        return " LiRA is still running."
-    return " LiRA was stopped." if state == State.CANCELLED else ""
+    """Say what the attacks with shadow models reach, or that they are not there."""
+    found, state, told = read.found, read.state, []
+    for attack in (REGISTRY[name] for name in ATTACKS if "shadows" in REGISTRY[name].needs):
+        if attack.name in found.attacks:
+            told.append(f"{attack.title}: {_interval(found.attacks[attack.name].roc.auc)}.")
+        elif attack.name in found.not_run:
+            told.append(f"Not run: {found.not_run[attack.name]}")
+        elif state is not None and state.busy:
+            told.append(f"{attack.title} is still running.")
+        elif state == State.CANCELLED:
+            told.append(f"{attack.title} was stopped.")
+    return "".join(f" {sentence}" for sentence in told)
 
 
 def _interval(estimate: Estimate) -> str:
@@ -155,7 +152,7 @@ def _capital(words: str) -> str:
 
 def gaps_chart(read: Reading) -> tuple[str, str]:
     """Return heading and quantity of the four gaps."""
-    minus = f"{_capital(read.group)} minus {read.others}, by {_WHO[read.attack.name]}"
+    minus = f"{_capital(read.group)} minus {read.others}, by {REGISTRY[read.attack.name].phrase}"
     between = f"Four gaps between {read.group} and {read.others}"
     return between, f"{minus}; 95% intervals; row 1 − row 2 = row 3"
 
@@ -247,18 +244,12 @@ _SOURCE = (
 def guide(read: Reading, notes: tuple[str, ...]) -> str:
     """Explain the page."""
     found, group, others = read.found, read.group, read.others
-    lira = (
-        f"*LiRA*, usually the strongest, trains {found.settings.shadows} models of the same kind with and without each "
-        "person and compares; it gives scores, no flags."
-    )
     left_out = "".join(f"\n- {shell.escape(note)}" for note in notes)
     return (
         "Somebody who sees a model's answers guesses who was in its training data: models are surer of people they "
         f"have seen. {_members(read)} The attacker knows of some of both what they are, and judges others."
         "\n\n"
-        "**Who attacks.** *The paper's network* learns for each label which probabilities members get. *Loss* and "
-        "*confidence threshold* call everybody a member of whom the model is sure "
-        f"enough. {found.not_run.get('lira', lira)}\n\n"
+        f"**Who attacks.**{_attacks(found)}\n\n"
         f"**The four gaps.** *VD* compares the members flagged: {group} minus {others}. An attack that flags everybody "
         "of a group has a large VD and has found out nothing, so the same is done for outsiders (*FPR gap*). What is "
         "left when the second is taken from the first (*TPR − FPR gap*) is what leaks more about the group. *LiRA's "
@@ -274,6 +265,12 @@ def guide(read: Reading, notes: tuple[str, ...]) -> str:
         f"the numbers can be had again.{' Left out or taken as given:' + left_out if notes else ''}\n\n"
         f"{_SOURCE}"
     )
+
+
+def _attacks(found: MembershipFindings) -> str:
+    """Say what each attack does, or why it is not run."""
+    told = {name: found.not_run.get(name, REGISTRY[name].described) for name in ATTACKS}
+    return "".join(f"\n- *{REGISTRY[name].title}*: {sentence}" for name, sentence in told.items())
 
 
 def _members(read: Reading) -> str:

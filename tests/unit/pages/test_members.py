@@ -70,4 +70,4 @@ def test_the_guide_says_who_is_in_the_training_data():
     audited = words.guide(words.Reading(made, replace(CHOSEN, target="audited")), ())
     assert "Half of the table's people train the model" in drawn and "Half" not in audited
     assert "audit's training people train the model" in audited
-    assert "seed of the noise is secret" in drawn and "usually the strongest" in drawn
+    assert "seed of the noise is secret" in drawn and "*LiRA*: Compares the model with shadow models" in drawn
