@@ -16,7 +16,7 @@ with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name()
 who = study.people()
 
 from core.charts import draw_gaps_between, draw_ranges, draw_roc
-from core.membership import ATTACK_TITLES
+from core.membership import ATTACK_TITLES, attack_rows
 from pages.common import membership_sections as sections
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
@@ -27,6 +27,8 @@ colours = shell.palette()
 @st.fragment
 def told() -> None:
     """Draw everything that follows the controls."""
+    import pandas as pd
+
     opening = st.empty()
     chosen = study.chosen(who, published)
     work = study.Membership(who, chosen)
@@ -58,6 +60,7 @@ def told() -> None:
             steps = draw_ranges(ranges, colours, muted=attack.muted)
             panels.titled(*words.ranges_chart(read), steps, key="member_ranges_chart")
             tables["Where the flags fall"] = steps.table
+    tables["All attacks"] = pd.DataFrame(attack_rows(found.attacks))
     panels.how_to_read(words.guide(read, who.people.notes))
     panels.numbers(tables, key="membership")
     sections.draw(work, grown, read)

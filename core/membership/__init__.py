@@ -43,7 +43,16 @@ from core.membership.privacy import AccountingFindings, accountings, ledger_of, 
 from core.membership.roc import Roc, advantage, area, roc
 from core.membership.settings import TARGET_TITLES, TARGETS, MembershipSettings
 from core.membership.shadows import FEWEST_SHADOWS, train_shadows
-from core.membership.study import Attacked, attack_steps, attacked, findings_of, guesses, judge, study_steps
+from core.membership.study import (
+    Attacked,
+    attack_rows,
+    attack_steps,
+    attacked,
+    findings_of,
+    guesses,
+    judge,
+    study_steps,
+)
 from core.membership.targets import audited_target, default_depth, given_target, target_of
 
 if TYPE_CHECKING:
@@ -82,6 +91,7 @@ __all__ = [
     "accountings",
     "advantage",
     "area",
+    "attack_rows",
     "attack_steps",
     "attacked",
     "attacks_on",

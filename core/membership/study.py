@@ -9,7 +9,8 @@ measured on all who were drawn as outsiders.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from core.arrays import Codes, Floats
 from core.errors import InputError
+from core.estimates import Estimate
 from core.membership.attack import Evidence, MemberGuess, Report, Train, precision_recall, true_label_probability
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.disparity import OTHERS, RangeTable, disparities, is_muted, recall_by_range
@@ -208,3 +210,24 @@ def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | N
             if told <= done:  # else it told of each of its shadows
                 tick(1)
         done += steps
+
+
+Row = dict[str, str | float | None]
+
+
+def attack_rows(attacks: Mapping[str, AttackFindings]) -> tuple[Row, ...]:
+    """Return a row an attack: how well it tells members, whatever their groups."""
+    return tuple(
+        {"attack": REGISTRY[name].title, "needs shadow models": "yes" if "shadows" in REGISTRY[name].needs else "no"}
+        | _cells("AUC", found.roc.auc)
+        | _cells("TPR at 1% FPR", found.roc.tpr_at(0.01))
+        | _cells("precision", found.precision)
+        | _cells("recall", found.recall)
+        for name, found in attacks.items()
+    )
+
+
+def _cells(name: str, found: Estimate | None) -> Row:
+    """Return a number and the ends of its interval as three columns; empty where it was not measured."""
+    ends = (None,) * 3 if found is None or math.isnan(found.value) else (found.value, found.low, found.high)
+    return dict(zip((name, f"{name}, low", f"{name}, high"), ends, strict=True))
