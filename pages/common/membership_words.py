@@ -110,8 +110,8 @@ def _published(result: DisparityResult, attack: AttackFindings, names: tuple[str
         point = f"VD {gap(vd.value)}: no difference between {names[0]} and {names[1]} in the members flagged."
     grey = (
         f"95% {_span(vd)}, by {REGISTRY[attack.name].phrase}. As published: VD alone, noise without savings, "
-        f"FairPick without its negative deletions. Left out: outsiders are flagged, too, with a gap of {gap(result.fpr_gap.value)}; what is "
-        f"left is {gap(result.advantage_gap.value)}. {_control(result)}"
+        "FairPick without its negative deletions. Left out: outsiders are flagged, too, with a gap of "
+        f"{gap(result.fpr_gap.value)}; what is left is {gap(result.advantage_gap.value)}. {_control(result)}"
     )
     return point, grey
 
