@@ -29,6 +29,7 @@ from core.membership import (
     roc,
     train_shadows,
 )
+from core.membership.attacks.rmia import rmia_from
 from core.models import GIVEN
 from core.queries import DECODERS, Asking, NoisySums, Trials
 from core.questions import query_pool
@@ -261,16 +262,17 @@ def test_targeted_leakage_follows_from_the_budget(small: Audited, mechanism: str
     assert found.estimate.value == pytest.approx(value) and found.estimate.low == found.estimate.high
 
 
-def test_members_are_identified_as_by_the_best_of_four_attacks(large: Audited):
+def test_members_are_identified_as_by_the_best_of_five_attacks(large: Audited):
     found = done("membership_caught", large)
     dataset, splits, scores = large.dataset, large.splits, large.model.scores
-    everybody = judging_everybody(splits.train, splits.test)
+    everybody = judging_everybody(splits.train, splits.test, aside=splits.known)
     shadows = train_shadows(audited_target(CONFIG, dataset), dataset.labels, everybody, seed=7, shadows=4)
     guesses = [
         loss_attack(scores, dataset.labels, everybody),
         released_attack(scores, large.model.predictions, dataset.labels, everybody, seed=7),
         lira_from(shadows, scores, dataset.labels),
         lira_boosted(shadows, scores, dataset.labels, everybody.judged[1], seed=7),
+        rmia_from(shadows, scores, dataset.labels),
     ]
     inside = [np.isin(guess.rows, splits.train).astype(np.uint8) for guess in guesses]
     caught = [roc(guess.score, own).tpr_at(0.01) for guess, own in zip(guesses, inside, strict=True)]
@@ -278,7 +280,7 @@ def test_members_are_identified_as_by_the_best_of_four_attacks(large: Audited):
     assert found.estimate.value == max(each.value for each in caught)
     assert found.estimate.high >= max(each.high for each in caught)
     assert found.control is not None and found.control.value == 0.01
-    assert "the best of 4 attacks tried" in found.attacked
+    assert "the best of 5 attacks tried" in found.attacked
     areas = [roc(guess.score, own).auc.value for guess, own in zip(guesses, inside, strict=True)]
     auc = done("membership_auc", large)
     assert auc.estimate is not None and auc.estimate.value == max(areas) and auc.control.value == 0.5
