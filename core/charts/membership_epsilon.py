@@ -22,7 +22,7 @@ from core.charts.drawing import (
     round_step,
 )
 from core.estimates import Estimate, epsilon_text, gap, not_measured, percent
-from core.membership.findings import CurveBand
+from core.membership.curves import CurveBand
 
 _FIRST, _LAST = -2.0, 2.0  # decades of the finite budgets
 _INFINITY = 2.75

@@ -18,7 +18,8 @@ from core.charts.drawing import (
 )
 from core.charts.membership_epsilon import ends, reached, value_of, within
 from core.estimates import Estimate, count, gap, not_measured
-from core.membership.findings import CurveBand, FairPickFindings
+from core.membership.curves import CurveBand
+from core.membership.fairpick import FairPickFindings
 
 _MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "TPR − FPR gap"}
 _ROW = 46

@@ -29,7 +29,7 @@ from core.charts.drawing import (
 from core.estimates import Estimate, gap
 from core.membership.attacks import ATTACK_TITLES
 from core.membership.disparity import DisparityResult, GapTest
-from core.membership.findings import AttackFindings, MembershipFindings
+from core.membership.inference import AttackFindings, MembershipFindings
 
 _HEIGHT = 332
 _LEFT, _RIGHT = 138, 66  # pixels of the columns of names and values

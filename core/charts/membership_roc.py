@@ -30,7 +30,7 @@ from core.charts.drawing import (
 from core.estimates import gap, percent
 from core.membership.attacks import ATTACK_TITLES
 from core.membership.disparity import RangeTable
-from core.membership.findings import AttackFindings, MembershipFindings
+from core.membership.inference import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 
 _HEIGHT = 300

@@ -1,118 +1,59 @@
-"""What a membership audit found: target, attacks, and curves over epsilon and theta."""
+"""What membership attacks found, worded once."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
-from core.estimates import Estimate
-from core.membership.disparity import Disparities, GapResult, RangeTable
-from core.membership.roc import Roc
-from core.membership.settings import MembershipSettings
-from core.serialize import Result
+from core.estimates import Estimate, gap, percent
+from core.study import Finding, Measurement
 
-EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
-"""Privacy budgets of the curves."""
+_REDACTED = "Who of the training and test records is a training record was tried with several attacks."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetFindings(Result):
-    """How well the attacked model predicts.
-
-    The control `majority_test` is the more frequent label for everybody.
-    """
-
-    accuracy_train: Estimate
-    accuracy_test: Estimate
-    majority_test: Estimate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackFindings(Result):
-    """What one attack found out."""
-
-    name: str
-    roc: Roc
-    roc_by_group: tuple[Roc, ...]
-    """By group code; of two groups, 0 is the others and 1 the first group."""
-    precision: Estimate | None
-    recall: Estimate | None
-    disparities: Disparities | None
-    """Of the verdict; None for an attack that gives scores alone."""
-    low_fpr: tuple[GapResult, ...]
-    """Gap in TPR at 1% FPR, a group each, as in `Disparities.results`."""
-    ranges: tuple[RangeTable, ...]
-    """Where the flags fall, a group each; empty without a verdict."""
-    muted: bool
-    """Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that a gap
-    of the verdicts says nothing about leakage."""
+def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]:
+    """Return the findings of a release: the best attack's AUC first, then whom it identifies, then groups."""
+    auc, found = measured["membership_auc"], []
+    if auc.estimate is not None:
+        works = auc.estimate.low > 0.5
+        found.append(
+            _of(
+                auc,
+                f"Membership inference succeeds (AUC {auc.estimate.value:.2f})."
+                if works
+                else f"Membership inference is not significantly better than random guessing (AUC "
+                f"{auc.estimate.value:.2f}).",
+                f"{auc.attacked} 95% CI {auc.estimate.low:.3f} to {auc.estimate.high:.3f}; random guessing: 0.5.",
+                so_what="The model remembers its training records." if works else "",
+                to_do="Train it with a smaller privacy budget or a smaller depth, and check its accuracy."
+                if works
+                else "",
+            )
+        )
+    caught = measured["membership_caught"]
+    if caught.estimate is not None:
+        rate = caught.estimate
+        point = f"{percent(rate)} of the training records are identified at 1% FPR."
+        found.append(_of(caught, point, f"95% CI {percent(rate.low)} to {percent(rate.high)}; random guessing: 1.0%."))
+    largest = measured["membership_gap"]
+    if largest.estimate is not None:
+        point = f"The largest difference between groups in TPR at 1% FPR is {gap(largest.estimate.value)}."
+        found.append(_of(largest, point, f"{largest.attacked} 95% CI {_span(largest.estimate)}."))
+    return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FairPickFindings(Result):
-    """What FairPick or its control deleted: rows by group, clusters by label.
-
-    `ignored` are negative deletions the published variant asks for and drops; `largest_before` and `largest_after` the
-    largest absolute difference of the groups' shares of a cluster.
-    """
-
-    theta: float
-    deleted: dict[str, int]
-    clusters: dict[int, int]
-    ignored: int
-    largest_before: float
-    largest_after: float
+def _of(measured: Measurement, point: str, evidence: str, *, so_what: str = "", to_do: str = "") -> Finding:
+    return Finding(
+        point=point,
+        evidence=evidence,
+        so_what=so_what,
+        to_do=to_do,
+        caveats=measured.assumptions,
+        redacted=_REDACTED,
+        estimate=measured.estimate,
+        baseline=measured.control,
+        attacker_knows=measured.knows,
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MembershipFindings(Result):
-    """One target and the attacks that have finished."""
-
-    settings: MembershipSettings
-    title: str
-    attribute: str
-    group_names: tuple[str, ...]
-    """By code; of two, 1 is the first group."""
-    n_members: int
-    n_judged: int
-    """People trained on; people judged, about as many members as outsiders, and as many unless some were deleted."""
-    target: TargetFindings
-    attacks: dict[str, AttackFindings]
-    fairpick: FairPickFindings | None = None
-    not_run: dict[str, str] = field(default_factory=dict)
-    """Name of an attack that cannot be run on this target -> why, in one sentence."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint(Result):
-    """One repeat at one setting: values without intervals.
-
-    `at` is the epsilon, or the theta, of the curve; the variant is "epsilon", "fairpick" or "random" (the control of
-    FairPick).
-    """
-
-    at: float
-    repeat: int
-    variant: str
-    accuracy_train: float
-    accuracy_test: float
-    auc: float
-    precision: float
-    recall: float
-    vd: float
-    fpr_gap: float
-    advantage_gap: float
-    deleted: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurveBand(Result):
-    """One setting over its repeats; the fields are those of `CurvePoint` with an interval over repeats.
-
-    The variant may also be "fairpick - random", for differences; values are by the name of a field of `CurvePoint`.
-    """
-
-    at: float
-    variant: str
-    repeats: int
-    values: dict[str, Estimate]
+def _span(estimate: Estimate) -> str:
+    return f"{gap(estimate.low)} to {gap(estimate.high)}"

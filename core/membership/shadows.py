@@ -14,10 +14,8 @@ from core.arrays import Floats, Ints, Mask
 from core.errors import InputError
 from core.membership.attack import Evidence, Report, Train, checked, true_label_probability
 from core.membership.judged_people import MembershipSplit
+from core.membership.settings import FEWEST_SHADOWS
 from core.seeds import child_generator, child_seed
-
-FEWEST_SHADOWS = 4
-"""Two trained with and two without each judged person, if evenly."""
 
 _LEAST = 0.01
 """A probability counts as no closer to 0 or 1 than this: trees say 0 and 1 of small leaves.

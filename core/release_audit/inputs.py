@@ -144,8 +144,6 @@ def _content(folder: Path, file: str, key: str) -> bytes:
 def missing(check: str, audited: Audited) -> str:
     """Return what a check needs and this audit has not, in one sentence; "" if nothing is missing."""
     needs, plan = CHECKS[check].needs, audited.plan
-    if check in ("membership_caught", "membership_gap") and audited.has_scores and audited.released_scores is None:
-        return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
     if "planned answers" in needs and not plan.answers.questions:
         return ""  # that none are given is declared
     if "a guard" in needs and not plan.guard.budget:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import core.release_audit.answer_checks as answer_checks
 import core.release_audit.attribute_checks as attribute_checks
 import core.release_audit.fairness_checks as fairness_checks
-import core.release_audit.membership_checks as membership_checks
 from core import leak
 from core.attriguard import TABLE_ATTACKER_TITLES
 from core.datasets import Table
@@ -20,7 +19,6 @@ from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
 from core.estimates import Estimate, rate_over_repeats
 from core.fairness import METRIC_TITLES
-from core.membership import ATTACK_TITLES
 from core.policy import CHECKS, Policy, judge
 from core.queries import DECODERS
 from core.release_audit.inputs import AttackedPeople, Audited, dataset_and_notes, missing, readers_of
@@ -160,18 +158,11 @@ def _answers(audited: Audited) -> Iterator[Row]:
 def _members(audited: Audited) -> Iterator[Row]:
     if not audited.has_scores and not audited.sets_known:
         return
-    gaps, advantages = membership_checks.member_gaps(audited), membership_checks.member_advantages(audited)
-    title, alarms = "TPR at 1% FPR", membership_checks.FALSE_ALARMS
-    for name, curve in membership_checks.member_curves(audited).items():
-        shared: Row = {
-            "attack": ATTACK_TITLES[name],
-            "AUC": _plain(curve.auc.value),
-            "advantage": _plain(advantages[name].value),
-        }
-        yield {**shared, "people": "everybody", **_columns(title, curve.tpr_at(alarms))}
-        for gap in gaps[name]:
-            for people, rate in zip((gap.group, gap.others), gap.rates, strict=True):
-                yield {**shared, "people": people, **_columns(title, rate)}
+    study = STUDIES["membership"]
+    settings = audited.plan.settings_of(study.name, study.settings)
+    for rows in study.tables(result_of(study, audited), settings).values():
+        for row in rows:
+            yield dict(row)
 
 
 def _guard(audited: Audited) -> Iterator[Row]:
@@ -277,10 +268,6 @@ MEASURES: dict[str, Callable[[Audited], Measurement]] = {
     "correction_gain": fairness_checks.correction_gain,
     "answers_excess": answer_checks.answers_excess,
     "targeted_leakage": answer_checks.targeted_leakage,
-    "membership_caught": membership_checks.membership_caught,
-    "membership_auc": membership_checks.membership_auc,
-    "membership_advantage": membership_checks.membership_advantage,
-    "membership_gap": membership_checks.membership_gap,
     "unfairness": fairness_checks.unfairness,
     "four_fifths": fairness_checks.four_fifths,
     "attriguard_exposure": attribute_checks.attriguard_exposure,
@@ -314,7 +301,17 @@ def studied(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measuremen
         settings = audited.plan.settings_of(study.name, study.settings)
         if reason := study.unavailable(audited, settings):
             return {check.name: not_run(check.name, reason) for check in study.declared}
-        *_, result = study.run(audited, settings, lambda done, total: audited.progress.tick())
-        return study.checks(result, settings)
+        return study.checks(result_of(study, audited), settings)
 
     return audited.once(f"study {study.name}", make)
+
+
+def result_of(study: Study[Any, Any], audited: Audited) -> Any:
+    """Return what a study finds, made once."""
+
+    def make() -> Any:
+        settings = audited.plan.settings_of(study.name, study.settings)
+        *_, result = study.run(audited, settings, lambda done, total: audited.progress.tick())
+        return result
+
+    return audited.once(f"result {study.name}", make)

@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from core.datasets import load
-from core.membership import MemberPeople, MembershipSettings, member_people, study
+from core.membership import MemberPeople, MembershipSettings, member_people
 from core.models import DPID3Classifier
+from tests.unit.membership.study import study
 
 DEPTH, EPSILONS = 14, (0.1, 1.0, 100.0)
 LIMIT_PLAIN = 3 * 0.093  # seconds

@@ -17,7 +17,7 @@ from core.charts.drawing import gap_axis, gap_range, lines_of, mixed
 from core.charts.membership_gaps import verdict_attack
 from core.estimates import not_measured
 from core.membership.disparity import Disparities
-from core.membership.findings import MembershipFindings
+from core.membership.inference import MembershipFindings
 from core.membership.low_fpr import lira_gaps
 from tests.unit.charts.boxes import assert_readable, boxes
 from tests.unit.charts.membership_samples import (

@@ -32,7 +32,7 @@ from core.membership import (
     summarise_curve,
     target_of,
 )
-from core.membership.study import two_sides
+from core.membership.inference import two_sides
 from tests.unit.membership.study import study
 
 SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)

@@ -30,6 +30,8 @@ from core.membership import (
     train_shadows,
 )
 from core.membership.attacks.rmia import rmia_from
+from core.membership.checks import JudgedMembers
+from core.membership.study import STUDY
 from core.models import GIVEN
 from core.queries import DECODERS, Asking, NoisySums, Trials
 from core.questions import query_pool
@@ -45,11 +47,16 @@ from core.release_audit import (
 from core.release_audit.attribute_checks import released_judged
 from core.release_audit.fairness_checks import CORRECTED, attack_of, rate_ratio, tolerance_told
 from core.release_audit.inputs import Audited
-from core.release_audit.membership_checks import member_advantages, member_curves, member_gaps, member_guesses
 from core.release_audit.result import data_summary
-from core.release_audit.run import audited_of, measured, tables
+from core.release_audit.run import audited_of, measured, result_of, tables
 from core.study import Measurement
 from tests import samples
+
+
+def members(audited: Audited) -> JudgedMembers:
+    """Return what each membership attack says in an audit."""
+    return result_of(STUDY, audited)
+
 
 CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=7)
 PLAN = AuditPlan(
@@ -157,9 +164,7 @@ def promising(small: Audited, tolerance: float) -> Audited:
     made = Audited(config, small.dataset, small.splits, small.model, small.progress, plan=plan)
     for kind in CORRECTED:
         made.once(f"attack {kind}", lambda kind=kind: attack_of(small, kind))
-    members = {"guesses": member_guesses, "curves": member_curves, "advantages": member_advantages, "gaps": member_gaps}
-    for name, make in members.items():  # which hang on no promise
-        made.once(f"member {name}", lambda make=make: make(small))
+    made.once("result membership", lambda: members(small))  # which hangs on no promise
     return made
 
 
@@ -452,8 +457,8 @@ def test_membership_attacks_see_the_decimals_that_are_released():
     given = given_audit(1500, scores=True, sets=True)
     plan = replace(given.plan, outputs=OutputsPlan(decimals=1))
     audited = Audited(given.config, given.dataset, given.splits, given.model, given.progress, plan=plan)
-    found = member_guesses(audited)["loss"].score
-    assert 5 < np.unique(found).size <= 11 and np.unique(member_guesses(given)["loss"].score).size > 100
+    found = members(audited).guesses["loss"].score
+    assert 5 < np.unique(found).size <= 11 and np.unique(members(given).guesses["loss"].score).size > 100
     assert any("with 1 decimal;" in told for told in done("membership_auc", audited).assumptions)
 
 
