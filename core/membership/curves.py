@@ -212,6 +212,20 @@ def summarise_curve(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     )
 
 
+_FEWEST_REPEATS = 5
+"""Repeats from which on an interval over them is drawn; one over two is wider than any chart."""
+
+
+def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
+    """Return the bands, without the intervals of those with too few repeats to draw one."""
+    return tuple(
+        band
+        if band.repeats >= _FEWEST_REPEATS
+        else replace(band, values={n: replace(v, low=math.nan, high=math.nan) for n, v in band.values.items()})
+        for band in bands
+    )
+
+
 def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     """Return FairPick less its control, with intervals over repeats, from the lowest theta below 1 up.
 

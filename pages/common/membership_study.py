@@ -7,7 +7,7 @@ comes from. A moved slider cancels the attacks on the model before it; what they
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,7 +23,6 @@ from core.membership import (
     TARGET_TITLES,
     TARGETS,
     Attacked,
-    CurveBand,
     CurvePoint,
     MemberGuess,
     MemberPeople,
@@ -245,20 +244,6 @@ class Membership(Background):
 
 REPEATS = 25
 """Repeats of the curves, as in the paper."""
-
-_FEWEST = 5
-"""Repeats from which on an interval over them is drawn; one over two is wider than any chart."""
-
-
-def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
-    """Return the bands, without the intervals of those with too few repeats to draw one."""
-    return tuple(
-        band
-        if band.repeats >= _FEWEST
-        else replace(band, values={n: replace(v, low=math.nan, high=math.nan) for n, v in band.values.items()})
-        for band in bands
-    )
-
 
 Draw = Callable[[list[CurvePoint], bool], None]
 """Draws the points of a curve, which may be growing."""

@@ -13,13 +13,13 @@ SECTIONS = ("Accuracy over ε", "FairPick", "Other groups", "Accounting", "Over 
 
 def opened(view: View) -> None:
     """Wait until the page has its finding and its first charts."""
-    view.until(lambda: "AUC of" in view.text(), "the line under the finding")
+    view.until(lambda: "AUC 0." in view.text(), "the line under the finding")
     view.painted(3, or_more=True)
 
 
 def attacked(view: View) -> None:
     """Wait until every attack is there."""
-    view.until(lambda: "LiRA: 0." in view.text(), "the last attack")
+    view.until(lambda: "RMIA: AUC 0." in view.text(), "the last attack")
     expect(view.keyed("cancel_members")).to_have_count(0, timeout=PATIENT)
     view.idle()
 
@@ -35,16 +35,16 @@ def test_a_cold_deep_link_then_the_slider(look: Open):
     view = look("membership")
     opened(view)
     attacked(view)
-    view.until(lambda: "Nothing is promised at ε = ∞" in view.text(), "the promise without a budget")
+    view.until(lambda: "No DP guarantee (ε = ∞)" in view.text(), "the promise without a budget")
     stop_curve(view)
     slider = view.field("member_epsilon")
     slider.focus()
     slider.press("Home")
-    view.until(lambda: "says nothing" in view.text(), "the muted finding")
-    view.until(lambda: "Muted, because VD is" in view.text(), "the muted steps")
-    view.until(lambda: "What ε = 0.01 promises" in view.text(), "the promise")
+    view.until(lambda: "random guessing at ε = 0.01" in view.text(), "the muted finding")
+    view.until(lambda: "Greyed out, as VD is" in view.text(), "the muted steps")
+    view.until(lambda: "ε = 0.01 guarantees" in view.text(), "the promise")
     slider.press("End")
-    view.until(lambda: "Nothing is promised at ε = ∞" in view.text(), "the promise without a budget, again")
+    view.until(lambda: "No DP guarantee (ε = ∞)" in view.text(), "the promise without a budget, again")
     view.in_order()
 
 

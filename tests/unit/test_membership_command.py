@@ -212,7 +212,7 @@ BAD = [
     (["--epsilon", "1e4"], "--epsilon must be in [1e-06, 100], or infinite, got 10000.0"),
     (["--epsilon", "nan"], "--epsilon must be in [1e-06, 100], or infinite, got nan"),
     (["--epsilon=-inf"], "--epsilon must be in [1e-06, 100], or infinite, got -inf"),
-    (["--attacks", "magic"], "--attacks must be some of loss, confidence, network, lira, got 'magic'"),
+    (["--attacks", "magic"], "--attacks must be some of loss, confidence, network, lira, rmia, got 'magic'"),
     (["--attacks", ""], "--attacks must name at least one, got an empty list"),
     (["--depth", "0"], "--depth must be at least 1, got 0"),
     (["--depth", "x"], "argument --depth: invalid int value: 'x'"),
