@@ -135,9 +135,9 @@ def _gap_sentences(read: Reading) -> list[str]:
 
 
 def _areas(found: MembershipFindings) -> str:
-    """Return the AUC of the published attack and of those with shadow models."""
-    told = []
-    for name in (name for name in ATTACKS if name == "network" or "shadows" in REGISTRY[name].needs):
+    """Return the AUC of the published attack, of those with shadow models, and of the best."""
+    told, best = [], strongest_attack(found).name
+    for name in (name for name in ATTACKS if name in ("network", best) or "shadows" in REGISTRY[name].needs):
         if name in found.attacks:
             told.append(f"{REGISTRY[name].title}: AUC {_interval(found.attacks[name].roc.auc)}.")
         elif name in found.not_run:

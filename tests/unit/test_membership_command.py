@@ -100,7 +100,7 @@ def test_what_is_printed_is_what_is_written(tmp_path: Path, monkeypatch: pytest.
         budget = f"{row['epsilon']:g}"
         attack, gaps = rows(told, budget, ATTACK_TITLES[row["attack"]])
         assert attack[2].startswith(f"{row['auc']:.4f} [")
-        assert ("not measurably above chance" in attack) == row["muted"]
+        assert ("not significantly better than random guessing" in attack) == row["muted"]
         if "shadows" in REGISTRY[row["attack"]].needs:
             assert gaps[3:] == ["n/a"] * 4
             continue
