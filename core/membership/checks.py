@@ -6,7 +6,7 @@ nobody's membership, and boosting learns from the other half.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -15,7 +15,7 @@ import numpy as np
 from core.arrays import Codes
 from core.estimates import Estimate, count, strongest
 from core.membership.attack import TAUGHT, MemberGuess
-from core.membership.attacks import REGISTRY
+from core.membership.attacks import REGISTRY, attacks_on
 from core.membership.disparity import GapResult
 from core.membership.judged_people import taught_both_ways
 from core.membership.low_fpr import lira_gaps
@@ -131,7 +131,7 @@ def assumptions(members: JudgedMembers) -> tuple[str, ...]:
     told = [
         "The interval is over members and non-members; the model and its training are taken as they are.",
         "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
-        f"The interval holds for the attacks tried together: {', '.join(tried[:-1])} and {tried[-1]}.",
+        f"The interval holds for the attacks tried together: {_joined(tried)}.",
     ]
     decimals = subject.outputs.decimals
     if subject.released_scores is None:
@@ -143,13 +143,22 @@ def assumptions(members: JudgedMembers) -> tuple[str, ...]:
         told.append(f"The attacker sees scores with {decimals} {plural}; more may tell more.")
     if max(subject.splits.train.size + subject.splits.test.size - TAUGHT, 0) > TAUGHT:
         told.append(f"Boosting learns from {count(TAUGHT)} people of each half, drawn at random, and judges all.")
-    if subject.released_scores is None:
-        told.append("LiRA and the loss threshold need scores; they were not tried.")
-    elif not subject.trainable:
-        told.append("LiRA needs a model that can be trained again; only predictions are given, so it may find more.")
-    elif not members.shadows:
-        told.append("LiRA is left out by the plan; it may find more.")
+    untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]
+    if untried:
+        names = _joined([attack.phrase for attack in untried])
+        names = names[:1].upper() + names[1:]
+        if subject.released_scores is None:
+            told.append(f"{names} need scores; they were not tried.")
+        elif not subject.trainable:
+            told.append(f"{names} need a model that can be trained again; only predictions are given.")
+        else:
+            told.append(f"{names} are left out by the plan; they may find more.")
     return tuple(told)
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Write several names: "LiRA, RMIA and boosting"."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def measured(members: JudgedMembers) -> dict[str, Measurement]:

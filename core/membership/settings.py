@@ -71,8 +71,14 @@ class MembershipSettings(Result):
     literal: Annotated[
         bool, Param("As published", "Whether FairPick is as published and drops negative deletions.")
     ] = False
-    shadows: Annotated[int, Param("Shadow models", "Shadow models of LiRA.", least=0)] = 64
-    online: Annotated[bool, Param("Online", "Whether LiRA trains shadows with and without each judged person.")] = True
+    shadows: Annotated[
+        int,
+        Param("Shadow models", "Models trained like the target, for attacks that need them.", least=0),
+    ] = 64
+    online: Annotated[
+        bool,
+        Param("Online", "Whether shadow models are trained with and without each judged person."),
+    ] = True
     group: Annotated[
         int,
         Param(

@@ -42,7 +42,7 @@ EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 10
 
 MOST_SHADOWS = 64
 SHADOWS = {"audited": 16, "random_forest": 16}
-"""Shadow models of LiRA, and of what takes long to train."""
+"""Shadow models, and those of what takes long to train."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
