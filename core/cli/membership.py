@@ -20,8 +20,7 @@ from core.cli.arguments import (
 )
 from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
-from core.datasets import Roles, Table, build_dataset
-from core.datasets.splits import split
+from core.datasets import AuditDataset, build_dataset
 from core.errors import InputError, PrivacyLeakWarning
 from core.estimates import Estimate
 from core.membership import (
@@ -39,11 +38,9 @@ from core.membership import (
     MemberPeople,
     MembershipFindings,
     MembershipSettings,
-    MembershipSplit,
-    Train,
     attack_steps,
     attacked,
-    audited_target,
+    attacked_audit,
     default_depth,
     epsilon_curve,
     fairpick_curve,
@@ -52,7 +49,6 @@ from core.membership import (
     judge,
     ledger_of,
     member_people,
-    split_between,
     summarise_curve,
     target_of,
 )
@@ -81,15 +77,15 @@ _RATES = (0.001, 0.01, 0.1)
 class Work:
     """What to do, checked, before any of it: settings for each privacy budget, attacks in the order of `ATTACKS`.
 
-    Train and split are the audited model's, which has no repeats and no FairPick, and None for other targets. FairPick
-    is left out where its theta is 1.
+    The dataset is there for the audited model alone, which has no repeats and no FairPick. FairPick is left out where
+    its theta is 1.
     """
 
     people: MemberPeople
     settings: tuple[MembershipSettings, ...]
     attacks: tuple[str, ...]
-    train: Train | None
-    split: MembershipSplit | None
+    audit: AuditConfig
+    dataset: AuditDataset | None
     theta: float
     repeats: int
 
@@ -160,8 +156,10 @@ _Tick = Callable[..., None]
 
 def _attacked(work: Work, settings: MembershipSettings, tick: _Tick) -> MembershipFindings:
     """Train one target and attack it."""
-    train = target_of(work.people, settings) if work.train is None else work.train
-    target = attacked(work.people, settings, train, split=work.split)
+    if work.dataset is None:
+        target = attacked(work.people, settings, target_of(work.people, settings))
+    else:
+        target = attacked_audit(work.people, settings, config=work.audit, dataset=work.dataset)
     there = tuple(name for name in ATTACKS if name not in work.attacks)
     made = {guess.name: judge(target, guess) for guess in guesses(target, there=there, report=tick)}
     return replace(findings_of(target), attacks=made)
@@ -488,15 +486,13 @@ def _work(arguments: argparse.Namespace) -> Work:
         raise InputError(f"--group must be below {len(people.group_names)}, how many there are, got {settings.group}.")
     depth = settings.max_depth if hasattr(arguments, "max_depth") else default_depth(people)
     budgets = asked.budgets if settings.target == "dp_id3" else (math.inf,)  # others have none
-    train, shared_out = None, None
-    if settings.target == _AUDITED:
-        train, shared_out = _audited(table, roles, AuditConfig(dataset=arguments.dataset, seed=settings.seed))
+    audit = AuditConfig(dataset=arguments.dataset, seed=settings.seed, roles=roles)
     return Work(
         people=people,
         settings=tuple(replace(settings, max_depth=depth, theta=1.0, epsilon=epsilon) for epsilon in budgets),
         attacks=tuple(name for name in ATTACKS if name in asked.attacks),
-        train=train,
-        split=shared_out,
+        audit=audit,
+        dataset=build_dataset(table, roles) if settings.target == _AUDITED else None,
         theta=settings.theta,
         repeats=asked.repeats,
     )
@@ -518,10 +514,3 @@ def _check(asked: RunSettings, settings: MembershipSettings) -> None:
                 f"--{flag} is not for the target audited, whose members are the audit's training records, got it "
                 "with --target audited."
             )
-
-
-def _audited(table: Table, roles: Roles, config: AuditConfig) -> tuple[Train, MembershipSplit]:
-    """Return the audited fair model as a target, with the audit's own training and test records."""
-    dataset, config = build_dataset(table, roles), replace(config, roles=roles)
-    rows = split(dataset, train_share=config.train_share, seed=config.seed)
-    return audited_target(config, dataset), split_between(rows.train, rows.test, seed=config.seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from core.membership.attack import NEEDS, TAUGHT, Evidence, MemberGuess, Train, true_label_probability
-from core.membership.attacks import ATTACK_TITLES, ATTACKS, REGISTRY, attacks_on
+from core.membership.attacks import ATTACK_TITLES, ATTACKS, REGISTRY
 from core.membership.attacks.gap import gap_attack
 from core.membership.attacks.lira import lira_from
 from core.membership.attacks.lira_boosted import lira_boosted
@@ -25,7 +25,6 @@ from core.membership.disparity import (
     DisparityResult,
     GapResult,
     GapTest,
-    RangeTable,
     disparities,
     is_muted,
     recall_by_range,
@@ -39,6 +38,7 @@ from core.membership.inference import (
     attack_rows,
     attack_steps,
     attacked,
+    attacked_audit,
     findings_of,
     guesses,
     judge,
@@ -90,7 +90,6 @@ __all__ = [
     "MembershipPlan",
     "MembershipSettings",
     "MembershipSplit",
-    "RangeTable",
     "Roc",
     "Train",
     "accountings",
@@ -99,7 +98,7 @@ __all__ = [
     "attack_rows",
     "attack_steps",
     "attacked",
-    "attacks_on",
+    "attacked_audit",
     "audited_target",
     "column_grouping",
     "default_depth",

@@ -17,18 +17,21 @@ from typing import Any
 import numpy as np
 
 from core.arrays import Codes, Floats
+from core.config import AuditConfig
+from core.datasets import AuditDataset
+from core.datasets.splits import split as audit_split
 from core.errors import InputError
 from core.estimates import Estimate
 from core.membership.attack import Evidence, MemberGuess, Report, Train, precision_recall, true_label_probability
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.disparity import OTHERS, Disparities, GapResult, RangeTable, disparities, is_muted, recall_by_range
 from core.membership.fairpick import FairPick, FairPickFindings, Sides, clusters, fairpick, like_outsiders
-from core.membership.judged_people import MembershipSplit, member_split
+from core.membership.judged_people import MembershipSplit, member_split, split_between
 from core.membership.low_fpr import lira_gaps
 from core.membership.people import MemberPeople
 from core.membership.roc import Roc, group_rocs, roc
 from core.membership.settings import MembershipSettings
-from core.membership.targets import GivenTarget, TargetFindings, quality
+from core.membership.targets import GivenTarget, TargetFindings, audited_target, given_target, quality
 from core.models import GIVEN
 from core.serialize import Result
 
@@ -138,6 +141,16 @@ def attacked(
         split = split.keeping(picked.kept, outsiders=outsiders)
     probability = train(split.members, settings.seed)
     return Attacked(people=people, settings=settings, split=split, train=train, probability=probability, picked=picked)
+
+
+def attacked_audit(
+    people: MemberPeople, settings: MembershipSettings, *, config: AuditConfig, dataset: AuditDataset
+) -> Attacked:
+    """Train the audited model, or take the given one, with the audit's own training and test people."""
+    rows = audit_split(dataset, train_share=config.train_share, seed=config.seed)
+    between = split_between(rows.train, rows.test, seed=config.seed)
+    train = given_target(dataset) if settings.target == GIVEN else audited_target(config, dataset)
+    return attacked(people, settings, train, split=between)
 
 
 def two_sides(people: MemberPeople, group: int) -> Sides:

@@ -216,16 +216,12 @@ class Membership(Background):
 
     def _target(self) -> Attacked:
         """Train the model; the audited or given one has the audit's own training and test people."""
-        from core.datasets.splits import split
-        from core.membership import attacked, audited_target, given_target, split_between, target_of
+        from core.membership import attacked, attacked_audit, target_of
 
-        people, config, dataset = self.who.people, self.who.config, self._dataset
+        people, dataset = self.who.people, self._dataset
         if dataset is None:
             return attacked(people, self.settings, target_of(people, self.settings))
-        audit = split(dataset, train_share=config.train_share, seed=config.seed)
-        between = split_between(audit.train, audit.test, seed=config.seed)
-        train = given_target(dataset) if self.settings.target == GIVEN else audited_target(config, dataset)
-        return attacked(people, self.settings, train, split=between)
+        return attacked_audit(people, self.settings, config=self.who.config, dataset=dataset)
 
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""

@@ -13,7 +13,6 @@ import pytest
 
 import core.membership
 from core.datasets import demo_table
-from core.datasets.splits import split
 from core.estimates import gap
 from core.membership import (
     ATTACKS,
@@ -24,13 +23,12 @@ from core.membership import (
     MembershipFindings,
     MembershipSettings,
     attacked,
-    audited_target,
+    attacked_audit,
     default_depth,
     findings_of,
     guesses,
     judge,
     member_people,
-    split_between,
     target_of,
 )
 from pages.common import membership_sections as sections
@@ -104,10 +102,7 @@ def found(roles: int = 0, **changes: Any) -> MembershipFindings:
     if settings.target != "audited":
         target = attacked(own, settings, target_of(own, settings))
     else:
-        config, dataset = expected.audit().config, expected.demo()
-        audit = split(dataset, train_share=config.train_share, seed=config.seed)
-        between = split_between(audit.train, audit.test, seed=config.seed)
-        target = attacked(own, settings, audited_target(config, dataset), split=between)
+        target = attacked_audit(own, settings, config=expected.audit().config, dataset=expected.demo())
     return replace(findings_of(target), attacks={g.name: judge(target, g) for g in guesses_once(target)})
 
 
