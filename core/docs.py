@@ -1,4 +1,4 @@
-"""The reference of every setting, from what each one's `Param` declares; ``python -m core.docs`` prints it."""
+"""The reference of every setting and membership attack, from what each declares; ``python -m core.docs`` prints it."""
 
 from __future__ import annotations
 
@@ -69,6 +69,20 @@ def _page() -> Iterator[str]:
         named = " and ".join(f"`python -m core {command}`" for command in commands.split(", "))
         yield from ("", f"## {called} ({named})", "", *_head("Flag"))
         yield from (_row(flag, *rest) for _, flag, *rest in reference_rows(params(cls)))
+    yield from _attacks()
+
+
+def _attacks() -> Iterator[str]:
+    """Yield the list of membership attacks, a line each, from what their files declare."""
+    from core.membership import NEEDS, REGISTRY
+
+    where = {"study": "page and command", "scores": "audit of scores", "labels": "audit of labels"}
+    yield from ("", "## Attacks on membership", "", "| Attack | What it does | It needs | Where it is run |")
+    yield "|---|---|---|---|"
+    for attack in REGISTRY.values():
+        needs = "; ".join(told for need, told in NEEDS.items() if need in attack.needs)
+        used = ", ".join(told for use, told in where.items() if use in attack.uses)
+        yield f"| {attack.title} (`{attack.name}`) | {attack.described} | {needs} | {used} |"
 
 
 def _head(first: str) -> tuple[str, str]:

@@ -7,7 +7,6 @@ shell.guard()
 import streamlit as st
 
 from pages.common import membership_study as study
-from pages.common import membership_words as words
 from pages.common import panels, state, wording
 from pages.common.background import want
 
@@ -16,7 +15,10 @@ with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name()
 who = study.people()
 
 from core.charts import draw_gaps_between, draw_ranges, draw_roc
-from core.membership import ATTACK_TITLES
+from core.estimates import count
+from core.membership import ATTACKS, REGISTRY, attack_rows
+from core.membership.findings import Reading, guarantee, headline, strongest_attack
+from core.models import GIVEN
 from pages.common import membership_sections as sections
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
@@ -24,41 +26,84 @@ _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it s
 colours = shell.palette()
 
 
+def guide(read: Reading, notes: tuple[str, ...]) -> str:
+    """Explain the page."""
+    found, chosen, (group, others) = read.found, read.chosen, map(shell.escape, read.names)
+    if chosen.target == "audited":
+        source = "The audit's training people train the model, its test people do not"
+    elif chosen.target == GIVEN:
+        source = "Your table says whom the model was trained on; the test people are the others"
+    else:
+        source = "Half of the table's people train the model, the other half do not"
+    told = {name: found.not_run.get(name, REGISTRY[name].described) for name in ATTACKS}
+    attacks = "".join(f"\n- *{REGISTRY[name].title}*: {sentence}" for name, sentence in told.items())
+    left_out = "".join(f"\n- {shell.escape(note)}" for note in notes)
+    return (
+        f"**Question.** Can an attacker tell who was in the training data? {source} ({count(found.n_members)} members, "
+        "without those whom FairPick deleted). The attacker knows some of both and judges others.\n\n"
+        f"**Attacks.**{attacks}\n\n"
+        f"**Group differences.** *VD* is the TPR of {group} minus that of {others}. An attack that flags everybody of "
+        "a group has a large VD and has found out nothing. The *membership-advantage gap* is VD minus the same gap "
+        "among non-members (*FPR gap*). *LiRA's gap* compares TPR at 1% FPR and needs 1,000 non-members a group. VD "
+        "is greyed out where the attack does no better than chance.\n\n"
+        "**Sliders.** A smaller ε means more noise in training. FairPick deletes training records until the groups are "
+        "alike; its control deletes as many at random.\n\n"
+        "**What it does not show.** Other attacks may find more. Intervals treat model and seed as given. A DP "
+        "guarantee holds only while the seed of the noise is secret."
+        f"{' Left out or taken as given:' + left_out if notes else ''}"
+        "\n\nSources: Zhang et al. (2020); Carlini et al. (2022); Yeom et al. (2018); Kulynych et al. (2022)."
+    )
+
+
 @st.fragment
 def told() -> None:
     """Draw everything that follows the controls."""
+    import pandas as pd
+
     opening = st.empty()
     chosen = study.chosen(who, published)
     work = study.Membership(who, chosen)
     want(work, patience=_PATIENCE)
     grown: study.Grown = work.first(work.show_progress)
-    found, read = grown.found, words.Reading(grown.found, chosen, work.state)
-    attack, result = read.attack, read.result
+    found, read = grown.found, Reading(grown.found, chosen)
+    attack, result, names = read.attack, read.result, [shell.escape(name) for name in read.names]
+    finding, minus = headline(read), f"{names[0]} − {names[1]}"
     with opening:
-        shell.finding(*words.finding(read))
+        shell.finding(shell.escape(finding.point), shell.escape(finding.evidence))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        gaps = draw_gaps_between(found, colours, group=read.place)
-        panels.titled(*words.gaps_chart(read), gaps, key="member_gaps_chart")
+        gaps = panels.titled(
+            "Group differences in membership inference",
+            f"{minus}, by {read.phrase}; 95% CIs; row 1 − row 2 = row 3",
+            draw_gaps_between(found, colours, group=read.place),
+            key="member_gaps_chart",
+        )
     with right:
-        scored = "lira" if "lira" in found.attacks else attack.name
+        scored = strongest_attack(found).name
         curve = panels.titled(
-            "ROC curve of the attack: TPR against FPR",
-            f"{ATTACK_TITLES[scored]}, logarithmic axes; dotted is chance",
+            f"ROC curve ({REGISTRY[scored].title}, log–log)",
+            "TPR against FPR; dotted is random guessing",
             draw_roc(found, colours, attack=scored, group=read.place),
             key="member_roc_chart",
         )
     tables = {"Gaps": gaps.table, "ROC curve of the attack": curve.table}
     work.watch(work.show_progress, every=0.8, drawn=grown)
-    if sentence := words.void(chosen):
-        panels.problem(sentence, point="No promise any more.")
-    st.caption(words.promise(read))
+    if chosen.theta < 1.0 and "does not hold" in guarantee(read):
+        panels.problem(guarantee(read), point="No DP guarantee any more.")
+    else:
+        st.caption(shell.escape(" ".join([guarantee(read), finding.so_what, finding.to_do])))
     for ranges in attack.ranges:
         if result is not None and ranges.group == result.group:
-            steps = draw_ranges(ranges, colours, muted=attack.muted)
-            panels.titled(*words.ranges_chart(read), steps, key="member_ranges_chart")
-            tables["Where the flags fall"] = steps.table
-    panels.how_to_read(words.guide(read, who.people.notes))
+            steps = panels.titled(
+                "VD by predicted probability",
+                f"{'Greyed out, as VD is: ' if attack.muted else ''}{minus} in points, by the probability the model "
+                "gave to the true label; the ten steps add up to VD",
+                draw_ranges(ranges, colours, muted=attack.muted),
+                key="member_ranges_chart",
+            )
+            tables["VD by predicted probability"] = steps.table
+    tables["All attacks"] = pd.DataFrame(attack_rows(found.attacks))
+    panels.how_to_read(guide(read, who.people.notes))
     panels.numbers(tables, key="membership")
     sections.draw(work, grown, read)
 

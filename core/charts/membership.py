@@ -20,7 +20,7 @@ from core.charts.words import plain_name, short
 from core.estimates import Estimate, gap, percent
 from core.membership.attacks import ATTACK_TITLES
 from core.membership.disparity import DisparityResult, GapTest, RangeTable
-from core.membership.findings import AttackFindings, MembershipFindings
+from core.membership.inference import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 
 _WAITING = "being measured"

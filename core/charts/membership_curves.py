@@ -18,7 +18,8 @@ from core.charts.rows import Mark, Row, draw_rows
 from core.charts.theme import Palette, group_style
 from core.charts.words import short
 from core.estimates import Estimate, count, epsilon_text, gap, not_measured, percent
-from core.membership.findings import CurveBand, FairPickFindings
+from core.membership.curves import CurveBand
+from core.membership.fairpick import FairPickFindings
 
 _FIRST, _LAST = -2.0, 2.0  # decades of the finite budgets
 _INFINITY = 2.75

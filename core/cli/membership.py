@@ -1,4 +1,4 @@
-"""``python -m core membership``: who is recognised as trained on, at several budgets."""
+"""``python -m core membership``: membership inference at several privacy budgets, and what it finds about groups."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ from core.cli.arguments import (
 )
 from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
-from core.datasets import Roles, Table, build_dataset
-from core.datasets.splits import split
+from core.datasets import AuditDataset, build_dataset
 from core.errors import InputError, PrivacyLeakWarning
 from core.estimates import Estimate
 from core.membership import (
@@ -33,15 +32,15 @@ from core.membership import (
     AttackFindings,
     CurveBand,
     CurvePoint,
+    DisparityResult,
     GapResult,
     GapTest,
     MemberPeople,
     MembershipFindings,
     MembershipSettings,
-    MembershipSplit,
-    Train,
+    attack_steps,
     attacked,
-    audited_target,
+    attacked_audit,
     default_depth,
     epsilon_curve,
     fairpick_curve,
@@ -50,32 +49,50 @@ from core.membership import (
     judge,
     ledger_of,
     member_people,
-    split_between,
     summarise_curve,
     target_of,
 )
+from core.membership.findings import NO_BETTER, Reading, headline
 from core.param import Param
 from core.serialize import Result, plain
 from core.settings import Settings, from_arguments, params
 from core.settings import add_arguments as add_settings
 from core.validation import LEAST_EPSILON
 
+NAME = "membership"
+HELP = "print how well attackers tell who was in the training data, and which group more, at several privacy budgets"
+
+_AUDITED = "audited"
+_EPSILONS = (math.inf, 10.0, 1.0, 0.1)
+_MOST = 100.0
+"""Largest finite privacy budget: beyond it the tree grows without end, and noise no longer matters."""
+
+_NOTHING = "n/a"
+_GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "advantage gap"}
+_RATES = (0.001, 0.01, 0.1)
+"""FPRs at which the JSON file has the TPR."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """What to do, checked, before any of it: settings for each privacy budget, attacks in the order of `ATTACKS`.
 
-    Train and split are the audited model's, which has no repeats and no FairPick, and None for other targets. FairPick
-    is left out where its theta is 1.
+    The dataset is there for the audited model alone, which has no repeats and no FairPick. FairPick is left out where
+    its theta is 1.
     """
 
     people: MemberPeople
     settings: tuple[MembershipSettings, ...]
     attacks: tuple[str, ...]
-    train: Train | None
-    split: MembershipSplit | None
+    audit: AuditConfig
+    dataset: AuditDataset | None
     theta: float
     repeats: int
+
+    @property
+    def private(self) -> bool:
+        """Whether the model has a privacy budget."""
+        return self.settings[0].target == "dp_id3"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +110,21 @@ class Audit(Result):
     over_theta: tuple[tuple[float, tuple[CurveBand, ...]], ...]
     deletions: MembershipFindings | None
 
+    @property
+    def each(self) -> Iterator[tuple[str, MembershipFindings, AttackFindings]]:
+        """Budget as text, findings and attack, one after the other."""
+        for found in self.findings:
+            for attack in found.attacks.values():
+                yield self.budget(found.settings.epsilon), found, attack
+
+    def budget(self, epsilon: float) -> str:
+        """Write a privacy budget."""
+        return f"{epsilon:g}" if self.work.private else "none"
+
 
 def measured(work: Work, console: Console) -> Audit:
     """Do the work, with progress."""
-    steps = sum(work.settings[0].shadows if name == "lira" else 1 for name in work.attacks)
+    steps = sum(attack_steps(work.settings[0], work.attacks).values())
     # FairPick has four points a repeat: itself and its control, at the theta asked for and at 1.
     curves = work.repeats * len(work.settings) * ((work.repeats > 1) + 4 * (work.theta < 1.0))
     report, total, numbers = console.counting("steps", every=16), steps * len(work.settings) + curves, count(1)
@@ -105,19 +133,20 @@ def measured(work: Work, console: Console) -> Audit:
         report(next(numbers), total)
 
     findings = tuple(_attacked(work, settings, tick) for settings in work.settings)
-    deletions = None
+    deletions, over_theta = None, []
+    over_epsilon = _over_epsilon(work, tick) if work.repeats > 1 else ()
     if work.theta < 1.0:
         deleted = replace(work.settings[0], theta=work.theta)
         deletions = findings_of(attacked(work.people, deleted, target_of(work.people, deleted)))
+        for settings in work.settings:
+            curve = fairpick_curve(work.people, settings, thetas=(work.theta, 1.0), repeats=work.repeats)
+            over_theta.append((settings.epsilon, _bands(curve, tick)))
     return Audit(
         work=work,
         findings=findings,
-        costs=tuple(
-            ledger_of(work.people, settings).total if settings.target == "dp_id3" else math.inf
-            for settings in work.settings
-        ),
-        over_epsilon=_over_epsilon(work, tick),
-        over_theta=_over_theta(work, tick),
+        costs=tuple(ledger_of(work.people, each).total if work.private else math.inf for each in work.settings),
+        over_epsilon=over_epsilon,
+        over_theta=tuple(over_theta),
         deletions=deletions,
     )
 
@@ -127,8 +156,10 @@ _Tick = Callable[..., None]
 
 def _attacked(work: Work, settings: MembershipSettings, tick: _Tick) -> MembershipFindings:
     """Train one target and attack it."""
-    train = target_of(work.people, settings) if work.train is None else work.train
-    target = attacked(work.people, settings, train, split=work.split)
+    if work.dataset is None:
+        target = attacked(work.people, settings, target_of(work.people, settings))
+    else:
+        target = attacked_audit(work.people, settings, config=work.audit, dataset=work.dataset)
     there = tuple(name for name in ATTACKS if name not in work.attacks)
     made = {guess.name: judge(target, guess) for guess in guesses(target, there=there, report=tick)}
     return replace(findings_of(target), attacks=made)
@@ -136,29 +167,16 @@ def _attacked(work: Work, settings: MembershipSettings, tick: _Tick) -> Membersh
 
 def _over_epsilon(work: Work, tick: _Tick) -> tuple[CurveBand, ...]:
     """Return the network attack over repeats; FairPick's curve has it for targets without a privacy budget."""
-    if work.repeats == 1:
-        return ()
     first = work.settings[0]
-    if first.target == "dp_id3":
+    if work.private:
         epsilons = [settings.epsilon for settings in work.settings]
-        return _band_of(epsilon_curve(work.people, first, epsilons=epsilons, repeats=work.repeats), tick)
+        return _bands(epsilon_curve(work.people, first, epsilons=epsilons, repeats=work.repeats), tick)
     whole = fairpick_curve(work.people, first, thetas=(1.0,), repeats=work.repeats)
-    return _band_of((replace(point, at=math.inf) for point in whole if point.variant == "fairpick"), tick)
+    return _bands((replace(point, at=math.inf) for point in whole if point.variant == "fairpick"), tick)
 
 
-def _over_theta(work: Work, tick: _Tick) -> tuple[tuple[float, tuple[CurveBand, ...]], ...]:
-    """Return what FairPick and its control change, at each privacy budget."""
-    if work.theta == 1.0:
-        return ()
-    found = []
-    for settings in work.settings:
-        curve = fairpick_curve(work.people, settings, thetas=(work.theta, 1.0), repeats=work.repeats)
-        found.append((settings.epsilon, _band_of(curve, tick)))
-    return tuple(found)
-
-
-def _band_of(points: Iterable[CurvePoint], tick: _Tick) -> tuple[CurveBand, ...]:
-    """Return the means of a curve's points, told as they come."""
+def _bands(points: Iterable[CurvePoint], tick: _Tick) -> tuple[CurveBand, ...]:
+    """Return the means of a curve's points, counted as they come."""
     found = []
     for point in points:
         found.append(point)
@@ -166,14 +184,14 @@ def _band_of(points: Iterable[CurvePoint], tick: _Tick) -> tuple[CurveBand, ...]
     return summarise_curve(found)
 
 
-_NOTHING = "n/a"
-_GAPS = ("vd", "fpr_gap", "advantage_gap")
-_GAP_HEADER = ("VD", "FPR gap", "TPR - FPR gap")
-
-
 def told(audit: Audit) -> Iterator[str]:
     """Yield the lines, tables included."""
     yield from _head(audit)
+    for found in audit.findings:
+        finding, budget = headline(Reading(found, found.settings)), f"epsilon {found.settings.epsilon:g}: "
+        yield ""
+        yield f"{budget * audit.work.private}{finding.point}"
+        yield f"  {finding.evidence}"
     yield ""
     yield _target_table(audit)
     yield ""
@@ -191,8 +209,8 @@ def told(audit: Audit) -> Iterator[str]:
 def _head(audit: Audit) -> Iterator[str]:
     first = audit.findings[0]
     settings = first.settings
-    depth = "" if settings.target in ("logistic", "audited") else f", depth {settings.max_depth}"
-    accounting = f", accounting {settings.accounting}" if settings.target == "dp_id3" else ""
+    depth = "" if settings.target in ("logistic", _AUDITED) else f", depth {settings.max_depth}"
+    accounting = f", accounting {settings.accounting}" if audit.work.private else ""
     groups = ", ".join(reversed(first.group_names)) if len(first.group_names) == 2 else ", ".join(first.group_names)
     yield f"{audit.work.people.n:,} people of {first.title}; {first.attribute}: {groups}"
     yield f"Target: {TARGET_TITLES[settings.target]}{depth}{accounting}, seed {settings.seed}"
@@ -203,29 +221,23 @@ def _head(audit: Audit) -> Iterator[str]:
 def _target_table(audit: Audit) -> str:
     rows = []
     for found, cost in zip(audit.findings, audit.costs, strict=True):
-        made = found.target
-        cells = [made.accuracy_train, made.accuracy_test, made.majority_test]
-        bound = "no bound" if math.isinf(cost) else f"{cost:g}"
-        rows.append([_epsilon(found), bound, *(estimate_words(cell) for cell in cells)])
+        made, bound = found.target, "no bound" if math.isinf(cost) else f"{cost:g}"
+        cells = [estimate_words(cell) for cell in (made.accuracy_train, made.accuracy_test, made.majority_test)]
+        rows.append([audit.budget(found.settings.epsilon), bound, *cells])
     return aligned(["epsilon", "true cost", "accuracy in %: train", "test", "majority guess"], rows)
-
-
-def _epsilon(found: MembershipFindings) -> str:
-    return f"{found.settings.epsilon:g}" if found.settings.target == "dp_id3" else "none"
 
 
 def _attack_table(audit: Audit) -> str:
     rows = [
         [
-            _epsilon(found),
+            budget,
             ATTACK_TITLES[attack.name],
             estimate_words(attack.roc.auc, percent=False),
             _words(attack.precision),
             _words(attack.recall),
-            "not measurably above chance" if attack.muted else "",
+            NO_BETTER if attack.muted else "",
         ]
-        for found in audit.findings
-        for attack in found.attacks.values()
+        for budget, _, attack in audit.each
     ]
     return aligned(["epsilon", "attack", "AUC", "precision in %", "recall in %", ""], rows, left=2)
 
@@ -234,41 +246,38 @@ def _words(estimate: Estimate | None, *, signed: bool = False) -> str:
     return estimate_words(estimate, signed=signed, nothing=_NOTHING)
 
 
+def _by_group(attack: AttackFindings) -> Iterator[tuple[GapResult, DisparityResult | None]]:
+    """Yield each group's gap at a low FPR, and its other gaps where they were measured."""
+    results = () if attack.disparities is None else attack.disparities.results
+    for low in attack.low_fpr:
+        yield low, next((result for result in results if result.group == low.group), None)
+
+
 def _gap_table(audit: Audit) -> Iterator[str]:
     """Yield the gaps, and under them what the marks mean and why something was not measured."""
     rows, reasons = [], dict[str, None]()
-    for found in audit.findings:
-        for attack in found.attacks.values():
-            for group, cells, why in _gap_rows(attack):
-                rows.append([_epsilon(found), ATTACK_TITLES[attack.name], group, *cells])
-                reasons |= dict.fromkeys(why)
+    for budget, _, attack in audit.each:
+        left_out = {} if attack.disparities is None else dict(attack.disparities.not_measured)
+        for low, own in _by_group(attack):
+            cells = [_NOTHING] * len(_GAPS)
+            if own is not None:
+                cells = [_words(getattr(own, name), signed=True) + _star(own.tests[name]) for name in _GAPS]
+                cells[0] += " muted" if attack.muted else ""
+            else:
+                alone = f"{ATTACK_TITLES[attack.name]} gives scores and no verdict: no VD."
+                reasons[left_out.get(low.group, alone)] = None
+            if low.reason:
+                reasons[f"TPR gap at 1% FPR, {low.group}: {low.reason}"] = None
+            last = _words(low.estimate, signed=True) + _star(low.test)
+            rows.append([budget, ATTACK_TITLES[attack.name], low.group, *cells, last])
     yield "Gaps in points, group minus others"
-    yield aligned(["epsilon", "attack", "group", *_GAP_HEADER, "TPR gap at 1% FPR"], rows, left=3)
-    yield "VD: members called members. FPR gap: outsiders called members. TPR - FPR gap: membership advantage, net"
-    yield "of false positives."
+    yield aligned(["epsilon", "attack", "group", *_GAPS.values(), "TPR gap at 1% FPR"], rows, left=3)
+    yield "VD: gap in TPR. FPR gap: the same among non-members. Advantage gap: VD - FPR gap, net of false positives."
     yield "*: no gap at all would show such a gap in less than 5% of cases (permutation test, Holm over groups);"
     yield "   at 1% FPR the interval leaves out 0 as well."
     if any("muted" in cell for row in rows for cell in row):
-        yield "muted: not measurably better than chance (the AUC interval is not above 0.5): says nothing of a leak."
+        yield f"muted: the attack is {NO_BETTER} (its AUC interval is not above 0.5): says nothing of a leak."
     yield from reasons
-
-
-def _gap_rows(attack: AttackFindings) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield, a group at a time, its name, its four gaps and why some were not measured."""
-    measured = {} if attack.disparities is None else {result.group: result for result in attack.disparities.results}
-    left_out = {} if attack.disparities is None else dict(attack.disparities.not_measured)
-    for low in attack.low_fpr:
-        why = []
-        if low.group in measured:
-            own = measured[low.group]
-            cells = [_words(getattr(own, name), signed=True) + _star(own.tests[name]) for name in _GAPS]
-            cells[0] += " muted" if attack.muted else ""
-        else:
-            cells = [_NOTHING] * len(_GAPS)
-            why.append(left_out.get(low.group, f"{ATTACK_TITLES[attack.name]} gives scores and no verdict: no VD."))
-        if low.reason:
-            why.append(f"TPR gap at 1% FPR, {low.group}: {low.reason}")
-        yield low.group, [*cells, _words(low.estimate, signed=True) + _star(low.test)], why
 
 
 def _star(test: GapTest | None) -> str:
@@ -279,11 +288,17 @@ def _repeats_table(audit: Audit) -> Iterator[str]:
     repeats = audit.work.repeats
     yield f"The paper's network over {repeats} repeats, each with its own split and training; {_sides(audit)}"
     yield "Means with 95% intervals over repeats, which speak of other seeds on this table"
-    rows = []
-    for band in sorted(audit.over_epsilon, key=lambda band: -band.at):
-        budget = f"{band.at:g}" if audit.findings[0].settings.target == "dp_id3" else "none"
-        rows.append([budget, *_rates(band), *_three_of(band)])
-    yield aligned(["epsilon", "test in %", "AUC", "precision in %", "recall in %", *_GAP_HEADER], rows)
+    rows = [
+        [
+            audit.budget(band.at),
+            *_quality(band),
+            _words(band.values["precision"]),
+            _words(band.values["recall"]),
+            *_gaps_of(band),
+        ]
+        for band in sorted(audit.over_epsilon, key=lambda band: -band.at)
+    ]
+    yield aligned(["epsilon", "test in %", "AUC", "precision in %", "recall in %", *_GAPS.values()], rows)
 
 
 def _sides(audit: Audit) -> str:
@@ -292,99 +307,75 @@ def _sides(audit: Audit) -> str:
     return f"{names[code]} minus {names[0] if len(names) == 2 else 'all others'}"
 
 
-def _rates(band: CurveBand) -> list[str]:
-    values = band.values
-    auc = estimate_words(values["auc"], percent=False)
-    return [_words(values["accuracy_test"]), auc, _words(values["precision"]), _words(values["recall"])]
+def _quality(band: CurveBand) -> list[str]:
+    return [_words(band.values["accuracy_test"]), estimate_words(band.values["auc"], percent=False)]
 
 
-def _three_of(band: CurveBand) -> list[str]:
+def _gaps_of(band: CurveBand) -> list[str]:
     return [_words(band.values[name], signed=True) for name in _GAPS]
 
 
 def _fairpick_table(audit: Audit) -> Iterator[str]:
     """Yield what FairPick deletes and changes, beside as many rows deleted at random."""
     assert audit.deletions is not None and audit.deletions.fairpick is not None
-    made, before = audit.deletions.fairpick, audit.findings[0].n_members
-    rows, seed = sum(made.deleted.values()), audit.deletions.settings.seed
-    several = "s" * (audit.work.repeats > 1)
-    by_group = ", ".join(f"{count:,} {name}" for name, count in made.deleted.items())
+    made, before, repeats = audit.deletions.fairpick, audit.findings[0].n_members, audit.work.repeats
+    by_group = ", ".join(f"{n:,} {name}" for name, n in made.deleted.items())
     yield (
-        f"FairPick, theta {made.theta:g}: deletes {rows:,} of the {before:,} people trained on above, in the split of "
-        f"seed {seed} ({by_group})"
+        f"FairPick, theta {made.theta:g}: deletes {sum(made.deleted.values()):,} of the {before:,} people trained on "
+        f"above, in the split of seed {audit.deletions.settings.seed} ({by_group})"
     )
     yield (
         f"Largest difference between the groups' shares of a cluster: {made.largest_before:.4f} before, "
         f"{made.largest_after:.4f} after"
     )
     yield (
-        f"The paper's network in {audit.work.repeats} repeat{several} with splits of their own, of which 'deleted' is "
+        f"The paper's network in {repeats} repeat{'s' * (repeats > 1)} with splits of their own, of which 'deleted' is "
         f"the mean; {_sides(audit)}"
     )
-    private = audit.findings[0].settings.target == "dp_id3"
-    cells = [
-        [f"{epsilon:g}" if private else "none", title, deleted, *_rates(band)[:2], *_three_of(band)]
-        for epsilon, bands in audit.over_theta
-        for title, band in _variants(bands)
-        for deleted in (f"{band.values['deleted'].value:,.0f}",)
-    ]
-    yield aligned(["epsilon", "training data", "deleted", "test in %", "AUC", *_GAP_HEADER], cells, left=2)
-    if private and any(math.isfinite(epsilon) for epsilon, _ in audit.over_theta):
+    cells = []
+    for epsilon, bands in audit.over_theta:
+        by_name = {(band.variant, band.at == 1.0): band for band in bands}
+        for title, key in (
+            ("everybody", ("fairpick", True)),
+            ("FairPick", ("fairpick", False)),
+            ("as many deleted at random", ("random", False)),
+        ):
+            band = by_name[key]
+            deleted = f"{band.values['deleted'].value:,.0f}"
+            cells.append([audit.budget(epsilon), title, deleted, *_quality(band), *_gaps_of(band)])
+    yield aligned(["epsilon", "training data", "deleted", "test in %", "AUC", *_GAPS.values()], cells, left=2)
+    if audit.work.private and any(math.isfinite(epsilon) for epsilon, _ in audit.over_theta):
         yield DELETION_REMINDER
-
-
-def _variants(bands: tuple[CurveBand, ...]) -> Iterator[tuple[str, CurveBand]]:
-    """Yield everybody, FairPick and its control, in this order."""
-    by_name = {(band.variant, band.at == 1.0): band for band in bands}
-    yield "everybody", by_name["fairpick", True]
-    yield "FairPick", by_name["fairpick", False]
-    yield "as many deleted at random", by_name["random", False]
-
-
-_RATES = (0.001, 0.01, 0.1)
-"""FPRs at which the JSON file has the TPR."""
 
 
 def records(audit: Audit, dataset: str) -> list[dict[str, Any]]:
     """Return the rows of the CSV file: privacy budget, attack and group, without repeats."""
-    return [
-        row
-        for found, cost in zip(audit.findings, audit.costs, strict=True)
-        for attack in found.attacks.values()
-        for row in _rows(found, cost, attack, dataset)
-    ]
-
-
-def _rows(found: MembershipFindings, cost: float, attack: AttackFindings, dataset: str) -> Iterator[dict[str, Any]]:
-    settings = found.settings
-    shared: dict[str, Any] = {
-        "dataset": dataset,
-        "attribute": found.attribute,
-        "target": settings.target,
-        "epsilon": settings.epsilon,
-        "true cost": cost,
-        "depth": settings.max_depth,
-        "seed": settings.seed,
-    }
-    for name in ("accuracy_train", "accuracy_test", "majority_test"):
-        shared |= interval_cells(name.replace("_", " "), getattr(found.target, name))
-    shared |= {"attack": attack.name, **interval_cells("auc", attack.roc.auc), "muted": attack.muted}
-    shared |= {**interval_cells("precision", attack.precision), **interval_cells("recall", attack.recall)}
-    for low in attack.low_fpr:
-        yield shared | {"group": low.group, "others": low.others} | _gaps(attack, low)
-
-
-def _gaps(attack: AttackFindings, low: GapResult) -> dict[str, Any]:
-    """Return the gaps of one group; empty where they were not measured."""
-    results = () if attack.disparities is None else attack.disparities.results
-    own = next((result for result in results if result.group == low.group), None)
-    row: dict[str, Any] = {}
-    for name in _GAPS:
-        told = name.replace("_", " ")
-        row |= interval_cells(told, None if own is None else getattr(own, name))
-        row[f"{told} p"] = None if own is None else own.tests[name].p_adjusted
-    row |= interval_cells("tpr gap at 1% fpr", low.estimate)
-    return row | {"tpr gap at 1% fpr p": None if low.test is None else low.test.p_adjusted, "reason": low.reason}
+    rows, costs = [], {found.settings.epsilon: cost for found, cost in zip(audit.findings, audit.costs, strict=True)}
+    for _, found, attack in audit.each:
+        settings = found.settings
+        shared: dict[str, Any] = {
+            "dataset": dataset,
+            "attribute": found.attribute,
+            "target": settings.target,
+            "epsilon": settings.epsilon,
+            "true cost": costs[settings.epsilon],
+            "depth": settings.max_depth,
+            "seed": settings.seed,
+        }
+        for name in ("accuracy_train", "accuracy_test", "majority_test"):
+            shared |= interval_cells(name.replace("_", " "), getattr(found.target, name))
+        shared |= {"attack": attack.name, **interval_cells("auc", attack.roc.auc), "muted": attack.muted}
+        shared |= {**interval_cells("precision", attack.precision), **interval_cells("recall", attack.recall)}
+        for low, own in _by_group(attack):
+            row = shared | {"group": low.group, "others": low.others}
+            for name in _GAPS:
+                text = name.replace("_", " ")
+                row |= interval_cells(text, None if own is None else getattr(own, name))
+                row[f"{text} p"] = None if own is None else own.tests[name].p_adjusted
+            row |= interval_cells("tpr gap at 1% fpr", low.estimate)
+            row["tpr gap at 1% fpr p"] = None if low.test is None else low.test.p_adjusted
+            rows.append(row | {"reason": low.reason})
+    return rows
 
 
 def everything(audit: Audit, dataset: str) -> dict[str, Any]:
@@ -399,7 +390,15 @@ def everything(audit: Audit, dataset: str) -> dict[str, Any]:
         "trained on": first.n_members,
         "judged": first.n_judged,
         "notes": list(audit.work.people.notes),
-        "targets": [_target(found, cost) for found, cost in zip(audit.findings, audit.costs, strict=True)],
+        "targets": [
+            {
+                "settings": plain(found.settings) | {"epsilon": _number(found.settings.epsilon)},
+                "true cost": _number(cost),
+                "target": plain(found.target),
+                "attacks": {name: _attack(attack) for name, attack in found.attacks.items()},
+            }
+            for found, cost in zip(audit.findings, audit.costs, strict=True)
+        ],
         "repeats": audit.work.repeats,
         "over epsilon": [_band(band, "epsilon") for band in audit.over_epsilon],
         "fairpick": None if audit.deletions is None else plain(audit.deletions.fairpick),
@@ -410,20 +409,14 @@ def everything(audit: Audit, dataset: str) -> dict[str, Any]:
     }
 
 
-def _target(found: MembershipFindings, cost: float) -> dict[str, Any]:
-    settings = plain(found.settings) | {"epsilon": _number(found.settings.epsilon)}
-    attacks = {name: _attack(attack) for name, attack in found.attacks.items()}
-    return {"settings": settings, "true cost": _number(cost), "target": plain(found.target), "attacks": attacks}
-
-
 def _attack(attack: AttackFindings) -> dict[str, Any]:
     """Return an attack's findings; of its curve the area and a few points."""
-    told: dict[str, Any] = plain(attack)
+    found: dict[str, Any] = plain(attack)
     curve = attack.roc
     points = {f"{rate:g}": plain(curve.tpr_at(rate)) | {"reason": curve.resolution_reason(rate)} for rate in _RATES}
-    told["roc"] = {"auc": plain(curve.auc), "TPR at FPR": points}
-    told["roc_by_group"] = [plain(own.auc) for own in attack.roc_by_group]
-    return told
+    found["roc"] = {"auc": plain(curve.auc), "TPR at FPR": points}
+    found["roc_by_group"] = [plain(own.auc) for own in attack.roc_by_group]
+    return found
 
 
 def _band(band: CurveBand, at: str) -> dict[str, Any]:
@@ -432,15 +425,6 @@ def _band(band: CurveBand, at: str) -> dict[str, Any]:
 
 def _number(value: float) -> float | str:
     return "inf" if math.isinf(value) else value
-
-
-NAME = "membership"
-HELP = "print how well attackers tell who was in the training data, and which group more, at several privacy budgets"
-
-_AUDITED = "audited"
-_EPSILONS = (math.inf, 10.0, 1.0, 0.1)
-_MOST = 100.0
-"""Largest finite privacy budget: beyond it the tree grows without end, and noise no longer matters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -502,15 +486,13 @@ def _work(arguments: argparse.Namespace) -> Work:
         raise InputError(f"--group must be below {len(people.group_names)}, how many there are, got {settings.group}.")
     depth = settings.max_depth if hasattr(arguments, "max_depth") else default_depth(people)
     budgets = asked.budgets if settings.target == "dp_id3" else (math.inf,)  # others have none
-    train, shared_out = None, None
-    if settings.target == _AUDITED:
-        train, shared_out = _audited(table, roles, AuditConfig(dataset=arguments.dataset, seed=settings.seed))
+    audit = AuditConfig(dataset=arguments.dataset, seed=settings.seed, roles=roles)
     return Work(
         people=people,
         settings=tuple(replace(settings, max_depth=depth, theta=1.0, epsilon=epsilon) for epsilon in budgets),
         attacks=tuple(name for name in ATTACKS if name in asked.attacks),
-        train=train,
-        split=shared_out,
+        audit=audit,
+        dataset=build_dataset(table, roles) if settings.target == _AUDITED else None,
         theta=settings.theta,
         repeats=asked.repeats,
     )
@@ -532,10 +514,3 @@ def _check(asked: RunSettings, settings: MembershipSettings) -> None:
                 f"--{flag} is not for the target audited, whose members are the audit's training records, got it "
                 "with --target audited."
             )
-
-
-def _audited(table: Table, roles: Roles, config: AuditConfig) -> tuple[Train, MembershipSplit]:
-    """Return the audited fair model as a target, with the audit's own training and test records."""
-    dataset, config = build_dataset(table, roles), replace(config, roles=roles)
-    rows = split(dataset, train_share=config.train_share, seed=config.seed)
-    return audited_target(config, dataset), split_between(rows.train, rows.test, seed=config.seed)

@@ -4,31 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.membership.attack import TAUGHT, MemberGuess, Train, true_label_probability
-from core.membership.attacks import ATTACK_TITLES, ATTACKS
+from core.membership.attack import NEEDS, TAUGHT, Evidence, MemberGuess, Train, true_label_probability
+from core.membership.attacks import ATTACK_TITLES, ATTACKS, REGISTRY
 from core.membership.attacks.gap import gap_attack
 from core.membership.attacks.lira import lira_from
 from core.membership.attacks.lira_boosted import lira_boosted
 from core.membership.attacks.loss import loss_attack
 from core.membership.attacks.released import released_attack
-from core.membership.curves import THETAS, epsilon_curve, fairpick_curve, fairpick_differences, summarise_curve
+from core.membership.curves import (
+    EPSILONS,
+    THETAS,
+    CurveBand,
+    CurvePoint,
+    epsilon_curve,
+    fairpick_curve,
+    fairpick_differences,
+    summarise_curve,
+)
 from core.membership.disparity import (
     DisparityResult,
     GapResult,
     GapTest,
-    RangeTable,
     disparities,
     is_muted,
     recall_by_range,
     vulnerability_disparity,
 )
 from core.membership.fairpick import DELETION_REMINDER, fairpick_counts
-from core.membership.findings import (
-    EPSILONS,
+from core.membership.inference import (
+    Attacked,
     AttackFindings,
-    CurveBand,
-    CurvePoint,
     MembershipFindings,
+    attack_rows,
+    attack_steps,
+    attacked,
+    attacked_audit,
+    findings_of,
+    guesses,
+    judge,
+    study_steps,
 )
 from core.membership.judged_people import (
     MembershipSplit,
@@ -41,9 +55,8 @@ from core.membership.low_fpr import lira_gaps
 from core.membership.people import MemberPeople, column_grouping, grouped_by, member_people, table_grouping
 from core.membership.privacy import AccountingFindings, accountings, ledger_of, most_caught
 from core.membership.roc import Roc, advantage, area, roc
-from core.membership.settings import TARGET_TITLES, TARGETS, MembershipSettings
-from core.membership.shadows import FEWEST_SHADOWS, train_shadows
-from core.membership.study import Attacked, attacked, findings_of, guesses, judge, study_steps
+from core.membership.settings import FEWEST_SHADOWS, TARGET_TITLES, TARGETS, MembershipPlan, MembershipSettings
+from core.membership.shadows import train_shadows
 from core.membership.targets import audited_target, default_depth, given_target, target_of
 
 if TYPE_CHECKING:
@@ -55,6 +68,8 @@ __all__ = [
     "DELETION_REMINDER",
     "EPSILONS",
     "FEWEST_SHADOWS",
+    "NEEDS",
+    "REGISTRY",
     "TARGETS",
     "TARGET_TITLES",
     "TAUGHT",
@@ -66,20 +81,24 @@ __all__ = [
     "CurvePoint",
     "DPID3Classifier",
     "DisparityResult",
+    "Evidence",
     "GapResult",
     "GapTest",
     "MemberGuess",
     "MemberPeople",
     "MembershipFindings",
+    "MembershipPlan",
     "MembershipSettings",
     "MembershipSplit",
-    "RangeTable",
     "Roc",
     "Train",
     "accountings",
     "advantage",
     "area",
+    "attack_rows",
+    "attack_steps",
     "attacked",
+    "attacked_audit",
     "audited_target",
     "column_grouping",
     "default_depth",

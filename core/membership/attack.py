@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,8 @@ from core.estimates import Estimate, proportion
 from core.membership.judged_people import MembershipSplit, halves
 from core.seeds import child_generator, child_seed
 from core.validation import binary_array, one_length, probabilities
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +50,8 @@ Report = Callable[[int, int], None]
 class Evidence:
     """What an attack is given of n people."""
 
-    probability: Floats
-    """The target's P(label = 1), in [0, 1]."""
+    released: Floats | None
+    """The target's P(label = 1), in [0, 1], as it is released; None where labels alone are."""
     predicted: Codes
     """What it predicts of them, 0 or 1."""
     labels: Codes
@@ -65,23 +67,80 @@ class Evidence:
     """Whether shadows are trained with and without the judged, or without them alone."""
     report: Report | None = None
     """Told of each shadow."""
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What attacks share; see `once`."""
+
+    @property
+    def probability(self) -> Floats:
+        """The target's P(label = 1) where it is released."""
+        assert self.released is not None
+        return self.released
+
+    def once(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` returns, made once for all attacks on this evidence, such as shadow models."""
+        if name not in self.memo:
+            self.memo[name] = make()
+        made: T = self.memo[name]
+        return made
+
+
+NEEDS = {
+    "labels": "true and predicted labels",
+    "scores": "released scores",
+    "shadows": "shadow models, trained as the model was on others of these people",
+    "population": "people the model was not trained on, beside those judged",
+    "halves": "who is a member of half of those judged, to judge the other half",
+}
+"""What an attack may need -> what that is."""
+
+USES = ("study", "scores", "labels")
+"""Where attacks are run: by page and command, in an audit of released scores, in one of labels alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """An attack, as its file in `core.membership.attacks` declares it."""
+    """An attack, as its file in `core.membership.attacks` declares it: all that its readers need to know of it."""
 
     name: str
     title: str
+    phrase: str
+    """What it is called inside a sentence, such as "the loss threshold"."""
     paper: str
+    """Authors and year; empty where it is not published."""
+    glossary: str
+    """What it does, in one sentence."""
     needs: frozenset[str]
-    """Among "labels", "scores" and "shadows" (models trained as the target was)."""
+    """Keys of `NEEDS`."""
+    uses: frozenset[str]
+    """Among `USES`."""
     turn: int
     """Its place among the attacks, the quickest first."""
     judge: Callable[[Evidence], MemberGuess]
     """Says of the judged how much speaks for each being a member."""
-    in_study: bool = False
-    """Whether it is part of every membership audit."""
+
+    @property
+    def described(self) -> str:
+        """What it does, and where it is published."""
+        return f"{self.glossary[:-1]} ({self.paper})." if self.paper else self.glossary
+
+    @property
+    def learns(self) -> bool:
+        """Whether two halves of the judged teach each other."""
+        return "halves" in self.needs
+
+    def knows(self, *, scores: bool, shadows: int) -> str:
+        """Return what the attacker knows who uses it on a model that is handed out with scores or without."""
+        told = "Every person's true and predicted label"
+        if scores:
+            told += ", and score"
+        if "shadows" in self.needs:
+            told += ", features, how the model is trained, "
+            told += f"and {shadows} models trained alike on others of these people"
+        if "population" in self.needs:
+            told += "; also other people, whom the model was not trained on"
+        if self.learns:
+            told += "; of half of the people also who is a member, to judge the other half"
+        return f"{told}."
 
 
 def both_labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:

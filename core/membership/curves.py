@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,14 +18,17 @@ from core.estimates import Estimate, not_measured, over_repeats, rate_over_repea
 from core.membership.attack import Train
 from core.membership.attacks.network import network_attack
 from core.membership.fairpick import Clusters, clusters, fairpick, like_outsiders, outsiders_at_random, random_deletion
-from core.membership.findings import EPSILONS, CurveBand, CurvePoint
+from core.membership.inference import Attacked, attacked, two_sides
 from core.membership.judged_people import MembershipSplit, member_split
 from core.membership.people import MemberPeople
 from core.membership.roc import roc
 from core.membership.settings import MembershipSettings
-from core.membership.study import Attacked, attacked, two_sides
 from core.membership.targets import quality, target_of
 from core.seeds import child_seed
+from core.serialize import Result
+
+EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
+"""Privacy budgets of the curves."""
 
 THETAS = (0.4, 0.6, 0.8, 1.0)
 """Shares of the distribution differences that stay, as in Zhang et al. (2020)."""
@@ -35,6 +38,41 @@ REPEATS = 25
 
 RATES = ("accuracy_train", "accuracy_test", "auc", "precision", "recall")
 GAPS = ("vd", "fpr_gap", "advantage_gap")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurvePoint(Result):
+    """One repeat at one setting: values without intervals.
+
+    `at` is the epsilon, or the theta, of the curve; the variant is "epsilon", "fairpick" or "random" (the control of
+    FairPick).
+    """
+
+    at: float
+    repeat: int
+    variant: str
+    accuracy_train: float
+    accuracy_test: float
+    auc: float
+    precision: float
+    recall: float
+    vd: float
+    fpr_gap: float
+    advantage_gap: float
+    deleted: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveBand(Result):
+    """One setting over its repeats; the fields are those of `CurvePoint` with an interval over repeats.
+
+    The variant may also be "fairpick - random", for differences; values are by the name of a field of `CurvePoint`.
+    """
+
+    at: float
+    variant: str
+    repeats: int
+    values: dict[str, Estimate]
 
 
 def epsilon_curve(
@@ -171,6 +209,20 @@ def summarise_curve(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
             },
         )
         for (variant, at), own in sorted(by_setting.items())
+    )
+
+
+_FEWEST_REPEATS = 5
+"""Repeats from which on an interval over them is drawn; one over two is wider than any chart."""
+
+
+def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
+    """Return the bands, without the intervals of those with too few repeats to draw one."""
+    return tuple(
+        band
+        if band.repeats >= _FEWEST_REPEATS
+        else replace(band, values={n: replace(v, low=math.nan, high=math.nan) for n, v in band.values.items()})
+        for band in bands
     )
 
 

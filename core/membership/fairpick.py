@@ -27,9 +27,24 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
-from core.membership.findings import FairPickFindings
 from core.seeds import child_generator, child_seed
 from core.serialize import Result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FairPickFindings(Result):
+    """What FairPick or its control deleted: rows by group, clusters by label.
+
+    `ignored` are negative deletions the published variant asks for and drops; `largest_before` and `largest_after` the
+    largest absolute difference of the groups' shares of a cluster.
+    """
+
+    theta: float
+    deleted: dict[str, int]
+    clusters: dict[int, int]
+    ignored: int
+    largest_before: float
+    largest_after: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

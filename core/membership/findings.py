@@ -1,118 +1,300 @@
-"""What a membership audit found: target, attacks, and curves over epsilon and theta."""
+"""What membership attacks found, worded once: page, command and report show these sentences.
+
+The sentences are plain text; names of groups are in them as they stand in the table.
+"""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
-from core.estimates import Estimate
-from core.membership.disparity import Disparities, GapResult, RangeTable
-from core.membership.roc import Roc
+from core.estimates import Estimate, count, epsilon_text, gap, percent
+from core.membership.attacks import ATTACKS, REGISTRY
+from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
+from core.membership.disparity import DisparityResult
+from core.membership.inference import AttackFindings, MembershipFindings
+from core.membership.privacy import most_caught
 from core.membership.settings import MembershipSettings
-from core.serialize import Result
+from core.models import GIVEN
+from core.study import Finding, Measurement
 
-EPSILONS = (0.01, 0.1, 0.5, 1.0, 5.0, 10.0, 100.0, math.inf)
-"""Privacy budgets of the curves."""
+NO_BETTER = "not significantly better than random guessing"
+
+MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Membership-advantage gap"}
+"""Gap -> what it is called."""
+
+_SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
+"""Exponents below which a factor has three decimals, from which on it has none, and from which on it is not told."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetFindings(Result):
-    """How well the attacked model predicts.
+class Reading:
+    """What is read in an audit as far as it has come: one attack's verdicts, the chosen group beside the others.
 
-    The control `majority_test` is the more frequent label for everybody.
+    The attack is the paper's network, until it is there the first with verdicts. `place` is the group's among the
+    comparisons, and `result` None where it is too small for one or no attack gives verdicts.
     """
 
-    accuracy_train: Estimate
-    accuracy_test: Estimate
-    majority_test: Estimate
+    def __init__(self, found: MembershipFindings, chosen: MembershipSettings) -> None:
+        self.found, self.chosen = found, chosen
+        decided = [attack for attack in found.attacks.values() if attack.disparities is not None]
+        self.attack = found.attacks.get("network") or next(iter(decided or found.attacks.values()))
+        self.result: DisparityResult | None = None
+        self.place, self.why_not = 0, ""
+        names, measured = found.group_names, self.attack.disparities
+        self.many = len(names) > 2
+        name = names[chosen.group if self.many else 1]
+        if measured is not None:
+            self.why_not = dict(measured.not_measured).get(name, "")
+            there = ((i, result) for i, result in enumerate(measured.results) if result.group == name)
+            self.place, self.result = next(there, (0, None))
+        self.group, self.others = (f"“{name}”", "all others") if self.many else (name, names[0])
+        self.names = (self.group, self.others)
+
+    @property
+    def phrase(self) -> str:
+        """What the attack is called inside a sentence."""
+        return REGISTRY[self.attack.name].phrase
+
+    @property
+    def rates(self) -> tuple[float, float]:
+        """Shares of members and of non-members whom the attack calls members; there is a result."""
+        assert self.result is not None
+        tpr, fpr = (
+            sum(rate.n * rate.value for rate in rates) / sum(rate.n for rate in rates)
+            for rates in (self.result.recall, self.result.false_alarms)
+        )
+        return tpr, fpr
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttackFindings(Result):
-    """What one attack found out."""
-
-    name: str
-    roc: Roc
-    roc_by_group: tuple[Roc, ...]
-    """By group code; of two groups, 0 is the others and 1 the first group."""
-    precision: Estimate | None
-    recall: Estimate | None
-    disparities: Disparities | None
-    """Of the verdict; None for an attack that gives scores alone."""
-    low_fpr: tuple[GapResult, ...]
-    """Gap in TPR at 1% FPR, a group each, as in `Disparities.results`."""
-    ranges: tuple[RangeTable, ...]
-    """Where the flags fall, a group each; empty without a verdict."""
-    muted: bool
-    """Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that a gap
-    of the verdicts says nothing about leakage."""
+def significant(estimate: Estimate) -> bool:
+    """Whether an interval leaves out 0."""
+    return estimate.low > 0.0 or estimate.high < 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FairPickFindings(Result):
-    """What FairPick or its control deleted: rows by group, clusters by label.
-
-    `ignored` are negative deletions the published variant asks for and drops; `largest_before` and `largest_after` the
-    largest absolute difference of the groups' shares of a cluster.
-    """
-
-    theta: float
-    deleted: dict[str, int]
-    clusters: dict[int, int]
-    ignored: int
-    largest_before: float
-    largest_after: float
+def strongest_attack(found: MembershipFindings) -> AttackFindings:
+    """Return the attack with the largest AUC, one that does better than chance if there is one."""
+    return max(found.attacks.values(), key=lambda attack: (not attack.muted, attack.roc.auc.value))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MembershipFindings(Result):
-    """One target and the attacks that have finished."""
-
-    settings: MembershipSettings
-    title: str
-    attribute: str
-    group_names: tuple[str, ...]
-    """By code; of two, 1 is the first group."""
-    n_members: int
-    n_judged: int
-    """People trained on; people judged, about as many members as outsiders, and as many unless some were deleted."""
-    target: TargetFindings
-    attacks: dict[str, AttackFindings]
-    fairpick: FairPickFindings | None = None
-    not_run: dict[str, str] = field(default_factory=dict)
-    """Name of an attack that cannot be run on this target -> why, in one sentence."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint(Result):
-    """One repeat at one setting: values without intervals.
-
-    `at` is the epsilon, or the theta, of the curve; the variant is "epsilon", "fairpick" or "random" (the control of
-    FairPick).
-    """
-
-    at: float
-    repeat: int
-    variant: str
-    accuracy_train: float
-    accuracy_test: float
-    auc: float
-    precision: float
-    recall: float
-    vd: float
-    fpr_gap: float
-    advantage_gap: float
-    deleted: int = 0
+def headline(read: Reading) -> Finding:
+    """Return whether membership inference succeeds, and about which group it finds out more."""
+    found, epsilon = read.found, read.chosen.epsilon
+    best = strongest_attack(found)
+    name, auc = REGISTRY[best.name].phrase, best.roc.auc
+    if not best.muted:
+        point = f"Membership inference succeeds ({name}: AUC {auc.value:.3f})"
+        point = f"{point}{_between_groups(read)}."
+        so_what, to_do = "The model remembers its training records.", "Lower ε or depth until the AUC is near 0.5."
+    else:
+        at = f" at ε = {epsilon_text(epsilon)}" if math.isfinite(epsilon) else ""
+        point, so_what, to_do = f"Membership inference is {NO_BETTER}{at} ({name}: AUC {auc.value:.3f}).", "", ""
+    return Finding(
+        point=point,
+        evidence=" ".join([*_gap_sentences(read), _areas(found), *_control(read)]),
+        so_what=so_what,
+        to_do=to_do,
+        redacted=_REDACTED,
+        estimate=auc,
+        baseline=Estimate(value=0.5, low=0.5, high=0.5, n=auc.n),
+        attacker_knows=REGISTRY[best.name].knows(scores=True, shadows=found.settings.shadows),
+    )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CurveBand(Result):
-    """One setting over its repeats; the fields are those of `CurvePoint` with an interval over repeats.
+def _between_groups(read: Reading) -> str:
+    """Return the end of the headline: what is found out more about whom."""
+    result, (group, others) = read.result, read.names
+    if result is None:
+        return f"; the gaps between {group} and {others} cannot be measured in this table" if read.why_not else ""
+    if read.attack.muted:
+        return f", but {read.phrase} is {NO_BETTER}: its gap between {group} and {others} says nothing"
+    if not _is_told(read, result):
+        least = f"smallest detectable: {100 * result.tests['advantage_gap'].smallest_detectable:.1f} points"
+        return f", with no statistically significant difference between {group} and {others} ({least})"
+    real = result.advantage_gap.value
+    return f", and reveals more about {group if real > 0 else others}: {abs(100 * real):.1f} points"
 
-    The variant may also be "fairpick - random", for differences; values are by the name of a field of `CurvePoint`.
-    """
 
-    at: float
-    variant: str
-    repeats: int
-    values: dict[str, Estimate]
+def _is_told(read: Reading, result: DisparityResult) -> bool:
+    """Whether the gap in membership advantage is told from none; of many groups after Holm's correction as well."""
+    return significant(result.advantage_gap) and not (read.many and not result.tests["advantage_gap"].significant)
+
+
+def _gap_sentences(read: Reading) -> list[str]:
+    """Return the gaps behind the headline, or why there are none."""
+    result, (group, others) = read.result, read.names
+    if result is None:
+        return [read.why_not] if read.why_not else []
+    vd, real = result.vd, result.advantage_gap
+    if read.attack.muted:
+        return [f"VD would read {gap(vd.value)}."]
+    told = [f"Membership-advantage gap, {group} − {others}: {gap(real.value)} (95% CI {_span(real)})."]
+    if read.chosen.literal or (significant(vd) and (not _is_told(read, result) or vd.value * real.value < 0)):
+        told.append(f"VD alone, as published, reads {gap(vd.value)} (95% CI {_span(vd)}).")
+    return told
+
+
+def _areas(found: MembershipFindings) -> str:
+    """Return the AUC of the published attack, of those with shadow models, and of the best."""
+    told, best = [], strongest_attack(found).name
+    for name in (name for name in ATTACKS if name in ("network", best) or "shadows" in REGISTRY[name].needs):
+        if name in found.attacks:
+            told.append(f"{REGISTRY[name].title}: AUC {_interval(found.attacks[name].roc.auc)}.")
+        elif name in found.not_run:
+            told.append(found.not_run[name])
+    return " ".join(told)
+
+
+def _control(read: Reading) -> list[str]:
+    if read.result is None:
+        return []
+    n, (_, fpr) = sum(rate.n for rate in read.result.false_alarms), read.rates
+    return [f"Control: {read.phrase} also flags {percent(fpr)} of {count(n)} non-members."]
+
+
+def _interval(estimate: Estimate) -> str:
+    if math.isnan(estimate.value):
+        return "n/a"
+    return f"{estimate.value:.3f} (95% CI {estimate.low:.3f} to {estimate.high:.3f})"
+
+
+def _span(estimate: Estimate) -> str:
+    return f"{gap(estimate.low)} to {gap(estimate.high)}"
+
+
+def guarantee(read: Reading) -> str:
+    """Return what the privacy budget guarantees, beside what was measured."""
+    epsilon, result = read.chosen.epsilon, read.result
+    measured = ""
+    if result is not None:
+        tpr, fpr = read.rates
+        measured = f" Measured, by {read.phrase}: TPR {percent(tpr)}, FPR {percent(fpr)}."
+    if read.chosen.target == GIVEN:
+        return f"No DP guarantee: nothing is known of how this model was trained.{measured}"
+    if not math.isfinite(epsilon):
+        private = read.chosen.target == "dp_id3"
+        return f"No DP guarantee ({'ε = ∞' if private else 'trained without a privacy budget'}).{measured}"
+    if read.chosen.theta < 1.0:
+        return (
+            "FairPick looks at everybody's record before the private training starts, so the guarantee of "
+            f"ε = {epsilon_text(epsilon)} does not hold for what is released here.{measured}"
+        )
+    once, twice = _factor(epsilon), _factor(2 * epsilon)
+    most = 1.0 if result is None else math.ceil(1000.0 * most_caught(read.rates[1], epsilon)) / 1000.0
+    allowed = f"at most {percent(most, decimals=1)}" if most < 1.0 else "practically 100%"
+    return (
+        f"ε = {epsilon_text(epsilon)} guarantees that no outcome is more than {once} times as likely with one person's "
+        "record as without it. Here somebody else takes the person's place, which doubles ε: no attack can be expected "
+        f"to flag members more than {twice} times as often as non-members.{measured}"
+        + ("" if result is None else f" At this FPR the guarantee allows a TPR of {allowed}.")
+    )
+
+
+def _factor(epsilon: float) -> str:
+    """Write exp(epsilon), rounded up."""
+    if epsilon > _PAST_TELLING:
+        return "a million"
+    factor, places = math.exp(epsilon), 3 if epsilon < _SMALL else 1 if epsilon < _LARGE else 0
+    return f"{math.ceil(factor * 10**places) / 10**places:,.{places}f}"
+
+
+def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growing: bool = False) -> str:
+    """Say up to which budget the attack does no better than chance, or what DP training noise does to the gap."""
+    done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
+    if len(done) < 2 or math.isnan(done[0].values["auc"].low) or math.isnan(done[-1].values["auc"].low):
+        return "What DP training noise changes"
+    low, high = done[0], done[-1]
+    far = " so far" if growing else ""
+    chance = list(takewhile(lambda band: band.values["auc"].low <= 0.5 <= band.values["auc"].high, done))
+    if chance:
+        vd = chance[-1].values["vd"]
+        still = f", though VD still reads {gap(vd.value)} there" if significant(vd) else ""
+        up_to = "At every ε" if len(chance) == len(done) else f"Up to ε = {epsilon_text(chance[-1].at)}"
+        return f"{up_to} the attack is {NO_BETTER} in these repeats{far}{still}"
+    before, after = (gap(band.values["advantage_gap"].value) for band in (high, low))
+    return (
+        f"Membership-advantage gap, {names[0]} − {names[1]}{far}: {before} at ε = {epsilon_text(high.at)}, "
+        f"{after} at {epsilon_text(low.at)}"
+    )
+
+
+def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool = False) -> str:
+    """Say what FairPick does at the smallest θ measured, what chance does, and how the two differ within repeats."""
+    differences = steady(fairpick_differences(points))
+    if not differences:
+        return "What FairPick changes"
+    theta, repeats, difference = differences[0].at, differences[0].repeats, differences[0].values[measure]
+    there = {way: {p.repeat for p in points if p.at == theta and p.variant == way} for way in ("fairpick", "random")}
+    both = [p for p in points if p.at == theta and p.repeat in there["fairpick"] & there["random"]]
+    by_way = {band.variant: gap(band.values[measure].value) for band in summarise_curve(both)}
+    over = f"mean over {repeats} repeats" if repeats > 1 else "one repeat"
+    said = (
+        f"{MEASURES[measure]} {by_way['fairpick']} after FairPick at θ = {theta:g}, {by_way['random']} after deleting "
+        f"at random ({over}{' so far' if growing else ''})"
+    )
+    if math.isnan(difference.low):  # too few repeats to tell
+        return said
+    told = "" if significant(difference) else "no statistically significant difference, "
+    return f"{said}: {told}{gap(difference.value)} ({_span(difference)}) within repeats"
+
+
+def groups_heading(found: AttackFindings, attribute: str) -> str:
+    """Say for how many groups the membership advantage differs from that of the others."""
+    results = found.disparities.results if found.disparities is not None else ()
+    if not results:
+        return f"No group by {attribute} is large enough to be measured"
+    if found.muted:
+        return f"The attack is {NO_BETTER}, so the gaps by {attribute} say nothing"
+    clear = [result for result in results if result.tests["advantage_gap"].significant]
+    if not clear:
+        return f"By {attribute} no difference in membership advantage is statistically significant"
+    most = max(clear, key=lambda result: abs(result.advantage_gap.value))
+    largest = f"“{most.group}” {gap(most.advantage_gap.value)}"
+    if len(results) == 1:
+        return f"By {attribute} the membership advantage differs between the two groups: {largest}"
+    of = f"{len(clear)} of {count(len(results))} comparisons"
+    return f"By {attribute} the membership advantage differs in {of}, most for {largest}"
+
+
+_REDACTED = "Who of the training and test records is a training record was tried with several attacks."
+
+
+def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]:
+    """Return the findings of a release: the best attack's AUC first, then whom it identifies, then groups."""
+    auc, caught, largest = (measured[f"membership_{name}"] for name in ("auc", "caught", "gap"))
+    found = []
+    if auc.estimate is not None:
+        works = auc.estimate.low > 0.5
+        point = f"Membership inference {'succeeds' if works else f'is {NO_BETTER}'} (AUC {auc.estimate.value:.3f})."
+        told = Finding(
+            point=point,
+            evidence=f"{auc.attacked} AUC {_interval(auc.estimate)}; random guessing: 0.5.",
+            so_what="The model remembers its training records." if works else "",
+            to_do="Lower ε or depth until the AUC is near 0.5." if works else "",
+        )
+        found.append((auc, told))
+    if caught.estimate is not None:
+        rate = caught.estimate
+        point = f"{percent(rate)} of the training records are identified at 1% FPR."
+        span = f"95% CI {percent(rate.low)} to {percent(rate.high)}; random guessing: 1.0%."
+        found.append((caught, Finding(point=point, evidence=span)))
+    if largest.estimate is not None:
+        point = f"The largest difference between groups in TPR at 1% FPR is {gap(largest.estimate.value)}."
+        span = f"{largest.attacked} 95% CI {_span(largest.estimate)}."
+        found.append((largest, Finding(point=point, evidence=span)))
+    return tuple(_complete(own, told) for own, told in found)
+
+
+def _complete(own: Measurement, told: Finding) -> Finding:
+    """Return a finding with all that the measurement behind it says."""
+    return Finding(
+        point=told.point,
+        evidence=told.evidence,
+        so_what=told.so_what,
+        to_do=told.to_do,
+        caveats=own.assumptions,
+        redacted=_REDACTED,
+        estimate=own.estimate,
+        baseline=own.control,
+        attacker_knows=own.knows,
+    )

@@ -36,6 +36,8 @@ class MembershipSplit:
     known_outsiders: Ints = field(repr=False)
     judged_members: Ints = field(repr=False)
     judged_outsiders: Ints = field(repr=False)
+    aside: Ints = field(default_factory=lambda: np.empty(0, dtype=np.int64), repr=False)
+    """Neither trained on nor judged: non-members the attacker knows beside `known_outsiders`."""
 
     @property
     def known(self) -> tuple[Ints, Codes]:
@@ -46,6 +48,12 @@ class MembershipSplit:
     def judged(self) -> tuple[Ints, Codes]:
         """The rows the attacker judges, members first, and whether each is a member."""
         return _together(self.judged_members, self.judged_outsiders)
+
+    @property
+    def population(self) -> Ints:
+        """Non-members the attacker knows, none of whom is judged: whether they are members cannot move a score."""
+        known = np.concatenate([self.known_outsiders, self.aside])
+        return known[~np.isin(known, self.judged_outsiders)]
 
     def keeping(self, kept: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
         """Return the split after all members but these rows, `kept`, were deleted from the training data.
@@ -102,14 +110,19 @@ def split_between(
     return _shared_out(rng.permutation(inside), rng.permutation(outside), known_share, judged_share)
 
 
-def judging_everybody(members: npt.ArrayLike, outsiders: npt.ArrayLike) -> MembershipSplit:
+def judging_everybody(
+    members: npt.ArrayLike, outsiders: npt.ArrayLike, *, aside: npt.ArrayLike = ()
+) -> MembershipSplit:
     """Return the split in which everybody is judged, for attacks that use nobody's membership or set halves apart.
 
-    Raises `InputError` if there are fewer than `FEWEST` members or non-members, or somebody is both.
+    Those `aside` are neither trained on nor judged. Raises `InputError` if there are fewer than `FEWEST` members or
+    non-members, or somebody is in two of the sets.
     """
-    inside, outside = (np.sort(np.asarray(rows, dtype=np.int64)) for rows in (members, outsiders))
+    inside, outside, others = (np.sort(np.asarray(rows, dtype=np.int64)) for rows in (members, outsiders, aside))
     if (both := np.intersect1d(inside, outside)).size:
         raise InputError(f"Nobody can be a member and a non-member, got row {both[0]} as both.")
+    if (both := np.intersect1d(others, np.concatenate([inside, outside]))).size:
+        raise InputError(f"Nobody who is judged can be aside, got row {both[0]}.")
     for told, rows in (("members", inside), ("non-members", outside)):
         if rows.size < FEWEST:
             raise InputError(f"A membership attack needs at least {FEWEST} {told}, got {rows.size}.")
@@ -121,6 +134,7 @@ def judging_everybody(members: npt.ArrayLike, outsiders: npt.ArrayLike) -> Membe
         known_outsiders=outside,
         judged_members=inside,
         judged_outsiders=outside,
+        aside=others,
     )
 
 

@@ -11,12 +11,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from core.membership.findings import TargetFindings
+from core.membership.inference import attacked
 from core.membership.judged_people import member_split
 from core.membership.people import MemberPeople
 from core.membership.settings import MembershipSettings
-from core.membership.study import attacked
-from core.membership.targets import quality, target_of
+from core.membership.targets import TargetFindings, quality, target_of
 from core.models.tree_budget import ACCOUNTINGS, BudgetLedger
 from core.serialize import Result
 from core.validation import privacy_budget, unit_interval

@@ -1,4 +1,4 @@
-"""How members are attacked: one frozen object, the key of everything computed from it."""
+"""How members are attacked: on page and command, and in a release audit."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ import math
 from dataclasses import dataclass
 from typing import Annotated
 
+from core.errors import InputError
 from core.models import GIVEN
 from core.models.tree_budget import ACCOUNTINGS
 from core.param import Param
 from core.serialize import Result
 from core.settings import validate
 from core.validation import LEAST_EPSILON
+
+FEWEST_SHADOWS = 4
+"""Two trained with and two without each judged person, if evenly."""
 
 TARGET_TITLES = {
     "dp_id3": "DP-ID3 tree",
@@ -67,8 +71,14 @@ class MembershipSettings(Result):
     literal: Annotated[
         bool, Param("As published", "Whether FairPick is as published and drops negative deletions.")
     ] = False
-    shadows: Annotated[int, Param("Shadow models", "Shadow models of LiRA.", least=0)] = 64
-    online: Annotated[bool, Param("Online", "Whether LiRA trains shadows with and without each judged person.")] = True
+    shadows: Annotated[
+        int,
+        Param("Shadow models", "Models trained like the target, for attacks that need them.", least=0),
+    ] = 64
+    online: Annotated[
+        bool,
+        Param("Online", "Whether shadow models are trained with and without each judged person."),
+    ] = True
     group: Annotated[
         int,
         Param(
@@ -82,3 +92,23 @@ class MembershipSettings(Result):
 
     def __post_init__(self) -> None:
         validate(self, but=("target",) if self.target == GIVEN else ())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MembershipPlan(Result):
+    """How membership is attacked in a release audit."""
+
+    shadows: Annotated[
+        int,
+        Param(
+            "Shadow models",
+            "Shadow models, an even number of at least 4; 0 leaves out the attacks that need them.",
+            least=0,
+            most=1_024,
+        ),
+    ] = 16
+
+    def __post_init__(self) -> None:
+        validate(self)
+        if self.shadows and (self.shadows < FEWEST_SHADOWS or self.shadows % 2):
+            raise InputError(f"shadows must be 0 or an even number of at least {FEWEST_SHADOWS}, got {self.shadows}.")

@@ -14,10 +14,8 @@ from core.arrays import Floats, Ints, Mask
 from core.errors import InputError
 from core.membership.attack import Evidence, Report, Train, checked, true_label_probability
 from core.membership.judged_people import MembershipSplit
+from core.membership.settings import FEWEST_SHADOWS
 from core.seeds import child_generator, child_seed
-
-FEWEST_SHADOWS = 4
-"""Two trained with and two without each judged person, if evenly."""
 
 _LEAST = 0.01
 """A probability counts as no closer to 0 or 1 than this: trees say 0 and 1 of small leaves.
@@ -33,27 +31,44 @@ _OFFLINE_SHARE = 0.75
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shadows:
-    """What shadow models say of the m judged people."""
+    """What shadow models say of the m judged people, and of k others whom the attacker knows."""
 
     rows: Ints = field(repr=False)
-    logits: Floats = field(repr=False)
-    """(shadows, m): φ of each person's own label."""
-    inside: Mask = field(repr=False)
-    """(shadows, m): whether the shadow was trained on the person; never, offline."""
+    """(m,)"""
+    population: Ints = field(repr=False)
+    """(k,): non-members, none of them judged."""
+    own: Floats = field(repr=False)
+    """(shadows, m + k): probability of each person's own label, the judged first."""
+    trained: Mask = field(repr=False)
+    """(shadows, m + k): whether the shadow was trained on the person; on nobody judged, offline."""
     online: bool
+
+    @property
+    def logits(self) -> Floats:
+        """(shadows, m): φ of the judged."""
+        return _logit(self.own[:, : self.rows.size])
+
+    @property
+    def inside(self) -> Mask:
+        """(shadows, m): whether the shadow was trained on the judged person."""
+        return self.trained[:, : self.rows.size]
 
 
 def shadows_of(evidence: Evidence) -> Shadows:
-    """Train the shadow models that an attack is given."""
-    return train_shadows(
-        evidence.train,
-        evidence.labels,
-        evidence.split,
-        seed=evidence.seed,
-        shadows=evidence.shadows,
-        online=evidence.online,
-        report=evidence.report,
-    )
+    """Return the shadow models of some evidence, trained by the first attack that needs them."""
+
+    def make() -> Shadows:
+        return train_shadows(
+            evidence.train,
+            evidence.labels,
+            evidence.split,
+            seed=evidence.seed,
+            shadows=evidence.shadows,
+            online=evidence.online,
+            report=evidence.report,
+        )
+
+    return evidence.once("shadows", make)
 
 
 def train_shadows(
@@ -77,15 +92,16 @@ def train_shadows(
         raise InputError(f"shadows must be an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
     y = np.asarray(labels)
     rows, _ = split.judged
+    looked_at = np.concatenate([rows, split.population])
     drawn = _draws(split, seed, shadows, online)
-    logits = np.empty((shadows, rows.size))
+    own = np.empty((shadows, looked_at.size))
     for i, chosen in enumerate(drawn):
         p = np.asarray(train(chosen, child_seed(seed, f"membership shadow {i}")), dtype=np.float64)
-        logits[i] = _logit(true_label_probability(p[rows], y[rows]))
+        own[i] = true_label_probability(p[looked_at], y[looked_at])
         if report is not None:
             report(i + 1, shadows)
-    inside = np.stack([np.isin(rows, chosen) for chosen in drawn])
-    return Shadows(rows=rows, logits=logits, inside=inside, online=online)
+    trained = np.stack([np.isin(looked_at, chosen) for chosen in drawn])
+    return Shadows(rows=rows, population=split.population, own=own, trained=trained, online=online)
 
 
 def _draws(split: MembershipSplit, seed: int, shadows: int, online: bool) -> list[Ints]:

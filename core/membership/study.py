@@ -1,201 +1,135 @@
-"""A membership audit, attack after attack: the quick one first, LiRA last.
-
-The people are judged by membership of one training; intervals treat the judged as a sample and the training as given.
-
-FairPick deletes members before the training; whoever is deleted is neither member nor outsider any more. Outsiders are
-thinned by the same rule, so that nothing but the training sets members and outsiders apart. The target's accuracy is
-measured on all who were drawn as outsiders.
-"""
+"""The study of membership: who of the training and test records is a training record, by what is released."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from core.arrays import Codes, Floats
+from core.config import AuditConfig
+from core.datasets import AuditDataset, Roles
+from core.datasets.splits import Splits
 from core.errors import InputError
-from core.membership.attack import Evidence, MemberGuess, Report, Train, precision_recall, true_label_probability
-from core.membership.attacks import ATTACKS, REGISTRY
-from core.membership.disparity import OTHERS, RangeTable, disparities, is_muted, recall_by_range
-from core.membership.fairpick import FairPick, Sides, clusters, fairpick, like_outsiders
-from core.membership.findings import AttackFindings, MembershipFindings
-from core.membership.judged_people import MembershipSplit, member_split
-from core.membership.low_fpr import lira_gaps
-from core.membership.people import MemberPeople
-from core.membership.roc import group_rocs, roc
-from core.membership.settings import MembershipSettings
-from core.membership.targets import GivenTarget, quality
+from core.membership.attack import Evidence
+from core.membership.attacks import ATTACK_TITLES, attacks_on
+from core.membership.checks import DECLARED, FALSE_ALARMS, JudgedMembers, measured
+from core.membership.findings import release_findings
+from core.membership.inference import cells
+from core.membership.judged_people import judging_everybody
+from core.membership.settings import MembershipPlan
+from core.membership.targets import audited_target
 from core.models import GIVEN
+from core.study import Finding, Measurement, Report, Row, Study
+from core.subject import Progress, Subject, train_model
+
+_SIDE, _NOT_JUDGED = 1000, 200
+"""Members, and as many non-members, of a made-up subject: a TPR at 1% FPR needs a thousand; and its attack records."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Attacked:
-    """A trained target and who knows what about it."""
+class Membership(Study[MembershipPlan, JudgedMembers]):
+    """Every attack for which there is evidence, each on everybody in training and test records."""
 
-    people: MemberPeople
-    settings: MembershipSettings
-    split: MembershipSplit
-    """Without the rows that were deleted and the outsiders left aside like them."""
-    train: Train = field(repr=False)
-    """Trains such a model on other rows."""
-    probability: Floats = field(repr=False)
-    """(n,), in [0, 1]: what the target gives to label 1, for everybody."""
-    picked: FairPick | None = field(default=None, repr=False)
-    """What FairPick deleted before the training."""
+    name = "membership"
+    title = "Membership inference"
+    settings = MembershipPlan
+    declared = DECLARED
 
-    @property
-    def not_run(self) -> dict[str, str]:
-        """Attacks of `core.membership.ATTACKS` that cannot be run on this target, and why."""
-        if not isinstance(self.train, GivenTarget):
-            return {}
-        return {
-            name: f"{attack.title} needs a model that can be trained again on other people, not given predictions."
-            for name, attack in REGISTRY.items()
-            if attack.in_study and "shadows" in attack.needs
-        }
+    def steps(self, subject: Subject, settings: MembershipPlan) -> int:
+        """Return how many steps `run` reports: one for each shadow model."""
+        return settings.shadows if subject.trainable and subject.released_scores is not None else 0
 
-    @property
-    def predicted(self) -> Codes | None:
-        """What the target predicts for everybody, shape (n,), where that is given and does not follow from scores."""
-        return self.train.predicted if isinstance(self.train, GivenTarget) else None
+    def run(self, subject: Subject, settings: MembershipPlan, report: Report | None = None) -> Iterator[JudgedMembers]:
+        """Yield the result after each attack; shadow models are trained once for all of them.
 
-    @property
-    def inside(self) -> Codes:
-        """Who was trained on, shape (n,)."""
-        member = np.zeros(self.people.n, dtype=np.uint8)
-        member[self.split.members] = 1
-        return member
-
-
-def attacked(
-    people: MemberPeople,
-    settings: MembershipSettings,
-    train: Train,
-    *,
-    split: MembershipSplit | None = None,
-) -> Attacked:
-    """Train the target.
-
-    The split is drawn from the seed when left out; for `train` see `target_of`. Raises `InputError` if all people have
-    the same label, or a setting breaks its rule.
-    """
-    if (people.labels == people.labels[0]).all():
-        raise InputError(f"A membership attack needs people of both labels, got label {people.labels[0]} alone.")
-    split = member_split(people.n, seed=settings.seed) if split is None else split
-    picked = None
-    if settings.theta != 1.0:
-        sides, seed = two_sides(people, settings.group), settings.seed
-        found = clusters(sides, split.members, seed=seed)
-        picked = fairpick(sides, split.members, found, theta=settings.theta, seed=seed, literal=settings.literal)
-        outsiders = like_outsiders(sides, split.outsiders, like=picked, found=found, seed=seed)
-        split = split.keeping(picked.kept, outsiders=outsiders)
-    probability = train(split.members, settings.seed)
-    return Attacked(people=people, settings=settings, split=split, train=train, probability=probability, picked=picked)
-
-
-def two_sides(people: MemberPeople, group: int) -> Sides:
-    """Return the same people in two groups: 1 is the group of this code (of two, the first), 0 all others."""
-    groups, names = people.groups, (people.group_names[0], people.group_names[1])
-    if people.n_groups > 2:
-        groups, names = (groups == group).astype(np.uint8), (OTHERS, people.group_names[group])
-    features = np.delete(people.codes.astype(np.float64), sorted(people.protected), axis=1)
-    return Sides(features=features, labels=people.labels, groups=groups, names=names)
-
-
-def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackFindings:
-    """Return what an attack found out; `people` may be the same people in other groups."""
-    people = target.people if people is None else people
-    level, seed = target.settings.level, target.settings.seed
-    rows, member = guess.rows, target.inside[guess.rows]
-    groups, names = people.groups[rows], people.group_names
-    curve = roc(guess.score, member, level=level)
-    measured = precision = recall = None
-    ranges: tuple[RangeTable, ...] = ()
-    if guess.verdict is not None:
-        precision, recall = precision_recall(guess.verdict, member, level=level)
-        measured = disparities(guess.verdict, groups, member, names=names, level=level, seed=seed)
-        certainty = true_label_probability(target.probability[rows], target.people.labels[rows])
-        ranges = tuple(
-            recall_by_range(
-                certainty,
-                guess.verdict,
-                (groups == names.index(found.group)).astype(np.uint8),
-                member,
-                names=(found.group, found.others),
+        InputError if nobody told which records the model was trained on, or there are too few.
+        """
+        if not subject.sets_known:
+            raise InputError(
+                "A membership attack is judged on the records the model was trained on; no column tells which they are."
             )
-            for found in measured.results
+        scores, splits, decimals = subject.released_scores, subject.splits, subject.outputs.decimals
+        target = audited_target(subject.config, subject.dataset)
+        evidence = Evidence(
+            released=scores,
+            predicted=subject.model.predictions,
+            labels=subject.dataset.labels,
+            split=judging_everybody(splits.train, splits.test, aside=splits.known),
+            seed=subject.config.seed,
+            balance=False,
+            # a shadow's scores have the decimals of those that are released
+            train=target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
+            shadows=settings.shadows,
+            online=True,
+            report=report,
         )
-    return AttackFindings(
-        name=guess.name,
-        roc=curve,
-        roc_by_group=group_rocs(guess.score, member, groups, len(names), level=level),
-        precision=precision,
-        recall=recall,
-        disparities=measured,
-        low_fpr=lira_gaps(guess.score, groups, member, names=names, level=level, seed=seed),
-        ranges=ranges,
-        muted=is_muted(curve.auc),
+        guesses = {}
+        trained_again = subject.trainable and settings.shadows > 0
+        for attack in attacks_on("labels" if scores is None else "scores", shadows=trained_again):
+            guesses[attack.name] = attack.judge(evidence)
+            yield JudgedMembers(subject=subject, shadows=settings.shadows, guesses=dict(guesses))
+
+    def findings(self, result: JudgedMembers, settings: MembershipPlan) -> tuple[Finding, ...]:
+        """Return whether membership inference succeeds, how many are identified, and the gap between groups."""
+        return release_findings(measured(result))
+
+    def checks(self, result: JudgedMembers, settings: MembershipPlan) -> Mapping[str, Measurement]:
+        """Return the best attack's numbers."""
+        return measured(result)
+
+    def tables(self, result: JudgedMembers, settings: MembershipPlan) -> Mapping[str, tuple[Row, ...]]:
+        """Return each attack's AUC, advantage and TPR at 1% FPR, the last of everybody and of each group."""
+        rows: list[Row] = []
+        for name, curve in result.curves.items():
+            rates = {"everybody": curve.tpr_at(FALSE_ALARMS)}
+            for gap in result.gaps[name]:
+                rates |= zip((gap.group, gap.others), gap.rates, strict=True)
+            whole: Row = {
+                "attack": ATTACK_TITLES[name],
+                "AUC": curve.auc.value,
+                "advantage": result.advantages[name].value,
+            }
+            rows += [{**whole, "people": people, **cells("TPR at 1% FPR", rate)} for people, rate in rates.items()]
+        return {"Membership attacks": tuple(rows)}
+
+    def planted(self, seed: int) -> Subject:
+        """Return a model that scores half of the members with label 1 exactly 1, and nobody else."""
+        return tied_scores(np.random.default_rng(seed), planted=True, seed=seed)
+
+    def harmless(self, seed: int) -> Subject:
+        """Return a model whose scores tie alike for members and non-members."""
+        return tied_scores(np.random.default_rng(seed), planted=False, seed=seed)
+
+
+def tied_scores(rng: np.random.Generator, *, planted: bool, seed: int) -> Subject:
+    """Return a model that scores a third of label 0 exactly 0; planted, half of the members with label 1 exactly 1."""
+    n = 2 * _SIDE + _NOT_JUDGED
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
+    scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
+    remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _SIDE)
+    scores[remembered & planted] = 1.0
+    roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction", sets="set")
+    dataset = AuditDataset(
+        title="People of FairLeak's test of itself",
+        source="Synthetic.",
+        features=np.zeros((n, 1)),
+        feature_names=("feature 0",),
+        categorical=np.zeros(1, dtype=np.bool_),
+        labels=labels,
+        sensitive=(np.arange(n) % 2).astype(np.uint8),
+        group_names=("group 0", "group 1"),
+        roles=roles,
+        rows_read=n,
+        predictions=(scores >= 0.5).astype(np.uint8),
+        scores=scores,
+        sets=np.repeat(["train", "attack", "test"], (_SIDE, _NOT_JUDGED, _SIDE)),
     )
+    attacked = _SIDE + 7 * _NOT_JUDGED // 10
+    train, attack, validation, test = np.split(np.arange(n), [_SIDE, attacked, _SIDE + _NOT_JUDGED])
+    splits = Splits(train=train, attack=attack, validation=validation, test=test)
+    config = AuditConfig(method=GIVEN, roles=roles, tolerance=0.02, seed=seed)
+    model = train_model(config, dataset, splits)
+    return Subject(config, dataset, splits, model, Progress(1), trainable=False)
 
 
-def study_steps(settings: MembershipSettings) -> int:
-    """Return how many steps a study reports: one for each attack, or one for each of its shadow models."""
-    return sum(attack_steps(name, settings) for name in ATTACKS)
-
-
-def attack_steps(name: str, settings: MembershipSettings) -> int:
-    """Return how many steps an attack reports; given predictions have no shadow models."""
-    if "shadows" not in REGISTRY[name].needs:
-        return 1
-    return 0 if settings.target == GIVEN else settings.shadows
-
-
-def findings_of(target: Attacked) -> MembershipFindings:
-    """Return the findings before any attack."""
-    people, split = target.people, target.split
-    return MembershipFindings(
-        settings=target.settings,
-        title=people.title,
-        attribute=people.attribute,
-        group_names=people.group_names,
-        n_members=int(split.members.size),
-        n_judged=int(split.judged_members.size + split.judged_outsiders.size),
-        target=quality(target.probability, people.labels, split.members, split.unseen, predicted=target.predicted),
-        attacks={},
-        fairpick=None if target.picked is None else target.picked.findings,
-        not_run=target.not_run,
-    )
-
-
-def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | None = None) -> Iterator[MemberGuess]:
-    """Yield what each attack of `ATTACKS` that can be run says about the judged, but for those that are there.
-
-    `report` is called with (steps done, steps in all), see `study_steps`; it may raise `core.errors.Cancelled` to stop.
-    """
-    settings, total, done = target.settings, study_steps(target.settings), 0
-    named = (target.probability > 0.5).astype(np.uint8) if target.predicted is None else target.predicted
-    evidence = Evidence(
-        probability=target.probability,
-        predicted=named,
-        labels=target.people.labels,
-        split=target.split,
-        seed=settings.seed,
-        balance=target.picked is not None,
-        train=target.train,
-        shadows=settings.shadows,
-        online=settings.online,
-    )
-
-    def tick(steps: int, _: int = 0) -> None:
-        if report is not None:
-            report(done + steps, total)
-
-    for name in ATTACKS:
-        attack, steps = REGISTRY[name], attack_steps(name, settings)
-        if name not in {*there, *target.not_run}:
-            yield attack.judge(replace(evidence, report=tick))
-            if "shadows" not in attack.needs:  # else each of them was told
-                tick(steps)
-        done += steps
+STUDY = Membership()

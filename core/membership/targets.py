@@ -21,12 +21,12 @@ from core.arrays import Codes, Floats, Ints
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
-from core.estimates import accuracy, proportion
+from core.estimates import Estimate, accuracy, proportion
 from core.membership.attack import Train, checked
-from core.membership.findings import TargetFindings
 from core.membership.people import MemberPeople
 from core.membership.settings import MembershipSettings
 from core.models import GIVEN, fit_model
+from core.serialize import Result
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -184,6 +184,18 @@ def default_depth(people: MemberPeople) -> int:
     """Return a depth for the trees: as published 14 for the 14 columns of Adult and 10 for the 11 of COMPAS, else 8."""
     d = len(people.names)
     return {14: 14, 11: 10, 10: 10}.get(d, min(8, d))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetFindings(Result):
+    """How well the attacked model predicts.
+
+    The control `majority_test` is the more frequent label for everybody.
+    """
+
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
 
 
 def quality(

@@ -15,35 +15,6 @@ _OWN = (
         "et al. 2023) minus that of the best attacker told nothing; the majority guess is among both.",
     ),
     Check(
-        name="membership_caught",
-        title="Training records identified (TPR at 1% FPR)",
-        unit="percent",
-        definition="Share of the training records that the best membership attack tried identifies while it flags 1% "
-        "of the non-members; ties are broken at random, so that 1% is chance.",
-        needs=("scores",),
-    ),
-    Check(
-        name="membership_auc",
-        title="Training records told from others (AUC)",
-        unit="ratio",
-        definition="Chance that the best membership attack tried ranks a training record above a non-member; 0.5 "
-        "where nothing leaks.",
-    ),
-    Check(
-        name="membership_advantage",
-        title="Training records told from others: advantage (TPR − FPR)",
-        unit="points",
-        definition="Largest TPR − FPR of the best membership attack tried, its threshold chosen on other people "
-        "(Yeom et al. 2018); 0 where nothing leaks.",
-    ),
-    Check(
-        name="membership_gap",
-        title="Training records identified (TPR at 1% FPR): difference between groups",
-        unit="points",
-        definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group.",
-        needs=("scores",),
-    ),
-    Check(
         name="unfairness",
         title="Unfairness on unseen people",
         unit="gap",

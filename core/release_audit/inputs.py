@@ -143,10 +143,7 @@ def _content(folder: Path, file: str, key: str) -> bytes:
 
 def missing(check: str, audited: Audited) -> str:
     """Return what a check needs and this audit has not, in one sentence; "" if nothing is missing."""
-    needs = CHECKS[check].needs
-    if check in ("membership_caught", "membership_gap") and audited.has_scores and audited.released_scores is None:
-        return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
-    if "scores" in needs and not audited.has_scores:
+    if "scores" in CHECKS[check].needs and not audited.has_scores:
         return "Scores are needed; only predicted labels are given."
     return ""
 

@@ -17,7 +17,7 @@ from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
 from core.datasets.roles import Roles
 from core.errors import InputError
-from core.membership import FEWEST_SHADOWS
+from core.membership import MembershipPlan
 from core.models import GIVEN
 from core.param import Param
 from core.queries import PlannedAnswers
@@ -33,7 +33,6 @@ from core.settings import (
     read_tables,
     told,
     toml_text,
-    validate,
     values_of,
 )
 from core.subject import OutputsPlan
@@ -102,25 +101,6 @@ class ModelPlan(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MembershipPlan(Result):
-    """How membership is attacked."""
-
-    shadows: Annotated[
-        int,
-        Param(
-            "Shadow models of LiRA",
-            "Shadow models of LiRA, an even number of at least 4; 0 leaves LiRA out.",
-            least=0,
-            most=1_024,
-        ),
-    ] = 16
-
-    def __post_init__(self) -> None:
-        validate(self)
-        if self.shadows and (self.shadows < FEWEST_SHADOWS or self.shadows % 2):
-            raise InputError(f"shadows must be 0 or an even number of at least {FEWEST_SHADOWS}, got {self.shadows}.")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan(Result):
     """Everything a release audit is asked to do.

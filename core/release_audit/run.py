@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import core.release_audit.fairness_checks as fairness_checks
-import core.release_audit.membership_checks as membership_checks
 from core import leak
 from core.attriguard.study import guard_steps
 from core.datasets import Table
@@ -18,7 +17,6 @@ from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
 from core.estimates import Estimate
 from core.fairness import METRIC_TITLES
-from core.membership import ATTACK_TITLES
 from core.policy import CHECKS, Policy, judge
 from core.queries import DECODERS
 from core.release_audit.inputs import AttackedPeople, Audited, dataset_and_notes, missing, readers_of
@@ -67,7 +65,6 @@ def tables(audited: Audited) -> dict[str, Rows]:
         TableTitle.CORRECTIONS: _corrections,
         TableTitle.TRUE_CORRECTION: _true_correction,
         TableTitle.RATES: _rates,
-        TableTitle.MEMBERS: _members,
     }
     shown = {str(title): rows for title, make in made.items() if (rows := _rows(make, audited))}
     for study in STUDIES.values():
@@ -150,23 +147,6 @@ def _rates(audited: Audited) -> Iterator[Row]:
                 **_columns("positive predictions", rate.rate),
                 "everybody": _plain(rate.overall.value),
             }
-
-
-def _members(audited: Audited) -> Iterator[Row]:
-    if not audited.has_scores and not audited.sets_known:
-        return
-    gaps, advantages = membership_checks.member_gaps(audited), membership_checks.member_advantages(audited)
-    title, alarms = "TPR at 1% FPR", membership_checks.FALSE_ALARMS
-    for name, curve in membership_checks.member_curves(audited).items():
-        shared: Row = {
-            "attack": ATTACK_TITLES[name],
-            "AUC": _plain(curve.auc.value),
-            "advantage": _plain(advantages[name].value),
-        }
-        yield {**shared, "people": "everybody", **_columns(title, curve.tpr_at(alarms))}
-        for gap in gaps[name]:
-            for people, rate in zip((gap.group, gap.others), gap.rates, strict=True):
-                yield {**shared, "people": people, **_columns(title, rate)}
 
 
 def _columns(name: str, found: Estimate | None) -> Row:
@@ -254,10 +234,6 @@ def audited_of(
 
 MEASURES: dict[str, Callable[[Audited], Measurement]] = {
     "correction_gain": fairness_checks.correction_gain,
-    "membership_caught": membership_checks.membership_caught,
-    "membership_auc": membership_checks.membership_auc,
-    "membership_advantage": membership_checks.membership_advantage,
-    "membership_gap": membership_checks.membership_gap,
     "unfairness": fairness_checks.unfairness,
     "four_fifths": fairness_checks.four_fifths,
 }

@@ -33,6 +33,7 @@ from core.attribute.study import model_answers, released_people
 from core.audit import AttackFindings
 from core.estimates import accuracy, paired_gain, rate_over_repeats
 from core.membership import (
+    MembershipPlan,
     MembershipSplit,
     disparities,
     is_muted,
@@ -43,6 +44,8 @@ from core.membership import (
     split_between,
     train_shadows,
 )
+from core.membership.checks import FALSE_ALARMS, JudgedMembers, membership_caught, membership_gap
+from core.membership.study import STUDY, tied_scores
 from core.planted import Drawn, draw_people, posterior, subject_of
 from core.policy import Limit, Policy, Status, judge
 from core.queries import (
@@ -58,7 +61,6 @@ from core.queries import (
 )
 from core.release_audit.fairness_checks import CORRECTED, correction_gain
 from core.release_audit.inputs import Audited
-from core.release_audit.membership_checks import FALSE_ALARMS, member_gaps, membership_caught, membership_gap
 from core.release_audit.plan import AuditPlan, ModelPlan
 from core.seeds import child_generator, child_seed
 from core.study import Measurement
@@ -283,24 +285,14 @@ def _area_leaks(run: Run) -> bool:
 
 
 def _caught_leaks(run: Run) -> bool:
-    audited = _audited(run, _MANY, lambda groups: _REMEMBERED if run.planted else 0.0)
-    return called(membership_caught(audited), FALSE_ALARMS)
+    found = _judged(run, _MANY, lambda groups: _REMEMBERED if run.planted else 0.0)
+    return called(membership_caught(found), FALSE_ALARMS)
 
 
 def _ties_leak(run: Run) -> bool:
-    """Of those with label 0 a third get exactly 0, member or not; planted, half of the members with 1 exactly 1."""
-    rng = run.rng
-    n = 2 * _MANY + _NOT_JUDGED
-    labels, sizes = rng.integers(0, 2, n).astype(np.uint8), (_MANY, _NOT_JUDGED, _MANY)
-    scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
-    scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
-    remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _MANY)
-    scores[remembered & run.planted] = 1.0
-    groups = (np.arange(n) % 2).astype(np.uint8)
-    people = Drawn(features=np.zeros((n, 1), dtype=np.int64), labels=labels, sensitive=groups)
-    predictions = (scores >= 0.5).astype(np.uint8)
-    audited = audit_of(people, predictions, sizes, seed=run.seed, scores=scores)
-    return called(membership_caught(audited), FALSE_ALARMS)
+    subject = tied_scores(run.rng, planted=run.planted, seed=run.seed)
+    *_, found = STUDY.run(subject, MembershipPlan(shadows=0))
+    return called(membership_caught(found), FALSE_ALARMS)
 
 
 def _verdict_gap_leaks(run: Run) -> bool:
@@ -321,13 +313,12 @@ def _remembered(groups: Codes | Ints, run: Run) -> Floats:
 
 
 def _caught_gap_leaks(run: Run) -> bool:
-    audited = _audited(run, 2 * _MANY, lambda groups: _remembered(groups, run))
-    member_gaps(audited, permutations=100)  # the check is decided by the interval, without them
-    return called(membership_gap(audited), 0.0)
+    found = _judged(run, 2 * _MANY, lambda groups: _remembered(groups, run))
+    return called(membership_gap(found), 0.0)
 
 
-def _audited(run: Run, side: int, remembered: Callable[[Codes], npt.ArrayLike]) -> Audited:
-    """Return an audit of a law, with as many members as outsiders, in which both membership attacks are done."""
+def _judged(run: Run, side: int, remembered: Callable[[Codes], npt.ArrayLike]) -> JudgedMembers:
+    """Return what two membership attacks say of a law's people, as many members as non-members."""
     own = run.seed
     law = _law(2 * side + _NOT_JUDGED, run.rng)
     groups = (np.arange(law.level.size) % 2).astype(np.uint8)
@@ -343,8 +334,8 @@ def _audited(run: Run, side: int, remembered: Callable[[Codes], npt.ArrayLike]) 
             train_shadows(shadow.train, law.labels, split, seed=own, shadows=_SHADOWS), scores, law.labels
         ),
     }
-    audited.once("member guesses", lambda: guesses)
-    return audited
+    # a check is decided by the interval, without the permutations
+    return JudgedMembers(subject=audited, shadows=_SHADOWS, guesses=guesses, permutations=100)
 
 
 def _split(side: int, rng: np.random.Generator) -> MembershipSplit:

@@ -150,7 +150,7 @@ _ATTACKED = {
 
 _MEMBERS_KNOWN = (
     "Every person's true label and what the model releases; some attacks also who is a member of half of the people, "
-    "and LiRA the features and how the model is trained."
+    "and those with shadow models the features and how the model is trained."
 )
 
 _KNOWS = {
@@ -265,7 +265,7 @@ def _assumed(name: str, plan: AuditPlan) -> tuple[str, ...]:
     if (name.startswith("attribute") or name == "correction_gain") and not _sets_known(plan):
         return (*told, _SETS_UNKNOWN)
     if name.startswith("membership") and (plan.model.kind != "train" or not plan.membership.shadows):
-        return (*told, "LiRA was not among the attacks; it may find more.")
+        return (*told, "Attacks with shadow models were not tried; they may find more.")
     return told
 
 

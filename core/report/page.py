@@ -18,6 +18,7 @@ from markupsafe import Markup
 from core.errors import InputError
 from core.estimates import count, tolerance_text
 from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, largest_difference
+from core.membership import REGISTRY
 from core.policy import VERDICT_TITLES
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
 from core.report.charts import BASIS_WORDS, COLOURS, GLYPHS, bullet, clean, element, group_chart, line_chart
@@ -59,7 +60,7 @@ GLOSSARY = {
     "Prior": "What an attacker makes of features and label alone.",
     "Members, false alarms": "Members are people the model was trained on. A false alarm names somebody as a member "
     "who is none.",
-    "LiRA": "An attack that compares the model with others trained with and without a person (Carlini et al. 2022).",
+    **{attack.title: attack.described for attack in REGISTRY.values() if attack.uses & {"scores", "labels"}},
     "ε (epsilon)": "A privacy budget: the odds of any guess about a person change by a factor of at most e to the "
     "power of ε.",
     "AttriGuard": "Noise added to a person's record so that attackers guess an attribute wrongly (Jia and Gong 2018).",

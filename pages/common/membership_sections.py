@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import takewhile
 from typing import Any
 
 import streamlit as st
@@ -20,7 +19,7 @@ from core.charts import (
     draw_group_gaps,
 )
 from core.errors import InputError
-from core.estimates import count, epsilon_text, gap, interval, percent
+from core.estimates import count, epsilon_text, interval, percent
 from core.fingerprint import fingerprint
 from core.membership import (
     DELETION_REMINDER,
@@ -35,14 +34,14 @@ from core.membership import (
     MembershipSettings,
     epsilon_curve,
     fairpick_curve,
-    fairpick_differences,
     summarise_curve,
 )
+from core.membership.curves import steady
+from core.membership.findings import MEASURES, Reading, epsilon_heading, groups_heading, picking_heading
 from core.models import GIVEN
 from pages.common import panels, shell, state, wording
 from pages.common.background import need
-from pages.common.membership_study import REPEATS, Curve, Grown, Membership, steady
-from pages.common.membership_words import Reading, tells_apart
+from pages.common.membership_study import REPEATS, Curve, Grown, Membership
 
 _ABOVE = {
     "decision_tree": "decision tree",
@@ -87,8 +86,8 @@ def _show_epsilon(work: Membership, read: Reading, points: list[CurvePoint], gro
     left, right = st.columns([3, 2], gap="large")
     with left:
         gaps = panels.titled(
-            epsilon_heading(bands, names, growing=growing),
-            f"{tree(work)}: {_repeats(bands, names)}",
+            shell.escape(epsilon_heading(bands, names, growing=growing)),
+            shell.escape(f"{tree(work)}: {_repeats(bands, names)}"),
             draw_epsilon_curve(bands, shell.palette(), now=_now(work)),
             key="member_epsilon_chart",
         )
@@ -102,29 +101,9 @@ def _show_epsilon(work: Membership, read: Reading, points: list[CurvePoint], gro
     panels.numbers({"Gaps over ε": gaps.table, "The attack over ε": attack.table}, key="member-epsilon")
 
 
-def epsilon_heading(bands: Sequence[CurveBand], names: tuple[str, str], *, growing: bool = False) -> str:
-    """Say up to which budget the attack is a coin toss, or what noise does to the gap in what leaks."""
-    done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
-    if len(done) < 2 or math.isnan(done[0].values["auc"].low) or math.isnan(done[-1].values["auc"].low):
-        return "What privacy noise changes"
-    low, high = done[0], done[-1]
-    before, after = (band.values["advantage_gap"] for band in (high, low))
-    far = " so far" if growing else ""
-    tossed = list(takewhile(lambda band: band.values["auc"].low <= 0.5 <= band.values["auc"].high, done))
-    if tossed:
-        vd = tossed[-1].values["vd"]
-        still = f", though VD still reads {gap(vd.value)} there" if tells_apart(vd) else ""
-        up_to = "At every ε" if len(tossed) == len(done) else f"Up to ε = {epsilon_text(tossed[-1].at)}"
-        return f"{up_to} the attack cannot be told from a coin toss in these repeats{far}{still}"
-    return (
-        f"What leaks more about {names[0]}{far}: {gap(before.value)} at ε = {epsilon_text(high.at)}, "
-        f"{gap(after.value)} at {epsilon_text(low.at)}"
-    )
-
-
 def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
     fewest, most = (pick(band.repeats for band in bands) for pick in (min, max))
-    sides = f"{names[0][:1].upper()}{names[0][1:]} minus {names[1]}"
+    sides = f"{names[0]} − {names[1]}"
     if most == 1:
         return f"{sides}; one repeat so far, with no interval"
     told = f"{fewest}" if fewest == most else f"{fewest} to {most}"
@@ -152,9 +131,6 @@ def _show_accuracy(work: Membership, read: Reading, points: list[CurvePoint], gr
     panels.numbers({"Accuracy over ε": drawn.table}, key="member-accuracy")
 
 
-_MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "TPR − FPR gap"}
-
-
 def _picking_section(work: Membership, grown: Grown, read: Reading) -> None:
     """Draw the gaps over θ as they come, and the rows deleted at the slider's θ."""
     chosen = work.chosen
@@ -165,7 +141,7 @@ def _picking_section(work: Membership, grown: Grown, read: Reading) -> None:
         st.info("FairPick is shown with models trained here; choose another model under attack.")
         return
     _deleted(read.found)
-    measure = panels.pick("Gap", _MEASURES, key="member_measure", default="vd")
+    measure = panels.pick("Gap", MEASURES, key="member_measure", default="vd")
     curve_over_theta(work).grow(partial(_show_picking, work, read, measure))
 
 
@@ -199,37 +175,15 @@ def _show_picking(work: Membership, read: Reading, measure: str, points: list[Cu
     """Draw a gap over θ, with the control."""
     bands, names = steady(summarise_curve(points)), read.names
     drawn = panels.titled(
-        picking_heading(points, measure, growing=growing),
-        f"{_MEASURES[measure]}, {names[0]} minus {names[1]}, by the paper's network; 95% intervals of the mean over "
-        "repeats; the top of the page is one seed. Control: as many rows deleted at random. Outsiders are thinned like "
-        "the members, so that nothing but the training sets them apart; “right, unseen” counts all outsiders",
+        shell.escape(picking_heading(points, measure, growing=growing)),
+        f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the paper's network; 95% CIs of "
+        "the mean over repeats; the top of the page is one seed. Control: as many rows deleted at random. Non-members "
+        "are thinned like the members; “right, unseen” counts all non-members",
         draw_fairpick(bands, shell.palette(), now=work.chosen.theta, measure=measure),
         key="member_fairpick_chart",
     )
     tables = {"FairPick and its control": drawn.table, "Target": _target_table(bands)}
     panels.numbers(tables, key="member-fairpick")
-
-
-def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool = False) -> str:
-    """Say what FairPick does at the smallest θ measured, what chance does, and how the two differ within repeats."""
-    differences = steady(fairpick_differences(points))
-    if not differences:
-        return "What FairPick changes"
-    theta, repeats, difference = differences[0].at, differences[0].repeats, differences[0].values[measure]
-    there = {way: {p.repeat for p in points if p.at == theta and p.variant == way} for way in ("fairpick", "random")}
-    both = [p for p in points if p.at == theta and p.repeat in there["fairpick"] & there["random"]]
-    by_way = {band.variant: gap(band.values[measure].value) for band in summarise_curve(both)}
-    over = f"mean over {repeats} repeats" if repeats > 1 else "one repeat"
-    said = (
-        f"{_MEASURES[measure]} {by_way['fairpick']} after FairPick at θ = {theta:g}, {by_way['random']} after deleting "
-        f"at random ({over}{' so far' if growing else ''})"
-    )
-    if math.isnan(difference.low):  # too few repeats to tell
-        return said
-    told = f"{gap(difference.value)} ({gap(difference.low)} to {gap(difference.high)})"
-    if difference.low <= 0.0 <= difference.high:
-        return f"{said}: no statistically significant difference, {told} within repeats"
-    return f"{said}: {told} within repeats"
 
 
 def _target_table(bands: Sequence[CurveBand]) -> Any:
@@ -319,9 +273,9 @@ def _grouping(work: Membership, key: str) -> Any:
 
 def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
     drawn = panels.titled(
-        groups_heading(found, people.attribute),
-        "TPR − FPR gap with 95% intervals, each group against all others (of two, the first against the second); thin "
-        "marks are VD. p-values are Holm's over the groups; coloured is what can be told from none",
+        shell.escape(groups_heading(found, people.attribute)),
+        "Membership-advantage gap with 95% CIs, each group against all others (of two, the first against the second); "
+        "thin marks are VD. p-values are Holm's over the groups; coloured is what is significant",
         draw_group_gaps(found, shell.palette()),
         key="member_groups_chart",
     )
@@ -334,27 +288,8 @@ def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
     if measured.not_measured:
         named = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
         more = f" and {len(measured.not_measured) - 6} more" if len(measured.not_measured) > 6 else ""
-        st.caption(f"Not measured, with fewer than 10 members or outsiders judged: {named}{more}.")
+        st.caption(f"Not measured, with fewer than 10 members or non-members judged: {named}{more}.")
     panels.numbers({"Groups": drawn.table}, key="member-groups")
-
-
-def groups_heading(found: AttackFindings, attribute: str) -> str:
-    """Say for how many groups what leaks can be told from what leaks about the others."""
-    results = found.disparities.results if found.disparities is not None else ()
-    name = shell.escape(attribute)
-    if not results:
-        return f"No group by {name} is large enough to be measured"
-    if found.muted:
-        return f"The attack is not measurably better than a coin toss, so the gaps by {name} say nothing"
-    clear = [result for result in results if result.tests["advantage_gap"].significant]
-    of = f"{len(clear)} of {count(len(results))} comparisons" if len(results) > 1 else "the two groups"
-    if not clear:
-        return f"By {name} no difference in membership advantage is statistically significant"
-    most = max(clear, key=lambda result: abs(result.advantage_gap.value))
-    largest = f"“{shell.escape(most.group)}” {gap(most.advantage_gap.value)}"
-    if len(results) == 1:
-        return f"By {name} the membership advantage differs between {of}: {largest}"
-    return f"By {name} the membership advantage differs in {of}, most for {largest}"
 
 
 _NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}

@@ -7,7 +7,7 @@ comes from. A moved slider cancels the attacks on the model before it; what they
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,7 +23,6 @@ from core.membership import (
     TARGET_TITLES,
     TARGETS,
     Attacked,
-    CurveBand,
     CurvePoint,
     MemberGuess,
     MemberPeople,
@@ -43,7 +42,7 @@ EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 10
 
 MOST_SHADOWS = 64
 SHADOWS = {"audited": 16, "random_forest": 16}
-"""Shadow models of LiRA, and of what takes long to train."""
+"""Shadow models, and those of what takes long to train."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,16 +216,12 @@ class Membership(Background):
 
     def _target(self) -> Attacked:
         """Train the model; the audited or given one has the audit's own training and test people."""
-        from core.datasets.splits import split
-        from core.membership import attacked, audited_target, given_target, split_between, target_of
+        from core.membership import attacked, attacked_audit, target_of
 
-        people, config, dataset = self.who.people, self.who.config, self._dataset
+        people, dataset = self.who.people, self._dataset
         if dataset is None:
             return attacked(people, self.settings, target_of(people, self.settings))
-        audit = split(dataset, train_share=config.train_share, seed=config.seed)
-        between = split_between(audit.train, audit.test, seed=config.seed)
-        train = given_target(dataset) if self.settings.target == GIVEN else audited_target(config, dataset)
-        return attacked(people, self.settings, train, split=between)
+        return attacked_audit(people, self.settings, config=self.who.config, dataset=dataset)
 
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""
@@ -245,20 +240,6 @@ class Membership(Background):
 
 REPEATS = 25
 """Repeats of the curves, as in the paper."""
-
-_FEWEST = 5
-"""Repeats from which on an interval over them is drawn; one over two is wider than any chart."""
-
-
-def steady(bands: Iterable[CurveBand]) -> tuple[CurveBand, ...]:
-    """Return the bands, without the intervals of those with too few repeats to draw one."""
-    return tuple(
-        band
-        if band.repeats >= _FEWEST
-        else replace(band, values={n: replace(v, low=math.nan, high=math.nan) for n, v in band.values.items()})
-        for band in bands
-    )
-
 
 Draw = Callable[[list[CurvePoint], bool], None]
 """Draws the points of a curve, which may be growing."""

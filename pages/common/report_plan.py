@@ -170,8 +170,8 @@ def attacks(config: AuditConfig, table: Table) -> None:
             options=sorted({*_SHADOWS, now.membership.shadows}),
             value=now.membership.shadows,
             disabled=config.method == GIVEN,
-            help="Models trained like the audited one, with and without each person; 0 leaves LiRA out. Given "
-            "predictions cannot be trained again.",
+            help="Models trained like the audited one, with and without each person; 0 leaves out the attacks that "
+            "need them. Given predictions cannot be trained again.",
         )
         budget = asked(
             params(GuardPlan)["budget"],

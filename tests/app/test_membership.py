@@ -28,16 +28,18 @@ def test_opens_on_the_audited_table(dashboard: Dashboard, gate: Gate):
     assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
     assert not dashboard.test.warning and not dashboard.test.error
     assert not dashboard.has_button("cancel_members") and not dashboard.has_button("start_members")
-    assert "Nothing is promised at ε = ∞" in told(dashboard)
+    assert "No DP guarantee (ε = ∞)" in told(dashboard)
     assert "safe" not in (told(dashboard) + " ".join(dashboard.texts)).lower()
 
 
 def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Gate):
     dashboard.open("membership")
-    for epsilon in (0.1, 20.0):
+    assert found(epsilon=0.01).attacks["network"].muted
+    for epsilon in (0.1, 20.0, 0.01):
         choose(dashboard, member_epsilon=epsilon)
         assert_tells(dashboard, found(epsilon=epsilon))
-        assert f"What ε = {epsilon:g} promises" in told(dashboard)
+        assert f"ε = {epsilon:g} guarantees" in told(dashboard)
+    assert "at ε = 0.01" in finding(dashboard) and "Greyed out, as VD is" in told(dashboard)
     jobs = len(RecordedJob.started)
     choose(dashboard, member_epsilon=0.1)
     assert_tells(dashboard, found(epsilon=0.1))
@@ -48,7 +50,10 @@ def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Gat
 def test_every_target(dashboard: Dashboard, gate: Gate, target: str):
     dashboard.open("membership")
     choose(dashboard, member_target=target)
-    deep = {} if target in ("decision_tree", "random_forest") else {"max_depth": 1}
+    deep = {"max_depth": 1}
+    if target in ("decision_tree", "random_forest"):
+        choose(dashboard, member_depth=3)
+        deep = {"max_depth": 3}
     assert_tells(dashboard, found(target=target, **deep))
     assert "trained without a privacy budget" in told(dashboard)
     assert widget(dashboard, "member_epsilon").disabled
@@ -59,8 +64,7 @@ def test_as_published(dashboard: Dashboard, gate: Gate):
     choose(dashboard, member_published=True, member_epsilon=100.0)
     vd = result(found(epsilon=100.0, accounting="literal")).vd
     words = finding(dashboard)
-    assert f"VD {gap(vd.value)}" in words.split("\n")[0] and f"{gap(vd.low)} to {gap(vd.high)}" in words
-    assert "As published: VD alone" in words and "Left out: outsiders are flagged, too" in words
+    assert f"VD alone, as published, reads {gap(vd.value)} (95% CI {gap(vd.low)} to {gap(vd.high)})" in words
 
 
 def test_each_group_of_four(dashboard: Dashboard, gate: Gate):
@@ -73,7 +77,7 @@ def test_each_group_of_four(dashboard: Dashboard, gate: Gate):
         words = finding(dashboard)
         gaps = result(found(2), names[code]).advantage_gap
         assert f"“{names[code]}”" in told(dashboard)
-        assert f"{gap(gaps.value)} ({gap(gaps.low)} to {gap(gaps.high)})" in words
+        assert f"{gap(gaps.value)} (95% CI {gap(gaps.low)} to {gap(gaps.high)})" in words
 
 
 def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Gate):
@@ -87,14 +91,14 @@ def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Gate
     assert not dashboard.test.warning
     choose(dashboard, member_epsilon=5.0)
     assert "does not hold" in dashboard.plain_problem()
-    assert "What ε = 5 promises" not in told(dashboard)
+    assert "ε = 5 guarantees" not in told(dashboard)
 
 
 SECTIONS = {
     "over_epsilon": "Is the attack any good?",
     "accuracy": "An attack lives on the distance",
     "picking": "At θ = 1 FairPick deletes nobody",
-    "others": "TPR − FPR gap with 95% intervals, each group against all others",
+    "others": "Membership-advantage gap with 95% CIs, each group against all others",
     "accounting": "Without a privacy budget there is nothing to account for",
 }
 
@@ -163,14 +167,14 @@ def test_attacks_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboar
     gate.open.clear()
     dashboard.open("membership", settled=False)
     dashboard.until(lambda: bool(dashboard.findings))
-    assert "AUC of a threshold on the loss" in finding(dashboard) and "LiRA is still running" in finding(dashboard)
+    assert "the loss threshold: AUC" in finding(dashboard) and "LiRA" not in finding(dashboard)
     dashboard.press("cancel_members")
     gate.open.set()
     dashboard.settle()
-    assert "LiRA was stopped" in finding(dashboard)
-    assert re.fullmatch(r"Stopped after [1-3] of 4 attacks. Go on", dashboard.button("start_members").label)
+    assert "LiRA" not in finding(dashboard)
+    assert re.fullmatch(r"Stopped after [1-3] of 5 attacks. Go on", dashboard.button("start_members").label)
     choose(dashboard, further_members="others")  # other work does not lose what is there
-    assert "LiRA was stopped" in finding(dashboard)
+    assert "LiRA" not in finding(dashboard)
     dashboard.button("start_members").click()
     dashboard.settle()
     assert_tells(dashboard, found())
@@ -213,7 +217,7 @@ def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gat
     bring(dashboard, 40)
     dashboard.open("membership")
     words = finding(dashboard)
-    assert "The gaps between" in words and "*Up*" in words and "cannot be measured in this table." in words
+    assert "the gaps between" in words and "*Up*" in words and "cannot be measured in this table" in words
     assert "at least 10 members" in words
     choose(dashboard, further_members="others")
     assert not dashboard.test.exception

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.membership import CurvePoint
-from pages.common.membership_sections import picking_heading
+from core.membership.findings import picking_heading
 
 
 def points(repeats: int, *, apart: float) -> list[CurvePoint]:

@@ -9,8 +9,7 @@ import numpy as np
 from core.membership import MemberPeople, MembershipSplit, member_split, roc
 from core.membership.attack import precision_recall
 from core.membership.attacks.network import network_attack
-from core.membership.findings import TargetFindings
-from core.membership.targets import ID3Target, quality
+from core.membership.targets import ID3Target, TargetFindings, quality
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,9 +17,12 @@ from core.config import AuditConfig
 from core.desk.findings import gap_title
 from core.estimates import Estimate, decimals_beside, percent, tolerance_text
 from core.fairness import difference_between_groups, group_rates
+from core.membership import MembershipSettings
+from core.membership.disparity import Disparities
+from core.membership.findings import Reading, headline
 from core.policy import estimate_text, value_text
 from core.queries import Asking, Exact, Trials, query_pool
-from pages.common import correction_words, membership_words, wording
+from pages.common import correction_words, wording
 from tests.samples import dataset
 from tests.unit.charts import membership_samples
 
@@ -172,10 +175,13 @@ def test_only_of_labels_an_answer_is_the_gap_of_a_fairness_metric() -> None:
 
 def test_no_difference_is_told_with_the_smallest_that_would_have_been_found() -> None:
     result = membership_samples.compared((0.1, 0.1, 0.001))
-    told = membership_words._leaks(result, ("women", "men"), False)
+    told, clear = (
+        headline(Reading(membership_samples.findings([found]), MembershipSettings())).point
+        for disparities in (Disparities(results=(result,)), Disparities(results=(membership_samples.compared(),)))
+        for found in [membership_samples.attack("network", disparities=disparities)]
+    )
     least = f"{100 * result.tests['advantage_gap'].smallest_detectable:.1f} points"
     assert f"no statistically significant difference between women and men (smallest detectable: {least})" in told
-    clear = membership_words._leaks(membership_samples.compared(), ("women", "men"), False)
     assert "significant" not in clear and "7.9 points" in clear
 
 

@@ -1,7 +1,7 @@
 """Attacks on membership, one a file.
 
 Each says of the judged people how much speaks for their having been trained on. A file is named as its attack and
-declares it as `ATTACK`; that is all it takes to be attacked by it, to be listed, and to be reported.
+declares it as `ATTACK`; that is all it takes to be used by page, command and audit, and to be listed in the docs.
 """
 
 import importlib
@@ -9,7 +9,7 @@ import pkgutil
 
 from core.membership.attack import Attack
 
-__all__ = ["ATTACKS", "ATTACK_TITLES", "REGISTRY", "attacks_in"]
+__all__ = ["ATTACKS", "ATTACK_TITLES", "REGISTRY", "attacks_in", "attacks_on"]
 
 
 def attacks_in(folders: list[str]) -> dict[str, Attack]:
@@ -22,8 +22,16 @@ def attacks_in(folders: list[str]) -> dict[str, Attack]:
 REGISTRY = attacks_in(list(__path__))
 """Name of an attack -> the attack."""
 
-ATTACKS = tuple(name for name, attack in REGISTRY.items() if attack.in_study)
-"""Attacks of a membership audit, in the order they finish; a release audit has others beside them."""
+ATTACKS = tuple(name for name, attack in REGISTRY.items() if "study" in attack.uses)
+"""Attacks of page and command, in the order they finish; a release audit has others beside them."""
+
+
+def attacks_on(released: str, *, shadows: bool) -> tuple[Attack, ...]:
+    """Return the attacks of an audit of "scores" or "labels", with shadow models or without."""
+    return tuple(
+        attack for attack in REGISTRY.values() if released in attack.uses and (shadows or "shadows" not in attack.needs)
+    )
+
 
 ATTACK_TITLES = {name: attack.title for name, attack in REGISTRY.items()}
 """Name of an attack -> what it is called."""

@@ -24,9 +24,11 @@ def confidence_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: 
 ATTACK = Attack(
     name="confidence",
     title="Confidence threshold",
+    phrase="the confidence threshold",
     paper="Salem et al. 2019",
+    glossary="Calls a person a member where the model is sure of its answer, whatever their label.",
     needs=frozenset({"scores"}),
-    turn=2,
-    in_study=True,
+    uses=frozenset({"study"}),
+    turn=20,
     judge=lambda evidence: confidence_attack(evidence.probability, evidence.labels, evidence.split),
 )

@@ -20,8 +20,11 @@ def gap_attack(predictions: npt.ArrayLike, labels: npt.ArrayLike, split: Members
 ATTACK = Attack(
     name="gap",
     title="Gap attack",
+    phrase="the gap attack",
     paper="Yeom et al. 2018",
+    glossary="Calls a person a member where the model predicts their label correctly.",
     needs=frozenset({"labels"}),
-    turn=5,
+    uses=frozenset({"labels"}),
+    turn=40,
     judge=lambda evidence: gap_attack(evidence.predicted, evidence.labels, evidence.split),
 )

@@ -36,7 +36,7 @@ def lira_from(
     variances of her own, or all share one inside and one outside; by default from 64 shadows on.
     """
     phi = observed(shadows, probability, labels)
-    own = len(shadows.logits) >= _OWN_VARIANCE if own_variance is None else own_variance
+    own = len(shadows.own) >= _OWN_VARIANCE if own_variance is None else own_variance
     out_mean, out_deviation = normal(shadows.logits, ~shadows.inside, own)
     if shadows.online:
         in_mean, in_deviation = normal(shadows.logits, shadows.inside, own)
@@ -54,9 +54,11 @@ def _log_density(x: Floats, mean: Floats, deviation: Floats) -> Floats:
 ATTACK = Attack(
     name="lira",
     title="LiRA",
+    phrase="LiRA",
     paper="Carlini et al. 2022",
+    glossary="Compares the model with shadow models trained with and without a person.",
     needs=frozenset({"labels", "scores", "shadows"}),
-    turn=4,
-    in_study=True,
+    uses=frozenset({"study", "scores"}),
+    turn=60,
     judge=lambda evidence: lira_from(shadows_of(evidence), evidence.probability, evidence.labels),
 )

@@ -38,9 +38,12 @@ def lira_boosted(
 ATTACK = Attack(
     name="lira_boosted",
     title="LiRA's shadows, boosted",
+    phrase="boosting on LiRA's shadows",
     paper="",
-    needs=frozenset({"labels", "scores", "shadows"}),
-    turn=7,
+    glossary="Learns by boosting how members differ from what shadow models say of them.",
+    needs=frozenset({"labels", "scores", "shadows", "halves"}),
+    uses=frozenset({"scores"}),
+    turn=70,
     judge=lambda evidence: lira_boosted(
         shadows_of(evidence), evidence.probability, evidence.labels, evidence.split.judged[1], seed=evidence.seed
     ),

@@ -30,9 +30,11 @@ def loss_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: Member
 ATTACK = Attack(
     name="loss",
     title="Loss threshold",
+    phrase="the loss threshold",
     paper="Yeom et al. 2018",
+    glossary="Calls a person a member where the model's loss on their own label is small.",
     needs=frozenset({"scores", "labels"}),
-    turn=1,
-    in_study=True,
+    uses=frozenset({"study", "scores"}),
+    turn=10,
     judge=lambda evidence: loss_attack(evidence.probability, evidence.labels, evidence.split),
 )

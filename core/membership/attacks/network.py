@@ -96,10 +96,12 @@ def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
 ATTACK = Attack(
     name="network",
     title="The paper's network",
+    phrase="the paper's network",
     paper="Zhang et al. 2020",
+    glossary="Learns for each label which scores members get, from people whose membership is known.",
     needs=frozenset({"labels", "scores"}),
-    turn=3,
-    in_study=True,
+    uses=frozenset({"study"}),
+    turn=30,
     judge=lambda evidence: network_attack(
         evidence.probability, evidence.labels, evidence.split, seed=evidence.seed, balance=evidence.balance
     ),

@@ -43,10 +43,13 @@ def released_attack(
 ATTACK = Attack(
     name="released",
     title="Boosting on everything released",
+    phrase="boosting on everything released",
     paper="",
-    needs=frozenset({"labels"}),
-    turn=6,
+    glossary="Learns by boosting what the labels and scores of members have in common.",
+    needs=frozenset({"labels", "halves"}),
+    uses=frozenset({"scores", "labels"}),
+    turn=50,
     judge=lambda evidence: released_attack(
-        evidence.probability, evidence.predicted, evidence.labels, evidence.split, seed=evidence.seed
+        evidence.released, evidence.predicted, evidence.labels, evidence.split, seed=evidence.seed
     ),
 )

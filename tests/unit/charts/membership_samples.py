@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from core.estimates import Estimate, not_measured
+from core.membership.curves import EPSILONS, CurveBand
 from core.membership.disparity import Disparities, DisparityResult, GapResult, GapTest, RangeRow, RangeTable
-from core.membership.findings import EPSILONS, AttackFindings, CurveBand, MembershipFindings, TargetFindings
+from core.membership.inference import AttackFindings, MembershipFindings
 from core.membership.roc import Roc
 from core.membership.settings import MembershipSettings
+from core.membership.targets import TargetFindings
 
 __all__ = ["attack", "bands", "compared", "estimate", "fairpick_bands", "findings", "low_fpr", "ranges", "roc"]
 

@@ -19,7 +19,8 @@ from core.charts import (
     draw_fairpick,
 )
 from core.estimates import gap, not_measured
-from core.membership.findings import EPSILONS, CurveBand, FairPickFindings
+from core.membership.curves import EPSILONS, CurveBand
+from core.membership.fairpick import FairPickFindings
 from tests.unit.charts.boxes import assert_readable, check, written
 from tests.unit.charts.membership_samples import bands, estimate, fairpick_bands
 

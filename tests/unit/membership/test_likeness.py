@@ -32,7 +32,7 @@ from core.membership.fairpick import (
     outsiders_at_random,
     random_deletion,
 )
-from core.membership.study import two_sides
+from core.membership.inference import two_sides
 from core.seeds import child_seed
 from tests.unit.membership.villagers import half
 

@@ -61,11 +61,17 @@ def test_after_deletions_nobody_deleted_comes_back():
     assert all(rows.size == left.members.size for rows in seen)
 
 
+def shadows_that_say(logits, rows, inside, online) -> Shadows:
+    """Return shadows with these logits of the judged."""
+    nobody = np.empty(0, dtype=int)
+    return Shadows(rows=rows, population=nobody, own=1 / (1 + np.exp(-logits)), trained=inside, online=online)
+
+
 def shadows_of(seed: int, online: bool) -> tuple[Shadows, np.ndarray, np.ndarray]:
     """Return shadows that answer at random, a target's answers, and labels."""
     rng = np.random.default_rng(seed)
     rows, inside = np.arange(5, 25), rng.permuted(np.repeat([[True], [False]], 4, axis=0).repeat(20, 1), axis=0)
-    made = Shadows(rows=rows, logits=rng.normal(size=(8, 20)), inside=inside & online, online=online)
+    made = shadows_that_say(rng.normal(size=(8, 20)), rows, inside & online, online)
     return made, rng.uniform(0.05, 0.95, 30), rng.integers(0, 2, 30)
 
 
@@ -99,7 +105,7 @@ def test_people_share_a_variance_where_shadows_are_few():
 
 def test_answers_of_zero_and_one_are_no_trouble():
     made, _, y = shadows_of(3, online=True)
-    still = Shadows(rows=made.rows, logits=np.zeros_like(made.logits), inside=made.inside, online=True)
+    still = shadows_that_say(np.zeros_like(made.logits), made.rows, made.inside, True)
     for p in (y.astype(float), 1.0 - y):
         for own in (True, False):
             assert np.isfinite(lira_from(made, p, y, own_variance=own).score).all()

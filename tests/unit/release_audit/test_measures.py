@@ -29,6 +29,9 @@ from core.membership import (
     roc,
     train_shadows,
 )
+from core.membership.attacks.rmia import rmia_from
+from core.membership.checks import JudgedMembers
+from core.membership.study import STUDY
 from core.models import GIVEN
 from core.release_audit import (
     AuditPlan,
@@ -41,11 +44,16 @@ from core.release_audit import (
 )
 from core.release_audit.fairness_checks import CORRECTED, attack_of, rate_ratio, tolerance_told
 from core.release_audit.inputs import Audited
-from core.release_audit.membership_checks import member_advantages, member_curves, member_gaps, member_guesses
 from core.release_audit.result import data_summary
-from core.release_audit.run import audited_of, measured, tables
+from core.release_audit.run import audited_of, measured, result_of, tables
 from core.study import Measurement
 from tests import samples
+
+
+def members(audited: Audited) -> JudgedMembers:
+    """Return what each membership attack says in an audit."""
+    return result_of(STUDY, audited)[0]
+
 
 CONFIG = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=7)
 PLAN = AuditPlan(
@@ -153,9 +161,7 @@ def promising(small: Audited, tolerance: float) -> Audited:
     made = Audited(config, small.dataset, small.splits, small.model, small.progress, plan=plan)
     for kind in CORRECTED:
         made.once(f"attack {kind}", lambda kind=kind: attack_of(small, kind))
-    members = {"guesses": member_guesses, "curves": member_curves, "advantages": member_advantages, "gaps": member_gaps}
-    for name, make in members.items():  # which hang on no promise
-        made.once(f"member {name}", lambda make=make: make(small))
+    made.once("result membership", lambda: members(small))  # which hangs on no promise
     return made
 
 
@@ -208,16 +214,17 @@ def test_a_sample_of_the_people_is_told_where_there_is_one(small: Audited, monke
         assert any("seeded sample" in told for told in small.over_people) == sampled
 
 
-def test_members_are_identified_as_by_the_best_of_four_attacks(large: Audited):
+def test_members_are_identified_as_by_the_best_of_five_attacks(large: Audited):
     found = done("membership_caught", large)
     dataset, splits, scores = large.dataset, large.splits, large.model.scores
-    everybody = judging_everybody(splits.train, splits.test)
+    everybody = judging_everybody(splits.train, splits.test, aside=splits.known)
     shadows = train_shadows(audited_target(CONFIG, dataset), dataset.labels, everybody, seed=7, shadows=4)
     guesses = [
         loss_attack(scores, dataset.labels, everybody),
         released_attack(scores, large.model.predictions, dataset.labels, everybody, seed=7),
         lira_from(shadows, scores, dataset.labels),
         lira_boosted(shadows, scores, dataset.labels, everybody.judged[1], seed=7),
+        rmia_from(shadows, scores, dataset.labels),
     ]
     inside = [np.isin(guess.rows, splits.train).astype(np.uint8) for guess in guesses]
     caught = [roc(guess.score, own).tpr_at(0.01) for guess, own in zip(guesses, inside, strict=True)]
@@ -225,7 +232,7 @@ def test_members_are_identified_as_by_the_best_of_four_attacks(large: Audited):
     assert found.estimate.value == max(each.value for each in caught)
     assert found.estimate.high >= max(each.high for each in caught)
     assert found.control is not None and found.control.value == 0.01
-    assert "the best of 4 attacks tried" in found.attacked
+    assert "the best of 5 attacks tried" in found.attacked
     areas = [roc(guess.score, own).auc.value for guess, own in zip(guesses, inside, strict=True)]
     auc = done("membership_auc", large)
     assert auc.estimate is not None and auc.estimate.value == max(areas) and auc.control.value == 0.5
@@ -387,7 +394,7 @@ def test_released_labels_are_attacked_by_the_gap(scores: bool):
             "Every person's true and predicted label"
         )
         assert set(found.details or ()) == {"the gap attack", "boosting on everything released"}
-        assert any("LiRA and the loss threshold need scores" in told for told in found.assumptions)
+        assert any("RMIA need scores" in told for told in found.assumptions)
     for check in ("membership_caught", "membership_gap"):
         reason = measured(check, audited).reason
         assert ("the plan releases labels alone" if scores else "only predicted labels are given") in reason
@@ -397,8 +404,8 @@ def test_membership_attacks_see_the_decimals_that_are_released():
     given = given_audit(1500, scores=True, sets=True)
     plan = replace(given.plan, outputs=OutputsPlan(decimals=1))
     audited = Audited(given.config, given.dataset, given.splits, given.model, given.progress, plan=plan)
-    found = member_guesses(audited)["loss"].score
-    assert 5 < np.unique(found).size <= 11 and np.unique(member_guesses(given)["loss"].score).size > 100
+    found = members(audited).guesses["loss"].score
+    assert 5 < np.unique(found).size <= 11 and np.unique(members(given).guesses["loss"].score).size > 100
     assert any("with 1 decimal;" in told for told in done("membership_auc", audited).assumptions)
 
 
@@ -408,7 +415,8 @@ def test_given_scores_are_attacked_without_lira_and_only_with_known_sets():
     audited = given_audit(9000, scores=True, sets=True)
     assert audited.splits.train.size == audited.splits.test.size == 3000
     found = done("membership_caught", audited)
-    assert "the best of 2 attacks tried" in found.attacked and any("LiRA needs" in told for told in found.assumptions)
+    assert "the best of 2 attacks tried" in found.attacked
+    assert any("RMIA need a model" in told for told in found.assumptions)
     assert found.estimate is not None and found.estimate.low < 0.01 < found.estimate.high  # nobody was trained on
 
 

@@ -1,0 +1,251 @@
+"""What a policy may limit of membership: the best of the attacks tried on what a model releases.
+
+Members are the training records, non-members the test records. Everybody is judged: thresholds and shadow models use
+nobody's membership, and boosting learns from the other half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from core.arrays import Codes
+from core.estimates import Estimate, count, strongest
+from core.membership.attack import TAUGHT, MemberGuess
+from core.membership.attacks import REGISTRY, attacks_on
+from core.membership.disparity import GapResult
+from core.membership.judged_people import taught_both_ways
+from core.membership.low_fpr import lira_gaps
+from core.membership.privacy import most_caught
+from core.membership.roc import Roc, advantage, roc
+from core.study import Check, Measurement, not_run
+from core.subject import Subject
+
+FALSE_ALARMS = 0.01
+"""FPR at which a TPR is read."""
+
+DECLARED = (
+    Check(
+        name="membership_caught",
+        title="Training records identified (TPR at 1% FPR)",
+        unit="percent",
+        definition="Share of the training records that the best membership attack tried identifies while it flags 1% "
+        "of the non-members; ties are broken at random, so that 1% is chance.",
+        needs=("scores",),
+    ),
+    Check(
+        name="membership_auc",
+        title="Training records told from others (AUC)",
+        unit="ratio",
+        definition="Chance that the best membership attack tried ranks a training record above a non-member; 0.5 "
+        "where nothing leaks.",
+    ),
+    Check(
+        name="membership_advantage",
+        title="Training records told from others: advantage (TPR − FPR)",
+        unit="points",
+        definition="Largest TPR − FPR of the best membership attack tried, its threshold chosen on other people "
+        "(Yeom et al. 2018); 0 where nothing leaks.",
+    ),
+    Check(
+        name="membership_gap",
+        title="Training records identified (TPR at 1% FPR): difference between groups",
+        unit="points",
+        definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group.",
+        needs=("scores",),
+    ),
+)
+"""The four checks, in the order of a policy."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedMembers:
+    """What each attack says of a subject's training and test records.
+
+    The permutations are for the tests beside the gaps; gaps and intervals are the same with any number of them.
+    """
+
+    subject: Subject
+    shadows: int
+    guesses: Mapping[str, MemberGuess] = field(repr=False)
+    """By attack, in the order of the registry."""
+    permutations: int = 2000
+
+    @cached_property
+    def curves(self) -> dict[str, Roc]:
+        """Each attack's ROC curve."""
+        made = {name: roc(guess.score, self.inside(guess)) for name, guess in self.guesses.items()}
+        return {
+            name: replace(curve, auc=taught_both_ways(curve.auc, 0.5)) if REGISTRY[name].learns else curve
+            for name, curve in made.items()
+        }
+
+    @cached_property
+    def advantages(self) -> dict[str, Estimate]:
+        """Each attack's TPR - FPR at a threshold chosen on other people."""
+        seed, found = self.subject.config.seed, {}
+        for name, guess in self.guesses.items():
+            if REGISTRY[name].learns:
+                own = advantage(guess.score, self.inside(guess), seed=seed, verdict=guess.verdict)
+                found[name] = taught_both_ways(own, 0.0)
+            else:
+                found[name] = advantage(guess.score, self.inside(guess), seed=seed)
+        return found
+
+    @cached_property
+    def gaps(self) -> dict[str, tuple[GapResult, ...]]:
+        """For each attack the TPR of each group less that of the others, each at its own threshold."""
+        dataset = self.subject.dataset
+        return {
+            name: lira_gaps(
+                guess.score,
+                dataset.sensitive[guess.rows],
+                self.inside(guess),
+                names=dataset.group_names,
+                fpr=FALSE_ALARMS,
+                permutations=self.permutations,
+                seed=self.subject.config.seed,
+            )
+            for name, guess in self.guesses.items()
+        }
+
+    def inside(self, guess: MemberGuess) -> Codes:
+        """Return whether each of those judged was trained on."""
+        return np.isin(guess.rows, self.subject.splits.train).astype(np.uint8)
+
+    def knows(self, name: str) -> str:
+        """Return what the attacker knows who uses this attack."""
+        return REGISTRY[name].knows(scores=self.subject.released_scores is not None, shadows=self.shadows)
+
+
+AVERAGE = "1% FPR is an average over people; for some non-members the chance of being called a member is far higher."
+"""What a rate pooled over people does not say (Jälkö et al. 2026)."""
+
+
+def assumptions(members: JudgedMembers) -> tuple[str, ...]:
+    """Return what the numbers take for granted."""
+    subject, tried = members.subject, [REGISTRY[name].phrase for name in members.guesses]
+    told = [
+        "The interval is over members and non-members; the model and its training are taken as they are.",
+        "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
+        f"The interval holds for the attacks tried together: {_joined(tried)}.",
+    ]
+    decimals = subject.outputs.decimals
+    if subject.released_scores is None:
+        told.append("The attacker sees labels; where scores are released, more is found.")
+    elif decimals is None:
+        told.append("The attacker sees scores; where only decisions are published, less is found.")
+    else:
+        plural = "decimal" if decimals == 1 else "decimals"
+        told.append(f"The attacker sees scores with {decimals} {plural}; more may tell more.")
+    if max(subject.splits.train.size + subject.splits.test.size - TAUGHT, 0) > TAUGHT:
+        told.append(f"Boosting learns from {count(TAUGHT)} people of each half, drawn at random, and judges all.")
+    untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]
+    if untried:
+        names = _joined([attack.phrase for attack in untried])
+        names = names[:1].upper() + names[1:]
+        if subject.released_scores is None:
+            told.append(f"{names} need scores; they were not tried.")
+        elif not subject.trainable:
+            told.append(f"{names} need a model that can be trained again; only predictions are given.")
+        else:
+            told.append(f"{names} are left out by the plan; they may find more.")
+    return tuple(told)
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Write several names: "LiRA, RMIA and boosting"."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def measured(members: JudgedMembers) -> dict[str, Measurement]:
+    """Return a measurement for each check."""
+    return {
+        "membership_caught": membership_caught(members),
+        "membership_auc": _best("membership_auc", members, {k: c.auc for k, c in members.curves.items()}, chance=0.5),
+        "membership_advantage": _best("membership_advantage", members, members.advantages, chance=0.0, least=-1.0),
+        "membership_gap": membership_gap(members),
+    }
+
+
+def _labels_alone(check: str, members: JudgedMembers) -> Measurement | None:
+    """Return why a TPR at 1% FPR is not measured where the model has scores and does not release them."""
+    if members.subject.released_scores is None and members.subject.has_scores:
+        why = "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
+        return not_run(check, why)
+    return None
+
+
+def membership_caught(members: JudgedMembers) -> Measurement:
+    """Return the share of members that the best attack tried identifies at 1% FPR."""
+    if (unmeasured := _labels_alone("membership_caught", members)) is not None:
+        return unmeasured
+    curves, config = members.curves, members.subject.config
+    reasons = {key: curve.resolution_reason(FALSE_ALARMS) for key, curve in curves.items()}
+    if all(reasons.values()):
+        return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
+    rates = {key: curve.tpr_at(FALSE_ALARMS) for key, curve in curves.items() if not reasons[key]}
+    details = {f"{REGISTRY[key].phrase}, AUC": curve.auc.value for key, curve in curves.items()}
+    details |= {f"{REGISTRY[key].phrase}, advantage": each.value for key, each in members.advantages.items()}
+    details |= {f"{REGISTRY[key].phrase}, TPR at 1% FPR": found.value for key, found in rates.items()}
+    if config.method == "dp_id3":
+        details["promised at most"] = most_caught(FALSE_ALARMS, config.epsilon)
+    best = _best("membership_caught", members, rates, chance=FALSE_ALARMS, n=members.subject.splits.test.size)
+    return replace(best, assumptions=(*best.assumptions, AVERAGE), details=details)
+
+
+def _best(
+    check: str, members: JudgedMembers, found: dict[str, Estimate], *, chance: float, least: float = 0.0, n: int = 0
+) -> Measurement:
+    """Return the best attack's number beside chance, which is over `n` people, the number's own if it is 0."""
+    name, estimate = strongest(found, within=(least, 1.0))
+    inside, outside = members.subject.splits.train.size, members.subject.splits.test.size
+    return Measurement(
+        check=check,
+        estimate=estimate,
+        control=Estimate(value=chance, low=chance, high=chance, n=n or estimate.n),
+        control_name="random guessing",
+        attacked=(
+            f"Who of {inside + outside:,} people is among the {inside:,} the model was trained on, by "
+            f"{REGISTRY[name].phrase}, the best of {len(members.guesses)} attacks tried."
+        ),
+        knows=members.knows(name),
+        assumptions=assumptions(members),
+        details={REGISTRY[key].phrase: each.value for key, each in found.items()},
+    )
+
+
+def membership_gap(members: JudgedMembers) -> Measurement:
+    """Return the largest difference between a group and the others in TPR at 1% FPR of each."""
+    if (unmeasured := _labels_alone("membership_gap", members)) is not None:
+        return unmeasured
+    found = {(name, gap.group): gap for name, gaps in members.gaps.items() for gap in gaps}
+    if reason := next((gap.reason for gap in found.values() if gap.reason), ""):
+        return not_run("membership_gap", f"TPR at 1% FPR {reason.removeprefix('n/a, ')}.")
+    keys = {f"{REGISTRY[name].phrase}, {group}": (name, group) for name, group in found}
+    told, estimate = strongest({key: _folded(found[own].estimate) for key, own in keys.items()}, within=(0.0, 1.0))
+    name, group = keys[told]
+    gap, splits = found[name, group], members.subject.splits
+    return Measurement(
+        check="membership_gap",
+        estimate=estimate,
+        control=Estimate(value=0.0, low=0.0, high=0.0, n=gap.estimate.n),
+        control_name="no difference",
+        attacked=(
+            f"Who of {splits.train.size + splits.test.size:,} people was in the training data, by "
+            f"{REGISTRY[name].phrase}: TPR at 1% FPR {100 * gap.rates[0].value:.1f}% among {gap.group} and "
+            f"{100 * gap.rates[1].value:.1f}% among {gap.others}."
+        ),
+        knows=members.knows(name),
+        assumptions=(*assumptions(members), AVERAGE, "Each group has a threshold of its own."),
+        details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
+    )
+
+
+def _folded(gap: Estimate) -> Estimate:
+    """Return the size of a difference, whatever its sign."""
+    low = 0.0 if gap.low <= 0.0 <= gap.high else min(abs(gap.low), abs(gap.high))
+    return Estimate(value=abs(gap.value), low=low, high=max(abs(gap.low), abs(gap.high)), n=gap.n, level=gap.level)
