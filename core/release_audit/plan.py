@@ -101,7 +101,6 @@ class ModelPlan(Settings):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AuditPlan(Result):
     """Everything a release audit is asked to do.
 
