@@ -56,7 +56,7 @@ from core.validation import choice, unit_interval
 if TYPE_CHECKING:
     import pandas
 
-COSTS = {"published": "Published", "log_odds": "Log-odds", "count": "Equal for all"}
+COSTS = {"published": "Confidence (published)", "log_odds": "Log-odds", "count": "Uniform"}
 """Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
 
 With log-odds the attacker also starts from the calibrated guess, so that with two groups the correction is the most

@@ -29,13 +29,6 @@ _OWN = (
         "become, whether or not a guess changes.",
     ),
     Check(
-        name="correction_gain",
-        title="{attribute} recovered from the fairness promise",
-        unit="points",
-        definition="Accuracy of the best attacker after reconstruction correction with the disclosed tolerance (Ferry "
-        "et al. 2023) minus that of the best attacker told nothing; the majority guess is among both.",
-    ),
-    Check(
         name="answers_excess",
         title="{attribute} learned from answered questions",
         unit="points",
@@ -79,21 +72,6 @@ _OWN = (
         unit="points",
         definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group.",
         needs=("scores",),
-    ),
-    Check(
-        name="unfairness",
-        title="Unfairness on unseen people",
-        unit="gap",
-        definition="Largest deviation of a group's rate from the overall rate on the test records, by the audited "
-        "metric. Fairlearn's difference between groups is at least as large; it stands beside, without a limit.",
-    ),
-    Check(
-        name="four_fifths",
-        title="Lowest acceptance rate as a share of the highest",
-        unit="ratio",
-        at_least=True,
-        definition="Acceptance rate of the group accepted least, divided by that of the group accepted most, on the "
-        "test records: the four-fifths rule asks for 0.8.",
     ),
     Check(
         name="attriguard_exposure",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import core.release_audit.answer_checks as answer_checks
 import core.release_audit.attribute_checks as attribute_checks
-import core.release_audit.fairness_checks as fairness_checks
 import core.release_audit.membership_checks as membership_checks
-from core import leak
 from core.attriguard import TABLE_ATTACKER_TITLES
+from core.correction import ATTACKERS
 from core.datasets import Table
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
-from core.estimates import Estimate, rate_over_repeats
-from core.fairness import METRIC_TITLES
+from core.estimates import estimate_columns, plain_number, rate_over_repeats
 from core.membership import ATTACK_TITLES
 from core.policy import CHECKS, Policy, judge
 from core.queries import DECODERS
@@ -37,110 +34,54 @@ from core.release_audit.result import (
     provenance,
 )
 from core.studies import STUDIES
-from core.study import Basis, Measurement, Outcome, Study, not_run
+from core.study import Basis, Measurement, Outcome, Row, Study, not_run
 from core.subject import Progress, train_model
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
-Row = dict[str, str | float | int | None]
 Rows = tuple[Row, ...]
 
-TOLERANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-"""Tolerances of the table of corrections, besides the plan's."""
-
-_MANY = (0.01, 0.05, 0.1)
-"""The same with more than two groups, where each takes a program of its own."""
-
-_STEPS = {
-    "majority": "Majority guess",
-    "features": "Features and label",
-    "predictions": "and predictions",
-    "shares": "and known group shares",
-    "constraint": "and fairness promise",
-    "constraint_without_shares": "Fairness promise, shares not known",
+_TITLES = {
+    "correction": (TableTitle.ATTRIBUTION, TableTitle.CORRECTIONS),
+    "model_fairness": (TableTitle.RATES,),
 }
+"""Study -> its tables, which say why they are missing where it breaks."""
 
 
 def tables(audited: Audited) -> dict[str, Rows]:
     """Return title -> rows; a table that could not be made has one row, which says why."""
-    made = {
-        TableTitle.ATTRIBUTION: _attribution,
-        TableTitle.CORRECTIONS: _corrections,
-        TableTitle.TRUE_CORRECTION: _true_correction,
-        TableTitle.RATES: _rates,
+    made: dict[str, Rows] = {}
+    for study in STUDIES.values():
+        found = _whole(lambda study=study: _study_tables(study, audited))  # type: ignore[misc]
+        made |= {title: (found,) for title in _TITLES.get(study.name, ())} if "not made" in found else found
+    for title, make in {
         TableTitle.ANSWERS: _answers,
         TableTitle.MEMBERS: _members,
         TableTitle.GUARD: _guard,
-    }
-    return {title: rows for title, make in made.items() if (rows := _rows(make, audited))}
+    }.items():
+        rows = _whole(lambda make=make: tuple(make(audited)))  # type: ignore[misc]
+        made[title] = (rows,) if isinstance(rows, dict) else rows
+    return {title: made[title] for title in TableTitle if made.get(title)}
 
 
-def _rows(make: Callable[[Audited], Iterator[Row]], audited: Audited) -> Rows:
+def _study_tables(study: Study[Any, Any], audited: Audited) -> Mapping[str, Rows]:
+    settings = audited.plan.settings_of(study.name, study.settings)
+    if study.unavailable(audited, settings):
+        return {}
+    return study.tables(study_result(study, audited), settings)
+
+
+def _whole(make: Callable[[], Any]) -> Any:
+    """Return what is made, or a row with the only column "not made", which says why it could not be."""
     try:
-        return tuple(make(audited))
+        return make()
     except Cancelled:
         raise
     except FairLeakError as error:
-        return ({_NOT_MADE: str(error)},)
+        return {"not made": str(error)}
     except Exception as error:  # whatever it was, it must not vanish; where a check needs the same, that blocks
-        return ({_NOT_MADE: f"It broke: {type(error).__name__}."},)
-
-
-_NOT_MADE = "not made"
-"""The only column of a table that could not be made."""
-
-
-def _attribution(audited: Audited) -> Iterator[Row]:
-    for name in leak.KINDS:
-        for step in fairness_checks.attribution_of(audited, name).steps:
-            yield {
-                "attacker": f"The {name} attacker" if name == "strong" else "The paper's attacker",
-                "step": _STEPS[step.step],
-                **_columns("accuracy", step.accuracy),
-                **_columns("balanced accuracy", step.balanced_accuracy),
-                **_columns("change", step.accuracy_change),
-            }
-
-
-def _corrections(audited: Audited) -> Iterator[Row]:
-    others = TOLERANCES if audited.dataset.n_groups == 2 else _MANY
-    for tolerance in sorted({*others, audited.config.tolerance}):
-        yield from _corrected(audited, tolerance)
-
-
-def _true_correction(audited: Audited) -> Iterator[Row]:
-    """Yield what the check rests on where the plan's promise is false; it tells the unfairness on these records."""
-    if fairness_checks.tolerance_told(audited) != audited.config.tolerance:
-        yield from _corrected(audited, None)
-
-
-def _corrected(audited: Audited, tolerance: float | None) -> Iterator[Row]:
-    for kind, title in fairness_checks.CORRECTED.items():
-        told = fairness_checks.disclosure_of(audited, kind, tolerance)
-        yield {
-            "tolerance": told.used,
-            "attacker": title,
-            "true": "yes" if told.is_true else "no",
-            **_columns("before", told.before),
-            **_columns("after", told.after),
-            **_columns("gain", told.gain),
-        }
-
-
-def _rates(audited: Audited) -> Iterator[Row]:
-    names = audited.dataset.group_names
-    for records, rates in (("training", audited.model.rates_train), ("test", audited.model.rates_test)):
-        for rate in rates:
-            yield {
-                "metric": METRIC_TITLES[audited.config.metric],
-                "records": records,
-                "among": "everybody" if rate.part == "all" else rate.part,
-                "group": names[int(rate.group)],
-                "people": rate.count,
-                **_columns("positive predictions", rate.rate),
-                "everybody": _plain(rate.overall.value),
-            }
+        return {"not made": f"It broke: {type(error).__name__}."}
 
 
 def _answers(audited: Audited) -> Iterator[Row]:
@@ -153,7 +94,7 @@ def _answers(audited: Audited) -> Iterator[Row]:
             "attacker": told.get(name, "As published"),
             "answers": 0 if name == "prior" else planned.questions,
             "draws": len(values),
-            **_columns("balanced accuracy", rate_over_repeats(values)),
+            **estimate_columns("balanced accuracy", rate_over_repeats(values)),
         }
 
 
@@ -165,13 +106,13 @@ def _members(audited: Audited) -> Iterator[Row]:
     for name, curve in membership_checks.member_curves(audited).items():
         shared: Row = {
             "attack": ATTACK_TITLES[name],
-            "AUC": _plain(curve.auc.value),
-            "advantage": _plain(advantages[name].value),
+            "AUC": plain_number(curve.auc.value),
+            "advantage": plain_number(advantages[name].value),
         }
-        yield {**shared, "people": "everybody", **_columns(title, curve.tpr_at(alarms))}
+        yield {**shared, "people": "everybody", **estimate_columns(title, curve.tpr_at(alarms))}
         for gap in gaps[name]:
             for people, rate in zip((gap.group, gap.others), gap.rates, strict=True):
-                yield {**shared, "people": people, **_columns(title, rate)}
+                yield {**shared, "people": people, **estimate_columns(title, rate)}
 
 
 def _guard(audited: Audited) -> Iterator[Row]:
@@ -182,19 +123,9 @@ def _guard(audited: Audited) -> Iterator[Row]:
         yield {
             "attacker": TABLE_ATTACKER_TITLES[point.attacker],
             "budget": point.budget,
-            **_columns("accuracy", point.accuracy),
-            **_columns("balanced accuracy", point.balanced),
+            **estimate_columns("accuracy", point.accuracy),
+            **estimate_columns("balanced accuracy", point.balanced),
         }
-
-
-def _columns(name: str, found: Estimate | None) -> Row:
-    """Return a number and the ends of its interval as three columns."""
-    value, low, high = (None, None, None) if found is None else (found.value, found.low, found.high)
-    return {name: _plain(value), f"{name}, low": _plain(low), f"{name}, high": _plain(high)}
-
-
-def _plain(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else float(value)
 
 
 Report = Callable[[int, int], None]
@@ -206,7 +137,7 @@ def audit_steps(plan: AuditPlan) -> int:
     answers = len(DECODERS) if plan.answers.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
     guard = attribute_checks.guard_steps(plan)
-    return 1 + fairness_checks.INFERENCE_STEPS + 1 + answers + shadows + guard + 1  # model first, tables last
+    return 1 + len(ATTACKERS) + 1 + answers + shadows + guard + 1  # model first, tables last
 
 
 def audit_with_people(
@@ -274,15 +205,12 @@ MEASURES: dict[str, Callable[[Audited], Measurement]] = {
     "attribute_excess": attribute_checks.attribute_excess,
     "attribute_balanced": attribute_checks.attribute_balanced,
     "attribute_bits": attribute_checks.attribute_bits,
-    "correction_gain": fairness_checks.correction_gain,
     "answers_excess": answer_checks.answers_excess,
     "targeted_leakage": answer_checks.targeted_leakage,
     "membership_caught": membership_checks.membership_caught,
     "membership_auc": membership_checks.membership_auc,
     "membership_advantage": membership_checks.membership_advantage,
     "membership_gap": membership_checks.membership_gap,
-    "unfairness": fairness_checks.unfairness,
-    "four_fifths": fairness_checks.four_fifths,
     "attriguard_exposure": attribute_checks.attriguard_exposure,
     "attriguard_cost": attribute_checks.attriguard_cost,
 }
@@ -314,7 +242,17 @@ def studied(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measuremen
         settings = audited.plan.settings_of(study.name, study.settings)
         if reason := study.unavailable(audited, settings):
             return {check.name: not_run(check.name, reason) for check in study.declared}
+        return study.checks(study_result(study, audited), settings)
+
+    return audited.once(f"checks of {study.name}", make)
+
+
+def study_result(study: Study[Any, Any], audited: Audited) -> Any:
+    """Return the whole result of a study, which is run once."""
+
+    def make() -> Any:
+        settings = audited.plan.settings_of(study.name, study.settings)
         *_, result = study.run(audited, settings, lambda done, total: audited.progress.tick())
-        return study.checks(result, settings)
+        return result
 
     return audited.once(f"study {study.name}", make)

@@ -26,13 +26,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import AttackedRecords
 from core.arrays import Codes, Floats, Ints
-from core.audit import AttackFindings
-from core.config import AuditConfig
-from core.datasets import AuditDataset, Roles
-from core.datasets.splits import Splits
-from core.estimates import accuracy, paired_gain
+from core.estimates import paired_gain
 from core.membership import (
     MembershipSplit,
     disparities,
@@ -44,59 +39,18 @@ from core.membership import (
     split_between,
     train_shadows,
 )
-from core.models import GIVEN
 from core.policy import Limit, Policy, Status, judge
 from core.queries import Asking, Exact, LaplaceGlobal, Trials
 from core.questions import People, QueryPool
 from core.release_audit.answer_checks import answers_excess
 from core.release_audit.attribute_checks import released_gain
-from core.release_audit.fairness_checks import CORRECTED, correction_gain
 from core.release_audit.inputs import Audited
 from core.release_audit.membership_checks import FALSE_ALARMS, member_gaps, membership_caught, membership_gap
 from core.release_audit.plan import AuditPlan, ModelPlan, PlannedAnswers
 from core.seeds import child_generator, child_seed
+from core.studies import STUDIES
 from core.study import Measurement
-from core.subject import Progress, train_model
-
-SHARE = 0.4
-"""Probability of group 1."""
-
-_TELLS = (0.30, 0.15, 0.05, 0.0)
-"""How much each feature leans: how much likelier its highest value is in group 1 than a third, and less in group 0."""
-
-_LEAN = np.array(_TELLS)[:, np.newaxis] * np.linspace(-1.0, 1.0, 3)
-_CHANCES = np.stack([1.0 / 3 - _LEAN, 1.0 / 3 + _LEAN])
-"""Probability of each value of each feature in each group, shape (2, 4, 3)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Drawn:
-    """People; features, shape (n, 4), are 0, 1 or 2 and independent given the group; the rest is of shape (n,)."""
-
-    features: Ints
-    labels: Codes
-    sensitive: Codes
-
-
-def draw_people(n: int, rng: np.random.Generator) -> Drawn:
-    """Draw n people. The label depends on features alone, so it says no more of the group than they do."""
-    sensitive = (rng.random(n) < SHARE).astype(np.uint8)
-    chances = _CHANCES[sensitive]  # (n, 4, values)
-    features = (rng.random((n, len(_TELLS), 1)) >= chances.cumsum(axis=2)[:, :, :-1]).sum(axis=2)
-    labels = (rng.random(n) < 0.2 + 0.15 * (features[:, 0] + features[:, 3])).astype(np.uint8)
-    return Drawn(features=features, labels=labels, sensitive=sensitive)
-
-
-def posterior(people: Drawn, *, noise: Floats | float = 0.0) -> Floats:
-    """Return P(group 1) given features and label, shape (n,); exactly, but for noise on the log-odds."""
-    odds = np.full(len(people.features), np.log(SHARE / (1.0 - SHARE)))
-    for j in range(len(_TELLS)):
-        odds += np.log(_CHANCES[1, j, people.features[:, j]] / _CHANCES[0, j, people.features[:, j]])
-    return np.asarray(1.0 / (1.0 + np.exp(-(odds + noise))))
-
-
-TOLERANCE = 0.02
-"""What is promised of every model here, whether it keeps it or not."""
+from core.synthetic import Drawn, draw_people, synthetic_subject
 
 
 def audit_of(
@@ -108,34 +62,11 @@ def audit_of(
     scores: Floats | None = None,
     answers: PlannedAnswers | None = None,
 ) -> Audited:
-    """Return an audit of given predictions, of shape (n,), and scores.
-
-    `sizes` are those of training, attack and test records, in this order; together n.
-    """
-    names = tuple(f"feature {j}" for j in range(people.features.shape[1]))
-    roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction", sets="set")
-    dataset = AuditDataset(
-        title="People of FairLeak's test of itself",
-        source="Synthetic.",
-        features=people.features.astype(np.float64),
-        feature_names=names,
-        categorical=np.zeros(len(names), dtype=np.bool_),
-        labels=people.labels,
-        sensitive=people.sensitive,
-        group_names=("group 0", "group 1"),
-        roles=roles,
-        rows_read=people.labels.size,
-        predictions=predictions,
-        scores=scores,
-        sets=np.repeat(["train", "attack", "test"], sizes),
-    )
-    config = AuditConfig(method=GIVEN, roles=roles, tolerance=TOLERANCE, seed=seed)
+    """Return an audit of given predictions and scores; the arguments are those of `synthetic_subject`."""
+    made = synthetic_subject(people, predictions, sizes, seed=seed, scores=scores)
     planned = PlannedAnswers() if answers is None else answers
-    plan = AuditPlan(model=ModelPlan(kind="predictions"), config=config, answers=planned)
-    train, known, test = np.split(np.arange(people.labels.size), np.cumsum(sizes)[:-1])
-    attack, validation = np.split(known, [known.size - round(0.3 * known.size)])  # as in an audit
-    splits = Splits(train=train, attack=attack, validation=validation, test=test)  # they come in no order
-    return Audited(config, dataset, splits, train_model(config, dataset, splits), Progress(1), plan=plan)
+    plan = AuditPlan(model=ModelPlan(kind="predictions"), config=made.config, answers=planned)
+    return Audited(made.config, made.dataset, made.splits, made.model, made.progress, plan=plan)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,52 +207,11 @@ def _scores_of_a_subgroup(people: Drawn, rng: np.random.Generator, planted: bool
 _PLANTS = (_labels, _scores, _last_digit, _turned_round_for_a_minority, _scores_of_a_subgroup)
 
 
-_CORRECTED_SETS = (400, 400, 100)
-
-
 def _promise_leaks(run: Run) -> bool:
-    rng = run.rng
-    people = draw_people(sum(_CORRECTED_SETS), rng)
-    predictions = (rng.random(sum(_CORRECTED_SETS)) < 0.5).astype(np.uint8)
-    audited = audit_of(people, predictions, _CORRECTED_SETS, seed=run.seed)
-    for kind in CORRECTED:
-        p = posterior(people, noise=0.3 * rng.standard_normal(sum(_CORRECTED_SETS)))
-        if run.planted:
-            p = _misled(people.sensitive, predictions, rng)
-        _tell(audited, kind, p)
-    return called(correction_gain(audited), 0.0)
-
-
-def _misled(sensitive: Codes, predictions: Codes, rng: np.random.Generator) -> Floats:
-    """Return P(group 1) of an attacker who takes some for group 1 because they were accepted, and is unsure of them.
-
-    The model is fair, so whoever is told so can find them all: about a quarter of the people.
-    """
-    p = np.where(sensitive == 1, 0.9, 0.1)
-    wrong = (predictions != sensitive) & (rng.random(sensitive.size) < 0.5)  # half of the unexpected answers mislead
-    return np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
-
-
-def _tell(audited: Audited, kind: str, p: Floats) -> None:
-    """Let an attacker of the audit say these probabilities."""
-    both = np.column_stack([1.0 - p, p])
-
-    def records(rows: npt.NDArray[np.intp]) -> AttackedRecords:
-        return AttackedRecords(
-            probability=both[rows],
-            calibrated=both[rows],
-            predictions=audited.model.predictions[rows],
-            labels=audited.dataset.labels[rows],
-            truth=audited.dataset.sensitive[rows],
-        )
-
-    held_out = records(audited.splits.validation)
-    found = AttackFindings(
-        held_out_accuracy=accuracy(held_out.truth, held_out.guess),
-        attacked=records(audited.splits.train),
-        held_out=held_out,
-    )
-    audited.once(f"attack {kind}", lambda: found)
+    study = STUDIES["correction"]
+    subject = study.planted(run.seed) if run.planted else study.harmless(run.seed)
+    *_, result = study.run(subject, study.settings())
+    return called(study.checks(result, study.settings())["correction_gain"], 0.0)
 
 
 _POOL, _PEOPLE, _QUESTIONS, _REPEATS = 400, 20, 12, 6

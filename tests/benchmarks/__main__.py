@@ -29,8 +29,8 @@ def adult_arrays() -> dict[str, np.ndarray] | None:
     if not (folder / "adult" / "adult.data").is_file():
         print("Adult is not here (set FAIRLEAK_DATA): synthetic records of the same size stand in.")
         return None
-    from core.audit import run
     from core.config import AuditConfig
+    from core.correction import run
     from core.correction.costs import published_cost
     from core.datasets import build_dataset, load
 

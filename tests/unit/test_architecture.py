@@ -18,7 +18,7 @@ from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
-BRANCHES = ("correction", "queries", "attriguard", "membership", "model_card")
+BRANCHES = ("correction", "queries", "attriguard", "membership", "model_card", "model_fairness")
 HEAVY = {
     "pandas",
     "sklearn",
@@ -169,10 +169,10 @@ FLOORS = (
     ("adversaries", "models"),
     ("config",),
     ("subject",),
-    ("study",),
-    ("correction",),
-    ("attriguard", "audit", "membership"),
-    ("leak", "model_card", "questions"),
+    ("study", "synthetic"),
+    ("correction", "model_fairness"),
+    ("attriguard", "membership"),
+    ("model_card", "questions"),
     ("queries", "sweep"),
     ("studies",),
     ("policy",),

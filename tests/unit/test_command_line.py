@@ -23,9 +23,9 @@ import pytest
 from core.__main__ import main, parser
 from core.cli import COMMANDS
 from core.cli import console as text_tables
+from core.correction import LeakPoint
 from core.datasets import AuditDataset, build_dataset, load
 from core.datasets.catalog import CATALOG
-from core.leak import LeakPoint
 from core.serialize import loads
 from core.sweep import FolderStore, Spread, measure, sweep
 from tests import samples

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 
 from core.attriguard import TableSettings, study_table, table_guard, table_utility
-from core.audit import run
 from core.config import AuditConfig
+from core.correction import run
 from core.datasets import AuditDataset, Roles, build_dataset, split
 from core.errors import InputError
 from core.membership import (

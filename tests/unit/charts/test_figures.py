@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.adversaries import tune_forest
-from core.audit import AttackFindings, AuditFindings, run
 from core.charts import (
     DARK,
     LIGHT,
@@ -37,11 +36,10 @@ from core.charts import (
 from core.charts.correction import Row, recovery_range
 from core.charts.drawing import spread
 from core.config import AuditConfig
-from core.correction import Disclosure, attribute_over_seeds
+from core.correction import AttackFindings, CorrectionResult, Disclosure, attribute_over_seeds, attribution_of, run
 from core.datasets import AuditDataset
 from core.estimates import Estimate, points, proportion
 from core.fairness import METRICS
-from core.leak import attribution_of
 from core.sweep import SweepRow, grid, summarise, sweep
 from tests.samples import ROLES, dataset
 
@@ -54,23 +52,23 @@ def people() -> AuditDataset:
 
 
 @pytest.fixture(scope="module")
-def findings(people: AuditDataset) -> AuditFindings:
+def findings(people: AuditDataset) -> CorrectionResult:
     return run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=people)
 
 
 @pytest.fixture(scope="module")
-def curve(findings: AuditFindings) -> list[Disclosure]:
+def curve(findings: CorrectionResult) -> list[Disclosure]:
     return [findings.disclose(t) for t in (0.0, 0.01, 0.05, 0.1, 0.2)]
 
 
 @pytest.fixture(scope="module")
-def swept(findings: AuditFindings, people: AuditDataset) -> list[SweepRow]:
+def swept(findings: CorrectionResult, people: AuditDataset) -> list[SweepRow]:
     points = list(sweep(grid(findings.config, tolerances=(0.0, 0.1), seeds=(1, 2)), people))
     wanted = ("features", "held_out", "published")
     return [row for row in summarise(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
 
 
-def _told(findings: AuditFindings, curve: list[Disclosure], marker: Disclosure, palette: Palette = LIGHT) -> Drawing:
+def _told(findings: CorrectionResult, curve: list[Disclosure], marker: Disclosure, palette: Palette = LIGHT) -> Drawing:
     return draw_disclosure(curve, marker, findings.strong, palette, attribute="origin", attacker="Attacker")
 
 
@@ -81,15 +79,15 @@ def _check(drawing: Drawing) -> None:
     assert len(drawing.table) >= 1
 
 
-def _attacks(findings: AuditFindings) -> dict[str, AttackFindings]:
+def _attacks(findings: CorrectionResult) -> dict[str, AttackFindings]:
     return {kind: found for (kind, protocol), found in findings.attacks.items() if protocol == "held_out"}
 
 
-def _waterfall(rows: list[Row], findings: AuditFindings, palette: Palette) -> Drawing:
+def _waterfall(rows: list[Row], findings: CorrectionResult, palette: Palette) -> Drawing:
     return draw_waterfall(rows, findings.strong, palette, words="Strong", attribute="origin", told=0.01)
 
 
-def test_the_bars_of_a_waterfall_join(findings: AuditFindings, curve: list[Disclosure]) -> None:
+def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
     leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares, tolerance=0.05)
     rows = rows_of_one(leak, curve[2], share="share of north")
     path = [row for row in rows if row.base is None]
@@ -143,7 +141,7 @@ def test_a_search_is_drawn(people: AuditDataset) -> None:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_every_drawing_is_valid_and_told_in_words(
-    findings: AuditFindings, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow], palette: Palette
+    findings: CorrectionResult, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow], palette: Palette
 ) -> None:
     leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares)
     baseline = (curve[0].majority, curve[0].before, findings.strong)
@@ -164,7 +162,7 @@ def test_every_drawing_is_valid_and_told_in_words(
         _check(drawing)
 
 
-def test_a_sweep_without_a_finished_model_is_drawn(findings: AuditFindings, curve: list[Disclosure]) -> None:
+def test_a_sweep_without_a_finished_model_is_drawn(findings: CorrectionResult, curve: list[Disclosure]) -> None:
     baseline = (curve[0].majority, curve[0].before, findings.strong)
     empty = draw_trained([], baseline, LIGHT, attribute="origin")
     empty.sketch.figure(check=True)
@@ -180,7 +178,7 @@ def test_rates_are_drawn_for_every_metric(people: AuditDataset, metric: str) -> 
 
 
 def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
-    findings: AuditFindings, curve: list[Disclosure]
+    findings: CorrectionResult, curve: list[Disclosure]
 ) -> None:
     axes = set()
     for marker in curve:
@@ -194,7 +192,7 @@ def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
     assert len(axes) == 1
 
 
-def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: AuditFindings, curve: list[Disclosure]) -> None:
+def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResult, curve: list[Disclosure]) -> None:
     none = replace(curve[0], after=None, gain=None, balanced_after=None, n_changed=None, n_right=None, reached=math.nan)
     none = replace(none, groups=tuple(replace(g, after=None) for g in none.groups))
     drawing = _told(findings, [none, *curve[1:]], none)
@@ -204,7 +202,7 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: AuditFindings,
     _check(draw_recognition(none, [none, *curve[1:]], LIGHT, names=("a", "b")))
 
 
-def test_names_from_a_table_are_harmless(findings: AuditFindings, curve: list[Disclosure]) -> None:
+def test_names_from_a_table_are_harmless(findings: CorrectionResult, curve: list[Disclosure]) -> None:
     drawing = draw_recognition(curve[1], curve, LIGHT, names=HOSTILE)
     words = " ".join(drawing.figure.data[-1].text)
     assert "&lt;b&gt;men&lt;/b&gt;" in words
