@@ -1,24 +1,12 @@
 """Reconstruction correction: what a disclosed fairness bound adds to an adversary's guesses."""
 
 from core.correction.attribution import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_leak
-from core.correction.certificate import Correction, Disclosed, SolverCertificate
 from core.correction.disclosure import (
     COSTS,
     Disclosure,
-    MoreDisclosed,
-    PermutedControl,
     disclose,
-    disclose_more,
     gain_of_best,
-    permuted_control,
     permuted_records,
-)
-from core.correction.estimation import (
-    ConstraintComparison,
-    EstimatedConstraint,
-    compare_constraints,
-    estimate_constraint,
-    identification_rate,
 )
 from core.correction.findings import false_promise
 from core.correction.inference import (
@@ -30,6 +18,17 @@ from core.correction.inference import (
     attack_model,
     protocols_of,
 )
+from core.correction.knowledge import (
+    ConstraintComparison,
+    EstimatedConstraint,
+    MoreDisclosed,
+    PermutedControl,
+    compare_constraints,
+    disclose_more,
+    estimate_constraint,
+    identification_rate,
+    permuted_control,
+)
 from core.correction.over_seeds import (
     LeakAttribution,
     LeakPoint,
@@ -38,7 +37,7 @@ from core.correction.over_seeds import (
     leak_configs,
     measure_leak,
 )
-from core.correction.problem import smallest_tolerance, true_tolerance
+from core.correction.problem import Correction, Disclosed, SolverCertificate, smallest_tolerance, true_tolerance
 from core.correction.soft import soft_correct
 from core.correction.solve import correct, correct_jointly
 from core.correction.study import STUDY, CorrectionSettings, audit_key, run

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 
 from core.adversaries import STRONG, TunedForest
 from core.config import AuditConfig
-from core.correction.disclosure import Disclosure, MoreDisclosed
-from core.correction.estimation import identification_rate
+from core.correction.disclosure import Disclosure
 from core.correction.inference import ATTACKERS, KINDS, CorrectionResult
+from core.correction.knowledge import MoreDisclosed, identification_rate
 from core.correction.over_seeds import LeakAttribution, LeakPoint
 from core.correction.problem import true_tolerance
 from core.estimates import (

@@ -16,7 +16,8 @@ from core.adversaries import ADVERSARIES, STRONG, Adversary, AttackedRecords, ca
 from core.arrays import Codes, Floats
 from core.config import AuditConfig
 from core.correction.attribution import Attribution, attribute_leak
-from core.correction.disclosure import Disclosure, MoreDisclosed, disclose, disclose_more, permuted_records
+from core.correction.disclosure import Disclosure, disclose, permuted_records
+from core.correction.knowledge import MoreDisclosed, disclose_more
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, known_shares, taught
 from core.estimates import Estimate, accuracy, balanced_accuracy

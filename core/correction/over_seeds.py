@@ -24,9 +24,14 @@ from core.adversaries import permuted_by_set
 from core.arrays import Codes
 from core.config import AuditConfig
 from core.correction.attribution import MEASURES, Attribution, StepMeasures
-from core.correction.disclosure import PermutedControl, permuted_control
-from core.correction.estimation import ConstraintComparison, compare_constraints, estimate_constraint
 from core.correction.inference import ATTACKERS, KINDS, PROTOCOLS, AttackFindings, CorrectionResult, attack_model
+from core.correction.knowledge import (
+    ConstraintComparison,
+    PermutedControl,
+    compare_constraints,
+    estimate_constraint,
+    permuted_control,
+)
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError

@@ -31,7 +31,7 @@ def adult_arrays() -> dict[str, np.ndarray] | None:
         return None
     from core.config import AuditConfig
     from core.correction import run
-    from core.correction.costs import published_cost
+    from core.correction.disclosure import published_cost
     from core.datasets import build_dataset, load
 
     table = load("adult", data_folder=folder)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from core.correction import Correction, correct
-from core.correction.costs import published_cost
+from core.correction.disclosure import published_cost
 from tests.problem_bank import METRICS
 
 SIZES = (15_375, 45_000, 135_924, 1_000_000)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from core.correction import Correction, correct
-from core.correction.costs import published_cost
+from core.correction.disclosure import published_cost
 
 ROWS = ((3, 15_000), (5, 15_000), (9, 15_000), (3, 45_000), (5, 45_000), (9, 45_000))
 EXPONENTS = (1, 2, 3, 6, 9, 12, 25, 40, 60)

@@ -42,7 +42,7 @@ def test_a_link_restores_an_audit_on_a_fresh_server(look: Open):
     findings = expected.audit(**CHANGES)
     now = findings.disclose(0.02)
     assert now.after is not None
-    view.found(f"within {tolerance_text(0.02)} ", percent(now.after), percent(findings.strong))
+    view.found(f"disclosure of {tolerance_text(0.02)} ", percent(now.after), percent(findings.strong))
     assert_settings(view)
     assert_at_home(view, "correction")
     view.stop_training()

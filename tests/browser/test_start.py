@@ -27,8 +27,8 @@ def test_a_finished_audit_three_doors_and_the_map_without_a_click(look: Open):
             lambda inside=inside, links=links: [t.split("\n")[-1] for t in inside.all_inner_texts()] == links,
             f"the links of the door {door}",
         )
-    expect(view.page.get_by_text("At ε = 1 the promise of 0.001 is true in 2 of 20 seeds")).to_be_visible()
-    expect(view.page.get_by_text("one answer for all is right for 56.9%")).to_be_visible()
+    expect(view.page.get_by_text("At ε = 1 tolerance 0.001 holds in 2 of 20 seeds")).to_be_visible()
+    expect(view.page.get_by_text("majority class 56.9%")).to_be_visible()
     chart = view.keyed("start_map_chart")
     expect(chart.locator("[aria-label]").first).to_have_attribute(
         "aria-label", re.compile("^Map of 42 models, by trained")

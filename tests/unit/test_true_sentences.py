@@ -20,7 +20,7 @@ from core.desk.prices import gap_title
 from core.estimates import Estimate, decimals_beside, percent, tolerance_text
 from core.fairness import difference_between_groups, group_rates
 from core.model_fairness import constraint_rows
-from core.model_fairness import findings as fairness_findings
+from core.model_fairness import headline as fairness_headline
 from core.policy import estimate_text, value_text
 from core.queries import Answering, Asking, Exact, Leak, SmoothCauchy, Trials
 from core.questions import query_pool
@@ -283,7 +283,7 @@ def test_both_measures_of_fairness_stand_on_the_model_page() -> None:
     subject: Any = SimpleNamespace(model=found, config=config, sets_known=True)
     theirs = difference_between_groups(predictions, data.sensitive, metric="statistical_parity")
     assert found.difference_train == found.difference_test.value == pytest.approx(theirs)
-    told = fairness_findings.headline(subject)
+    told = fairness_headline(subject)
     assert "largest deviation of a group from the overall rate" in told.evidence
     assert f"Fairlearn's demographic parity difference): {tolerance_text(theirs)}" in told.evidence
     assert [row["difference between groups"] for row in constraint_rows(subject)] == pytest.approx([theirs, theirs])

@@ -7,7 +7,7 @@ import pytest
 
 from core.config import AuditConfig
 from core.correction import CorrectionResult, MoreDisclosed, correct, disclose_more, run
-from core.correction.disclosure import KNOWLEDGE
+from core.correction.knowledge import KNOWLEDGE
 from core.fairness import METRICS, unfairness
 from tests.samples import ROLES, dataset
 

@@ -14,7 +14,7 @@ from core.attriguard import TableSettings, study_table, table_guard
 from core.config import AuditConfig
 from core.correction import ATTACKERS, CorrectionResult, false_promise, true_tolerance
 from core.correction import run as whole_audit
-from core.correction.checks import tolerance_told
+from core.correction.study import tolerance_told
 from core.datasets import Roles, Table
 from core.errors import Cancelled, FairLeakError, InputError
 from core.estimates import over_repeats, paired_gain, proportion, strongest, tolerance_text
@@ -167,7 +167,7 @@ def promising(small: Audited, tolerance: float) -> Audited:
 @pytest.fixture
 def no_other_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the table of corrections have the promised tolerance alone."""
-    monkeypatch.setattr("core.correction.checks.TOLERANCES", ())
+    monkeypatch.setattr("core.correction.study.TOLERANCES", ())
 
 
 @pytest.mark.usefixtures("no_other_tolerance")
@@ -373,7 +373,7 @@ def test_what_breaks_is_told_and_broken_once(
 
 
 def test_a_table_that_breaks_says_so_where_no_check_does(small: Audited, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.model_fairness.checks.METRIC_TITLES", {})
+    monkeypatch.setattr("core.model_fairness.study.METRIC_TITLES", {})
     audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
     assert tables(audited)["Rates by group"] == ({"not made": "It broke: KeyError."},)
 
