@@ -9,16 +9,14 @@ from typing import Any
 
 import streamlit as st
 
+from core.correction import STUDY, CorrectionSettings, attribute_over_seeds
 from core.settings import params
-from core.sweep import SweepSettings
 from pages.common import cached, controls, panels, state, wording
 
 with shell.head("correction", badge=wording.synthetic_badge(state.dataset_name())):
     published = controls.control(
-        params(SweepSettings)["protocol"],
+        params(CorrectionSettings)["as_published"],
         "as_published",
-        "toggle",
-        value=False,
         help=(
             "The published code chooses the confidence exponent on the model owner's test set, which an attacker does "
             "not have. It lets them learn from all the records they know, and raises the tolerance in steps of 0.001 "
@@ -32,7 +30,6 @@ result = audit.result
 
 from core.adversaries import STRONG
 from core.charts import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one
-from core.correction import STUDY, CorrectionSettings, attribute_over_seeds
 from core.correction.findings import by_tolerance, first_tolerance, known
 from pages.common import correction_sections as sections
 

@@ -20,7 +20,7 @@ from core.correction.disclosure import Disclosure, disclose, permuted_records
 from core.correction.knowledge import MoreDisclosed, disclose_more
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, known_shares, taught
-from core.estimates import Estimate, accuracy, balanced_accuracy
+from core.estimates import Estimate, accuracy
 from core.fingerprint import fingerprint
 from core.serialize import Result
 from core.subject import ModelFindings, Subject
@@ -182,12 +182,6 @@ class CorrectionResult:
         """Accuracy of imputation: gradient boosting from features and label, calibrated, without the model."""
         records = self.attacks["strong", "held_out"].attacked
         return accuracy(records.truth, records.guess)
-
-    @property
-    def strong_balanced(self) -> Estimate:
-        """Balanced accuracy of the same."""
-        records = self.attacks["strong", "held_out"].attacked
-        return balanced_accuracy(records.truth, records.guess)
 
     def attack(self, adversary: str, *, as_published: bool = False) -> AttackFindings:
         """Return one attacker; the strong ones are not in the paper and keep to records of their own."""

@@ -12,8 +12,8 @@ alone, so that only what is known differs.
 
 The unknown constraint: who is not told a tolerance measures one (Ferry et al. 2023, V-B).
 
-She knows predictions, labels and the sensitive attribute on her own attack set, measures the four metrics there, and
-takes the metric with the smallest violation, with that violation as tolerance. Equalized odds is the larger of
+They know predictions, labels and the sensitive attribute on their own attack set, measure the four metrics there, and
+take the metric with the smallest violation, with that violation as tolerance. Equalized odds is the larger of
 predictive equality and equal opportunity, so it is never the smallest alone and, ties going to the metric named
 first, it is never taken; the paper says so too, and counts a model trained for it as never identified. What is taken
 instead may still be true of the people under attack, or false: the measured tolerance holds of the attack set.

@@ -14,13 +14,12 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.config import AuditConfig
-from core.correction import ATTACKERS
+from core.correction import ATTACKERS, CorrectionSettings
 from core.datasets.catalog import CATALOG
 from core.estimates import epsilon_text
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from core.settings import Setting, params
-from core.sweep import SweepSettings
 from pages.common import panels, shell, state
 from pages.common.cached import kept_tolerance, own
 
@@ -31,7 +30,7 @@ EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.i
 """Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
 
 _BOUND: dict[str, Any] = {"bind": "query-params"}
-_AUDIT, _SWEEP = params(AuditConfig), params(SweepSettings)
+_AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
 
 
 def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any = st, **told: Any) -> Any:
@@ -144,7 +143,7 @@ def attacker_settings() -> dict[str, str]:
         place=left,
     )
     cost = control(
-        _SWEEP["cost"],
+        _CORRECTION["cost"],
         "cost",
         place=right,
         help=(

@@ -15,7 +15,7 @@ def test_other_seeds_go_on_while_the_page_is_left(look: Open):
     view = look("correction")
     view.found("%")
     view.stop_training()
-    view.segment("further", "Other seeds")
+    view.segment("further", "Seeds and controls")
     view.keyed("start_seeds").get_by_role("button").click()
     progress = view.page.locator("[data-testid=stMain] [data-testid=stProgress]")
     expect(progress).to_contain_text("of 6 models attacked")
@@ -23,14 +23,14 @@ def test_other_seeds_go_on_while_the_page_is_left(look: Open):
     view.found("unfairness")
     view.go("Correction")
     view.found("%")
-    expect(view.keyed("further").get_by_role("radio", name="Other seeds", exact=True)).to_have_attribute(
+    expect(view.keyed("further").get_by_role("radio", name="Seeds and controls", exact=True)).to_have_attribute(
         "aria-checked", "true"
     )
     expect(view.keyed("cancel_seeds").or_(view.keyed("start_seeds"))).to_have_count(0, timeout=PATIENT)
-    told = view.page.get_by_text(re.compile("Being told the fairness bound .* over 3 seeds"))
+    told = view.page.get_by_text(re.compile("Disclosing the tolerance on top of .* over 3 seeds"))
     expect(told).to_have_count(2)
     view.painted(5)
-    expect(view.page.get_by_text("It is the right metric in")).to_be_visible()
+    expect(view.page.get_by_text("The metric is right in")).to_be_visible()
     view.in_order()
 
 
@@ -38,7 +38,7 @@ def test_more_disclosed_is_there_at_once(look: Open):
     view = look("correction")
     view.found("%")
     view.stop_training()
-    view.segment("further", "More disclosed")
+    view.segment("further", "Stronger disclosure")
     expect(view.page.get_by_text("5 of 5 answers are proved optimal")).to_be_visible(timeout=PATIENT)
     view.painted(4)
     view.in_order()

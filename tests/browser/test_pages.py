@@ -20,9 +20,9 @@ from tests.browser.view import View
 SHARE = 0.8  # leaves few records to the adversaries, which train faster then
 CHARTS = {"": 2, "data": 1, "model": 2, "correction": 4}
 NAMES = {
-    "features": "Paper's A",
-    "predictions": "Paper's A′, with predictions",
-    "strong": "Strong",
+    "features": "The published attack (A)",
+    "predictions": "The published attack with the predictions (A′)",
+    "strong": "Gradient boosting",
 }
 
 
@@ -36,7 +36,7 @@ def assert_shows(view: View, now: Disclosure) -> None:
         return found == [pytest.approx(place, abs=1e-9)]
 
     view.until(marked, f"a marker at {place}")
-    view.found(f"within {tolerance_text(now.used)}", percent(now.after))
+    view.found(f"disclosure of {tolerance_text(now.used)} ", percent(now.after))
     certificate = view.page.locator("[data-testid=stMarkdown]", has_text="guesses changed")
     expect(certificate).to_contain_text(f"{count(now.n_changed)} of {count(now.before.n)} guesses changed")
     expect(certificate).to_contain_text(percent(now.balanced_after))
@@ -104,7 +104,7 @@ def test_the_price_of_a_change(look: Open):
     view.stop_training()
     view.choose("cost", "Log-odds")
     assert_shows(view, findings.disclose(0.005, cost="log_odds"))
-    view.choose("cost", "Equal for all")
+    view.choose("cost", "Uniform")
     assert_shows(view, findings.disclose(0.005, cost="count"))
 
 
