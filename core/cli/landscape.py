@@ -52,10 +52,10 @@ def _printed(made: Landscape) -> Iterator[str]:
     yield f"{made.title}: {made.plan.metric}. {finding.point}."
     yield finding.evidence
     yield from finding.caveats[:-1]
-    yield (
-        f"Before disclosure {percent(controls['before'])}, imputation without the model {percent(controls['strong'])}; "
-        "in brackets 95% intervals over seeds."
-    )
+    before, strong, majority = (percent(controls[name], decimals=1) for name in ("before", "strong", "majority_label"))
+    yield f"Before disclosure {before}, imputation without the model {strong}; accuracy of the majority class {majority}."
+    several = len(made.plan.seeds) > 1
+    yield "In brackets: 95% intervals over seeds." if several else "One seed says nothing of others."
     yield ""
     yield table([_cells(cell) for cell in made.cells])
     yield "Change: against before correction. Model accuracy: of unseen people."

@@ -40,11 +40,11 @@ from core.validation import unit_interval
 
 STEP_TITLES = {
     "majority": "Baseline",
-    "features": "+ features and label (A)",
-    "predictions": "+ predictions (A′)",
-    "shares": "+ group proportions",
-    "constraint": "+ fairness constraint",
-    "constraint_without_shares": "A′ + fairness constraint, proportions not known",
+    "features": "Features and label (A)",
+    "predictions": "and predictions (A′)",
+    "shares": "and group proportions",
+    "constraint": "and fairness constraint",
+    "constraint_without_shares": "A′ and fairness constraint, proportions not known",
     "permuted_predictions": "Control: permuted predictions",
 }
 """Step -> what tables call it: the main path in order, then what stands beside it."""

@@ -270,9 +270,9 @@ def _by_seed(found: Sequence[LeakPoint], attacker: str, step: str) -> dict[int, 
 
 _COMPARED_STEPS = {
     "features": "features (A)",
-    "predictions": "+ predictions (A′)",
-    "constraint": "+ proportions and constraint",
-    "constraint_without_shares": "+ constraint alone",
+    "predictions": "and predictions (A′)",
+    "constraint": "and proportions, constraint",
+    "constraint_without_shares": "and constraint alone",
 }
 
 

@@ -86,7 +86,7 @@ def tension(found: Landscape) -> Finding:
     return Finding(
         point=point,
         evidence=f"Accuracy (%) of the published attack at inferring {found.attribute} after disclosure; {over}.{bold} "
-        f"Baseline, always “{found.majority_name}”: {percent(controls['majority'])}.{below}{holds}",
+        f"Baseline, always “{found.majority_name}”: {percent(controls['majority'], decimals=1)}.{below}{holds}",
         caveats=(cost, unlike) if cost else (unlike,),
     )
 

@@ -116,7 +116,7 @@ def test_the_attribution_prints_both_attackers_and_the_difference_mitigation_mak
     for _, row in rows[rows.step == "constraint"].iterrows():
         accuracy = f"{100 * row.accuracy:.1f} [{100 * row.accuracy_low:.1f}, {100 * row.accuracy_high:.1f}]"
         change = f"{100 * row.accuracy_change:+.1f} [{100 * row.accuracy_change_low:+.1f}"
-        assert re.search(rf"^\+ fairness constraint +{re.escape(accuracy)} +{re.escape(change)}", out, re.MULTILINE)
+        assert re.search(rf"^and fairness constraint +{re.escape(accuracy)} +{re.escape(change)}", out, re.MULTILINE)
     own, twin = (
         [p for p in stored_leaks(folder) if p.config.method == m] for m in ("exponentiated_gradient", "unmitigated")
     )

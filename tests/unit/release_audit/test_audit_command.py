@@ -139,7 +139,9 @@ def test_the_tables_hold_what_the_checks_rest_on(demo: Path):
     assert after - before == found["correction_gain"]["estimate"]["value"]
     leak = tables["Where the leak comes from"]
     steps = [dict(zip(leak["columns"], row, strict=True)) for row in leak["rows"]]
-    changes = [s["change"] for s in steps if s["attacker"] == "The strong attacker" and s["step"] == "and predictions"]
+    changes = [
+        s["change"] for s in steps if s["attacker"] == "The strong attacker" and s["step"] == "and predictions (A′)"
+    ]
     assert changes == [found["attribute_excess"]["estimate"]["value"]]
     members = tables["Membership attacks"]
     caught = [dict(zip(members["columns"], row, strict=True)) for row in members["rows"]]
