@@ -53,7 +53,7 @@ def _printed(made: Landscape) -> Iterator[str]:
     yield finding.evidence
     yield from finding.caveats[:-1]
     before, strong, majority = (percent(controls[name], decimals=1) for name in ("before", "strong", "majority_label"))
-    yield f"Before disclosure {before}, imputation without the model {strong}; accuracy of the majority class {majority}."
+    yield f"Before disclosure {before}, imputation without the model {strong}; majority-class model {majority}."
     several = len(made.plan.seeds) > 1
     yield "In brackets: 95% intervals over seeds." if several else "One seed says nothing of others."
     yield ""

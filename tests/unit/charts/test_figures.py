@@ -36,7 +36,7 @@ from core.charts import (
 from core.charts.correction import Row, recovery_range
 from core.charts.drawing import spread
 from core.config import AuditConfig
-from core.correction import AttackFindings, CorrectionResult, Disclosure, attribute_over_seeds, attribution_of, run
+from core.correction import CorrectionResult, Disclosure, attribute_over_seeds, run
 from core.datasets import AuditDataset
 from core.estimates import Estimate, points, proportion
 from core.fairness import METRICS
@@ -79,16 +79,12 @@ def _check(drawing: Drawing) -> None:
     assert len(drawing.table) >= 1
 
 
-def _attacks(findings: CorrectionResult) -> dict[str, AttackFindings]:
-    return {kind: found for (kind, protocol), found in findings.attacks.items() if protocol == "held_out"}
-
-
 def _waterfall(rows: list[Row], findings: CorrectionResult, palette: Palette) -> Drawing:
     return draw_waterfall(rows, findings.strong, palette, words="Strong", attribute="origin", told=0.01)
 
 
 def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
-    leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares, tolerance=0.05)
+    leak = findings.attribution("paper's", 0.05)
     rows = rows_of_one(leak, curve[2], share="share of north")
     path = [row for row in rows if row.base is None]
     assert [row.name for row in path] == [
@@ -122,7 +118,7 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
     )
     found = run(AuditConfig(dataset="sample", roles=ROLES, metric="equalized_odds"), dataset=three)
     told = found.disclose(0.1, cost="count")
-    assert len(told.groups) == 3 and len(found.groups) == 3
+    assert len(told.groups) == 3 and len(found.group_names) == 3
     for drawing, lines in (
         (draw_groups(three, LIGHT), 3),
         (draw_rates(found.model, LIGHT, names=three.group_names), 12),
@@ -143,7 +139,7 @@ def test_a_search_is_drawn(people: AuditDataset) -> None:
 def test_every_drawing_is_valid_and_told_in_words(
     findings: CorrectionResult, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow], palette: Palette
 ) -> None:
-    leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares)
+    leak = findings.attribution("paper's", findings.config.tolerance)
     baseline = (curve[0].majority, curve[0].before, findings.strong)
     for drawing in (
         _told(findings, curve, curve[1], palette),
