@@ -40,6 +40,18 @@ def not_measured(*, level: float = 0.95) -> Estimate:
     return Estimate(value=math.nan, low=math.nan, high=math.nan, n=0, level=level)
 
 
+def plain_number(value: float | None) -> float | None:
+    """Return a number for a table; None where nothing was measured."""
+    return None if value is None or math.isnan(value) else float(value)
+
+
+def estimate_columns(name: str, found: Estimate | None) -> dict[str, float | None]:
+    """Return a number and the ends of its interval as three columns."""
+    numbers = (None, None, None) if found is None else (found.value, found.low, found.high)
+    columns = (name, f"{name}, low", f"{name}, high")
+    return {column: plain_number(number) for column, number in zip(columns, numbers, strict=True)}
+
+
 def normal_quantile(level: float) -> float:
     """Return how many standard deviations a two-sided normal interval of this level reaches to either side."""
     from statistics import NormalDist

@@ -44,6 +44,12 @@ class Finding(Result):
     """The number, and what is reached without the leak."""
     attacker_knows: str = ""
 
+    @property
+    def text(self) -> str:
+        """Everything it says, as one paragraph."""
+        parts = (self.point, self.evidence, self.so_what, self.to_do, *self.caveats)
+        return " ".join(part for part in parts if part)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Result):

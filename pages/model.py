@@ -12,33 +12,30 @@ shell.head("model", badge=wording.synthetic_badge(state.dataset_name()))
 opening = st.container()
 controls.model_settings()
 config, table = cached.audited()
-findings = cached.audit(config, table).findings
+subject = cached.audit(config, table).result.subject
 
 from core.charts import draw_accuracy, draw_rates
+from core.model_fairness import STUDY, FairnessSettings, constraint_rows
 
-colours = shell.palette()
+colours, seen = shell.palette(), wording.seen(config)
+headline, *cautions = STUDY.findings(subject, FairnessSettings())
 with opening:
-    shell.finding(*wording.model(findings))
+    panels.finding(headline)
 left, right = st.columns([3, 2], gap="large")
 with left:
-    rates = draw_rates(findings.model, colours, names=findings.group_names, seen=wording.seen(config))
-    panels.titled(*wording.model_chart(findings), rates, key="rates_chart")
+    rates = draw_rates(subject.model, colours, names=subject.dataset.group_names, seen=seen)
+    quantity = "Positive predictions, with 95% intervals; dotted: everybody"
+    panels.titled("Selection rate by group", quantity, rates, key="rates_chart")
 with right:
-    accuracy = draw_accuracy(findings.model, colours, seen=wording.seen(config))
-    told = "Share of people predicted correctly, 95% intervals"
-    panels.titled("Accuracy", told, accuracy, key="accuracy_chart")
-st.markdown(wording.asked_and_reached(findings))
-for caution in wording.model_cautions(findings):
-    st.info(caution, icon=":material/info:")
+    accuracy = draw_accuracy(subject.model, colours, seen=seen)
+    panels.titled("Accuracy", "Share of people predicted correctly, 95% intervals", accuracy, key="accuracy_chart")
+for caution in cautions:
+    st.info(shell.escape(caution.point), icon=":material/info:")
 left, right = st.columns(2)
 with left:
     panels.how_to_read(wording.GIVEN_MODEL_GUIDE if state.given() else wording.MODEL_GUIDE)
 with right:
+    reached = panels.frame(constraint_rows(subject))
     panels.numbers(
-        {
-            "Rates by group": rates.table,
-            "Right predictions": accuracy.table,
-            "Asked and reached": wording.asked_table(findings),
-        },
-        key="model",
+        {"Rates by group": rates.table, "Accuracy": accuracy.table, "Asked and reached": reached}, key="model"
     )

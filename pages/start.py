@@ -5,11 +5,10 @@ from pages.common import shell
 shell.guard()
 
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-from pages.common import cached, correction_words, panels, start_map, state, wording
+from pages.common import cached, panels, start_map, state, wording
 
 _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
     (
@@ -66,24 +65,24 @@ with left:
     start_map.draw_map(config, table)
 with waiting:
     audit = cached.audit(config, table)
-settings: dict[str, Any] = {"adversary": "features", "cost": "published", "as_published": False}
 with waiting:
-    now = audit.disclosure(min(config.tolerance, 0.2), **settings)
-findings = audit.findings
+    now = audit.disclosure(min(config.tolerance, 0.2), **cached.ATTACKER)
+result = audit.result
 
 from core.charts import draw_disclosure
+from core.correction.findings import headline
 
 attribute = wording.attribute(config)
 with opening.container():
-    shell.finding(*correction_words.finding(findings, now, adversary="features"))
+    panels.finding(headline(result, now, adversary="features"))
 with right:
     shell.whisper(
-        "What the audited model's promise gives away",
-        f"People whose {shell.escape(attribute)} is recovered, by the tolerance the attacker is told",
+        "Accuracy by disclosed tolerance",
+        f"Share of people whose {shell.escape(attribute)} the published attack infers correctly, for the audited model",
     )
-    curve = audit.curve(**settings)
+    curve = audit.curve(**cached.ATTACKER)
     panels.chart(
-        draw_disclosure(curve, now, findings.strong, shell.palette(), attribute=attribute, attacker="Paper's attacker"),
+        draw_disclosure(curve, now, result.strong, shell.palette(), attribute=attribute, attacker="Published attack"),
         key="start_curve",
     )
-below.caption(wording.provenance(findings))
+below.caption(wording.provenance(result.subject))

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 from core import release_audit as decision
 from core.cli.arguments import add_data_argument, data_folder_of
 from core.cli.console import Console, aligned
+from core.correction import false_promise
 from core.datasets.catalog import default_cache_folder
 from core.errors import Cancelled, InputError
 from core.files import check_place, content_of, why
@@ -44,7 +45,6 @@ from core.release_audit import (
     ReleaseAudit,
     SelfTest,
     audit_with_people,
-    false_promise,
     load_model,
     load_policy_text,
     load_table,

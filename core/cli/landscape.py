@@ -15,9 +15,11 @@ from core.cli.arguments import (
     write_csv,
 )
 from core.cli.console import Console, estimate_words, table
+from core.estimates import percent
 from core.files import check_place
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
+from core.sweep.findings import tension
 from core.sweep.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapCell, landscape, write_landscape
 
 NAME = "landscape"
@@ -46,22 +48,17 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
 
 
 def _printed(made: Landscape) -> Iterator[str]:
-    plan, controls = made.plan, made.controls()
-    seeds = len(plan.seeds)
-    yield f"{made.title}: {plan.metric}; right guesses of {made.attribute} in %, after correction by the told tolerance"
-    yield (
-        f"{seeds} seeds; in brackets 95% intervals over seeds"
-        if seeds > 1
-        else "one seed, which says nothing of others"
-    )
-    yield (
-        f"baseline (everybody called {made.majority_name}) {_percent(controls['majority'].value)}, before correction "
-        f"{_percent(controls['before'].value)}, strong attacker, told nothing {_percent(controls['strong'].value)}"
-    )
+    controls, finding = made.controls(), tension(made)
+    yield f"{made.title}: {made.plan.metric}. {finding.point}."
+    yield finding.evidence
+    yield from finding.caveats[:-1]
+    before, strong, majority = (percent(controls[name], decimals=1) for name in ("before", "strong", "majority_label"))
+    yield f"Before disclosure {before}, imputation without the model {strong}; majority-class model {majority}."
+    several = len(made.plan.seeds) > 1
+    yield "In brackets: 95% intervals over seeds." if several else "One seed says nothing of others."
     yield ""
     yield table([_cells(cell) for cell in made.cells])
-    same = _percent(controls["majority_label"].value)
-    yield f"Change: against before correction. Model right: of unseen people; the same answer for all {same}."
+    yield "Change: against before correction. Model accuracy: of unseen people."
     yield "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's)."
     yield f"Both on training people. Members: {MEMBER_ATTACKER}."
 
@@ -72,13 +69,9 @@ def _cells(cell: MapCell) -> dict[str, str]:
         "epsilon": f"{cell.epsilon:g}",
         "recovered": estimate_words(cell.after),
         "change": "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
-        "model right": estimate_words(cell.accuracy),
+        "model accuracy": estimate_words(cell.accuracy),
         "unfairness": estimate_words(cell.unfairness_train, percent=False),
         "difference": estimate_words(cell.difference_train, percent=False),
         "members, AUC": estimate_words(cell.members, percent=False),
         "told true": "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
     }
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.1f}"

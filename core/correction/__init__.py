@@ -1,64 +1,90 @@
 """Reconstruction correction: what a disclosed fairness bound adds to an adversary's guesses."""
 
-from core.correction.attribution import (
-    MEASURES,
-    STEPS,
-    Attribution,
-    LeakAttribution,
-    RepeatedStep,
-    attribute_leak,
-    attribute_over_seeds,
-)
-from core.correction.certificate import Correction, Disclosed, SolverCertificate
+from core.correction.attribution import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_leak
 from core.correction.disclosure import (
     COSTS,
     Disclosure,
-    MoreDisclosed,
-    PermutedControl,
     disclose,
-    disclose_more,
     gain_of_best,
-    permuted_control,
     permuted_records,
 )
-from core.correction.estimation import (
+from core.correction.findings import false_promise
+from core.correction.inference import (
+    ATTACKERS,
+    KINDS,
+    PROTOCOLS,
+    AttackFindings,
+    CorrectionResult,
+    attack_model,
+    protocols_of,
+)
+from core.correction.knowledge import (
     ConstraintComparison,
     EstimatedConstraint,
+    MoreDisclosed,
+    PermutedControl,
     compare_constraints,
+    disclose_more,
     estimate_constraint,
     identification_rate,
+    permuted_control,
 )
-from core.correction.problem import smallest_tolerance, true_tolerance
+from core.correction.over_seeds import (
+    LeakAttribution,
+    LeakPoint,
+    RepeatedStep,
+    attribute_over_seeds,
+    leak_configs,
+    measure_leak,
+)
+from core.correction.problem import Correction, Disclosed, SolverCertificate, smallest_tolerance, true_tolerance
 from core.correction.soft import soft_correct
 from core.correction.solve import correct, correct_jointly
+from core.correction.study import STUDY, CorrectionSettings, audit_key, run
 
 __all__ = [
+    "ATTACKERS",
     "COSTS",
+    "KINDS",
     "MEASURES",
+    "PROTOCOLS",
     "STEPS",
+    "STEP_TITLES",
+    "STUDY",
+    "AttackFindings",
     "Attribution",
     "ConstraintComparison",
     "Correction",
+    "CorrectionResult",
+    "CorrectionSettings",
     "Disclosed",
     "Disclosure",
     "EstimatedConstraint",
     "LeakAttribution",
+    "LeakPoint",
     "MoreDisclosed",
     "PermutedControl",
     "RepeatedStep",
     "SolverCertificate",
+    "attack_model",
     "attribute_leak",
     "attribute_over_seeds",
+    "audit_key",
     "compare_constraints",
     "correct",
     "correct_jointly",
     "disclose",
     "disclose_more",
     "estimate_constraint",
+    "false_promise",
     "gain_of_best",
     "identification_rate",
+    "leak_configs",
+    "measure_leak",
     "permuted_control",
     "permuted_records",
+    "protocols_of",
+    "run",
     "smallest_tolerance",
     "soft_correct",
     "true_tolerance",

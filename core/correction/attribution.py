@@ -7,10 +7,6 @@ predictions.
 
 Probabilities in, measures out: every step is a posterior, its guess is the most probable group, and its log-loss is
 taken from the posterior itself. Each change compares a step with the one it builds on, on the same people.
-
-Each seed draws its own splits, model and attackers; a step's figure is the mean over seeds with Student's t interval,
-and so is its change, which is paired within each seed. With a single seed the interval is the one over people, and
-the result says so. A sentence claims a change only where its interval excludes zero.
 """
 
 from __future__ import annotations
@@ -18,7 +14,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,21 +29,27 @@ from core.estimates import (
     accuracy,
     balanced_accuracy,
     balanced_gain,
-    gap,
     mean,
     not_measured,
-    over_repeats,
     paired_gain,
 )
 from core.fairness import row_sets
 from core.projection import ProjectionStatus, project
 from core.serialize import Result
-from core.validation import choice, unit_interval
+from core.validation import unit_interval
 
-if TYPE_CHECKING:
-    import pandas
+STEP_TITLES = {
+    "majority": "Baseline",
+    "features": "Features and label (A)",
+    "predictions": "and predictions (A′)",
+    "shares": "and group proportions",
+    "constraint": "and fairness constraint",
+    "constraint_without_shares": "A′ and fairness constraint, proportions not known",
+    "permuted_predictions": "Control: permuted predictions",
+}
+"""Step -> what tables call it: the main path in order, then what stands beside it."""
 
-STEPS = ("majority", "features", "predictions", "shares", "constraint")
+STEPS = tuple(STEP_TITLES)[:5]
 """The main path, in order."""
 
 BUILDS_ON = {
@@ -108,21 +109,6 @@ class Attribution(Result):
     def is_true(self) -> bool:
         """Whether the model really satisfies the disclosed bound."""
         return self.achieved <= self.tolerance + 1e-12
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a step: attacker, step, and each measure and change with its limits."""
-        import pandas as pd
-
-        return pd.DataFrame([{"attacker": self.attacker} | step_columns(step) for step in self.steps])
-
-
-def step_columns(step: StepMeasures) -> dict[str, Any]:
-    """Return a step's measures as flat columns: value, low and high of each."""
-    row: dict[str, Any] = {"step": step.step, "builds_on": step.builds_on}
-    for name in [f"{measure}{kind}" for kind in ("", "_change") for measure in MEASURES]:
-        estimate = getattr(step, name) or not_measured()
-        row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-    return row | {"reason": step.reason}
 
 
 def attribute_leak(
@@ -277,158 +263,3 @@ def _guess(posterior: Floats) -> npt.NDArray[np.intp]:
 def _surprise(posterior: Floats, truth: npt.NDArray[np.intp]) -> Floats:
     """Return the log-loss of each person in nats."""
     return -np.log(np.maximum(posterior[np.arange(truth.size), truth], LOG_LOSS_CLIP))
-
-
-_ADDED = "Being told the fairness bound on top of the groups' shares"
-
-_SAID = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "log_loss": "log-loss"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedMeasure(Result):
-    """One measure over seeds: mean and interval, and the standard deviation, nan with fewer than two.
-
-    The interval is `over` "seeds", or "people" where there is only one seed; its `n` counts these.
-    """
-
-    estimate: Estimate
-    deviation: float
-    over: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedStep(Result):
-    """One step over the seeds in which it could be measured, and the reasons why not in the others.
-
-    Values and changes are by measure; there are no changes for the majority guess.
-    """
-
-    step: str
-    builds_on: str | None
-    values: dict[str, RepeatedMeasure]
-    changes: dict[str, RepeatedMeasure]
-    n_seeds: int
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeakAttribution(Result):
-    """One attacker's leak over seeds.
-
-    Of `n_seeds` seeds in all, the model really satisfied the disclosed bound in `n_true`.
-    """
-
-    attacker: str
-    metric: str
-    tolerance: float
-    n_seeds: int
-    n_true: int
-    steps: tuple[RepeatedStep, ...]
-
-    def step(self, name: str) -> RepeatedStep:
-        """Return a step by name."""
-        return next(step for step in self.steps if step.step == name)
-
-    def sentence(self, *, measure: str = "accuracy") -> str:
-        """Say what the bound changed on top of the groups' shares, and no more than its interval supports."""
-        found, said = self.step("constraint").changes[choice(measure, MEASURES, name="measure")], _SAID[measure]
-        change, attacker, caution = found.estimate, self.attacker, self._caution()
-        if change.n == 0:
-            return f"{_ADDED} could not be measured for the {attacker} attacker.{caution}"
-        unit = "nats" if measure == "log_loss" else "points"
-        value, low, high = _written([change.value, change.low, change.high], nats=unit == "nats")
-        based = f"{change.n} seeds" if found.over == "seeds" else f"{change.n:,} people, one seed"
-        limits = f"{100 * change.level:.0f}% interval over {based}: {low} to {high}"
-        if change.low > 0 or change.high < 0:
-            changed = f"{'raises' if change.low > 0 else 'lowers'} the {attacker} attacker's {said}"
-            return f"{_ADDED} {changed} by {value.lstrip('+−')} {unit} ({limits}).{caution}"
-        none = f"{_ADDED} has no statistically significant effect on the {attacker} attacker's {said}"
-        return f"{none}: {value} {unit} ({limits}).{caution}"
-
-    def _caution(self) -> str:
-        """Return a second sentence where the disclosure was not always true."""
-        if self.n_true == self.n_seeds:
-            return ""
-        if self.n_seeds == 1:
-            return " The disclosed bound was not true of this model."
-        return (
-            f" The disclosed bound was not true of the model in {self.n_seeds - self.n_true} of {self.n_seeds} seeds."
-        )
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a step: attacker, step, and mean, limits and deviation of each measure and change."""
-        import pandas as pd
-
-        return pd.DataFrame([{"attacker": self.attacker} | _columns(step) for step in self.steps])
-
-
-def attribute_over_seeds(seeds: Sequence[Attribution]) -> LeakAttribution:
-    """Put together one attacker's attributions, one a seed; a single seed keeps the intervals it came with.
-
-    Raises `InputError` if there is no seed, or they are not of one attacker, metric, tolerance and set of steps.
-    """
-    if not seeds:
-        raise InputError("An attribution needs at least one seed, got none.")
-    first = seeds[0]
-    for name in ("attacker", "metric", "tolerance"):
-        values = {getattr(seed, name) for seed in seeds}
-        if len(values) > 1:
-            raise InputError(f"All seeds must have one {name}, got {sorted(values)}.")
-    names = [step.step for step in first.steps]
-    if any([step.step for step in seed.steps] != names for seed in seeds):
-        raise InputError("All seeds must have the same steps.")
-    steps = zip(*(seed.steps for seed in seeds), strict=True)
-    return LeakAttribution(
-        attacker=first.attacker,
-        metric=first.metric,
-        tolerance=first.tolerance,
-        n_seeds=len(seeds),
-        n_true=sum(seed.is_true for seed in seeds),
-        steps=tuple(_repeated(list(same)) for same in steps),
-    )
-
-
-def _repeated(same: list[StepMeasures]) -> RepeatedStep:
-    """Put together one step's measures, leaving out the seeds in which it could not be measured."""
-    measured = [step for step in same if not step.reason]
-    return RepeatedStep(
-        step=same[0].step,
-        builds_on=same[0].builds_on,
-        values={name: _over([getattr(step, name) for step in measured]) for name in MEASURES},
-        changes={
-            name: _over([getattr(step, f"{name}_change") for step in measured])
-            for name in MEASURES
-            if same[0].builds_on
-        },
-        n_seeds=len(measured),
-        reasons=tuple(sorted({step.reason for step in same if step.reason})),
-    )
-
-
-def _over(estimates: Sequence[Estimate | None]) -> RepeatedMeasure:
-    there = [estimate for estimate in estimates if estimate is not None]
-    if len(there) < 2:
-        return RepeatedMeasure(estimate=there[0] if there else not_measured(), deviation=math.nan, over="people")
-    values = [estimate.value for estimate in there]
-    return RepeatedMeasure(estimate=over_repeats(values), deviation=float(np.std(values, ddof=1)), over="seeds")
-
-
-def _columns(step: RepeatedStep) -> dict[str, Any]:
-    row: dict[str, Any] = {"step": step.step, "builds_on": step.builds_on, "seeds": step.n_seeds}
-    for kind, measures in (("", step.values), ("_change", step.changes)):
-        for measure in MEASURES:
-            found = measures.get(measure)
-            estimate = found.estimate if found else not_measured()
-            name = f"{measure}{kind}"
-            row |= {name: estimate.value, f"{name}_low": estimate.low, f"{name}_high": estimate.high}
-            row[f"{name}_sd"] = found.deviation if found else math.nan
-    over = {found.over for found in step.values.values()}
-    return row | {"interval_over": over.pop(), "reason": " ".join(step.reasons)}
-
-
-def _written(values: list[float], *, nats: bool) -> list[str]:
-    """Write changes with the digits that keep the smallest of them from looking like zero, four at most."""
-    scaled = values if nats else [100 * value for value in values]
-    smallest = min((abs(value) for value in scaled if value), default=1.0)
-    places = min(max(1 if not nats else 4, math.ceil(-math.log10(2 * smallest))), 6 if nats else 3)
-    return [gap(value, decimals=places) for value in scaled]

@@ -10,15 +10,11 @@ among both. Best after is over the corrected guesses and the majority guess, not
 attacker could keep her old guess, which would make 0 the least there can be; below 0 the number says that the promise
 misleads whoever believes it.
 
-Control. The promise says something about people only through their predictions. Here the attacker corrects the very
-same guess with permuted predictions: dealt out within the row sets the metric compares groups on (everybody for
-statistical parity, each label for the others), so that the rates, the counts a correction may reach and the smallest
-tolerance stay exactly as they were, while the permuted answers are unrelated to the groups and the promise stays true
-of them up to chance. A gain that survives this does not come from what the model said about anybody.
+Cost. What changing a guess costs follows from its confidence.
 
-More than a bound. Ferry et al. (2023, VII) leave the groups' shares, the exact unfairness and several metrics as future
-work. Every correction with these starts from the same guess at the same price, whose exponent is chosen for the bound
-alone, so that only what is known differs.
+The published cost (Ferry et al., SaTML 2023) is a power of the rescaled confidence; the exponent, 0 to 99, is the one
+that maximises the corrected accuracy on records whose groups the adversary knows. The order of the records does not
+depend on the exponent, and neither do the counts a correction may reach, so all exponents are tried on one sorting.
 """
 
 from __future__ import annotations
@@ -26,7 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -44,19 +40,24 @@ from core.correction.bootstrap import (
     rightly_balanced,
     widened,
 )
-from core.correction.certificate import Disclosed, SolverCertificate
-from core.correction.costs import choose_exponent, log_odds_cost, published_cost
-from core.correction.problem import smallest_tolerance, true_tolerance
-from core.correction.solve import correct, correct_jointly
+from core.correction.problem import RowProblem, SolverCertificate, smallest_tolerance, true_tolerance
+from core.correction.solve import correct
 from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
 from core.fairness import METRICS, unfairness
 from core.serialize import Result
 from core.validation import choice, unit_interval
 
 if TYPE_CHECKING:
-    import pandas
+    pass
+from collections.abc import Sequence
 
-COSTS = {"published": "Published", "log_odds": "Log-odds", "count": "Equal for all"}
+from core.arrays import Ints
+from core.correction.exact import best_repair, repairs, solve_rows
+from core.errors import InputError
+from core.fairness import row_sets
+from core.validation import positive_array
+
+COSTS = {"published": "Confidence (published)", "log_odds": "Log-odds", "count": "Uniform"}
 """Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
 
 With log-odds the attacker also starts from the calibrated guess, so that with two groups the correction is the most
@@ -311,28 +312,6 @@ def gain_of_best(
     return widened(own, after - before, within=(-1.0, 1.0))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermutedControl(Result):
-    """A correction beside its control, with the model's answers and with these permuted.
-
-    The control's `achieved` is the unfairness of the permuted answers; above `used`, chance has made the promise false
-    of them.
-    """
-
-    real: Disclosure
-    permuted: Disclosure
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row for the real predictions and one for the permuted ones."""
-        import pandas as pd
-
-        rows = []
-        for name, told in (("real", self.real), ("permuted", self.permuted)):
-            row = {"predictions": name, "tolerance": told.used, "achieved": told.achieved, "changed": told.n_changed}
-            rows.append(row | told.limits("before", "after", "gain"))
-        return pd.DataFrame(rows)
-
-
 def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: str = "everybody") -> AttackedRecords:
     """Return the records with their predictions permuted within the metric's row sets; the guesses stay.
 
@@ -342,116 +321,110 @@ def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: 
     return replace(records, predictions=permuted_predictions(records.predictions, within, seed=seed, records=name))
 
 
-def permuted_control(
-    attacked: AttackedRecords,
-    held_out: AttackedRecords,
-    *,
-    tolerance: float,
-    seed: int,
-    metric: str = "statistical_parity",
-    cost: str = "published",
-    raise_until_true: bool = False,
-) -> PermutedControl:
-    """Correct the same guess with the real and with permuted predictions.
+SMALLEST_COST = 1e-6
+"""What `log_odds_cost` charges where the guess is no more likely than the other group."""
 
-    The arguments are those of `core.correction.disclose`. The control is told the tolerance the real correction used,
-    raised or not, and chooses its own exponent, on held-out records with permuted predictions.
+_CERTAIN = 1e-12
+"""Distance from 1 at which a probability counts as 1, so that its log-odds stay finite."""
+
+
+def published_cost(confidence: npt.ArrayLike, exponent: float) -> Floats:
+    """Return the published cost (1 + (p - min p) / (max p - min p))^k.
+
+    Costs lie in [1, 2^k], and are all 1 where the confidence is constant. The confidence p in each guess is finite and
+    above 0, the exponent k at least 0.
     """
-    real = disclose(
-        attacked,
-        held_out,
-        tolerance=tolerance,
-        metric=metric,
-        cost=cost,
-        raise_until_true=raise_until_true,
-    )
-    permuted = disclose(
-        permuted_records(attacked, metric=metric, seed=seed, name="attacked"),
-        permuted_records(held_out, metric=metric, seed=seed, name="held out"),
-        tolerance=real.used,
-        metric=metric,
-        cost=cost,
-    )
-    return PermutedControl(real=real, permuted=permuted)
+    if not 0 <= exponent < math.inf:
+        raise InputError(f"exponent must be at least 0 and finite, got {exponent!r}.")
+    return _rescaled(confidence) ** exponent
 
 
-KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
-"""The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""
+def log_odds_cost(confidence: npt.ArrayLike) -> Floats:
+    """Return log(p / (1 - p)), the cost whose cheapest correction is the most probable one.
 
-_SECONDS_OF_MORE = 30.0
-"""Time each of these corrections may take."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MoreDisclosed(Result):
-    """What one more disclosure, `known` of `KNOWLEDGE`, changes.
-
-    Accuracy of the guess all corrections start from, accuracy after correction, and the change; the latter are None,
-    and `reason` says why, when there is no correction.
+    p is the calibrated probability of each guess, in (0, 1]. Costs are at least `SMALLEST_COST`: where p is 0.5 or
+    below the log-odds are not positive and are clipped.
     """
-
-    known: str
-    before: Estimate
-    after: Estimate | None
-    gain: Estimate | None
-    n_changed: int | None
-    certificate: SolverCertificate
-    reason: str
+    p = positive_array(confidence, name="confidence")
+    if p.size and float(p.max()) > 1.0:
+        raise InputError(f"confidence must be at most 1, got {float(p.max())!r}.")
+    p = np.clip(p, 0.5, 1 - _CERTAIN)
+    return np.maximum(np.log(p / (1 - p)), SMALLEST_COST)
 
 
-def disclose_more(
-    attacked: AttackedRecords,
-    held_out: AttackedRecords,
-    *,
-    tolerance: float,
-    metric: str = "statistical_parity",
-    cost: str = "published",
-) -> tuple[MoreDisclosed, ...]:
-    """Correct the same guess with every kind of knowledge.
+def choose_exponent(
+    records: AttackedRecords, *, tolerance: float, metric: str, exponents: Sequence[int] = range(100)
+) -> int | None:
+    """Return the exponent whose correction is most accurate on records with known groups, the smallest in a tie.
 
-    The arguments are those of `core.correction.disclose`; the tolerance, in [0, 1], is told as it is. The exact
-    unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds, which is
-    two of them) each is told with the smallest true bound in steps of 0.001.
-
-    Intervals take the changed guesses as given, and are narrower than those of `core.correction.disclose`.
+    None when no correction is found at any of the exponents, which rise.
     """
-    tolerance, metric = unit_interval(tolerance, name="tolerance"), choice(metric, METRICS, name="metric")
-    guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
-    prices, _ = prices_of(attacked, held_out, tolerance, metric, cost)
-    counts = np.bincount(attacked.truth, minlength=attacked.n_groups)
-    shares = (counts / counts.sum()).tolist()
-    exact = true_unfairness(attacked, attacked.truth, metric)
-    told: dict[str, dict[str, Any]] = {
-        "bound": {"tolerance": tolerance},
-        "bound_shares": {"tolerance": tolerance, "group_shares": shares},
-        "exact": {"unfairness": exact},
-        "exact_shares": {"unfairness": exact, "group_shares": shares},
-    }
-    common: dict[str, Any] = {"cost": prices, "n_groups": attacked.n_groups, "time_limit": _SECONDS_OF_MORE}
-    found = {
-        known: correct(guess, attacked.predictions, metric=metric, labels=attacked.labels, **common, **more)
-        for known, more in told.items()
-    }
-    found["all_metrics"] = correct_jointly(guess, [_true_bound(attacked, name) for name in METRICS[:3]], **common)
-    truth, before = attacked.truth, accuracy(attacked.truth, guess)
-    measured = []
-    for known in KNOWLEDGE:
-        correction = found[known]
-        after = correction.reconstruction
-        measured.append(
-            MoreDisclosed(
-                known=known,
-                before=before,
-                after=None if after is None else accuracy(truth, after),
-                gain=None if after is None else paired_gain(*won_and_lost(truth, guess, after), truth.size),
-                n_changed=correction.n_changed,
-                certificate=correction.certificate,
-                reason=correction.reason,
-            )
+    found = corrected_accuracy(records, tolerance=tolerance, metric=metric, exponents=exponents)
+    return None if np.isnan(found).all() else int(exponents[int(np.nanargmax(found))])
+
+
+def corrected_accuracy(records: AttackedRecords, *, tolerance: float, metric: str, exponents: Sequence[int]) -> Floats:
+    """Return the accuracy of the corrected guesses at each exponent; nan where there is no correction.
+
+    With more than two groups every exponent is a program of its own, so few should be tried.
+    """
+    guess, truth, base = records.guess, records.truth, _rescaled(records.confidence)
+    right = np.full(len(exponents), np.count_nonzero(guess == truth), dtype=np.float64)
+    if records.n_groups > 2:
+        for i, exponent in enumerate(exponents):
+            vector = correct(
+                guess,
+                records.predictions,
+                tolerance=tolerance,
+                metric=metric,
+                labels=records.labels,
+                cost=base**exponent,
+                n_groups=records.n_groups,
+                time_limit=math.inf,
+            ).reconstruction
+            right[i] = math.nan if vector is None else np.count_nonzero(vector == truth)
+        return right / guess.size
+    for _, rows in row_sets(metric, records.labels, guess.size):
+        inside = slice(None) if rows is None else rows
+        problem = RowProblem(
+            guess=guess[inside], predictions=records.predictions[inside], cost=base[inside], tolerance=tolerance
         )
-    return tuple(measured)
+        right += _gained(problem, truth[inside], np.array(exponents))
+    return right / guess.size
 
 
-def _true_bound(attacked: AttackedRecords, metric: str) -> Disclosed:
-    bound = true_tolerance(0.0, true_unfairness(attacked, attacked.truth, metric))
-    return Disclosed(predictions=attacked.predictions, metric=metric, tolerance=bound, labels=attacked.labels)
+def _rescaled(confidence: npt.ArrayLike) -> Floats:
+    """Return 1 + (p - min p) / (max p - min p), 1 where p is constant."""
+    p = positive_array(confidence, name="confidence")
+    spread = float(np.ptp(p)) if p.size else 0.0
+    return 1 + (p - p.min()) / spread if spread > 0 else np.ones(p.size)
+
+
+def _gained(problem: RowProblem, truth: Codes, exponents: Ints) -> Floats:
+    """Return, for each exponent, the correct guesses its correction gains on a row set; nan where there is none.
+
+    The natural repairs of all exponents are found together; the uncertain ones are solved one by one, and so is
+    exponent 0, at which all costs are 1 and ties follow the records.
+    """
+    counts, right = problem.counts(), problem.guess == truth
+    gained, certain = np.zeros(exponents.size), np.zeros(exponents.size, dtype=np.bool_)
+    if counts.allowed(counts.a, counts.b):
+        return gained
+    plan = repairs(counts)
+    if plan is not None:
+        powers = exponents[:, None].astype(float)
+        cells = [np.flatnonzero(problem.cell(*cell)) for cell in (plan.raised, plan.lowered)]
+        raised, lowered = (cell[np.argsort(problem.cost[cell], kind="stable")] for cell in cells)
+        raising, lowering = (
+            problem.cost[cell[:most]] ** powers for cell, most in ((raised, plan.x_limit), (lowered, plan.y_limit))
+        )
+        x, _, certain = best_repair(plan, raising, lowering, np.ones(exponents.size))
+        certain &= exponents > 0
+        won = [np.append(0, np.cumsum(1 - 2 * right[cell].astype(np.int64))) for cell in (raised, lowered)]
+        gained = (won[0][x] + won[1][plan.y[x]]).astype(np.float64)
+    for i in np.flatnonzero(~certain):
+        vector = solve_rows(replace(problem, cost=problem.cost ** exponents[i])).vector
+        if vector is None:  # whatever the costs
+            return np.full(exponents.size, math.nan)
+        gained[i] = np.count_nonzero(vector == truth) - np.count_nonzero(right)
+    return gained

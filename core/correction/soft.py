@@ -28,8 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
-from core.correction.certificate import Shares, interval_of
-from core.correction.problem import WIDENING
+from core.correction.problem import WIDENING, Shares, interval_of
 from core.errors import InputError
 from core.fairness import row_sets
 from core.projection import Constraints, newton_direction, project

@@ -21,22 +21,24 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes
-from core.correction.certificate import (
+from core.correction.counts import CountOutcome, components, count_problem, solve_counts_by_ilp
+from core.correction.exact import solve_rows, solve_rows_within
+from core.correction.problem import (
     Bound,
     Claim,
     Correction,
     Disclosed,
+    Outcome,
+    RowProblem,
     Shares,
     SolverStatus,
     Unfairness,
     bound_of,
     certify,
+    group_number,
     share_counts,
+    smallest_tolerance,
 )
-from core.correction.counts import CountOutcome, components, count_problem
-from core.correction.exact import solve_rows, solve_rows_within
-from core.correction.ilp import solve_counts_by_ilp
-from core.correction.problem import Outcome, RowProblem, group_number, smallest_tolerance
 from core.correction.tangents import solve_counts
 from core.errors import InputError
 from core.validation import binary_array, choice, one_length, positive_array

@@ -6,31 +6,6 @@ from core.estimates import MOST_TESTED
 from core.studies import STUDIES
 from core.study import Check
 
-_OWN = (
-    Check(
-        name="correction_gain",
-        title="{attribute} recovered from the fairness promise",
-        unit="points",
-        definition="Accuracy of the best attacker after reconstruction correction with the disclosed tolerance (Ferry "
-        "et al. 2023) minus that of the best attacker told nothing; the majority guess is among both.",
-    ),
-    Check(
-        name="unfairness",
-        title="Unfairness on unseen people",
-        unit="gap",
-        definition="Largest deviation of a group's rate from the overall rate on the test records, by the audited "
-        "metric. Fairlearn's difference between groups is at least as large; it stands beside, without a limit.",
-    ),
-    Check(
-        name="four_fifths",
-        title="Lowest acceptance rate as a share of the highest",
-        unit="ratio",
-        at_least=True,
-        definition="Acceptance rate of the group accepted least, divided by that of the group accepted most, on the "
-        "test records: the four-fifths rule asks for 0.8.",
-    ),
-)
-
 _ORDER = (
     "attribute_excess",
     "attribute_balanced",
@@ -51,7 +26,7 @@ _ORDER = (
 
 
 def _all() -> dict[str, Check]:
-    found = {check.name: check for check in (*(c for study in STUDIES.values() for c in study.declared), *_OWN)}
+    found = {check.name: check for check in (*(c for study in STUDIES.values() for c in study.declared),)}
     return {name: found[name] for name in (*_ORDER, *(name for name in found if name not in _ORDER))}
 
 

@@ -1,7 +1,6 @@
 """Release audits: a plan, the measurements a policy asks for, and the verdict."""
 
 from core.release_audit.comparison import Comparison, Difference, Sameness, same_numbers
-from core.release_audit.fairness_checks import false_promise
 from core.release_audit.inputs import dataset_of, load_model, load_policy_text, load_table
 from core.release_audit.plan import (
     AuditPlan,
@@ -56,7 +55,6 @@ __all__ = [
     "data_fingerprint",
     "dataset_of",
     "failed_tests",
-    "false_promise",
     "kept_tolerance",
     "load_model",
     "load_policy_text",

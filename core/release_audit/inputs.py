@@ -20,7 +20,6 @@ from core.datasets.splits import Splits
 from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import attacker_posteriors
-from core.policy import CHECKS
 from core.queries import reader_prior
 from core.release_audit.plan import AuditPlan
 from core.subject import ModelFindings, Subject
@@ -139,13 +138,6 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     if not path.is_relative_to(home):
         raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.")
     return content_of(path, what=key, named=file)
-
-
-def missing(check: str, audited: Audited) -> str:
-    """Return what a check needs and this audit has not, in one sentence; "" if nothing is missing."""
-    if "scores" in CHECKS[check].needs and not audited.has_scores:
-        return "Scores are needed; only predicted labels are given."
-    return ""
 
 
 FEWEST_KNOWN = 10

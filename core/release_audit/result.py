@@ -28,7 +28,7 @@ from core.policy import Policy, Verdict
 from core.release_audit.inputs import Audited
 from core.release_audit.plan import AuditPlan
 from core.serialize import Result
-from core.study import Measurement
+from core.study import Measurement, Row
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -222,7 +222,7 @@ class ReleaseAudit(Result):
     model: ModelSummary
     measurements: tuple[Measurement, ...]
     verdict: Verdict
-    tables: dict[str, tuple[dict[str, str | float | int | None], ...]]
+    tables: dict[str, tuple[Row, ...]]
     self_tests: tuple[SelfTest, ...]
     provenance: Provenance
     times: dict[str, str | float]

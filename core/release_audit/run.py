@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-import core.release_audit.fairness_checks as fairness_checks
-from core import leak
 from core.attriguard.study import guard_steps
+from core.correction import ATTACKERS
 from core.datasets import Table
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
-from core.estimates import Estimate
-from core.fairness import METRIC_TITLES
 from core.policy import CHECKS, Policy, judge
 from core.queries import DECODERS
-from core.release_audit.inputs import AttackedPeople, Audited, dataset_and_notes, missing, readers_of
+from core.release_audit.inputs import AttackedPeople, Audited, dataset_and_notes, readers_of
 from core.release_audit.plan import AuditPlan
 from core.release_audit.result import (
     ReleaseAudit,
@@ -33,130 +29,35 @@ from core.release_audit.result import (
     provenance,
 )
 from core.studies import STUDIES
-from core.study import Measurement, Outcome, Study, not_run
+from core.study import Measurement, Outcome, Row, Study, not_run
 from core.subject import Progress, train_model
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
-Row = dict[str, str | float | int | None]
 Rows = tuple[Row, ...]
-
-TOLERANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
-"""Tolerances of the table of corrections, besides the plan's."""
-
-_MANY = (0.01, 0.05, 0.1)
-"""The same with more than two groups, where each takes a program of its own."""
-
-_STEPS = {
-    "majority": "Majority guess",
-    "features": "Features and label",
-    "predictions": "and predictions",
-    "shares": "and known group shares",
-    "constraint": "and fairness promise",
-    "constraint_without_shares": "Fairness promise, shares not known",
-}
 
 
 def tables(audited: Audited) -> dict[str, Rows]:
-    """Return title -> rows; a table that could not be made has one row, which says why."""
-    made = {
-        TableTitle.ATTRIBUTION: _attribution,
-        TableTitle.CORRECTIONS: _corrections,
-        TableTitle.TRUE_CORRECTION: _true_correction,
-        TableTitle.RATES: _rates,
-    }
-    shown = {str(title): rows for title, make in made.items() if (rows := _rows(make, audited))}
+    """Return title -> rows; of a study that broke, one row under the study's title, which says why."""
+    shown: dict[str, Rows] = {}
     for study in STUDIES.values():
         shown |= _tables_of(study, audited)
     return {title: shown[title] for title in (*TableTitle, *shown) if title in shown}
 
 
 def _tables_of(study: Study[Any, Any], audited: Audited) -> dict[str, Rows]:
-    """Return a study's tables; none where it broke, which its checks say."""
+    if study.unavailable(audited, audited.plan.settings_of(study.name, study.settings)):
+        return {}  # which its checks say
     try:
         result, settings = result_of(study, audited)
+        return {title: tuple(map(dict, rows)) for title, rows in study.tables(result, settings).items() if rows}
     except Cancelled:
         raise
-    except Exception:
-        return {}
-    return {title: tuple(map(dict, rows)) for title, rows in study.tables(result, settings).items()}
-
-
-def _rows(make: Callable[[Audited], Iterator[Row]], audited: Audited) -> Rows:
-    try:
-        return tuple(make(audited))
-    except Cancelled:
-        raise
+    except FairLeakError as error:
+        return {study.title: ({"not made": str(error)},)}
     except Exception as error:  # whatever it was, it must not vanish; where a check needs the same, that blocks
-        return _not_made(error)
-
-
-def _not_made(error: Exception) -> Rows:
-    """Return the only row of a table that could not be made: why."""
-    return ({"not made": str(error) if isinstance(error, FairLeakError) else f"It broke: {type(error).__name__}."},)
-
-
-def _attribution(audited: Audited) -> Iterator[Row]:
-    for name in leak.KINDS:
-        for step in fairness_checks.attribution_of(audited, name).steps:
-            yield {
-                "attacker": f"The {name} attacker" if name == "strong" else "The paper's attacker",
-                "step": _STEPS[step.step],
-                **_columns("accuracy", step.accuracy),
-                **_columns("balanced accuracy", step.balanced_accuracy),
-                **_columns("change", step.accuracy_change),
-            }
-
-
-def _corrections(audited: Audited) -> Iterator[Row]:
-    others = TOLERANCES if audited.dataset.n_groups == 2 else _MANY
-    for tolerance in sorted({*others, audited.config.tolerance}):
-        yield from _corrected(audited, tolerance)
-
-
-def _true_correction(audited: Audited) -> Iterator[Row]:
-    """Yield what the check rests on where the plan's promise is false; it tells the unfairness on these records."""
-    if fairness_checks.tolerance_told(audited) != audited.config.tolerance:
-        yield from _corrected(audited, None)
-
-
-def _corrected(audited: Audited, tolerance: float | None) -> Iterator[Row]:
-    for kind, title in fairness_checks.CORRECTED.items():
-        told = fairness_checks.disclosure_of(audited, kind, tolerance)
-        yield {
-            "tolerance": told.used,
-            "attacker": title,
-            "true": "yes" if told.is_true else "no",
-            **_columns("before", told.before),
-            **_columns("after", told.after),
-            **_columns("gain", told.gain),
-        }
-
-
-def _rates(audited: Audited) -> Iterator[Row]:
-    names = audited.dataset.group_names
-    for records, rates in (("training", audited.model.rates_train), ("test", audited.model.rates_test)):
-        for rate in rates:
-            yield {
-                "metric": METRIC_TITLES[audited.config.metric],
-                "records": records,
-                "among": "everybody" if rate.part == "all" else rate.part,
-                "group": names[int(rate.group)],
-                "people": rate.count,
-                **_columns("positive predictions", rate.rate),
-                "everybody": _plain(rate.overall.value),
-            }
-
-
-def _columns(name: str, found: Estimate | None) -> Row:
-    """Return a number and the ends of its interval as three columns."""
-    value, low, high = (None, None, None) if found is None else (found.value, found.low, found.high)
-    return {name: _plain(value), f"{name}, low": _plain(low), f"{name}, high": _plain(high)}
-
-
-def _plain(value: float | None) -> float | None:
-    return None if value is None or math.isnan(value) else float(value)
+        return {study.title: ({"not made": f"It broke: {type(error).__name__}."},)}
 
 
 Report = Callable[[int, int], None]
@@ -168,7 +69,7 @@ def audit_steps(plan: AuditPlan) -> int:
     answers = len(DECODERS) if plan.answers.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
     guard = guard_steps(plan.guard)
-    return 1 + fairness_checks.INFERENCE_STEPS + 1 + answers + shadows + guard + 1  # model first, tables last
+    return 1 + len(ATTACKERS) + 1 + answers + shadows + guard + 1  # model first, tables last
 
 
 def audit_with_people(
@@ -232,22 +133,11 @@ def audited_of(
     return Audited(config, dataset, splits, model, progress, plan=plan, model_notes=notes)
 
 
-MEASURES: dict[str, Callable[[Audited], Measurement]] = {
-    "correction_gain": fairness_checks.correction_gain,
-    "unfairness": fairness_checks.unfairness,
-    "four_fifths": fairness_checks.four_fifths,
-}
-"""Check -> what measures it."""
-
-
 def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
-    study = next((each for each in STUDIES.values() if check in {own.name for own in each.declared}), None)
+    study = next(each for each in STUDIES.values() if check in {own.name for own in each.declared})
     try:
-        if study is not None:
-            return studied(study, audited)[check]
-        reason = missing(check, audited)
-        return not_run(check, reason) if reason else MEASURES[check](audited)
+        return studied(study, audited)[check]
     except Cancelled:
         raise
     except (InputError, DataUnavailableError) as error:

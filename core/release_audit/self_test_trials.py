@@ -26,12 +26,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import AttackedRecords
 from core.arrays import Codes, Floats, Ints
 from core.attribute import released_gain
 from core.attribute.study import model_answers, released_people
-from core.audit import AttackFindings
-from core.estimates import accuracy, paired_gain, rate_over_repeats
+from core.estimates import paired_gain, rate_over_repeats
 from core.membership import (
     MembershipPlan,
     MembershipSplit,
@@ -46,7 +44,7 @@ from core.membership import (
 )
 from core.membership.checks import FALSE_ALARMS, JudgedMembers, membership_caught, membership_gap
 from core.membership.study import STUDY, tied_scores
-from core.planted import Drawn, draw_people, posterior, subject_of
+from core.planted import Drawn, draw_people, subject_of
 from core.policy import Limit, Policy, Status, judge
 from core.queries import (
     AnswersLeak,
@@ -59,10 +57,10 @@ from core.queries import (
     Trials,
     answers_excess,
 )
-from core.release_audit.fairness_checks import CORRECTED, correction_gain
 from core.release_audit.inputs import Audited
 from core.release_audit.plan import AuditPlan, ModelPlan
 from core.seeds import child_generator, child_seed
+from core.studies import STUDIES
 from core.study import Measurement
 
 
@@ -169,48 +167,10 @@ _CORRECTED_SETS = (400, 400, 100)
 
 
 def _promise_leaks(run: Run) -> bool:
-    rng = run.rng
-    people = draw_people(sum(_CORRECTED_SETS), rng)
-    predictions = (rng.random(sum(_CORRECTED_SETS)) < 0.5).astype(np.uint8)
-    audited = audit_of(people, predictions, _CORRECTED_SETS, seed=run.seed)
-    for kind in CORRECTED:
-        p = posterior(people, noise=0.3 * rng.standard_normal(sum(_CORRECTED_SETS)))
-        if run.planted:
-            p = _misled(people.sensitive, predictions, rng)
-        _tell(audited, kind, p)
-    return called(correction_gain(audited), 0.0)
-
-
-def _misled(sensitive: Codes, predictions: Codes, rng: np.random.Generator) -> Floats:
-    """Return P(group 1) of an attacker who takes some for group 1 because they were accepted, and is unsure of them.
-
-    The model is fair, so whoever is told so can find them all: about a quarter of the people.
-    """
-    p = np.where(sensitive == 1, 0.9, 0.1)
-    wrong = (predictions != sensitive) & (rng.random(sensitive.size) < 0.5)  # half of the unexpected answers mislead
-    return np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
-
-
-def _tell(audited: Audited, kind: str, p: Floats) -> None:
-    """Let an attacker of the audit say these probabilities."""
-    both = np.column_stack([1.0 - p, p])
-
-    def records(rows: npt.NDArray[np.intp]) -> AttackedRecords:
-        return AttackedRecords(
-            probability=both[rows],
-            calibrated=both[rows],
-            predictions=audited.model.predictions[rows],
-            labels=audited.dataset.labels[rows],
-            truth=audited.dataset.sensitive[rows],
-        )
-
-    held_out = records(audited.splits.validation)
-    found = AttackFindings(
-        held_out_accuracy=accuracy(held_out.truth, held_out.guess),
-        attacked=records(audited.splits.train),
-        held_out=held_out,
-    )
-    audited.once(f"attack {kind}", lambda: found)
+    study = STUDIES["correction"]
+    subject = study.planted(run.seed) if run.planted else study.harmless(run.seed)
+    *_, result = study.run(subject, study.settings())
+    return called(study.checks(result, study.settings())["correction_gain"], 0.0)
 
 
 _POOL, _PEOPLE, _QUESTIONS, _REPEATS = 400, 20, 12, 6

@@ -15,8 +15,8 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from core.correction import ATTACKERS
 from core.policy import bullet as places_of
-from core.release_audit.fairness_checks import CORRECTED
 from core.report.canonical import estimate_of, number_of
 from core.report.document import CheckRow
 
@@ -137,10 +137,10 @@ def bullet(row: CheckRow, *, at_least: bool) -> Markup:
 _GREY, _GRID = "#5B626D", "#E9E6DF"
 
 _ATTACKERS = {
-    CORRECTED["strong"]: "#6A3D9A",
-    CORRECTED["strong_predictions"]: "#6A3D9A",
-    CORRECTED["predictions"]: "#1F5FA8",
-    CORRECTED["features"]: "#B84A00",
+    ATTACKERS["strong"]: "#6A3D9A",
+    ATTACKERS["strong_predictions"]: "#6A3D9A",
+    ATTACKERS["predictions"]: "#1F5FA8",
+    ATTACKERS["features"]: "#B84A00",
 }
 """Attacker -> colour of its lines."""
 

@@ -19,9 +19,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from core.arrays import Codes
-from core.audit import AttackFindings, attack_model
 from core.config import AuditConfig
-from core.correction import disclose, smallest_tolerance
+from core.correction import AttackFindings, attack_model, disclose, smallest_tolerance
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split
 from core.errors import FairLeakError, InputError

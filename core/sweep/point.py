@@ -11,9 +11,8 @@ from importlib.metadata import version
 from itertools import product
 
 import core
-from core.audit import ATTACKERS, PROTOCOLS, attack_model, protocols_of
 from core.config import AuditConfig
-from core.correction import COSTS, Disclosure, disclose
+from core.correction import ATTACKERS, COSTS, PROTOCOLS, Disclosure, attack_model, disclose, protocols_of
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from core.audit import PROTOCOLS
-from core.correction import COSTS
+from core.correction import COSTS, PROTOCOLS
 from core.fairness import METRICS
 from core.models import METHODS
 from core.param import Param
@@ -29,8 +28,8 @@ class SweepSettings(Settings):
     ] = "18"
     protocol: Annotated[
         str,
-        Param("As published", "How the exponent of the printed tables is chosen: {options}.", options=PROTOCOLS),
+        Param("Paper's protocol", "How the exponent of the printed tables is chosen: {options}.", options=PROTOCOLS),
     ] = PROTOCOLS[0]
-    cost: Annotated[
-        str, Param("Price of changing a guess", "Cost of the printed tables: {options}.", options=COSTS)
-    ] = "published"
+    cost: Annotated[str, Param("Correction cost", "Cost of the printed tables: {options}.", options=COSTS)] = (
+        "published"
+    )

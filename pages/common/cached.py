@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.audit import AuditFindings, audit_key, run
 from core.config import AuditConfig
-from core.correction import Attribution, Disclosure, MoreDisclosed
+from core.correction import CorrectionResult, Disclosure, MoreDisclosed, audit_key, run
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, Ratings
 from core.datasets.roles import Roles
@@ -212,78 +211,55 @@ def built(table: Table, roles: Roles) -> AuditDataset:
 
 
 class Audit:
-    """A finished audit, and what attackers make of it who are told more; that is kept as it is asked for.
+    """A finished audit, and the curves of the attackers that were told every tolerance.
 
-    Attackers are told apart by the arguments of `core.audit.AuditFindings.disclose`: adversary, cost, as_published.
+    Attackers are told apart by the arguments of `core.correction.CorrectionResult.disclose`: adversary, cost,
+    as_published.
     """
 
-    def __init__(self, findings: AuditFindings, dataset: AuditDataset) -> None:
-        self.findings, self.dataset, self.config = findings, dataset, findings.config
-        self.curves: dict[tuple[str, str, bool], dict[float, Disclosure]] = {}
-        self._permuted: dict[tuple[Any, ...], Disclosure] = {}
+    def __init__(self, result: CorrectionResult) -> None:
+        self.result, self.dataset, self.config = result, result.subject.dataset, result.config
+        self._curves: dict[tuple[Any, ...], set[float]] = {}
 
-    def fill(self, adversary: str, cost: str, as_published: bool, report: Callable[[int, int], None]) -> None:
+    def fill(self, report: Callable[[int, int], None], **attacker: Any) -> bool:
         """Tell an attacker the tolerances of the curve."""
-        curve = {}
-        told = CURVE_TOLERANCES if len(self.findings.group_names) == 2 else CURVE_OF_MANY
-        for i, tolerance in enumerate(told):
-            report(i, len(told))
-            curve[tolerance] = self.findings.disclose(
-                tolerance, adversary=adversary, cost=cost, as_published=as_published
-            )
-        self.curves[adversary, cost, as_published] = curve
-
-    def _points(self, adversary: str, cost: str, as_published: bool) -> dict[float, Disclosure]:
-        """Return an attacker's disclosures by tolerance; waits while those of the curve are computed."""
-        attacker, label = (adversary, cost, as_published), "Telling the attacker every tolerance"
-        if attacker not in self.curves:
-
-            def work(job: Job) -> bool:
-                self.fill(*attacker, job.report)
-                return True
-
-            if len(self.findings.group_names) == 2:
-                with st.spinner(label):
-                    self.fill(*attacker, lambda done, total: None)
-            else:
-                need(store_of(self.config.dataset), self._key("curve", *attacker), label, work)
-        return self.curves[attacker]
-
-    def _key(self, name: str, *parts: Any) -> str:
-        return fingerprint(name, audit_key(self.config, self.dataset), *parts)
+        tolerances = CURVE_TOLERANCES if len(self.result.group_names) == 2 else CURVE_OF_MANY
+        for i, tolerance in enumerate(tolerances):
+            report(i, len(tolerances))
+            self.result.disclose(tolerance, **attacker)
+        self._curves[tuple(attacker.items())] = set(tolerances)
+        return True
 
     def curve(self, **attacker: Any) -> list[Disclosure]:
-        """Return the disclosures over the slider's range, those added to it among them."""
-        points = self._points(**attacker)
-        return [points[tolerance] for tolerance in sorted(points)]
+        """Return the disclosures over the slider's range, those added to it among them; waits while they are made."""
+        key, label = tuple(attacker.items()), "Telling the attacker every tolerance"
+        if key not in self._curves:
+            if len(self.result.group_names) == 2:
+                with st.spinner(label):
+                    self.fill(lambda done, total: None, **attacker)
+            else:
+                store = store_of(self.config.dataset)
+                need(store, self._key("curve", key), label, lambda job: self.fill(job.report, **attacker))
+        return [self.result.disclose(tolerance, **attacker) for tolerance in sorted(self._curves[key])]
 
     def disclosure(self, tolerance: float, **attacker: Any) -> Disclosure:
-        """Return the disclosure at one tolerance, rounded to the slider's step and added to the curve if missing."""
-        points, tolerance = self._points(**attacker), round(tolerance, 3)
-        if tolerance not in points:
-            points[tolerance] = self.findings.disclose(tolerance, **attacker)
-        return points[tolerance]
-
-    def permuted(self, now: Disclosure, **attacker: Any) -> Disclosure:
-        """Return the control of a disclosure: the same with predictions dealt out anew among the people."""
-        key = (now.used, *attacker.values())
-        if key not in self._permuted:
-            self._permuted[key] = self.findings.disclose(now.used, permuted=True, **attacker)
-        return self._permuted[key]
+        """Return the disclosure at one tolerance, rounded to the slider's step and added to the curve."""
+        self.curve(**attacker)
+        self._curves[tuple(attacker.items())].add(round(tolerance, 3))
+        return self.result.disclose(round(tolerance, 3), **attacker)
 
     def more_disclosed(self, tolerance: float, **attacker: Any) -> tuple[MoreDisclosed, ...]:
         """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
         store, key = store_of(self.config.dataset), self._key("more disclosed", tolerance, attacker)
         label = "Telling the attacker more"
-        return need(store, key, label, lambda _: self.findings.disclose_more(tolerance, **attacker))  # type: ignore[no-any-return]
+        return need(store, key, label, lambda _: self.result.disclose_more(tolerance, **attacker))  # type: ignore[no-any-return]
 
-    def attribution(self, tolerance: float, adversary: str) -> Attribution:
-        """Return where the leak comes from, for the paper's or the strong attacker told this tolerance."""
-        from core.leak import KINDS, attribution_of
+    def _key(self, name: str, *parts: Any) -> str:
+        return fingerprint(name, audit_key(self.config, self.dataset), *parts)
 
-        name = next(name for name, kinds in KINDS.items() if adversary in kinds)
-        attacks = {kind: self.findings.attacks[kind, "held_out"] for kind in KINDS[name]}
-        return attribution_of(name, attacks, self.config, self.findings.known_shares, tolerance=tolerance)
+
+ATTACKER: dict[str, Any] = {"adversary": "features", "cost": "published", "as_published": False}
+"""The published attack, whose curve is drawn first."""
 
 
 def audit(config: AuditConfig, table: Table) -> Audit:
@@ -291,8 +267,8 @@ def audit(config: AuditConfig, table: Table) -> Audit:
     dataset = dataset_of(table, config.roles or table.roles[0])
 
     def work(job: Job) -> Audit:
-        made = Audit(run(config, job.report, dataset=dataset), dataset)
-        made.fill("features", "published", False, job.report)
+        made = Audit(run(config, job.report, dataset=dataset))
+        made.fill(job.report, **ATTACKER)
         return made
 
     return need(store_of(config.dataset), audit_key(config, dataset), "Auditing", work)  # type: ignore[no-any-return]
@@ -301,7 +277,7 @@ def audit(config: AuditConfig, table: Table) -> Audit:
 def trained_model(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:
     """Return the audited model if an audit has trained it already."""
     audit = store.get(audit_key(config, dataset))
-    return None if audit is None else audit.findings.model
+    return None if audit is None else audit.result.model
 
 
 def point_store(name: str, dataset: AuditDataset) -> Any:

@@ -14,12 +14,12 @@ from typing import Any, Literal
 import streamlit as st
 
 from core.config import AuditConfig
+from core.correction import ATTACKERS, CorrectionSettings
 from core.datasets.catalog import CATALOG
 from core.estimates import epsilon_text
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from core.settings import Setting, params
-from core.sweep import SweepSettings
 from pages.common import panels, shell, state
 from pages.common.cached import kept_tolerance, own
 
@@ -30,7 +30,7 @@ EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.i
 """Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
 
 _BOUND: dict[str, Any] = {"bind": "query-params"}
-_AUDIT, _SWEEP = params(AuditConfig), params(SweepSettings)
+_AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
 
 
 def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any = st, **told: Any) -> Any:
@@ -128,36 +128,28 @@ def model_settings() -> None:
         seed()
 
 
-_ATTACKERS = {
-    "features": "Paper's A",
-    "predictions": "Paper's A′, with predictions",
-    "strong": "Strong",
-    "strong_predictions": "Strong, with predictions",
-}
-
-
 def attacker_settings() -> dict[str, str]:
-    """Choose the adversary, and how she prices the change of one guess."""
+    """Choose the attack, and what changing a guess costs."""
     left, right = st.columns(2)
     adversary = panels.choose(
-        "Attacker",
-        _ATTACKERS,
+        "Attack",
+        {kind: f"{title[:1].upper()}{title[1:]}" for kind, title in ATTACKERS.items()},
         key="adversary",
         help=(
-            "A and A′ are the paper's: a random forest with balanced class weights. A guesses from features and "
-            "label, A′ also from the model's predictions. The strong attacker is gradient boosting without class "
-            "weights, calibrated."
+            "A and A′ are published (Ferry et al.): a random forest with balanced class weights. A guesses from "
+            "features and label, A′ also from the model's predictions. Gradient boosting has no class weights and is "
+            "calibrated; without the predictions it is the imputation baseline."
         ),
         place=left,
     )
     cost = control(
-        _SWEEP["cost"],
+        _CORRECTION["cost"],
         "cost",
         place=right,
         help=(
-            "The correction changes the cheapest guesses. Published: the attacker's confidence, raised to the power "
-            "that works best on held-out records. Log-odds: starts from calibrated guesses and, with two groups, finds "
-            "the most probable answer. Equal for all: changes as few guesses as possible."
+            "The correction changes the cheapest guesses. Confidence (published): the attacker's confidence, raised to "
+            "the power that works best on their validation set. Log-odds: starts from calibrated guesses and, with two "
+            "groups, finds the most probable answer. Uniform: changes as few guesses as possible."
         ),
     )
     return {"adversary": adversary, "cost": cost}

@@ -9,16 +9,26 @@ from typing import Any
 import streamlit as st
 
 from core import charts
-from core.audit import PROTOCOLS
 from core.config import AuditConfig
+from core.correction import KINDS, PROTOCOLS
+from core.correction.findings import (
+    constraint_effect,
+    control_findings,
+    first_tolerance,
+    mitigation_rows,
+    mitigation_truth,
+    over_seeds,
+    stronger_disclosure,
+    tuning,
+)
 from core.estimates import epsilon_text
 from core.fairness import METRICS
 from core.fingerprint import fingerprint
 from core.models import GIVEN, METHOD_TITLES
 from core.settings import params
 from core.sweep import SweepSettings
+from core.sweep.findings import method_rows, trained_tolerances
 from pages.common import cached, panels, shell, state, wording
-from pages.common import correction_words as words
 from pages.common.background import Background, Job, pace
 from pages.common.cached import Audit
 
@@ -143,13 +153,14 @@ def _trained(audit: Audit, attacker: Attacker, running: bool) -> None:
     points = work.offer("Train", "trained", "Train the rest")
     rows = _rows(points, attacker)
     colours, attribute = shell.palette(), shell.escape(wording.attribute(audit.config))
+    found = trained_tolerances(rows, audit.config, as_published=attacker["as_published"])
     without = audit.disclosure(0.0, **attacker)  # for the majority guess and what the attacker has before
-    baseline = (without.majority, without.before, audit.findings.strong)
+    baseline = (without.majority, without.before, audit.result.strong)
     left, right = st.columns([3, 2], gap="large")
     with left:
         recovered = panels.titled(
-            words.trained_heading(rows),
-            words.trained_quantity(audit.config, attacker["as_published"]),
+            found.point,
+            shell.escape(found.evidence),
             charts.draw_trained(rows, baseline, colours, attribute=attribute),
             key="trained_chart",
         )
@@ -157,7 +168,7 @@ def _trained(audit: Audit, attacker: Attacker, running: bool) -> None:
         with right:
             panels.titled(
                 "What it costs the model",
-                "Right predictions, by the tolerance trained for",
+                "Accuracy, by the tolerance trained for",
                 charts.draw_models_accuracy(rows, colours),
                 key="trained_accuracy",
             )
@@ -205,12 +216,12 @@ def _methods(audit: Audit, attacker: Attacker, running: bool) -> None:
         return
     attribute = shell.escape(wording.attribute(audit.config))
     rows = _rows(points, attacker)
-    every = words.methods_table(rows)
+    every = panels.frame(method_rows(rows))
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
         drawing = panels.titled(
             "Before and after, by method",
-            f"People whose {attribute} is recovered: before ○, after ●",
+            f"Accuracy at inferring {attribute}: before disclosure ○, after ●",
             charts.draw_methods([row for row in rows if row.metric == audit.config.metric], shell.palette()),
             key="methods_chart",
         )
@@ -234,7 +245,7 @@ _LEAK_SEEDS = (3, 5, 10)
 
 def _leaks(audit: Audit, attacker: Attacker) -> Sweep:
     """Return the attribution of the leak for every seed, with and without mitigation."""
-    from core.leak import LeakPoint, leak_configs, measure_leak
+    from core.correction import LeakPoint, leak_configs, measure_leak
 
     configs = leak_configs(audit.config, _seeds(audit, "leak_seeds", _LEAK_SEEDS[0]))
     return Sweep("seeds", audit, configs, measure_leak, LeakPoint)
@@ -242,59 +253,67 @@ def _leaks(audit: Audit, attacker: Attacker) -> Sweep:
 
 def _over_seeds(audit: Audit, attacker: Attacker, running: bool) -> None:
     """Draw the attribution over seeds, with its control."""
+    from core.correction import attribute_over_seeds
+
     panels.pick("Seeds", _LEAK_SEEDS, key="leak_seeds", default=_LEAK_SEEDS[0])
     points, config = _current(_leaks(audit, attacker), running).offer(), audit.config
     own = [point for point in points if point.config.method == config.method]
     if not own:
         st.caption(
-            "Splits, model and attackers are drawn anew for every seed, with the chosen method and without mitigation. "
-            "Intervals are then over seeds."
+            "Splits, model and attackers are drawn again for every seed, with the chosen method and without "
+            "mitigation. Intervals are then over seeds."
         )
         return
-    for column, name in zip(st.columns(2, gap="large"), ("paper's", "strong"), strict=True):
-        with column:
-            _waterfall(name, audit, own)
-    left, right = st.columns(2, gap="large")
-    mitigation = "mitigation" if config.method == "unmitigated" else METHOD_TITLES[config.method].lower()
-    with left:
-        shell.whisper(
-            f"With and without {mitigation}",
-            "Right answers, the same people and seeds; differences are paired by seed",
-        )
-        delta = words.delta_table(points, config)
-        if delta is None:
-            st.caption("The chosen model is the one without mitigation.")
-        else:
-            st.dataframe(delta, hide_index=True, height="content")
-            st.caption(words.delta_truth(points, config))
-    with right:
-        shell.whisper("The controls", "What does not come from what the model says about somebody")
-        for sentence in words.controls(points, own, config):
-            st.markdown(sentence)
-    panels.numbers(words.leak_tables(points, own), key="seeds")
-
-
-def _waterfall(name: str, audit: Audit, own: list[Any]) -> None:
-    """Draw what each piece of knowledge adds, for the paper's or the strong attacker."""
-    from core.correction import attribute_over_seeds
-
-    leak = attribute_over_seeds([point.attributions[name] for point in own])
-    attribute = shell.escape(wording.attribute(audit.config))
+    attribute = shell.escape(wording.attribute(config))
     several = f"Means and 95% intervals over {len(own)} seeds"
     over = several if len(own) > 1 else "One seed: 95% intervals over people"
-    panels.titled(
-        f"Where the {name} attacker's knowledge comes from",
-        f"People whose {attribute} is named rightly; each row adds one thing. " + over,
-        charts.draw_waterfall(
-            charts.rows_over_seeds(leak, share=words.share_words(audit.findings)),
-            words.over_seeds(own, "strong", "features"),
-            shell.palette(),
-            words="Strong attacker, features alone",
-            attribute=attribute,
-        ),
-        key=f"seeds_{name[:5]}_chart",
+    tables = {}
+    for column, name in zip(st.columns(2, gap="large"), KINDS, strict=True):
+        leak = attribute_over_seeds([point.attributions[name] for point in own])
+        tables[f"What each piece of knowledge adds, {name} attacker"] = leak.to_frame()
+        with column:
+            panels.titled(
+                f"What each piece of knowledge adds, {name} attacker",
+                f"Accuracy at inferring {attribute}; each row adds one thing. {over}",
+                charts.draw_waterfall(
+                    charts.rows_over_seeds(leak, share="group proportions"),
+                    over_seeds(own, "strong", "features"),
+                    shell.palette(),
+                    words="Imputation, without the model",
+                    attribute=attribute,
+                ),
+                key=f"seeds_{name[:5]}_chart",
+            )
+            st.caption(shell.escape(constraint_effect(leak).text))
+    left, right = st.columns(2, gap="large")
+    with left:
+        mitigation = "mitigation" if config.method == "unmitigated" else METHOD_TITLES[config.method].lower()
+        shell.whisper(f"With and without {mitigation}", "In %, the same people and seeds; differences paired by seed")
+        if rows := mitigation_rows(points, config):
+            st.dataframe(panels.frame(rows), hide_index=True, height="content")
+            st.caption(shell.escape(mitigation_truth(points, config).text))
+        else:
+            st.caption("The chosen model is the one without mitigation.")
+    with right:
+        shell.whisper("The controls", "What does not come from what the model says about somebody")
+        for finding in control_findings(points, own, config):
+            panels.statement(finding)
+    for title, name in (("Permuted predictions, correction", "permuted"), ("Constraint estimated", "unknown")):
+        every = [row for p in own for row in _seeded(getattr(p, name).to_frame(), p.config.seed)]
+        tables[title] = panels.frame(every)
+    tables["On the attackers' own validation sets"] = panels.frame(
+        [
+            {"seed": p.config.seed, "method": p.config.method, "attacker": kind}
+            | {"accuracy": right.value, "low": right.low, "high": right.high}
+            for p in points
+            for kind, right in p.held_out.items()
+        ]
     )
-    st.caption(shell.escape(leak.sentence()))
+    panels.numbers(tables, key="seeds")
+
+
+def _seeded(frame: Any, seed: int) -> list[dict[str, Any]]:
+    return [{**row, "seed": seed} for row in frame.to_dict("records")]
 
 
 def _search(audit: Audit, attacker: Attacker) -> Background:
@@ -342,9 +361,9 @@ def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
     found = work.result
     if found is None and not work.busy:
         st.caption(
-            f"Tuned is the paper's forest, {'A′' if attacker['adversary'] == 'predictions' else 'A'}, whichever "
-            "attacker is chosen. The attacker tries forests on her own records, four fifths to choose and one fifth to "
-            "judge; nobody under attack is looked at."
+            f"Tuned is the published attack, {'A′' if attacker['adversary'] == 'predictions' else 'A'}, whichever is "
+            "chosen. The attacker tries forests on their own records, four fifths to choose and one fifth to judge; "
+            "nobody under attack is looked at."
         )
     work.show(lambda job: f"{job.done} of {job.total} forests tried, {pace(job)}", "Search", icon=":material/tune:")
     if config.forest is not None and st.button("Attack with the pinned forest again", key="use_pinned"):
@@ -352,13 +371,14 @@ def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
         st.rerun()
     if found is None:
         return
-    shell.whisper(*words.tuned(found))
+    told = tuning(found)
+    shell.whisper(told.point, told.evidence)
     drawing = charts.draw_search(found, shell.palette())
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.chart(drawing, key="search_chart")
     with right:
-        st.dataframe(words.forest_table(found), hide_index=True, height="content")
+        st.dataframe(_forest_table(found), hide_index=True, height="content")
         parameters = tuple(sorted(found.parameters.items()))
         if config.forest != parameters and st.button("Attack with this forest", key="use_tuned"):
             state.keep_forest(parameters)
@@ -366,30 +386,55 @@ def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
     panels.numbers({"Forests tried": drawing.table}, key="search")
 
 
+def _forest_table(found: Any) -> Any:
+    """Return the parameters found beside the published ones."""
+    from core.adversaries.adversary import PINNED
+
+    names = {
+        "n_estimators": "trees",
+        "max_depth": "depth",
+        "min_samples_split": "fewest to split",
+        "min_samples_leaf": "fewest in a leaf",
+        "max_features": "features a split sees",
+        "criterion": "criterion",
+    }
+    return panels.frame(
+        [
+            {
+                "Parameter": name,
+                "Found": str(found.parameters.get(key) or "all"),
+                "Published": str(PINNED[key] or "all"),
+            }
+            for key, name in names.items()
+        ]
+    )
+
+
 def _more(audit: Audit, attacker: Attacker) -> None:
     """Draw the corrections beside each other; ends the page while they are computed."""
-    told = words.first_told(audit.findings)
-    found = audit.more_disclosed(told, **attacker)
-    attribute = shell.escape(wording.attribute(audit.config))
+    tolerance = first_tolerance(audit.result)
+    found = audit.more_disclosed(tolerance, **attacker)
+    told = stronger_disclosure(found, tolerance)
     left, right = st.columns([3, 2], gap="large")
     with left:
         drawing = panels.titled(
-            words.more_heading(found),
-            f"People whose {attribute} is recovered, before ○ and after ●, by what is disclosed",
+            told.point,
+            f"Accuracy at inferring {shell.escape(wording.attribute(audit.config))}, before ○ and after ●, by what is "
+            "disclosed",
             charts.draw_more(found, shell.palette()),
             key="more_chart",
         )
     with right:
-        for sentence in words.more_sentences(found, told):
-            st.markdown(sentence)
-        panels.numbers({"More disclosed": drawing.table}, key="more")
+        for sentence in (told.evidence, *told.caveats):
+            st.markdown(shell.escape(sentence))
+        panels.numbers({"Stronger disclosure": drawing.table}, key="more")
 
 
 _SECTIONS: dict[str, Any] = {
-    "trained": ("Tighter and looser models", _trained, _trained_models),
-    "methods": ("Other methods", _methods, _compared_models),
-    "seeds": ("Other seeds", _over_seeds, _leaks),
-    "tuning": ("A tuned attacker", _tuning, _search),
-    "more": ("More disclosed", _more, None),
+    "trained": ("Tolerance sweep", _trained, _trained_models),
+    "methods": ("Compare methods", _methods, _compared_models),
+    "seeds": ("Seeds and controls", _over_seeds, _leaks),
+    "tuning": ("Tune the attack", _tuning, _search),
+    "more": ("Stronger disclosure", _more, None),
 }
 """Name -> title, what draws it, and the work it follows."""

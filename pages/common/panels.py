@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas
 
     from core.charts import Drawing
+    from core.study import Finding
 
 
 def problem(sentence: str, *, point: str = "") -> None:
@@ -58,6 +59,18 @@ def choose_columns() -> NoReturn:
     st.stop()
 
 
+def finding(found: Finding) -> None:
+    """Write what a page found: its point, under it in grey what it rests on, and what follows."""
+    parts = (" ".join((found.evidence, *found.caveats)), f"{found.so_what} {found.to_do}".strip())
+    shell.finding(shell.escape(found.point), "\n\n".join(shell.escape(part) for part in parts if part))
+
+
+def statement(found: Finding) -> None:
+    """Write a smaller finding as one paragraph, its point in bold."""
+    rest = found.text.removeprefix(found.point)
+    st.markdown(f"**{shell.escape(found.point)}**{shell.escape(rest)}")
+
+
 def chart(drawing: Drawing, key: str) -> None:
     """Show a chart with its alternative text."""
     st.plotly_chart(
@@ -92,6 +105,13 @@ def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, 
     """Choose one of several things from a list, named by `titles`; the session keeps it."""
     told |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
     return place.selectbox(label, list(titles), key=key, **told)
+
+
+def frame(rows: Iterable[Mapping[str, Any]]) -> pandas.DataFrame:
+    """Return rows, each column -> value, as a table."""
+    import pandas as pd
+
+    return pd.DataFrame(list(rows))
 
 
 def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:

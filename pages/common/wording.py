@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from core.audit import AuditFindings
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, GroupRow, Table
 from core.datasets.predictions import SETS
-from core.estimates import count, epsilon_text, interval, percent, tolerance_text
-from core.fairness import METRIC_TITLES, difference_title
+from core.datasets.splits import shared_records
+from core.estimates import count, interval, percent
 from core.models import GIVEN
+from core.subject import Subject
 from pages.common.shell import escape
-
-if TYPE_CHECKING:
-    import pandas
 
 
 def attribute(config: AuditConfig) -> str:
@@ -39,60 +34,6 @@ def needs_training(what: str) -> str:
     return f"{what} need a model that is trained here; your table brings its predictions."
 
 
-def metric_sentence(findings: AuditFindings) -> str:
-    """Say what the metric compares."""
-    among = {
-        "statistical_parity": "",
-        "predictive_equality": " among people with the negative label",
-        "equal_opportunity": " among people with the positive label",
-        "equalized_odds": " among people with the negative and with the positive label, the larger of the two",
-    }[findings.config.metric]
-    return (
-        f"{METRIC_TITLES[findings.config.metric]}: unfairness is the largest deviation of a group from the overall "
-        f"rate of positive predictions{among}."
-    )
-
-
-def model(findings: AuditFindings) -> tuple[str, str]:
-    """Return the finding of the model page."""
-    found, config = findings.model, findings.config
-    learned = "the people attacked" if sets_unknown(config) else "the people the model learned from"
-    point = (
-        f"Measured unfairness: {tolerance_text(found.unfairness_train, limit=config.tolerance)} on {learned}, "
-        f"{found.unfairness_test.value:.3f} on others, {percent(found.accuracy_test)} of whom it gets right."
-    )
-    asked = {
-        "exponentiated_gradient": f"Asked for {tolerance_text(config.tolerance)}.",
-        "threshold_optimizer": "The threshold optimizer always aims at 0.",
-        "dp_id3": f"Nothing was asked of its fairness; trained with ε = {epsilon_text(config.epsilon)}.",
-        GIVEN: f"Nothing is trained; what is disclosed is {tolerance_text(config.tolerance)}.",
-    }.get(config.method, "Nothing was asked for.")
-    test = found.unfairness_test
-    control = (
-        f"{metric_sentence(findings)} {asked} 95% interval on others: {test.low:.3f} to {test.high:.3f}. "
-        f"{differences(findings)} Baseline: always the more frequent label is right for {percent(found.majority_test)}."
-    )
-    return point, control
-
-
-def differences(findings: AuditFindings) -> str:
-    """Say how far the groups' rates lie apart, which is what Fairlearn reports."""
-    found, (here, others) = findings.model, seen(findings.config)
-    test = found.difference_test
-    return (
-        f"{difference_title(findings.config.metric)}: {tolerance_text(found.difference_train)} on {here} people, "
-        f"{test.value:.3f} on {others} people ({test.low:.3f} to {test.high:.3f})."
-    )
-
-
-def model_chart(findings: AuditFindings) -> tuple[str, str]:
-    """Return heading and quantity of the chart of group rates."""
-    found = findings.model
-    worse = found.unfairness_test.low > found.unfairness_train
-    heading = "Less fair to people it has not seen" if worse else "How the groups are treated"
-    return heading, "Positive predictions, with 95% intervals; dotted: everybody"
-
-
 def _compared(groups: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow]:
     """Return the two groups to set against each other; of many, those with the lowest and the highest label rate."""
     if len(groups) == 2:
@@ -101,98 +42,20 @@ def _compared(groups: Sequence[GroupRow]) -> tuple[GroupRow, GroupRow]:
     return ranked[0], ranked[-1]
 
 
-def provenance(findings: AuditFindings) -> str:
+def provenance(subject: Subject) -> str:
     """Say where the data come from and how they were split."""
-    sizes = findings.sizes
-    train = "are attacked" if sets_unknown(findings.config) else "train the model and are attacked"
-    return (
-        f"{escape(findings.source)} Records: {count(sizes['train'])} {train}, "
-        f"{count(sizes['attack'] + sizes['validation'])} are known to the attacker, "
-        f"{count(sizes['test'])} are kept for testing.{_remembered(findings)}"
-    )
-
-
-def _remembered(findings: AuditFindings) -> str:
-    """Say how many people meant to be unseen stand in the training data too."""
-    unseen, attack, validation = (findings.shared.get(name, 0) for name in ("test", "attack", "validation"))
-    if not (unseen or attack or validation):
-        return ""
-    return (
-        f" {count(unseen)} of those kept for testing and {count(attack + validation)} of those the attacker knows "
-        "equal a training record in every column used."
-    )
-
-
-def asked_and_reached(findings: AuditFindings) -> str:
-    """Say what tolerance was asked for and what was reached."""
-    found, config = findings.model, findings.config
-    reached = tolerance_text(found.unfairness_train, limit=config.tolerance)
-    on = f"on the {seen(config)[0]} people. Difference between groups: {tolerance_text(found.difference_train)}."
-    if config.method not in ("exponentiated_gradient", GIVEN):
-        aims = config.method == "threshold_optimizer"
-        asked = "The threshold optimizer aims at 0" if aims else "No tolerance was asked for"
-        return f":gray[:material/info:] {asked}; unfairness reached {reached} {on}"
-    given = config.method == GIVEN
-    yes, no, what = ("True", "Not true", "to be disclosed") if given else ("Kept", "Missed", "asked for")
-    kept = found.unfairness_train <= config.tolerance
-    mark = f":green[:material/check_circle:] **{yes}.**" if kept else f":orange[:material/error:] **{no}.**"
-    return f"{mark} Unfairness {what} {tolerance_text(config.tolerance)}, reached {reached} {on}"
-
-
-def asked_table(findings: AuditFindings) -> pandas.DataFrame:
-    """Return asked and reached unfairness as a table."""
-    import pandas as pd
-
-    found, config = findings.model, findings.config
-    asked = {"exponentiated_gradient": config.tolerance, "threshold_optimizer": 0.0}.get(config.method)
-    test, apart = found.unfairness_test, found.difference_test
-    return pd.DataFrame(
-        {
-            "records": ["training", "unseen"],
-            "asked": [asked, asked],
-            "unfairness": [found.unfairness_train, test.value],
-            "low": [None, test.low],
-            "high": [None, test.high],
-            "difference between groups": [found.difference_train, apart.value],
-            "difference, low": [None, apart.low],
-            "difference, high": [None, apart.high],
-        }
-    )
-
-
-def model_cautions(findings: AuditFindings) -> list[str]:
-    """Return what a user of this model must know."""
-    cautions = []
-    if sets_unknown(findings.config):
-        cautions.append(
-            "Your table does not say whom the model was trained on: the people attacked and the others are drawn with "
-            "the seed, and membership of the predictions cannot be attacked."
+    splits, shared = subject.splits, shared_records(subject.dataset, subject.splits)
+    train = "train the model and are attacked" if subject.sets_known else "are attacked"
+    known, equal = splits.known.size, shared.get("attack", 0) + shared.get("validation", 0)
+    remembered = ""
+    if shared.get("test", 0) or equal:
+        remembered = (
+            f" {count(shared.get('test', 0))} of those kept for testing and {count(equal)} of those the attacker knows "
+            "equal a training record in every column used."
         )
-    if not findings.model.scores_given:
-        cautions.append("Your table gives predicted labels without scores: what needs scores is not run.")
-    if findings.model.needs_sensitive:
-        cautions.append(
-            f"This method must be told each person's {escape(attribute(findings.config))} to predict, now and after "
-            "its release."
-        )
-    if findings.config.method == "dp_id3":
-        cautions.append(_private(findings.config.epsilon))
-    if findings.config.method not in ("exponentiated_gradient", GIVEN) and findings.config.tolerance > 0:
-        aims = findings.config.method == "threshold_optimizer"
-        why = ": this method always aims at 0" if aims else " by this method"
-        cautions.append(f"The tolerance in the settings is not used{why}.")
-    return cautions
-
-
-def _private(epsilon: float) -> str:
-    """Say what a private tree promises, and on which condition."""
-    if math.isinf(epsilon):
-        return "With ε = ∞ no noise is added: this is the plain tree, and it promises no privacy."
     return (
-        f"The tree is {epsilon_text(epsilon)}-differentially private for one training record more or less, if the "
-        "categories and the smallest and largest numbers of the table are public, as is assumed here, and the seed of "
-        "the noise is not. Here the seed is in the settings, so it is a study and no release. The measured figures "
-        "are not private. It is no fairness method."
+        f"{escape(subject.dataset.source)} Records: {count(splits.train.size)} {train}, {count(known)} are known to "
+        f"the attacker, {count(splits.test.size)} are kept for testing.{remembered}"
     )
 
 

@@ -14,7 +14,7 @@ import core.sweep
 from pages.common import background, cached
 from tests import ledger_work
 from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
-from tests.expected import fill_once, run_once
+from tests.expected import run_once
 from tests.patience import PATIENT
 
 Start = Callable[..., Dashboard]
@@ -42,7 +42,6 @@ def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Pat
     monkeypatch.setattr(background, "Job", RecordedJob)
     monkeypatch.setattr(RecordedJob, "started", [])
     monkeypatch.setattr(cached, "run", run_once)
-    monkeypatch.setattr(cached.Audit, "fill", fill_once)
     ledger_work.repeatable(monkeypatch)
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))

@@ -11,9 +11,8 @@ from typing import Any, ClassVar
 
 from streamlit.testing.v1 import AppTest
 
-from core.audit import ATTACKERS, PROTOCOLS
 from core.config import AuditConfig
-from core.correction import COSTS, Disclosure
+from core.correction import ATTACKERS, COSTS, PROTOCOLS
 from core.datasets.dataset import AuditDataset
 from core.sweep import SweepPoint, sweep
 from core.sweep.point import point_key
@@ -42,8 +41,6 @@ class RecordedJob(Job):
 class PointsOnDemand:
     """A sweep that yields as many models as it is allowed to; stands in for `core.sweep.sweep`."""
 
-    disclosed: ClassVar[dict[tuple[int, float], dict[Any, Disclosure]]] = {}  # of all tests; findings keep their id
-
     def __init__(self) -> None:
         self.allowed = threading.Semaphore(0)
         self.over = False
@@ -67,15 +64,6 @@ class PointsOnDemand:
                 return
             model = expected.audit().config if dataset.fingerprint == expected.demo().fingerprint else configs[0]
             found = run_once(model, dataset=dataset)  # one for all: its look is not tested
-            if (id(found), config.tolerance) not in self.disclosed:
-                self.disclosed[id(found), config.tolerance] = {
-                    (kind, protocol, cost): found.disclose(
-                        config.tolerance, adversary=kind, cost=cost, as_published=protocol == "as_published"
-                    )
-                    for kind in ATTACKERS
-                    for protocol in PROTOCOLS
-                    for cost in COSTS
-                }
             point = SweepPoint(
                 config=config,
                 achieved=found.model.unfairness_train,
@@ -85,7 +73,14 @@ class PointsOnDemand:
                 majority_test=found.model.majority_test,
                 accuracy_train=found.model.accuracy_train,
                 accuracy_test=found.model.accuracy_test,
-                disclosures=self.disclosed[id(found), config.tolerance],
+                disclosures={
+                    (kind, protocol, cost): found.disclose(
+                        config.tolerance, adversary=kind, cost=cost, as_published=protocol == "as_published"
+                    )
+                    for kind in ATTACKERS
+                    for protocol in PROTOCOLS
+                    for cost in COSTS
+                },
             )
             store.save(point_key(config, dataset), point)
             yield point
@@ -167,7 +162,7 @@ class Dashboard:
     def finding(self) -> str:
         """The page's finding."""
         (text,) = self.findings
-        return text
+        return re.sub(r"\\(.)", r"\1", text)
 
     @property
     def problem(self) -> str:

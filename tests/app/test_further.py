@@ -75,11 +75,11 @@ def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: Poi
     job = running()
     assert len(job.partial) == 6 and {p.config.method for p in job.partial} == {"exponentiated_gradient", "unmitigated"}
     captions = [caption.value for caption in dashboard.test.caption]
-    assert sum("Being told the fairness bound" in caption and "over 3 seeds" in caption for caption in captions) == 2
+    assert sum("Disclosing the tolerance on top" in caption and "over 3 seeds" in caption for caption in captions) == 2
     assert any(text.startswith("**Correction with permuted predictions.**") for text in dashboard.texts)
-    assert any("It is the right metric in" in text for text in dashboard.texts)
+    assert any("The metric is right in" in text for text in dashboard.texts)
     (frame,) = (f.value for f in dashboard.test.dataframe)
-    assert list(frame.columns)[1:] == ["With", "Without", "Difference, points"] and len(frame) == 7
+    assert list(frame.columns)[1:] == ["with", "without", "difference", "low", "high"] and len(frame) == 11
     assert not dashboard.has_button("start_seeds")
 
 

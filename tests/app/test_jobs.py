@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import core.datasets.catalog
-from core.audit import AuditFindings
 from core.config import AuditConfig
+from core.correction import CorrectionResult
 from core.datasets import AuditDataset
 from core.errors import DataUnavailableError, InputError
 from core.sweep import TOLERANCES
@@ -50,8 +50,8 @@ class Gate:
 
     def run(
         self, config: AuditConfig, report: Callable[[int, int], None] | None = None, *, dataset: AuditDataset
-    ) -> AuditFindings:
-        """Run an audit like `core.audit.run`."""
+    ) -> CorrectionResult:
+        """Run an audit like `core.correction.run`."""
         assert report is not None
         report(1, 7)
         self.reached.set()
@@ -171,7 +171,7 @@ def test_an_unexpected_error_is_told_without_its_details(
 
 
 def test_a_rule_the_audit_breaks_is_told_as_core_says_it(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    def broken(config: AuditConfig, report: Any = None, *, dataset: AuditDataset) -> AuditFindings:
+    def broken(config: AuditConfig, report: Any = None, *, dataset: AuditDataset) -> CorrectionResult:
         raise InputError("The *test* records must hold [3] people.")
 
     monkeypatch.setattr(cached, "run", broken)

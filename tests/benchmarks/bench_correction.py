@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from core.correction import correct
-from core.correction.costs import published_cost
+from core.correction.disclosure import published_cost
 from tests.benchmarks.measuring import DATA, adult_is_here, seconds, verdicts
 
 SIZES = (15_375, 45_000, 135_924, 1_000_000)
@@ -36,8 +36,8 @@ Arrays = dict[str, np.ndarray]
 
 def adult_arrays() -> Arrays:
     """Return guesses, predictions and costs of the audited Adult records."""
-    from core.audit import run
     from core.config import AuditConfig
+    from core.correction import run
     from core.datasets import build_dataset, load
 
     table = load("adult", data_folder=DATA)

@@ -27,7 +27,7 @@ def assert_shows(view: View, now: Disclosure) -> None:
         return found == [pytest.approx(place, abs=1e-9)]
 
     view.until(marked, f"a marker at {place}")
-    view.found(f"within {tolerance_text(now.used)}", percent(now.after))
+    view.found(f"disclosure of {tolerance_text(now.used)} ", percent(now.after))
     certificate = view.page.locator("[data-testid=stMarkdown]", has_text="guesses changed")
     expect(certificate).to_contain_text(f"{count(now.n_changed)} of {count(now.before.n)} guesses changed")
     expect(certificate).to_contain_text(percent(now.balanced_after))

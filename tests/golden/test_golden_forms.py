@@ -90,7 +90,7 @@ def export(path: Path, folder: Path) -> str:
 
 def record(path: Path, folder: Path) -> str:
     """Find a stored point in the folder of this version, and in that of another one."""
-    from core.leak import LeakPoint
+    from core.correction import LeakPoint
     from core.serialize import dumps
     from core.sweep import FolderStore, SweepPoint
     from core.sweep.point import environment_name

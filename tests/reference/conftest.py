@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.audit import AuditFindings, run
 from core.config import AuditConfig
+from core.correction import CorrectionResult, run
 from core.datasets import AuditDataset, build_dataset, load
 from tests.reference.data import FOLDER
 
@@ -17,5 +17,5 @@ def adult() -> AuditDataset:
 
 
 @pytest.fixture(scope="session")
-def findings(adult: AuditDataset) -> AuditFindings:
+def findings(adult: AuditDataset) -> CorrectionResult:
     return run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=adult)

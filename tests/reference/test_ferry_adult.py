@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import pytest
 
-from core.audit import AuditFindings
+from core.correction import CorrectionResult
 from core.datasets import AuditDataset
 from tests.reference.data import needs_adult
 
 pytestmark = needs_adult
 
 
-def test_records_and_splits_are_those_of_the_paper(adult: AuditDataset, findings: AuditFindings) -> None:
+def test_records_and_splits_are_those_of_the_paper(adult: AuditDataset, findings: CorrectionResult) -> None:
     assert adult.n == 45_222
     assert len(adult.feature_names) == 13
     sizes = findings.sizes
@@ -27,7 +27,7 @@ def test_records_and_splits_are_those_of_the_paper(adult: AuditDataset, findings
 
 
 @pytest.mark.parametrize("adversary", ["features", "predictions"])
-def test_published_protocol(findings: AuditFindings, adversary: str) -> None:
+def test_published_protocol(findings: CorrectionResult, adversary: str) -> None:
     told = findings.disclose(0.0, adversary=adversary, as_published=True)
     assert told.used == pytest.approx(0.001)
     assert told.certificate.status == "optimal"
@@ -37,21 +37,21 @@ def test_published_protocol(findings: AuditFindings, adversary: str) -> None:
     assert told.after.value == pytest.approx(0.829, abs=0.03)
 
 
-def test_a_stronger_attacker_needs_no_disclosure(findings: AuditFindings) -> None:
+def test_a_stronger_attacker_needs_no_disclosure(findings: CorrectionResult) -> None:
     assert findings.strong.value == pytest.approx(0.852, abs=0.03)
     told = findings.disclose(0.0, as_published=True)
     assert told.after is not None
     assert findings.strong.low > told.after.value
 
 
-def test_the_calibrated_forest_gains_nothing_from_the_promise(findings: AuditFindings) -> None:
+def test_the_calibrated_forest_gains_nothing_from_the_promise(findings: CorrectionResult) -> None:
     """Calibration alone brings what the correction seems to bring; the independent figure for it is 0.838."""
     told = findings.disclose(0.001, cost="log_odds")
     assert told.before.value == pytest.approx(0.838, abs=0.03)
     assert told.gain is not None and abs(told.gain.value) < 0.01
 
 
-def test_both_solvers_agree(findings: AuditFindings) -> None:
+def test_both_solvers_agree(findings: CorrectionResult) -> None:
     exact = findings.disclose(0.001, adversary="features")
     ilp = findings.disclose(0.001, adversary="features", solver="ilp")
     assert ilp.certificate.status == "optimal"
@@ -59,7 +59,7 @@ def test_both_solvers_agree(findings: AuditFindings) -> None:
     assert max(exact.certificate.residual, ilp.certificate.residual) <= 1e-9
 
 
-def test_the_model_is_as_fair_as_asked_on_its_training_records(findings: AuditFindings) -> None:
+def test_the_model_is_as_fair_as_asked_on_its_training_records(findings: CorrectionResult) -> None:
     assert findings.model.unfairness_train <= 0.001
     assert 0.80 <= findings.model.accuracy_test.value <= 0.86
     assert findings.model.accuracy_test.low > findings.model.majority_test.high

@@ -24,8 +24,8 @@ import numpy.typing as npt
 import pytest
 
 from core.adversaries import permuted_by_set
-from core.audit import attack_model
 from core.config import AuditConfig
+from core.correction import attack_model
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from core.models import fit_model

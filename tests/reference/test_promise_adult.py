@@ -28,9 +28,8 @@ import numpy as np
 import pytest
 
 from core.adversaries.adversary import AttackedRecords
-from core.audit import AttackFindings, attack_model
 from core.config import AuditConfig
-from core.correction import disclose, gain_of_best
+from core.correction import AttackFindings, attack_model, disclose, gain_of_best
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
 from core.estimates import Estimate

@@ -25,8 +25,7 @@ import numpy as np
 import pytest
 
 from core.adversaries import train_strong
-from core.audit import AuditFindings
-from core.correction import Attribution, attribute_leak
+from core.correction import Attribution, CorrectionResult, attribute_leak
 from core.correction.attribution import StepMeasures
 from core.datasets import AuditDataset, split
 from tests.reference.data import needs_adult
@@ -36,7 +35,7 @@ pytestmark = needs_adult
 LOG_LOSS, ACCURACY = 0.005, 0.03
 
 
-def attribution(adult: AuditDataset, findings: AuditFindings, features, with_predictions) -> Attribution:
+def attribution(adult: AuditDataset, findings: CorrectionResult, features, with_predictions) -> Attribution:
     splits = split(adult, seed=42)
     known = adult.sensitive[splits.known].mean()
     attacked = findings.attacks["features", "held_out"].attacked
@@ -45,7 +44,7 @@ def attribution(adult: AuditDataset, findings: AuditFindings, features, with_pre
 
 
 @pytest.fixture(scope="module")
-def forest(adult: AuditDataset, findings: AuditFindings) -> dict[str, StepMeasures]:
+def forest(adult: AuditDataset, findings: CorrectionResult) -> dict[str, StepMeasures]:
     posteriors = [findings.attacks[kind, "held_out"].attacked.probability for kind in ("features", "predictions")]
     found = attribution(adult, findings, *posteriors)
     assert found.is_true
@@ -53,7 +52,7 @@ def forest(adult: AuditDataset, findings: AuditFindings) -> dict[str, StepMeasur
 
 
 @pytest.fixture(scope="module")
-def boosting(adult: AuditDataset, findings: AuditFindings) -> dict[str, StepMeasures]:
+def boosting(adult: AuditDataset, findings: CorrectionResult) -> dict[str, StepMeasures]:
     splits = split(adult, seed=42)
     x, y, s = adult.features, adult.labels, adult.sensitive
     learned = train_strong(x[splits.known], y[splits.known], s[splits.known], seed=42)

@@ -35,12 +35,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.audit import attack_model
 from core.config import AuditConfig
 from core.correction import (
     ConstraintComparison,
     EstimatedConstraint,
     PermutedControl,
+    attack_model,
     compare_constraints,
     estimate_constraint,
     identification_rate,

@@ -18,7 +18,7 @@ from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
-BRANCHES = ("correction", "queries", "attriguard", "attribute", "membership", "model_card")
+BRANCHES = ("correction", "queries", "attriguard", "attribute", "membership", "model_card", "model_fairness")
 HEAVY = {
     "pandas",
     "sklearn",
@@ -170,9 +170,9 @@ FLOORS = (
     ("config",),
     ("subject",),
     ("planted", "study"),
-    ("correction",),
-    ("attribute", "attriguard", "audit", "membership"),
-    ("leak", "model_card"),
+    ("correction", "model_fairness"),
+    ("attribute", "attriguard", "membership"),
+    ("model_card",),
     ("queries", "sweep"),
     ("studies",),
     ("policy",),

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core import audit as attack
-from core.audit import ATTACKERS, AttackFindings, attack_model, protocols_of
 from core.config import AuditConfig
+from core.correction import ATTACKERS, AttackFindings, attack_model, protocols_of
+from core.correction import inference as attack
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from tests.samples import ROLES, dataset

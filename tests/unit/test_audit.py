@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.audit import PROTOCOLS, AuditFindings, attack_model, audit_key, run
 from core.config import AuditConfig
+from core.correction import PROTOCOLS, CorrectionResult, attack_model, audit_key, run
 from core.datasets import AuditDataset, split
 from core.errors import Cancelled, InputError
 from core.fairness import METRICS
-from core.subject import train_model
+from core.subject import Progress, Subject, train_model
 from tests.samples import ROLES, dataset
 
 CONFIG = AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01, seed=7)
@@ -30,23 +30,23 @@ def steps() -> list[tuple[int, int]]:
 
 
 @pytest.fixture(scope="module")
-def findings(people: AuditDataset, steps: list[tuple[int, int]]) -> AuditFindings:
+def findings(people: AuditDataset, steps: list[tuple[int, int]]) -> CorrectionResult:
     return run(CONFIG, lambda done, total: steps.append((done, total)), dataset=people)
 
 
-def told_tolerances(findings: AuditFindings, config: AuditConfig, people: AuditDataset) -> AuditFindings:
-    """Return the findings of another configuration or other people, attacked from the features alone."""
+def told_tolerances(config: AuditConfig, people: AuditDataset) -> CorrectionResult:
+    """Return the result of another configuration or other people, attacked from the features alone."""
     splits = split(people, train_share=config.train_share, seed=config.seed)
     model = train_model(config, people, splits)
     attacks = {
         ("features", protocol): attack_model("features", protocol, people, splits, model.predictions, config=config)
         for protocol in PROTOCOLS
     }
-    return replace(findings, config=config, model=model, attacks=attacks)
+    return CorrectionResult(subject=Subject(config, people, splits, model, Progress(1)), attacks=attacks)
 
 
-def test_the_findings_hang_together(findings: AuditFindings, people: AuditDataset) -> None:
-    assert sum(findings.sizes.values()) == people.n
+def test_the_findings_hang_together(findings: CorrectionResult, people: AuditDataset) -> None:
+    subject = findings.subject
     assert findings.model.predictions.shape == (people.n,)
     assert set(findings.attacks) == {
         *((a, p) for a in ("features", "predictions") for p in PROTOCOLS),
@@ -54,26 +54,24 @@ def test_the_findings_hang_together(findings: AuditFindings, people: AuditDatase
         ("strong_predictions", "held_out"),
     }
     for attack in findings.attacks.values():
-        assert attack.attacked.truth.size == findings.sizes["train"]
+        assert attack.attacked.truth.size == subject.splits.train.size
         assert np.array_equal(attack.attacked.truth, findings.attacks["features", "held_out"].attacked.truth)
     assert findings.model.accuracy_test.low > findings.model.majority_test.value
-    assert findings.groups[0].group == "north"
     told_nothing = findings.attacks["strong", "held_out"].attacked
     assert findings.strong.value == pytest.approx((told_nothing.guess == told_nothing.truth).mean())
-    assert sum(findings.known_shares) == pytest.approx(1)
     first = findings.disclose(0.01)
     assert first.before.low > 0.5
     assert first.before.value == pytest.approx(sum(g.before.value * g.before.n for g in first.groups) / first.before.n)
 
 
 def test_the_attacker_tunes_on_records_it_did_not_learn_from_and_that_are_not_attacked(
-    findings: AuditFindings,
+    findings: CorrectionResult,
 ) -> None:
-    assert findings.attacks["features", "held_out"].held_out.truth.size == findings.sizes["validation"]
-    assert findings.attacks["features", "as_published"].held_out.truth.size == findings.sizes["test"]
+    assert findings.attacks["features", "held_out"].held_out.truth.size == findings.subject.splits.validation.size
+    assert findings.attacks["features", "as_published"].held_out.truth.size == findings.subject.splits.test.size
 
 
-def test_same_seed_same_findings_other_seed_others(findings: AuditFindings, people: AuditDataset) -> None:
+def test_same_seed_same_findings_other_seed_others(findings: CorrectionResult, people: AuditDataset) -> None:
     again, other = run(CONFIG, dataset=people), replace(CONFIG, seed=8)
     assert np.array_equal(again.model.predictions, findings.model.predictions)
     ours, same = findings.disclose(0.01).to_dict(), again.disclose(0.01).to_dict()
@@ -97,10 +95,8 @@ def test_without_a_leak_there_is_nothing_to_gain() -> None:
 
 
 @pytest.mark.parametrize("metric", METRICS)
-def test_every_metric_runs_and_its_certificate_holds(
-    findings: AuditFindings, people: AuditDataset, metric: str
-) -> None:
-    found = told_tolerances(findings, replace(CONFIG, metric=metric, method="unmitigated"), people)
+def test_every_metric_runs_and_its_certificate_holds(people: AuditDataset, metric: str) -> None:
+    found = told_tolerances(replace(CONFIG, metric=metric, method="unmitigated"), people)
     told = found.disclose(0.05)
     assert told.certificate.status == "optimal"
     assert told.reached <= 0.05 + 1e-9
@@ -110,7 +106,7 @@ def test_every_metric_runs_and_its_certificate_holds(
 
 
 def test_progress_is_reported_and_can_stop_the_work(
-    findings: AuditFindings, people: AuditDataset, steps: list[tuple[int, int]]
+    findings: CorrectionResult, people: AuditDataset, steps: list[tuple[int, int]]
 ) -> None:
     assert [done for done, _ in steps] == list(range(steps[0][1] + 1))
 
@@ -135,13 +131,13 @@ def test_only_the_demo_needs_no_data() -> None:
         run(CONFIG)
 
 
-def test_a_group_without_people_of_a_label_is_one_sentence(findings: AuditFindings, people: AuditDataset) -> None:
+def test_a_group_without_people_of_a_label_is_one_sentence(people: AuditDataset) -> None:
     labels = people.labels.copy()
     labels[people.sensitive == 1] = 1
     empty = replace(people, labels=labels)
     with pytest.raises(InputError, match="Predictive equality needs at least 3 people of each group with label 0"):
         run(replace(CONFIG, metric="predictive_equality"), dataset=empty)
-    found = told_tolerances(findings, replace(CONFIG, method="unmitigated"), empty)
+    found = told_tolerances(replace(CONFIG, method="unmitigated"), empty)
     assert found.disclose(0.1).certificate.status == "optimal"
 
 
@@ -156,7 +152,7 @@ def test_a_group_too_small_to_attack_is_one_sentence(people: AuditDataset, membe
 
 
 @pytest.mark.parametrize("tolerance", [-0.1, 1.4, float("nan")])
-def test_a_tolerance_outside_its_range_is_one_sentence(findings: AuditFindings, tolerance: float) -> None:
+def test_a_tolerance_outside_its_range_is_one_sentence(findings: CorrectionResult, tolerance: float) -> None:
     for refuse in (lambda: findings.disclose(tolerance), lambda: replace(CONFIG, tolerance=tolerance)):
         with pytest.raises(InputError, match=r"tolerance must be in \[0, 1\], got"):
             refuse()

@@ -22,7 +22,7 @@ import pytest
 from core.__main__ import main, parser
 from core.cli import COMMANDS
 from core.cli import console as text_tables
-from core.leak import LeakPoint
+from core.correction import LeakPoint
 from core.serialize import loads
 from core.sweep import FolderStore, Spread
 from tests import samples
@@ -113,12 +113,12 @@ def test_the_attribution_prints_both_attackers_and_the_difference_mitigation_mak
     for _, row in rows[rows.step == "constraint"].iterrows():
         accuracy = f"{100 * row.accuracy:.1f} [{100 * row.accuracy_low:.1f}, {100 * row.accuracy_high:.1f}]"
         change = f"{100 * row.accuracy_change:+.1f} [{100 * row.accuracy_change_low:+.1f}"
-        assert re.search(rf"^and fairness bound +{re.escape(accuracy)} +{re.escape(change)}", out, re.MULTILINE)
+        assert re.search(rf"^and fairness constraint +{re.escape(accuracy)} +{re.escape(change)}", out, re.MULTILINE)
     own, twin = (
         [p for p in stored_leaks(folder) if p.config.method == m] for m in ("exponentiated_gradient", "unmitigated")
     )
     before, after = (100 * np.mean([p.accuracy_test.value for p in side]) for side in (twin, own))
-    assert re.search(rf"model accuracy, test +{before:.2f} +{after:.2f} +{after - before:+.1f} \[", out)
+    assert re.search(rf"model accuracy, test set +{after:.2f} +{before:.2f} +{after - before:.2f} ", out)
     assert said(*ATTRIBUTION, "--seeds", "0,2", "--store", str(folder))[0] == out
 
 

@@ -14,15 +14,18 @@ from core.attriguard import Exposure, Guesses, attacker_label, findings, stronge
 from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
 from core.charts.theme import group_style
 from core.config import AuditConfig
+from core.correction import findings as correction_findings
 from core.desk.findings import gap_title
 from core.estimates import Estimate, decimals_beside, percent, tolerance_text
 from core.fairness import difference_between_groups, group_rates
 from core.membership import MembershipSettings
 from core.membership.disparity import Disparities
 from core.membership.findings import Reading, headline
+from core.model_fairness import constraint_rows
+from core.model_fairness import headline as fairness_headline
 from core.policy import estimate_text, value_text
 from core.queries import Asking, Exact, Trials, query_pool
-from pages.common import correction_words, wording
+from tests import samples
 from tests.samples import dataset
 from tests.unit.charts import membership_samples
 
@@ -99,13 +102,14 @@ def test_what_equals_its_limit_is_written_like_it_and_far_numbers_get_no_more_di
     assert decimals_beside([1.04, 0.5], 1.0, 1) == 2 and decimals_beside([0.5], 1.0, 1) == 1
 
 
-def test_a_false_tolerance_is_told_by_both_measures_and_above_the_limit() -> None:
-    findings = SimpleNamespace(model=SimpleNamespace(difference_train=0.00987))
-    now = SimpleNamespace(metric="statistical_parity", used=0.005, achieved=0.00502)
-    told = correction_words.false_disclosure(findings, now)  # type: ignore[arg-type]
-    value, limit = re.findall(r"is ([\d.]+), above ([\d.]+)\. ", told)[0]
-    assert float(value) > float(limit)
-    assert "Fairlearn's demographic parity difference): 0.0099" in told
+@pytest.mark.parametrize(("achieved", "holds"), [(0.00502, False), (0.005, True)])
+def test_a_tolerance_is_judged_by_both_measures_and_a_false_one_is_exceeded(achieved: float, holds: bool) -> None:
+    now: Any = SimpleNamespace(metric="statistical_parity", achieved=achieved)
+    told = correction_findings.truth_of(now, 0.005, 0.00987)
+    assert ("does not hold" in told.point) == (not holds)
+    assert bool(numbers := re.findall(r"is ([\d.]+), above ([\d.]+)\. ", told.evidence)) == (not holds)
+    assert all(float(value) > float(limit) for value, limit in numbers)
+    assert "Fairlearn's demographic parity difference): 0.0099" in told.evidence
 
 
 # --- the attacker without the model is called stronger only where they are
@@ -113,12 +117,28 @@ def test_a_false_tolerance_is_told_by_both_measures_and_above_the_limit() -> Non
 
 @pytest.mark.parametrize("after", [0.70, 0.78, 0.80, 0.82, 0.90, None])
 @pytest.mark.parametrize("strong", [0.65, 0.797, 0.81, 0.95])
-def test_stronger_is_said_only_of_a_higher_number(after: float | None, strong: float) -> None:
-    own = about(0.76 if after is None else after)
-    now = SimpleNamespace(before=about(0.76), after=None if after is None else own)
-    told = correction_words._strong(SimpleNamespace(strong=about(strong)), now)  # type: ignore[arg-type]
-    assert percent(about(strong)) in told and told.startswith("Without the model, ")
-    assert ("stronger" in told) == (strong - own.value > np.hypot(0.01, 0.01))
+def test_imputation_is_better_only_where_its_number_is_clearly_higher(after: float | None, strong: float) -> None:
+    before = about(0.6)
+    group = SimpleNamespace(group=0, before=before)
+    now: Any = SimpleNamespace(
+        before=before,
+        after=None if after is None else about(after),
+        gain=None if after is None else about(after - 0.6),
+        used=0.01,
+        told=0.01,
+        majority=about(0.55),
+        groups=(group,),
+        certificate=SimpleNamespace(status="infeasible"),
+        smallest_tolerance=0.02,
+    )
+    subject = SimpleNamespace(attribute="sex", dataset=SimpleNamespace(feature_names=(), roles=samples.ROLES))
+    result: Any = SimpleNamespace(
+        subject=subject, strong=about(strong), group_names=("men", "women"), config=AuditConfig(dataset="sample")
+    )
+    told = correction_findings.headline(result, now, adversary="features")
+    assert percent(about(strong)) in told.evidence
+    assert ("better still" in told.point) == (after is not None and strong - after > np.hypot(0.01, 0.01))
+    assert ("helps" in told.point) == (after is not None)
 
 
 # --- one group, one colour
@@ -209,11 +229,10 @@ def test_both_measures_of_fairness_stand_on_the_model_page() -> None:
         scores=predictions.astype(float),
     )
     config = AuditConfig(dataset="sample", tolerance=0.005)
-    findings: Any = SimpleNamespace(model=found, config=config)
+    subject: Any = SimpleNamespace(model=found, config=config, sets_known=True)
     theirs = difference_between_groups(predictions, data.sensitive, metric="statistical_parity")
     assert found.difference_train == found.difference_test.value == pytest.approx(theirs)
-    _, grey = wording.model(findings)
-    assert "largest deviation of a group from the overall rate" in grey
-    assert f"Fairlearn's demographic parity difference): {tolerance_text(theirs)}" in grey
-    assert f"Difference between groups: {tolerance_text(theirs)}" in wording.asked_and_reached(findings)
-    assert wording.asked_table(findings)["difference between groups"].tolist() == pytest.approx([theirs, theirs])
+    told = fairness_headline(subject)
+    assert "largest deviation of a group from the overall rate" in told.evidence
+    assert f"Fairlearn's demographic parity difference): {tolerance_text(theirs)}" in told.evidence
+    assert [row["difference between groups"] for row in constraint_rows(subject)] == pytest.approx([theirs, theirs])

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from core.adversaries import tune_forest
-from core.audit import AttackFindings, AuditFindings, run
 from core.charts import (
     DARK,
     LIGHT,
@@ -33,11 +32,10 @@ from core.charts import (
 )
 from core.charts.correction import Step
 from core.config import AuditConfig
-from core.correction import Disclosure, attribute_over_seeds
+from core.correction import CorrectionResult, Disclosure, attribute_over_seeds, run
 from core.datasets import AuditDataset
 from core.estimates import points
 from core.fairness import METRICS
-from core.leak import attribution_of
 from core.sweep import SweepRow, grid, summarise, sweep
 from tests.samples import ROLES, dataset
 from tests.unit.charts.boxes import check, dots
@@ -51,23 +49,23 @@ def people() -> AuditDataset:
 
 
 @pytest.fixture(scope="module")
-def findings(people: AuditDataset) -> AuditFindings:
+def findings(people: AuditDataset) -> CorrectionResult:
     return run(AuditConfig(dataset="sample", roles=ROLES, tolerance=0.01), dataset=people)
 
 
 @pytest.fixture(scope="module")
-def curve(findings: AuditFindings) -> list[Disclosure]:
+def curve(findings: CorrectionResult) -> list[Disclosure]:
     return [findings.disclose(t) for t in (0.0, 0.01, 0.05, 0.1, 0.2)]
 
 
 @pytest.fixture(scope="module")
-def swept(findings: AuditFindings, people: AuditDataset) -> list[SweepRow]:
+def swept(findings: CorrectionResult, people: AuditDataset) -> list[SweepRow]:
     points = list(sweep(grid(findings.config, tolerances=(0.0, 0.1), seeds=(1, 2)), people))
     wanted = ("features", "held_out", "published")
     return [row for row in summarise(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
 
 
-def _told(findings: AuditFindings, curve: list[Disclosure], marker: Disclosure, palette: Palette = LIGHT) -> Drawing:
+def _told(findings: CorrectionResult, curve: list[Disclosure], marker: Disclosure, palette: Palette = LIGHT) -> Drawing:
     return draw_disclosure(curve, marker, findings.strong, palette, attribute="origin", attacker="Attacker")
 
 
@@ -76,16 +74,12 @@ def _check(drawing: Drawing) -> None:
     assert len(drawing.table) >= 1
 
 
-def _attacks(findings: AuditFindings) -> dict[str, AttackFindings]:
-    return {kind: found for (kind, protocol), found in findings.attacks.items() if protocol == "held_out"}
-
-
-def _waterfall(rows: list[Step], findings: AuditFindings, palette: Palette) -> Drawing:
+def _waterfall(rows: list[Step], findings: CorrectionResult, palette: Palette) -> Drawing:
     return draw_waterfall(rows, findings.strong, palette, words="Strong", attribute="origin", told=0.01)
 
 
-def test_the_bars_of_a_waterfall_join(findings: AuditFindings, curve: list[Disclosure]) -> None:
-    leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares, tolerance=0.05)
+def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
+    leak = findings.attribution("paper's", 0.05)
     rows = rows_of_one(leak, curve[2], share="share of north")
     path = [row for row in rows if row.base is None]
     assert [row.name for row in path] == [
@@ -119,7 +113,7 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
     )
     found = run(AuditConfig(dataset="sample", roles=ROLES, metric="equalized_odds"), dataset=three)
     told = found.disclose(0.1, cost="count")
-    assert len(told.groups) == 3 and len(found.groups) == 3
+    assert len(told.groups) == 3 and len(found.group_names) == 3
     for drawing, lines in (
         (draw_groups(three, LIGHT), 4),
         (draw_rates(found.model, LIGHT, names=three.group_names), 12),
@@ -131,9 +125,9 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_every_drawing_is_valid_and_told_in_words(
-    findings: AuditFindings, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow], palette: Palette
+    findings: CorrectionResult, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow], palette: Palette
 ) -> None:
-    leak = attribution_of("paper's", _attacks(findings), findings.config, findings.known_shares)
+    leak = findings.attribution("paper's", findings.config.tolerance)
     search = tune_forest("features", people.features, people.labels, people.sensitive, evaluations=3, seed=1)
     baseline = (curve[0].majority, curve[0].before, findings.strong)
     for drawing in (
@@ -165,7 +159,7 @@ def test_rates_are_drawn_for_every_metric(people: AuditDataset, metric: str) -> 
 
 
 def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
-    findings: AuditFindings, curve: list[Disclosure]
+    findings: CorrectionResult, curve: list[Disclosure]
 ) -> None:
     axes = set()
     for marker in curve:
@@ -177,7 +171,7 @@ def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
     assert len(axes) == 1
 
 
-def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: AuditFindings, curve: list[Disclosure]) -> None:
+def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResult, curve: list[Disclosure]) -> None:
     none = replace(curve[0], after=None, gain=None, balanced_after=None, n_changed=None, n_right=None, reached=math.nan)
     none = replace(none, groups=tuple(replace(g, after=None) for g in none.groups))
     drawing = _told(findings, [none, *curve[1:]], none)

@@ -21,6 +21,7 @@ from core.correction import (
     soft_correct,
 )
 from core.correction.attribution import BUILDS_ON, StepMeasures
+from core.correction.findings import constraint_effect
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
 
@@ -133,17 +134,19 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     assert found["constraint_without_shares"].reason.startswith("No probabilities")
     summary = attribute_over_seeds([attributed(certain)] * 2)
     assert summary.step("shares").n_seeds == 0 and summary.step("shares").reasons
-    assert "could not be measured" in summary.sentence()
+    assert "could not be measured" in constraint_effect(summary).text
     assert summary.to_frame()["accuracy"].notna().tolist() == [True, True, True, False, False, False]
 
 
 def test_whether_the_bound_was_true_is_said() -> None:
     true, false = attributed(people()), attributed(people() | {"tolerance": 0.0})
     assert true.is_true and not false.is_true
-    assert "not true" not in attribute_over_seeds([true]).sentence()
-    assert attribute_over_seeds([false]).sentence().endswith("The disclosed bound was not true of this model.")
+    assert "does not hold" not in constraint_effect(attribute_over_seeds([true])).text
+    assert constraint_effect(attribute_over_seeds([false])).caveats == (
+        "The disclosed tolerance does not hold for this model.",
+    )
     many = attribute_over_seeds([attributed(people(seed) | {"tolerance": 0.0}) for seed in range(3)])
-    assert many.sentence().endswith("was not true of the model in 3 of 3 seeds.")
+    assert constraint_effect(many).text.endswith("does not hold for the model in 3 of 3 seeds.")
 
 
 def test_seeds_are_summed_up_by_student() -> None:
@@ -174,7 +177,7 @@ def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
     found = attribute_over_seeds([seed])
     change = found.step("features").changes["accuracy"]
     assert change.estimate == by_name(seed)["features"].accuracy_change
-    assert change.over == "people" and "600 people, one seed" in found.sentence()
+    assert change.over == "people" and "600 people, one seed" in constraint_effect(found).text
     assert math.isnan(found.step("features").values["accuracy"].deviation)
 
 
@@ -194,31 +197,31 @@ def made(changes: list[float], *, measure: str = "accuracy") -> tuple[Estimate, 
         for value in changes
     ]
     found = attribute_over_seeds(one)
-    return found.step("constraint").changes[measure].estimate, found.sentence(measure=measure)
+    return found.step("constraint").changes[measure].estimate, constraint_effect(found, measure).text
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.lists(st.floats(-0.5, 0.5), min_size=1, max_size=6), st.sampled_from(MEASURES))
 def test_a_verdict_is_given_only_where_the_interval_excludes_zero(changes: list[float], measure: str) -> None:
     change, sentence = made(changes, measure=measure)
-    assert (" raises the a attacker's " in sentence) == (change.low > 0)
-    assert (" lowers the a attacker's " in sentence) == (change.high < 0)
+    assert (" raises the " in sentence) == (change.low > 0)
+    assert (" lowers the " in sentence) == (change.high < 0)
     assert ("no statistically significant effect" in sentence) == (change.low <= 0 <= change.high)
 
 
 def test_sentences_in_full() -> None:
     _, up = made([0.010, 0.012, 0.011])
     assert up == (
-        "Being told the fairness bound on top of the groups' shares raises the a attacker's accuracy by 1.1 points "
-        "(95% interval over 3 seeds: +0.9 to +1.3)."
+        "Disclosing the tolerance on top of the group proportions raises the accuracy of the a attacker by 1.1 points. "
+        "95% CI over 3 seeds: +0.9 to +1.3."
     )
     _, flat = made([-0.001, 0.002, -0.0005])
     assert flat.startswith(
-        "Being told the fairness bound on top of the groups' shares has no statistically significant effect on the a "
-        "attacker's accuracy: +0.02 points (95% interval over 3 seeds: "
+        "Disclosing the tolerance on top of the group proportions has no statistically significant effect on the "
+        "accuracy of the a attacker: +0.02 points. 95% CI over 3 seeds: "
     )
     _, down = made([-0.0210, -0.0212, -0.0211], measure="log_loss")
-    assert "lowers the a attacker's log-loss by 0.0211 nats" in down
+    assert "lowers the log-loss of the a attacker by 0.0211 nats" in down
 
 
 @pytest.mark.parametrize(

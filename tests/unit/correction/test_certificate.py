@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from core import solvers as integer_programs
-from core.correction import correct, ilp, smallest_tolerance, solve
-from core.correction.certificate import Claim, bound_of, certify
+from core.correction import correct, counts, smallest_tolerance, solve
 from core.correction.counts import CountOutcome
+from core.correction.problem import Claim, bound_of, certify
 from core.errors import InputError
 from tests.problem_bank import adult_like
 
@@ -82,17 +82,17 @@ def test_a_time_limit_never_passes_for_an_optimum(limit):
 
 
 def test_rows_are_tightened_once_when_a_solution_breaks_them(monkeypatch):
-    margins, run = [], ilp._run
+    margins, run = [], counts._run
 
     def breaks_first(task, deadline):
         margins.append(task.margin)
         answer = run(task, deadline)
         return answer if task.margin else replace(answer, counts=task.problem.old.copy())
 
-    monkeypatch.setattr(ilp, "_run", breaks_first)
+    monkeypatch.setattr(counts, "_run", breaks_first)
     arguments = adult_like(200)
     result = correct(**arguments, tolerance=0.02, solver="ilp")
-    assert margins[:2] == [0.0, ilp.TIGHTENING] and set(margins) == set(margins[:2])
+    assert margins[:2] == [0.0, counts.TIGHTENING] and set(margins) == set(margins[:2])
     assert result.certificate.residual == 0
     assert result.objective == pytest.approx(correct(**arguments, tolerance=0.02).objective)
     assert result.certificate.best_bound <= result.objective * (1 + 1e-12)

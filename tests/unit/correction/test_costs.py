@@ -7,7 +7,7 @@ import pytest
 
 from core.adversaries import AttackedRecords
 from core.correction import correct
-from core.correction.costs import (
+from core.correction.disclosure import (
     SMALLEST_COST,
     choose_exponent,
     corrected_accuracy,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.correction import EstimatedConstraint, estimate_constraint, identification_rate
-from core.correction.estimation import IDENTIFIABLE
+from core.correction.knowledge import IDENTIFIABLE
 from core.errors import InputError
 from core.fairness import METRICS
 

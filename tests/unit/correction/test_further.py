@@ -5,21 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.audit import AuditFindings, run
 from core.config import AuditConfig
-from core.correction import MoreDisclosed, correct, disclose_more
-from core.correction.disclosure import KNOWLEDGE
+from core.correction import CorrectionResult, MoreDisclosed, correct, disclose_more, run
+from core.correction.knowledge import KNOWLEDGE
 from core.fairness import METRICS, unfairness
 from tests.samples import ROLES, dataset
 
 
 @pytest.fixture(scope="module", params=METRICS)
-def findings(request: pytest.FixtureRequest) -> AuditFindings:
+def findings(request: pytest.FixtureRequest) -> CorrectionResult:
     config = AuditConfig(dataset="sample", roles=ROLES, metric=request.param, tolerance=0.02, seed=3)
     return run(config, dataset=dataset(1500, seed=5))
 
 
-def test_knowing_more_never_makes_the_correction_cheaper(findings: AuditFindings) -> None:
+def test_knowing_more_never_makes_the_correction_cheaper(findings: CorrectionResult) -> None:
     found: dict[str, MoreDisclosed] = {more.known: more for more in findings.disclose_more(0.02)}
     assert tuple(found) == KNOWLEDGE
     objective = {}
@@ -37,7 +36,7 @@ def test_knowing_more_never_makes_the_correction_cheaper(findings: AuditFindings
         assert objective["bound"] <= objective["exact"] * (1 + 1e-9) + 1e-12
 
 
-def test_the_bound_alone_is_the_disclosure(findings: AuditFindings) -> None:
+def test_the_bound_alone_is_the_disclosure(findings: CorrectionResult) -> None:
     (bound, *_), told = findings.disclose_more(0.02, cost="count"), findings.disclose(0.02, cost="count")
     assert bound.after is not None and told.after is not None and bound.gain is not None and told.gain is not None
     assert (bound.after.value, bound.gain.value) == (told.after.value, told.gain.value)

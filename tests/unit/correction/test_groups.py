@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from core.correction import Disclosed, correct, correct_jointly, smallest_tolerance, solve, tangents
-from core.correction.certificate import Claim, bound_of, certify, share_counts
 from core.correction.counts import CountOutcome, components, count_problem
-from core.correction.problem import smallest_fraction
+from core.correction.problem import Claim, bound_of, certify, share_counts, smallest_fraction
 from core.correction.solve import SOLVERS
 from core.errors import InputError
 from core.fairness import unfairness

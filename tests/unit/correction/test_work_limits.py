@@ -11,8 +11,8 @@ import pytest
 
 from core.adversaries import AttackedRecords
 from core.correction import correct, enumeration, solve, tangents
-from core.correction.certificate import Correction
-from core.correction.costs import choose_exponent
+from core.correction.disclosure import choose_exponent
+from core.correction.problem import Correction
 
 
 def problem(n: int = 400, groups: int = 4) -> dict[str, Any]:

@@ -138,7 +138,9 @@ def test_the_tables_hold_what_the_checks_rest_on(demo: Path):
     assert after - before == found["correction_gain"]["estimate"]["value"]
     leak = tables["Where the leak comes from"]
     steps = [dict(zip(leak["columns"], row, strict=True)) for row in leak["rows"]]
-    changes = [s["change"] for s in steps if s["attacker"] == "The strong attacker" and s["step"] == "and predictions"]
+    changes = [
+        s["change"] for s in steps if s["attacker"] == "The strong attacker" and s["step"] == "and predictions (A′)"
+    ]
     assert changes == [found["attribute_excess"]["estimate"]["value"]]
     members = tables["Membership attacks"]
     caught = [dict(zip(members["columns"], row, strict=True)) for row in members["rows"]]
@@ -248,7 +250,7 @@ def test_a_broken_attack_blocks_the_release(tmp_path: Path, monkeypatch: pytest.
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret")
 
-    for name in ("core.release_audit.fairness_checks.attack_model", "core.queries.trials.train_strong"):
+    for name in ("core.correction.study.attack_model", "core.queries.trials.train_strong"):
         monkeypatch.setattr(name, broken)
     monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(1500))
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))

@@ -11,9 +11,10 @@ import pytest
 
 from core.attribute import released_judged
 from core.attriguard import TableSettings, table_guard
-from core.audit import AuditFindings
-from core.audit import run as whole_audit
 from core.config import AuditConfig
+from core.correction import ATTACKERS, CorrectionResult, false_promise, true_tolerance
+from core.correction import run as whole_audit
+from core.correction.study import tolerance_told
 from core.datasets import Roles, Table
 from core.errors import Cancelled, FairLeakError, InputError
 from core.estimates import paired_gain, proportion, tolerance_text
@@ -32,6 +33,7 @@ from core.membership import (
 from core.membership.attacks.rmia import rmia_from
 from core.membership.checks import JudgedMembers
 from core.membership.study import STUDY
+from core.model_fairness import rate_ratio
 from core.models import GIVEN
 from core.release_audit import (
     AuditPlan,
@@ -40,12 +42,11 @@ from core.release_audit import (
     ModelPlan,
     OutputsPlan,
     PlannedAnswers,
-    false_promise,
 )
-from core.release_audit.fairness_checks import CORRECTED, attack_of, rate_ratio, tolerance_told
 from core.release_audit.inputs import Audited
 from core.release_audit.result import data_summary
 from core.release_audit.run import audited_of, measured, result_of, tables
+from core.studies import STUDIES
 from core.study import Measurement
 from tests import samples
 
@@ -72,7 +73,7 @@ def small() -> Audited:
 
 
 @pytest.fixture(scope="module")
-def audit(small: Audited) -> AuditFindings:
+def audit(small: Audited) -> CorrectionResult:
     return whole_audit(CONFIG, dataset=small.dataset)
 
 
@@ -137,11 +138,11 @@ def best_after_minus_before(rows: list[tuple[float, float]], majority: float) ->
     return max(majority, *(after for _, after in rows)) - max(majority, *(before for before, _ in rows))
 
 
-def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited, audit: AuditFindings):
+def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited, audit: CorrectionResult):
     found = done("correction_gain", small)
     achieved = small.model.unfairness_train
     assert achieved > 0.05  # so that the promise is false
-    told = {kind: audit.disclose(tolerance_told(small), adversary=kind) for kind in CORRECTED}
+    told = {kind: audit.disclose(tolerance_told(audit), adversary=kind) for kind in ATTACKERS}
     rows = [(one.before.value, one.after.value) for one in told.values() if one.after is not None]
     majority = next(iter(told.values())).majority.value
     assert found.estimate is not None and found.control is not None and len(rows) == 4
@@ -149,7 +150,7 @@ def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited,
     assert found.control.value == max(majority, *(before for before, _ in rows))
     assert found.estimate.low < found.estimate.value < found.estimate.high
     assert any(
-        f"promise of 0.05 is false: the unfairness on these records is {tolerance_text(achieved, limit=0.05)}" in told
+        told.startswith("The disclosed tolerance does not hold.") and tolerance_text(achieved, limit=0.05) in told
         for told in found.assumptions
     )
 
@@ -159,16 +160,17 @@ def promising(small: Audited, tolerance: float) -> Audited:
     config = replace(small.config, tolerance=tolerance)
     plan = replace(BARE, config=replace(CONFIG, tolerance=tolerance))
     made = Audited(config, small.dataset, small.splits, small.model, small.progress, plan=plan)
-    for kind in CORRECTED:
-        made.once(f"attack {kind}", lambda kind=kind: attack_of(small, kind))
-    made.once("result membership", lambda: members(small))  # which hangs on no promise
+    for kind in ATTACKERS:
+        attack = result_of(STUDIES["correction"], small)[0].attack(kind)
+        made.once(f"attack {kind} held_out", lambda attack=attack: attack)
+    made.once("result membership", lambda: result_of(STUDY, small))  # which hangs on no promise
     return made
 
 
 @pytest.fixture
 def no_other_tolerance(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the table of corrections have the promised tolerance alone."""
-    monkeypatch.setattr("core.release_audit.run.TOLERANCES", ())
+    monkeypatch.setattr("core.correction.study.TOLERANCES", ())
 
 
 @pytest.mark.usefixtures("no_other_tolerance")
@@ -177,7 +179,7 @@ def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promi
     """No false promise makes the check pass: it is judged as the smallest true one is, and the row says so first."""
     audited = promising(small, promised)
     found, achieved = done("correction_gain", audited), small.model.unfairness_train
-    told = tolerance_told(audited)
+    told = true_tolerance(promised, achieved)
     assert achieved <= told + 1e-12 < achieved + 0.001 and round(told / 0.001) * 0.001 == pytest.approx(told)
     same = done("correction_gain", promising(small, told))
     assert found.estimate is not None and same.estimate is not None
@@ -199,11 +201,11 @@ def test_a_true_promise_is_told_as_it_is(small: Audited):
     audited = promising(small, 0.4)
     found = done("correction_gain", audited)
     assert (
-        tolerance_told(audited) == 0.4
+        tolerance_told(result_of(STUDIES["correction"], audited)[0]) == 0.4
         and false_promise(0.4, small.model.unfairness_train) == ""
         and found.attacked.startswith("The ")
     )
-    assert any("The promise is true" in told for told in found.assumptions)
+    assert any("The disclosed tolerance holds." in told for told in found.assumptions)
     assert "Correction with a true tolerance" not in tables(audited)
 
 
@@ -313,7 +315,7 @@ def test_what_breaks_is_told_and_broken_once(
         calls.append(1)
         raise error
 
-    monkeypatch.setattr("core.release_audit.fairness_checks.attack_model", broken)
+    monkeypatch.setattr("core.correction.study.attack_model", broken)
     audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
     monkeypatch.setattr("core.attribute.gains.attack_released", broken)
     for check in ("attribute_excess", "attribute_balanced", "correction_gain"):
@@ -325,7 +327,7 @@ def test_what_breaks_is_told_and_broken_once(
 
 
 def test_a_table_that_breaks_says_so_where_no_check_does(small: Audited, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.release_audit.run.METRIC_TITLES", {})
+    monkeypatch.setattr("core.model_fairness.study.METRIC_TITLES", {})
     audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
     assert tables(audited)["Rates by group"] == ({"not made": "It broke: KeyError."},)
 

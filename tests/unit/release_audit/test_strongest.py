@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.estimates import Estimate, least, proportion, strongest
-from core.release_audit.fairness_checks import rate_ratio
+from core.model_fairness import rate_ratio
 
 
 def estimate(value: float, half: float, n: int = 100) -> Estimate:

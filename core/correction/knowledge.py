@@ -1,7 +1,19 @@
-"""The unknown constraint: who is not told a tolerance measures one (Ferry et al. 2023, V-B).
+"""Other knowledge than a true tolerance: predictions of other people, more than a bound, a constraint estimated.
 
-She knows predictions, labels and the sensitive attribute on her own attack set, measures the four metrics there, and
-takes the metric with the smallest violation, with that violation as tolerance. Equalized odds is the larger of
+Control. The promise says something about people only through their predictions. Here the attacker corrects the very
+same guess with permuted predictions: dealt out within the row sets the metric compares groups on (everybody for
+statistical parity, each label for the others), so that the rates, the counts a correction may reach and the smallest
+tolerance stay exactly as they were, while the permuted answers are unrelated to the groups and the promise stays true
+of them up to chance. A gain that survives this does not come from what the model said about anybody.
+
+More than a bound. Ferry et al. (2023, VII) leave the groups' shares, the exact unfairness and several metrics as future
+work. Every correction with these starts from the same guess at the same price, whose exponent is chosen for the bound
+alone, so that only what is known differs.
+
+The unknown constraint: who is not told a tolerance measures one (Ferry et al. 2023, V-B).
+
+They know predictions, labels and the sensitive attribute on their own attack set, measure the four metrics there, and
+take the metric with the smallest violation, with that violation as tolerance. Equalized odds is the larger of
 predictive equality and equal opportunity, so it is never the smallest alone and, ties going to the metric named
 first, it is never taken; the paper says so too, and counts a model trained for it as never identified. What is taken
 instead may still be true of the people under attack, or false: the measured tolerance holds of the attack set.
@@ -22,16 +34,162 @@ import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.arrays import Codes
-from core.correction.disclosure import Disclosure, disclose
-from core.correction.problem import smallest_tolerance
+from core.correction.disclosure import (
+    Disclosure,
+    disclose,
+    permuted_records,
+    prices_of,
+    true_unfairness,
+    won_and_lost,
+)
+from core.correction.problem import Disclosed, SolverCertificate, smallest_tolerance, true_tolerance
+from core.correction.solve import correct, correct_jointly
 from core.errors import InputError
-from core.estimates import Estimate, proportion
+from core.estimates import Estimate, accuracy, paired_gain, proportion
 from core.fairness import METRICS, group_codes, row_sets, unfairness
 from core.serialize import Result
-from core.validation import binary_array, choice, one_length
+from core.validation import binary_array, choice, one_length, unit_interval
 
 if TYPE_CHECKING:
     import pandas
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermutedControl(Result):
+    """A correction beside its control, with the model's answers and with these permuted.
+
+    The control's `achieved` is the unfairness of the permuted answers; above `used`, chance has made the promise false
+    of them.
+    """
+
+    real: Disclosure
+    permuted: Disclosure
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row for the real predictions and one for the permuted ones."""
+        import pandas as pd
+
+        rows = []
+        for name, told in (("real", self.real), ("permuted", self.permuted)):
+            row = {"predictions": name, "tolerance": told.used, "achieved": told.achieved, "changed": told.n_changed}
+            rows.append(row | told.limits("before", "after", "gain"))
+        return pd.DataFrame(rows)
+
+
+def permuted_control(
+    attacked: AttackedRecords,
+    held_out: AttackedRecords,
+    *,
+    tolerance: float,
+    seed: int,
+    metric: str = "statistical_parity",
+    cost: str = "published",
+    raise_until_true: bool = False,
+) -> PermutedControl:
+    """Correct the same guess with the real and with permuted predictions.
+
+    The arguments are those of `core.correction.disclose`. The control is told the tolerance the real correction used,
+    raised or not, and chooses its own exponent, on held-out records with permuted predictions.
+    """
+    real = disclose(
+        attacked,
+        held_out,
+        tolerance=tolerance,
+        metric=metric,
+        cost=cost,
+        raise_until_true=raise_until_true,
+    )
+    permuted = disclose(
+        permuted_records(attacked, metric=metric, seed=seed, name="attacked"),
+        permuted_records(held_out, metric=metric, seed=seed, name="held out"),
+        tolerance=real.used,
+        metric=metric,
+        cost=cost,
+    )
+    return PermutedControl(real=real, permuted=permuted)
+
+
+KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
+"""The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""
+
+_SECONDS_OF_MORE = 30.0
+"""Time each of these corrections may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MoreDisclosed(Result):
+    """What one more disclosure, `known` of `KNOWLEDGE`, changes.
+
+    Accuracy of the guess all corrections start from, accuracy after correction, and the change; the latter are None,
+    and `reason` says why, when there is no correction.
+    """
+
+    known: str
+    before: Estimate
+    after: Estimate | None
+    gain: Estimate | None
+    n_changed: int | None
+    certificate: SolverCertificate
+    reason: str
+
+
+def disclose_more(
+    attacked: AttackedRecords,
+    held_out: AttackedRecords,
+    *,
+    tolerance: float,
+    metric: str = "statistical_parity",
+    cost: str = "published",
+) -> tuple[MoreDisclosed, ...]:
+    """Correct the same guess with every kind of knowledge.
+
+    The arguments are those of `core.correction.disclose`; the tolerance, in [0, 1], is told as it is. The exact
+    unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds, which is
+    two of them) each is told with the smallest true bound in steps of 0.001.
+
+    Intervals take the changed guesses as given, and are narrower than those of `core.correction.disclose`.
+    """
+    tolerance, metric = unit_interval(tolerance, name="tolerance"), choice(metric, METRICS, name="metric")
+    guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
+    prices, _ = prices_of(attacked, held_out, tolerance, metric, cost)
+    counts = np.bincount(attacked.truth, minlength=attacked.n_groups)
+    shares = (counts / counts.sum()).tolist()
+    exact = true_unfairness(attacked, attacked.truth, metric)
+    told: dict[str, dict[str, Any]] = {
+        "bound": {"tolerance": tolerance},
+        "bound_shares": {"tolerance": tolerance, "group_shares": shares},
+        "exact": {"unfairness": exact},
+        "exact_shares": {"unfairness": exact, "group_shares": shares},
+    }
+    common: dict[str, Any] = {"cost": prices, "n_groups": attacked.n_groups, "time_limit": _SECONDS_OF_MORE}
+    found = {
+        known: correct(guess, attacked.predictions, metric=metric, labels=attacked.labels, **common, **more)
+        for known, more in told.items()
+    }
+    found["all_metrics"] = correct_jointly(guess, [_true_bound(attacked, name) for name in METRICS[:3]], **common)
+    truth, before = attacked.truth, accuracy(attacked.truth, guess)
+    measured = []
+    for known in KNOWLEDGE:
+        correction = found[known]
+        after = correction.reconstruction
+        measured.append(
+            MoreDisclosed(
+                known=known,
+                before=before,
+                after=None if after is None else accuracy(truth, after),
+                gain=None if after is None else paired_gain(*won_and_lost(truth, guess, after), truth.size),
+                n_changed=correction.n_changed,
+                certificate=correction.certificate,
+                reason=correction.reason,
+            )
+        )
+    return tuple(measured)
+
+
+def _true_bound(attacked: AttackedRecords, metric: str) -> Disclosed:
+    bound = true_tolerance(0.0, true_unfairness(attacked, attacked.truth, metric))
+    return Disclosed(predictions=attacked.predictions, metric=metric, tolerance=bound, labels=attacked.labels)
+
 
 IDENTIFIABLE = METRICS[:3]
 """The metrics an estimate can name: all but equalized odds."""

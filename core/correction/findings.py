@@ -1,0 +1,418 @@
+"""What reconstruction correction finds, worded once for page, terminal and report.
+
+Names of groups and columns stand as they are in the table: whoever shows a sentence makes them harmless.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from core.adversaries import STRONG, TunedForest
+from core.config import AuditConfig
+from core.correction.disclosure import Disclosure
+from core.correction.inference import ATTACKERS, KINDS, CorrectionResult
+from core.correction.knowledge import MoreDisclosed, identification_rate
+from core.correction.over_seeds import LeakAttribution, LeakPoint
+from core.correction.problem import true_tolerance
+from core.estimates import (
+    Estimate,
+    count,
+    epsilon_text,
+    gap,
+    interval,
+    over_repeats,
+    percent,
+    points,
+    tolerance_text,
+)
+from core.fairness import METRIC_TITLES, difference_title
+from core.models import GIVEN
+from core.study import Finding, Row
+
+_FEW = 400
+"""Attacked people below which an accuracy is known to about ±5 points at best."""
+
+_NONE = "has no statistically significant effect"
+
+
+def first_tolerance(result: CorrectionResult) -> float:
+    """Return what is disclosed at first: the tolerance of the settings, else the smallest that holds, at most 0.2."""
+    if result.config.method in ("exponentiated_gradient", GIVEN):
+        return min(0.2, round(result.config.tolerance, 3))
+    return min(0.2, math.ceil(1000 * result.model.unfairness_train - 1e-9) / 1000)
+
+
+def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_published: bool = False) -> Finding:
+    """Return what disclosing the tolerance changes, against imputation without the model and the majority guess."""
+    who, name = ATTACKERS[adversary], result.subject.attribute
+    if result.config.forest is not None and adversary not in STRONG:
+        who += ", tuned,"
+    strong, own = result.strong, now.after or now.before
+    ahead = strong.value - own.value > math.hypot(strong.value - strong.low, own.high - own.value)
+    majority = result.group_names[max(now.groups, key=lambda group: group.before.n).group]
+    beside = f"Baseline, always “{majority}”: {percent(now.majority)}."
+    if adversary not in STRONG:
+        beside = f"Imputation without the model: {percent(strong)}. {beside}"
+    at, to_do = tolerance_text(now.used), ""
+    if now.after is None or now.gain is None:
+        found = "found to meet" if now.certificate.status == "not_solved" else "meets"
+        point = f"No correction {found} tolerance {at}; {_smallest(now)}."
+        measured = f"Accuracy at inferring {name} stays at {percent(now.before)} (95% CI {interval(now.before)})."
+    else:
+        if now.gain.low > 0:
+            still = ", but imputation without the model does better still" if ahead and adversary not in STRONG else ""
+            point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}{still}."
+            to_do = "Publish a looser tolerance if this gain matters to you; the report compares it with your limit."
+        elif now.gain.high < 0:
+            point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}."
+        else:
+            point = f"Publishing the fairness tolerance {_NONE} on {who.removesuffix(',')}."
+        measured = (
+            f"Accuracy at inferring {name}: {percent(now.before)} before, {percent(now.after)} after disclosure of "
+            f"{at} (95% CI {interval(now.after)}; {count(now.after.n)} people). Gain {_change(now.gain)}."
+        )
+    few = (f"Only {count(own.n)} people are attacked: take it as a hint.",) if own.n < _FEW else ()
+    return Finding(
+        point=point,
+        evidence=f"{measured} {beside}",
+        so_what="Only the difference between before and after counts as a leak.",
+        to_do=to_do,
+        caveats=(*few, *_protocol(now, as_published, adversary)),
+        estimate=now.after,
+        baseline=now.majority,
+        attacker_knows=", ".join(known(result, adversary)[0]),
+    )
+
+
+def _smallest(now: Disclosure) -> str:
+    if now.certificate.status == "not_solved":
+        return "the time was up"
+    if now.smallest_tolerance is None or now.smallest_tolerance > 1:
+        return "no tolerance can be met"
+    return f"the smallest that can be met is {now.smallest_tolerance:.2g}"
+
+
+def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str, ...]:
+    if not as_published:
+        return ()
+    raised = f"; tolerance raised from {tolerance_text(now.told)} until it holds" if now.used > now.told else ""
+    if adversary in STRONG:
+        return (f"Paper's protocol{raised}; gradient boosting is not in the paper and tunes on its own people.",)
+    return (f"Paper's protocol: learned from all known people, exponent chosen on the test set{raised}.",)
+
+
+def _change(gain: Estimate) -> str:
+    """Write a change in points with its interval."""
+    low, high = (points(limit).removesuffix(" points") for limit in (gain.low, gain.high))
+    return f"{points(gain)} ({low} to {high})"
+
+
+def _over(values: Sequence[float]) -> str:
+    """Write a change over seeds."""
+    change = over_repeats(values)
+    return signed(change.value, change.low, change.high)
+
+
+def known(result: CorrectionResult, adversary: str) -> tuple[list[str], list[str]]:
+    """Return what the attacker knows, and what not."""
+    roles = result.subject.dataset.roles
+    predictions = "predictions (used in the correction only)" if adversary in ("features", "strong") else "predictions"
+    features = f"{len(result.subject.dataset.feature_names)} features"
+    return [features, roles.label, predictions, "metric", "tolerance"], [roles.attribute, "group proportions"]
+
+
+def certificate(now: Disclosure) -> Finding:
+    """Return what the solver did, and how its answer was checked."""
+    proof, used = now.certificate, tolerance_text(now.used)
+    exact = "Exact two-group solver" if len(now.groups) == 2 else "Certified solver for many groups"
+    solver = {"exact": exact, "ilp": "Integer program, CBC", "ilp_general": "General program, CBC"}[proof.solver]
+    took = f"{proof.seconds:.1f} s" if proof.seconds >= 1 else f"{max(1, round(1000 * proof.seconds))} ms"
+    if now.n_changed is None or now.after is None:
+        missing = "was found in time" if proof.status == "not_solved" else "exists"
+        return Finding(point=f"No correction {missing} at tolerance {used}.", evidence=f"{solver}, {took}.")
+    optimal = proof.status == "optimal"
+    changed = f"{count(now.n_changed)} of {count(now.before.n)} guesses changed"
+    if now.n_changed and now.n_right is not None:
+        changed += f", {100 * now.n_right / now.n_changed:.0f}% of the changes correct"
+    if now.balanced_after:
+        changed += f". Balanced accuracy {percent(now.balanced_before)} → {percent(now.balanced_after)}"
+    reached = tolerance_text(now.reached, limit=now.used)
+    return Finding(
+        point="Correction solved to proven optimality." if optimal else "Correction feasible, not proven optimal.",
+        evidence=f"{changed}. Largest deviation on the corrected guesses: {reached}, at most {used} was asked. "
+        f"{solver}, {took}.",
+    )
+
+
+def privacy_noise(result: CorrectionResult, now: Disclosure) -> Finding | None:
+    """Return what DP training noise did and did not do to the attack; None for other methods."""
+    config = result.config
+    if config.method != "dp_id3":
+        return None
+    if math.isinf(config.epsilon):
+        return Finding(
+            point="Trained without DP training noise (ε = ∞).",
+            evidence="A smaller ε shows its effect.",
+        )
+    changes = "no correction meets the tolerance" if now.gain is None else f"the tolerance {_effect(now.gain)}"
+    return Finding(
+        point=f"Trained with DP training noise, ε = {epsilon_text(config.epsilon)}.",
+        evidence=f"It hides whether one record was used. It does not stop imputation from other columns "
+        f"({percent(result.strong)}). Nor does it hide what the model does to groups: {changes}.",
+    )
+
+
+def _effect(gain: Estimate) -> str:
+    clear = "" if gain.low > 0 or gain.high < 0 else ", no statistically significant effect"
+    return f"changes accuracy by {_change(gain)}{clear}"
+
+
+def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
+    """Return whether a disclosed tolerance holds for the model on the attacked records, by both measures."""
+    holds = now.achieved <= tolerance + 1e-12
+    reached = tolerance_text(now.achieved, limit=tolerance)
+    evidence = (
+        f"The model's unfairness on these records (largest deviation of a group from the overall rate) is {reached}"
+        f"{'' if holds else f', above {tolerance_text(tolerance)}'}. {difference_title(now.metric)}: "
+        f"{tolerance_text(difference)}."
+    )
+    return Finding(
+        point=f"The disclosed tolerance {'holds' if holds else 'does not hold'}.",
+        evidence=evidence,
+        so_what="" if holds else "An attacker who believes it is misled.",
+    )
+
+
+def false_promise(promised: float, achieved: float) -> str:
+    """Return in one sentence that a promise is false, and what the attackers were told; "" where it is true.
+
+    `promised` is the plan's tolerance, `achieved` the unfairness on the attacked records.
+    """
+    told = true_tolerance(promised, achieved)
+    if promised == told:
+        return ""
+    return f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
+
+
+def permutation(control: Disclosure) -> Finding:
+    """Return what the same constraint changes with the predictions of other people."""
+    changes = "no correction meets the tolerance" if control.gain is None else f"accuracy by {_change(control.gain)}"
+    what = changes if control.gain is None else f"the same constraint changes {changes}"
+    return Finding(point=f"Permutation control: with shuffled predictions {what}.", estimate=control.gain)
+
+
+def held_out(result: CorrectionResult, adversary: str, as_published: bool) -> Finding:
+    """Return how good the attacker is on the people they tune on."""
+    published = as_published and adversary not in STRONG
+    found = result.attack(adversary, as_published=as_published).held_out_accuracy
+    whose = "the test set" if published else "the attacker's validation set"
+    return Finding(
+        point=f"Accuracy before disclosure on {whose}: {percent(found)} (95% CI {interval(found)}).", estimate=found
+    )
+
+
+def by_tolerance(curve: Sequence[Disclosure]) -> str:
+    """Return what the curve over disclosed tolerances shows."""
+    gains = [each.gain for each in curve if each.gain is not None]
+    if not gains:
+        return "No correction exists at any tolerance"
+    if not any(gain.low > 0 for gain in gains):
+        harmed = any(gain.high < 0 for gain in gains)
+        return f"Disclosing the tolerance {'lowers accuracy' if harmed else _NONE}"
+    tightest, loosest = gains[0], gains[-1]
+    if tightest.low > max(0.0, loosest.high) and max(gain.value for gain in gains) <= tightest.high:
+        return "Tighter disclosed tolerances leak more"
+    return "Accuracy by disclosed tolerance"
+
+
+def constraint_effect(leak: LeakAttribution, measure: str = "accuracy") -> Finding:
+    """Return what the constraint changes once the group proportions are known, as far as its interval supports."""
+    found, title = leak.step("constraint").changes[measure], measure.replace("_", " ").replace("log ", "log-")
+    change, whose = found.estimate, f"the {title} of the {leak.attacker} attacker"
+    false = leak.n_seeds - leak.n_true
+    where = "for this model" if leak.n_seeds == 1 else f"for the model in {false} of {leak.n_seeds} seeds"
+    caveats = (f"The disclosed tolerance does not hold {where}.",) if false else ()
+    opening = "Disclosing the tolerance on top of the group proportions"
+    if change.n == 0:
+        return Finding(point=f"{opening}: its effect on {whose} could not be measured.", caveats=caveats)
+    scale, unit = (1, "nats") if measure == "log_loss" else (100, "points")
+    scaled = [scale * value for value in (change.value, change.low, change.high)]
+    # With the digits that keep the smallest number from looking like zero.
+    smallest = min((abs(number) for number in scaled if number), default=1.0)
+    least, most = (4, 6) if unit == "nats" else (1, 3)
+    places = min(max(least, math.ceil(-math.log10(2 * smallest))), most)
+    value, low, high = (gap(number, decimals=places) for number in scaled)
+    over = f"{change.n} seeds" if found.over == "seeds" else f"{count(change.n)} people, one seed"
+    if change.low > 0 or change.high < 0:
+        point = f"{opening} {'raises' if change.low > 0 else 'lowers'} {whose} by {value.lstrip('+−')} {unit}."
+    else:
+        point = f"{opening} {_NONE} on {whose}: {value} {unit}."
+    evidence = f"{100 * change.level:.0f}% CI over {over}: {low} to {high}."
+    return Finding(point=point, evidence=evidence, caveats=caveats, estimate=change)
+
+
+def over_seeds(found: Sequence[LeakPoint], attacker: str, step: str) -> Estimate:
+    """Return an attacker's accuracy at a step, over seeds."""
+    measured = list(_by_seed(found, attacker, step).values())
+    return measured[0] if len(measured) == 1 else over_repeats([estimate.value for estimate in measured])
+
+
+def _by_seed(found: Sequence[LeakPoint], attacker: str, step: str) -> dict[int, Estimate]:
+    """Return a step's accuracy by seed, where it could be measured."""
+    return {
+        point.config.seed: each.accuracy
+        for point in found
+        for each in point.attributions[attacker].steps
+        if each.step == step and not each.reason
+    }
+
+
+_COMPARED_STEPS = {
+    "features": "features (A)",
+    "predictions": "and predictions (A′)",
+    "constraint": "and proportions, constraint",
+    "constraint_without_shares": "and constraint alone",
+}
+
+
+def mitigation_rows(found: Sequence[LeakPoint], config: AuditConfig) -> tuple[Row, ...]:
+    """Return what mitigation changes, in points and paired by seed: with, without, difference and its limits.
+
+    None of it where the chosen model has no mitigation.
+    """
+    if config.method == "unmitigated":
+        return ()
+    sides = [[p for p in found if p.config.method == method] for method in (config.method, "unmitigated")]
+    numbers: dict[str, list[dict[int, float]]] = {
+        "model accuracy, test set": [{p.config.seed: p.accuracy_test.value for p in side} for side in sides],
+        "unfairness, training set": [{p.config.seed: p.achieved for p in side} for side in sides],
+        "difference between groups, training set": [
+            {p.config.seed: p.difference_train for p in side} for side in sides
+        ],
+    }
+    for attacker in KINDS:
+        for step, title in _COMPARED_STEPS.items():
+            numbers[f"{attacker} attacker, {title}"] = [
+                {seed: right.value for seed, right in _by_seed(side, attacker, step).items()} for side in sides
+            ]
+    rows: list[Row] = []
+    for name, (own, other) in numbers.items():
+        both = sorted(set(own) & set(other))
+        if both:
+            means = [100 * sum(side[seed] for seed in both) / len(both) for side in (own, other)]
+            change = over_repeats([own[seed] - other[seed] for seed in both])
+            low, high = 100 * change.low, 100 * change.high
+            row: dict[str, str | float | int | None] = {"": name, "with": means[0], "without": means[1]}
+            rows.append(row | {"difference": 100 * change.value, "low": low, "high": high})
+    return tuple(rows)
+
+
+def mitigation_truth(found: Sequence[LeakPoint], config: AuditConfig) -> Finding:
+    """Return for how many of these models the disclosed tolerance holds."""
+    kept = []
+    for method in dict.fromkeys((config.method, "unmitigated")):
+        true = [p.attributions["paper's"].is_true for p in found if p.config.method == method]
+        kept.append(f"{sum(true)} of {len(true)} {'without' if method == 'unmitigated' else 'with'} mitigation")
+    return Finding(
+        point=f"Tolerance {tolerance_text(config.tolerance)} is disclosed of all these models.",
+        evidence=f"It holds in {', '.join(kept)}.",
+    )
+
+
+def control_findings(
+    found: Sequence[LeakPoint], own: Sequence[LeakPoint], config: AuditConfig
+) -> tuple[Finding, Finding, Finding]:
+    """Return the controls over seeds: permuted predictions in the correction and in learning, a constraint estimated.
+
+    `own` are the points of the configuration's own method.
+    """
+    gains = {
+        name: [d.gain.value for p in own if (d := getattr(p.permuted, name)).gain is not None]
+        for name in ("real", "permuted")
+    }
+    corrected = "No correction meets the tolerance."
+    if gains["real"] and gains["permuted"]:
+        real, permuted = (_over(values) for values in gains.values())
+        corrected = f"The constraint changes the published attack by {real} points, with shuffled ones by {permuted}."
+    learned = []
+    for attacker in KINDS:
+        with_, shuffled, without = (
+            percent(over_seeds(own, attacker, step)) for step in ("predictions", "permuted_predictions", "features")
+        )
+        learned.append(
+            f"The {attacker} attacker reaches {with_} with the predictions, {shuffled} with shuffled ones, {without} "
+            "without any."
+        )
+    return (
+        Finding(point="Correction with permuted predictions.", evidence=corrected),
+        Finding(point="Learning from permuted predictions.", evidence=" ".join(learned)),
+        _estimated(found, own, config),
+    )
+
+
+def _estimated(found: Sequence[LeakPoint], own: Sequence[LeakPoint], config: AuditConfig) -> Finding:
+    """Return what an attacker reaches who estimates the constraint (Ferry et al. 2023, tables IV and V)."""
+    trained = config.metric if config.method in ("exponentiated_gradient", "threshold_optimizer") else None
+    twins = [p.unknown.estimate for p in found if p.config.method == "unmitigated"]
+    named = identification_rate([p.unknown.estimate for p in own], trained=trained, unmitigated=twins or None)
+    both = [p for p in own if p.unknown.estimated.after and (p.unknown.trained is None or p.unknown.trained.after)]
+    after = [p.unknown.estimated.after.value for p in both if p.unknown.estimated.after]
+    known_after = [p.unknown.trained.after.value for p in both if p.unknown.trained and p.unknown.trained.after]
+    evidence = []
+    if trained is None or named.rate is None:
+        most = max(named.shares, key=lambda metric: named.shares[metric].value)
+        often = f"{round(named.shares[most].value * named.n)} of {named.n} seeds"
+        evidence.append(f"The attacker estimates {METRIC_TITLES[most].lower()} in {often}.")
+    else:
+        chance = f"guessing one of three: {percent(named.control_of_three or 0.0, decimals=0)}"
+        if named.unmitigated is not None:
+            chance += f"; {round(named.unmitigated.value * named.n)} seeds without mitigation"
+        evidence.append(f"The metric is right in {round(named.rate.value * named.n)} of {named.n} seeds ({chance}).")
+    if after:
+        evidence.append(f"Accuracy with the estimated constraint: {percent(over_repeats(after).value)}.")
+    if known_after:
+        apart = _over([a - b for a, b in zip(after, known_after, strict=True)])
+        evidence.append(f"With the true one: {percent(over_repeats(known_after).value)}, {apart} points apart.")
+    return Finding(
+        point="Unknown constraint: the attacker estimates metric and tolerance from records they know.",
+        evidence=" ".join(evidence),
+    )
+
+
+def signed(value: float, low: float, high: float) -> str:
+    """Write a change in points without the word, with the limits of its interval where they are known."""
+    change = points(value).removesuffix(" points")
+    return change if math.isnan(low) else f"{change} ({100 * low:+.1f} to {100 * high:+.1f})".replace("-", "−")
+
+
+def tuning(found: TunedForest) -> Finding:
+    """Return what the search for hyper-parameters found beside the published ones."""
+    best, published = found.balanced, found.pinned_balanced
+    apart = best.low > published.high or best.high < published.low
+    return Finding(
+        point=f"The search finds a forest with balanced accuracy {percent(best)}, the published one has "
+        f"{percent(published)}",
+        evidence=f"Accuracy on held-out people: {percent(found.accuracy)}, published {percent(found.pinned_accuracy)}; "
+        f"baseline {percent(found.majority)}.{'' if apart else ' The intervals of the balanced accuracies overlap.'} "
+        "Drawn: balanced accuracy on the tuning set, by trial.",
+    )
+
+
+def stronger_disclosure(found: Sequence[MoreDisclosed], tolerance: float) -> Finding:
+    """Return what disclosing more than a bound changes, and which answers are proved."""
+    by_name: Mapping[str, MoreDisclosed] = {more.known: more for more in found}
+    bound, shares = by_name["bound"].after, by_name["bound_shares"].after
+    more_by_shares = bound is not None and shares is not None and shares.low > bound.high
+    proved = sum(more.certificate.status == "optimal" for more in found)
+    return Finding(
+        point="Group proportions leak more than the tolerance" if more_by_shares else "Stronger disclosure",
+        evidence=f"{proved} of {len(found)} answers are proved optimal. All start from one guess at one cost. "
+        f"The tolerance is {tolerance_text(tolerance)}, as disclosed; exact unfairness and group proportions are those "
+        "of the attacked people. The three metrics have the smallest tolerances that hold.",
+        caveats=tuple(
+            f"No correction with {more.known.replace('_', ' and ')}: {more.reason or 'none exists'}"
+            for more in found
+            if more.after is None
+        ),
+    )

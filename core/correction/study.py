@@ -1,0 +1,338 @@
+"""The study of reconstruction correction: what attackers gain from a disclosed tolerance (Ferry et al. 2023).
+
+What attackers are told of the model's fairness holds. One who believes a false tolerance is misled, and that they gain
+nothing says nothing about the release: where the disclosed tolerance is below the model's unfairness on these records,
+they are told the smallest that is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from core.config import AuditConfig
+from core.correction import findings
+from core.correction.attribution import STEP_TITLES
+from core.correction.disclosure import COSTS, Disclosure, disclose, gain_of_best
+from core.correction.inference import (
+    ATTACKERS,
+    KINDS,
+    PROTOCOLS,
+    CorrectionResult,
+    attack_model,
+    attack_saying,
+    protocols_of,
+)
+from core.correction.over_seeds import attribute_over_seeds
+from core.correction.problem import true_tolerance
+from core.datasets.build import build_dataset
+from core.datasets.dataset import AuditDataset
+from core.datasets.demo import demo_table
+from core.datasets.splits import split
+from core.errors import InputError
+from core.estimates import estimate_columns, strongest
+from core.fairness import METRIC_TITLES
+from core.fingerprint import fingerprint
+from core.models import GIVEN
+from core.param import Param
+from core.planted import draw_people, posterior, subject_of
+from core.seeds import child_generator
+from core.settings import Settings
+from core.study import Check, Finding, Measurement, Report, Row, Study, not_run
+from core.subject import Progress, Subject, train_model
+
+DECLARED = (
+    Check(
+        name="correction_gain",
+        title="{attribute} recovered from the fairness promise",
+        unit="points",
+        definition="Accuracy of the best attacker after reconstruction correction with the disclosed tolerance (Ferry "
+        "et al. 2023) minus that of the best attacker told nothing; the majority guess is among both.",
+    ),
+)
+
+TOLERANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
+"""Tolerances of the table of corrections, besides the disclosed one."""
+
+_MANY = (0.01, 0.05, 0.1)
+"""The same with more than two groups, where each takes a program of its own."""
+
+_MAJORITY = "the majority guess"
+
+
+def tolerance_told(result: CorrectionResult) -> float:
+    """Return the disclosed tolerance, raised in steps of 0.001 until it holds for the attacked records."""
+    return true_tolerance(result.config.tolerance, result.model.unfairness_train)
+
+
+def disclosure_of(result: CorrectionResult, kind: str, tolerance: float | None = None) -> Disclosure:
+    """Return what one attacker gains from a tolerance; from the disclosed one, raised until it holds, when left out."""
+    attack, config = result.attack(kind), result.config
+
+    def make() -> Disclosure:
+        return disclose(
+            attack.attacked,
+            attack.held_out,
+            tolerance=config.tolerance if tolerance is None else tolerance,
+            metric=config.metric,
+            raise_until_true=tolerance is None,
+            seed=config.seed,
+        )
+
+    return result.subject.once(f"disclosure {kind} {'true' if tolerance is None else repr(tolerance)}", make)
+
+
+def correction_gain(result: CorrectionResult) -> Measurement:
+    """Return what a true tolerance adds to the best attacker without it; see `core.correction.gain_of_best`."""
+    subject, config = result.subject, result.config
+    found = {kind: disclosure_of(result, kind) for kind in ATTACKERS}
+    any_one = next(iter(found.values()))
+    unsolved = [ATTACKERS[kind] for kind, each in found.items() if each.after is None]
+    if len(unsolved) == len(found):
+        says = any_one.certificate.status
+        reason = f"No correction with tolerance {any_one.used:g} was found: the solver says {says}."
+        return not_run("correction_gain", reason)
+    if unsolved:
+        return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the best is unknown.")
+    before = {ATTACKERS[kind]: each.before for kind, each in found.items()} | {_MAJORITY: any_one.majority}
+    after = {ATTACKERS[kind]: each.after for kind, each in found.items() if each.after} | {_MAJORITY: any_one.majority}
+    first, last = (strongest(each)[0] for each in (before, after))
+    promised, difference = config.tolerance, subject.model.difference_train
+    false, truth = findings.false_promise(promised, any_one.achieved), findings.truth_of(any_one, promised, difference)
+    instead = f" So the attackers were told {any_one.used:g}, the smallest that holds in steps of 0.001."
+    details = {}
+    for kind, each in found.items():
+        details[f"{ATTACKERS[kind]}, before"] = each.before.value
+        if each.after is not None and each.gain is not None:
+            details[f"{ATTACKERS[kind]}, after"] = each.after.value
+            details[f"{ATTACKERS[kind]}, gain"] = each.gain.value
+    return Measurement(
+        check="correction_gain",
+        estimate=gain_of_best(
+            {kind: result.attack(kind).attacked for kind in found}, found, raise_until_true=True, seed=config.seed
+        ),
+        control=before[first],
+        control_name="the best attacker, told nothing",
+        attacked=(
+            f"{f'{false} ' if false else ''}The {subject.attribute} of {subject.trained_on}, by {len(found)} attackers "
+            f"and the majority guess: best before the promise is {first}, best after it {last}."
+        ),
+        knows=(
+            f"Features, label and prediction of everybody, the {subject.attribute} of {subject.splits.known.size:,} "
+            f"other people, and the promise of {METRIC_TITLES[config.metric].lower()} within {any_one.used:g}."
+        ),
+        assumptions=(
+            *subject.over_people,
+            f"{truth.point} {truth.evidence}{f' {truth.so_what}{instead}' if truth.so_what else ''}",
+            "The interval holds for the attackers tried together.",
+        ),
+        details=details
+        | {
+            "majority guess": any_one.majority.value,
+            "tolerance told": any_one.used,
+            "unfairness on these records": any_one.achieved,
+            "best before": before[first].value,
+            "best after": after[last].value,
+            "tolerance promised": promised,
+            "difference between groups on these records": difference,
+        },
+    )
+
+
+def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
+    """Yield what each piece of knowledge adds, for the published and the strong attacker told a true tolerance."""
+    for name in KINDS:
+        for step in result.attribution(name, tolerance_told(result)).steps:
+            yield {
+                "attacker": f"The {name} attacker",
+                "step": STEP_TITLES[step.step],
+                **estimate_columns("accuracy", step.accuracy),
+                **estimate_columns("balanced accuracy", step.balanced_accuracy),
+                **estimate_columns("change", step.accuracy_change),
+            }
+
+
+def correction_rows(result: CorrectionResult) -> Iterator[Row]:
+    """Yield what every attacker gains from several tolerances, the disclosed one among them, told as they are."""
+    others = TOLERANCES if len(result.group_names) == 2 else _MANY
+    for tolerance in sorted({*others, result.config.tolerance}):
+        yield from _told(result, tolerance)
+
+
+def true_correction_rows(result: CorrectionResult) -> Iterator[Row]:
+    """Yield what the check rests on where the disclosed tolerance does not hold."""
+    if tolerance_told(result) != result.config.tolerance:
+        yield from _told(result, None)
+
+
+def _told(result: CorrectionResult, tolerance: float | None) -> Iterator[Row]:
+    for kind, title in ATTACKERS.items():
+        each = disclosure_of(result, kind, tolerance)
+        yield {
+            "tolerance": each.used,
+            "attacker": title,
+            "true": "yes" if each.is_true else "no",
+            **estimate_columns("before", each.before),
+            **estimate_columns("after", each.after),
+            **estimate_columns("gain", each.gain),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorrectionSettings(Settings):
+    """Which attacker is told which tolerance, and how they correct."""
+
+    adversary: Annotated[str, Param("Attack", "Who guesses at first: {options}.", options=ATTACKERS)] = "features"
+    cost: Annotated[str, Param("Correction cost", "What changing a guess costs: {options}.", options=COSTS)] = (
+        "published"
+    )
+    as_published: Annotated[
+        bool,
+        Param(
+            "Paper's protocol",
+            "Choose the exponent on the test set, and raise the tolerance until it holds, as in the published code.",
+        ),
+    ] = False
+    tolerance: Annotated[
+        float | None, Param("Disclosed tolerance", "None for that of the audit.", least=0.0, most=1.0, step=0.001)
+    ] = None
+
+
+class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
+    """What is gained from a disclosed fairness constraint, by attackers who guess well or badly without it."""
+
+    name = "correction"
+    title = "Reconstruction correction"
+    settings = CorrectionSettings
+    declared = DECLARED
+
+    def steps(self, subject: Subject, settings: CorrectionSettings) -> int:
+        """Return the number of attackers."""
+        return len(_pairs(settings))
+
+    def run(
+        self, subject: Subject, settings: CorrectionSettings, report: Report | None = None
+    ) -> Iterator[CorrectionResult]:
+        """Train every attacker; under the paper's protocol too where the settings ask for it."""
+        attacks, pairs = {}, _pairs(settings)
+        for done, (kind, protocol) in enumerate(pairs, start=1):
+            attacks[kind, protocol] = subject.once(
+                f"attack {kind} {protocol}",
+                lambda kind=kind, protocol=protocol: attack_model(  # type: ignore[misc]
+                    kind, protocol, subject.dataset, subject.splits, subject.model.predictions, config=subject.config
+                ),
+            )
+            if report is not None:
+                report(done, len(pairs))
+        yield CorrectionResult(subject=subject, attacks=attacks)
+
+    def findings(self, result: CorrectionResult, settings: CorrectionSettings) -> tuple[Finding, ...]:
+        """Return what disclosure changes, the constraint's part in it, its truth, the proof, two controls, the noise.
+
+        The last is there only where the model was trained with noise.
+        """
+        adversary, published = settings.adversary, settings.as_published
+        attacker = {"adversary": adversary, "cost": settings.cost, "as_published": published}
+        tolerance = findings.first_tolerance(result) if settings.tolerance is None else settings.tolerance
+        now = result.disclose(tolerance, **attacker)  # type: ignore[arg-type]
+        control = result.disclose(now.used, permuted=True, **attacker)  # type: ignore[arg-type]
+        effect = findings.constraint_effect(attribute_over_seeds([result.explained(adversary, now.used)]))
+        noise = findings.privacy_noise(result, now)
+        return (
+            findings.headline(result, now, adversary=adversary, as_published=published),
+            effect,
+            findings.truth_of(now, now.used, result.model.difference_train),
+            findings.certificate(now),
+            findings.permutation(control),
+            findings.held_out(result, adversary, published),
+            *(() if noise is None else (noise,)),
+        )
+
+    def checks(self, result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, Measurement]:
+        """Return the gain of the best attacker from a true tolerance."""
+        return {"correction_gain": correction_gain(result)}
+
+    def tables(self, result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, tuple[Row, ...]]:
+        """Return the steps of the attribution, and every attacker's corrections."""
+        made = {
+            "Where the leak comes from": attribution_rows,
+            "Corrections over tolerances": correction_rows,
+            "Correction with a true tolerance": true_correction_rows,
+        }
+        return {title: tuple(rows(result)) for title, rows in made.items()}
+
+    def planted(self, seed: int) -> Subject:
+        """Return a fair model, and attackers who take accepted people for one group: being told so helps them."""
+        return _people(seed, misled=True)
+
+    def harmless(self, seed: int) -> Subject:
+        """Return predictions by chance, and attackers who know what can be known: fairness tells them nothing."""
+        return _people(seed, misled=False)
+
+
+def _pairs(settings: CorrectionSettings) -> list[tuple[str, str]]:
+    return [
+        (kind, protocol)
+        for kind in ATTACKERS
+        for protocol in protocols_of(kind)
+        if settings.as_published or protocol == PROTOCOLS[0]
+    ]
+
+
+_SETS = (400, 400, 100)
+"""Training, attack and test records of the people the study is tried on."""
+
+
+def _people(seed: int, *, misled: bool) -> Subject:
+    """Return people, predictions by chance, and attackers who have done their guessing.
+
+    The misled ones take some people for group 1 because they were accepted, and are unsure of them. The model is fair,
+    so whoever is told so can find them all: about a quarter of the people.
+    """
+    rng, n = child_generator(seed, f"correction, misled: {misled}"), sum(_SETS)
+    people = draw_people(n, rng)
+    predictions = (rng.random(n) < 0.5).astype(np.uint8)
+    subject = subject_of(people, predictions, _SETS, seed=seed)
+    for kind in ATTACKERS:
+        p = posterior(people, noise=0.3 * rng.standard_normal(n))
+        if misled:
+            p = np.where(people.sensitive == 1, 0.9, 0.1)
+            wrong = (predictions != people.sensitive) & (rng.random(n) < 0.5)  # half of the unexpected answers mislead
+            p = np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
+        attack = attack_saying(subject, np.column_stack([1.0 - p, p]))
+        subject.once(f"attack {kind} {PROTOCOLS[0]}", lambda attack=attack: attack)  # type: ignore[misc]
+    return subject
+
+
+STUDY = CorrectionStudy()
+
+
+def audit_key(config: AuditConfig, dataset: AuditDataset) -> str:
+    """Return the fingerprint of an audit: data, settings, version."""
+    return fingerprint("audit", dataset.fingerprint, config)
+
+
+def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditDataset | None = None) -> CorrectionResult:
+    """Train a model and attack it under both protocols; the data may be left out only for the built-in demo.
+
+    `report` is called with (steps done, steps in all); it may raise `core.errors.Cancelled` to stop. Raises
+    `InputError` if the configuration or the data break a rule.
+    """
+    settings = CorrectionSettings(as_published=True)
+    progress = Progress(len(_pairs(settings)) + 2, report)
+    if dataset is None:
+        if config.dataset != "demo":
+            raise InputError(f"The dataset {config.dataset!r} must be passed in; only 'demo' is built in.")
+        table = demo_table()
+        dataset = build_dataset(table, config.roles or table.roles[0])
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    progress.tick()
+    subject = Subject(
+        config, dataset, splits, train_model(config, dataset, splits), progress, trainable=config.method != GIVEN
+    )
+    progress.tick()
+    (result,) = STUDY.run(subject, settings, lambda done, total: progress.tick())
+    return result

@@ -1,0 +1,122 @@
+"""What sweeps and maps of models show, worded once for page and terminal.
+
+Names of groups and columns stand as they are in the table: whoever shows a sentence makes them harmless.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from core.config import AuditConfig
+from core.correction.findings import signed
+from core.estimates import epsilon_text, percent, points
+from core.fairness import METRIC_TITLES
+from core.models import METHOD_TITLES
+from core.study import Finding, Row
+from core.sweep.landscape import Landscape, MapCell
+from core.sweep.summary import SweepRow
+
+
+def trained_tolerances(rows: Sequence[SweepRow], config: AuditConfig, *, as_published: bool) -> Finding:
+    """Return what the curve over trained tolerances shows, and what is drawn."""
+    gains = [row.gain for row in rows if row.gain is not None]
+    helps, misleads = sum(gain.low > 0 for gain in gains), sum(gain.high < 0 for gain in gains)
+    if len(gains) < 4:
+        point = "Sweep over trained tolerances"
+    elif helps or misleads:
+        does, times = ("helps", helps) if helps else ("misleads", misleads)
+        point = f"Disclosure {does} the attacker significantly at {times} of {len(gains)} tolerances"
+    else:
+        point = "Disclosure has no statistically significant effect at any of these tolerances"
+    attribute = config.roles.attribute if config.roles else "attribute"
+    holds = "raised until it holds" if as_published else "hollow: it does not hold for the model"
+    others = "" if config.method == "exponentiated_gradient" else " All are trained by exponentiated gradient."
+    return Finding(
+        point=point,
+        evidence=f"Accuracy at inferring {attribute}. Each point is a model trained for that tolerance, which is "
+        f"disclosed; {holds}.{others}",
+    )
+
+
+def method_rows(rows: Sequence[SweepRow]) -> tuple[Row, ...]:
+    """Return methods and metrics with what their models do and give away."""
+    metrics, methods = list(METRIC_TITLES), list(METHOD_TITLES)
+    ordered = sorted(rows, key=lambda row: (metrics.index(row.metric), methods.index(row.method)))
+    return tuple(
+        {
+            "Metric": METRIC_TITLES[row.metric],
+            "Method": METHOD_TITLES[row.method],
+            "Before / after disclosure": _before_after(row),
+            "Gain, points": "" if row.gain is None else signed(row.gain.mean, row.gain.low, row.gain.high),
+            "Constraint satisfied in": f"{row.n_true} of {len(row.seeds)}",
+            "Model accuracy": f"{100 * row.model_test.mean:.1f}%",
+            "Unfairness": f"{row.unfairness_train.mean:.4f}",
+            "Difference between groups": f"{row.difference_train.mean:.4f}",
+        }
+        for row in ordered
+    )
+
+
+def _before_after(row: SweepRow) -> str:
+    if row.after is None or row.before_corrected is None:
+        return f"{100 * row.before.mean:.1f} → no correction"
+    both = f"{100 * row.before_corrected.mean:.1f} → {100 * row.after.mean:.1f}%"
+    return both if row.after.n == len(row.seeds) else f"{both} ({row.after.n} of {len(row.seeds)} seeds)"
+
+
+def tension(found: Landscape) -> Finding:
+    """Return what a map shows of fairness and privacy together, in how many seeds, at what cost."""
+    point, cell = _spoken_of(found)
+    controls, n = found.controls(), len(found.plan.seeds)
+    over = f"mean of {n} seeds" if n > 1 else "one seed"
+    bold = " Bold: statistically significant (95% CI excludes 0; not corrected for the number of cells)." * (n > 1)
+    measured = [cell.after.value for cell in found.cells if not math.isnan(cell.after.value)]
+    below = " Every cell is below the baseline." if max(measured) < controls["majority"].value else ""
+    holds, cost = "", ""
+    if cell is not None:
+        at, tolerance = f"At ε = {epsilon_text(cell.epsilon)}", f"tolerance {cell.tolerance:g}"
+        holds = f" {at} {tolerance} holds in {cell.n_true} of {cell.n_seeds} seeds."
+        noiseless = math.inf in found.plan.epsilons and not math.isinf(cell.epsilon)
+        without = f"{percent(found.cell(cell.tolerance, math.inf).accuracy)} without noise; " if noiseless else ""
+        majority = percent(controls["majority_label"])
+        cost = f"{at} and {tolerance} model accuracy is {percent(cell.accuracy)} ({without}majority class {majority})."
+    other = f"{n} other splits" if n > 1 else "another split"
+    unlike = f"The map uses private decision trees and {other} of the table, so its numbers differ from the headline's."
+    return Finding(
+        point=point,
+        evidence=f"Accuracy (%) of the published attack at inferring {found.attribute} after disclosure; {over}.{bold} "
+        f"Baseline, always “{found.majority_name}”: {percent(controls['majority'], decimals=1)}.{below}{holds}",
+        caveats=(cost, unlike) if cost else (unlike,),
+    )
+
+
+def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
+    """Return what a map shows of the tension between both promises, and of which cell it speaks, if of one."""
+    tight = min(t for t in found.plan.tolerances if t is not None)
+    cells = {epsilon: found.cell(tight, epsilon) for epsilon in sorted(found.plan.epsilons)}
+    noiseless = cells.get(math.inf)
+    for epsilon, cell in cells.items():  # the most noise first
+        if noiseless is None or math.isinf(epsilon):
+            break
+        if cell.gain.low > 0 and cell.members.high < noiseless.members.low:
+            does = "drops to chance" if cell.members.low <= 0.5 else "gets weaker"
+            areas = f"AUC {noiseless.members.value:.2f} → {cell.members.value:.2f}"
+            return (
+                f"At ε = {epsilon_text(epsilon)} membership inference {does} ({areas}), but disclosing tolerance "
+                f"{tight:g} still adds {points(cell.gain)} to attribute inference"
+            ), cell
+    if noiseless is not None and noiseless.gain.low > 0:
+        helps = (
+            f"Only without noise does disclosing the tightest tolerance help significantly: {points(noiseless.gain)}"
+        )
+        return helps, noiseless
+    disclosed = [cell for cell in found.cells if cell.tolerance is not None]
+    added = [cell for cell in disclosed if cell.gain.low > 0]
+    if not added:
+        return "No disclosed tolerance on this map has a statistically significant effect on this attack", None
+    most = max(added, key=lambda cell: cell.gain.value)
+    return (
+        f"Disclosure helps this attack significantly in {len(added)} of {len(disclosed)} cells, at most "
+        f"{points(most.gain)}, at tolerance {most.tolerance:g} and ε = {epsilon_text(most.epsilon)}"
+    ), most
