@@ -1,5 +1,14 @@
 """Reconstruction correction: what a disclosed fairness bound adds to an adversary's guesses."""
 
+from core.correction.attribute_attacks import (
+    ATTACKERS,
+    KINDS,
+    PROTOCOLS,
+    AttackFindings,
+    CorrectionResult,
+    attack_model,
+    protocols_of,
+)
 from core.correction.attribution import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_leak
 from core.correction.disclosure import (
     COSTS,
@@ -9,15 +18,6 @@ from core.correction.disclosure import (
     permuted_records,
 )
 from core.correction.findings import false_promise
-from core.correction.inference import (
-    ATTACKERS,
-    KINDS,
-    PROTOCOLS,
-    AttackFindings,
-    CorrectionResult,
-    attack_model,
-    protocols_of,
-)
 from core.correction.knowledge import (
     ConstraintComparison,
     EstimatedConstraint,

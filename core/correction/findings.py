@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from core.adversaries import STRONG, TunedForest
 from core.config import AuditConfig
+from core.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult
 from core.correction.disclosure import Disclosure
-from core.correction.inference import ATTACKERS, KINDS, CorrectionResult
 from core.correction.knowledge import MoreDisclosed, identification_rate
 from core.correction.over_seeds import LeakAttribution, LeakPoint
 from core.correction.problem import true_tolerance

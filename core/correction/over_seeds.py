@@ -23,8 +23,15 @@ import numpy as np
 from core.adversaries import permuted_by_set
 from core.arrays import Codes
 from core.config import AuditConfig
+from core.correction.attribute_attacks import (
+    ATTACKERS,
+    KINDS,
+    PROTOCOLS,
+    AttackFindings,
+    CorrectionResult,
+    attack_model,
+)
 from core.correction.attribution import MEASURES, Attribution, StepMeasures
-from core.correction.inference import ATTACKERS, KINDS, PROTOCOLS, AttackFindings, CorrectionResult, attack_model
 from core.correction.knowledge import (
     ConstraintComparison,
     PermutedControl,

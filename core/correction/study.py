@@ -15,9 +15,7 @@ import numpy as np
 
 from core.config import AuditConfig
 from core.correction import findings
-from core.correction.attribution import STEP_TITLES
-from core.correction.disclosure import COSTS, Disclosure, disclose, gain_of_best
-from core.correction.inference import (
+from core.correction.attribute_attacks import (
     ATTACKERS,
     KINDS,
     PROTOCOLS,
@@ -26,6 +24,8 @@ from core.correction.inference import (
     attack_saying,
     protocols_of,
 )
+from core.correction.attribution import STEP_TITLES
+from core.correction.disclosure import COSTS, Disclosure, disclose, gain_of_best
 from core.correction.over_seeds import attribute_over_seeds
 from core.correction.problem import true_tolerance
 from core.datasets.build import build_dataset
