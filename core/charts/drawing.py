@@ -118,9 +118,18 @@ class Sketch:
         What the chart shows, in sentences.
     """
 
-    def __init__(self, palette: Palette, *, height: float, x: Axis, y: Axis, margins: tuple[float, ...]) -> None:
+    def __init__(
+        self,
+        palette: Palette,
+        *,
+        height: float,
+        x: Axis,
+        y: Axis,
+        margins: tuple[float, ...],
+        narrow: float = NARROW,
+    ) -> None:
         """Begin with fixed ranges, no legend and no decoration; margins are left, right, top, bottom."""
-        self.palette, self.x, self.y, self.told = palette, x, y, ""
+        self.palette, self.x, self.y, self.told, self._narrow = palette, x, y, "", narrow
         self.data: list[dict[str, Any]] = []
         look: dict[str, Any] = {"fixedrange": True, "showgrid": False, "zeroline": False}
         look |= {"tickfont": {"color": palette.grey, "size": 12}}
@@ -150,7 +159,7 @@ class Sketch:
     @property
     def room(self) -> float:
         """The pixels that the plot is wide on the narrowest screen."""
-        return float(NARROW - self.layout["margin"]["l"] - self.layout["margin"]["r"])
+        return float(self._narrow - self.layout["margin"]["l"] - self.layout["margin"]["r"])
 
     def trace(self, kind: str, **properties: Any) -> None:
         """Add a trace of one of plotly's kinds."""

@@ -178,7 +178,7 @@ def draw_rows(
         sketch.above(value, right=True, shift=(right - 4, 3))
     if not rows:
         sketch.in_the_middle(empty)
-    said = [_said(row) for row in rows if row.name] or [empty]
+    said = [_said(row) for row in rows if row.name or row.note] or [empty]
     said += [words for words, _ in sides]
     sketch.say(f"Rows, {axis.title}", value, said)
     return Drawing(title=title, sketch=sketch, rows=_rows(rows, first) if table is None else table)
