@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.charts.theme import Palette, clear
-from core.charts.words import NARROW, apart, fit, known
+from core.charts.words import NARROW, apart, fit, known, width
 from core.estimates import Estimate, gap
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ class Sketch:
         """Begin with fixed ranges, no legend and no decoration; margins are left, right, top, bottom."""
         self.palette, self.x, self.y, self.told, self._narrow = palette, x, y, "", narrow
         self.data: list[dict[str, Any]] = []
+        sides = [width(words, 12) / 2 + 2 for words in (*x.words[:1], *x.words[-1:])]  # of the marks at both ends
+        margins = (*(max(pair) for pair in zip(margins, sides, strict=False)), *margins[len(sides) :])
         look: dict[str, Any] = {"fixedrange": True, "showgrid": False, "zeroline": False}
         look |= {"tickfont": {"color": palette.grey, "size": 12}}
         self.layout: dict[str, Any] = {
