@@ -22,7 +22,7 @@ from core.charts.theme import Palette, mixed
 from core.charts.words import short
 from core.estimates import Estimate, mean, percent
 
-_GUTTER = 168  # pixels for the names of attackers
+_GUTTER = 180  # pixels for the names of attackers
 _ACCURACY = "Accuracy (%)"
 
 _LABELS = {
@@ -31,11 +31,11 @@ _LABELS = {
     "network": "Network",
     "one_vs_rest": "One-vs-rest",
     "boosting": "Boosting",
-    "adversarial": "Adversarial (AT-A)",
+    "adversarial": "Adversarial training",
     "adversarial_logistic": "Adversarial logistic",
-    "distillation": "Distillation (DD-A)",
-    "region": "Region-based (RC-A)",
-    "low_rank": "Low-rank (LRA-A)",
+    "distillation": "Distillation",
+    "region": "Region-based",
+    "low_rank": "Low-rank denoising",
     "dropping": "Feature-dropping",
 }
 _UNAWARE = ("logistic", "forest", "network", "boosting", "one_vs_rest")

@@ -52,7 +52,7 @@ def told(read: int, trained: int, budget: float = 0.5, clean: int = 95) -> tuple
 def test_an_attacker_above_the_majority_guess_is_compared_with_herself():
     point, grey = told(read=90, trained=93)
     assert "of 90% of people correctly instead of" in point
-    assert point.endswith("the best attacker (noise-trained) still reaches 93%.")
+    assert point.endswith("the best attacker (adversarial training) still reaches 93%.")
     assert "Without noise" not in grey and "Baseline: always naming “Ulm” reaches 80%" in grey
 
 
