@@ -22,7 +22,7 @@ from core.charts.theme import Palette, mixed
 from core.charts.words import short
 from core.estimates import Estimate, mean, percent
 
-_GUTTER = 168  # pixels for the names of attackers
+_GUTTER = 180  # pixels for the names of attackers
 _ACCURACY = "Accuracy (%)"
 
 _UNAWARE_DASHES = ("solid", "dash", "longdash", "dashdot", "longdashdot")

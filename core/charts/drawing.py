@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.charts.theme import Palette, clear
-from core.charts.words import NARROW, apart, fit, known
+from core.charts.words import NARROW, apart, fit, known, width
 from core.estimates import Estimate, gap
 
 if TYPE_CHECKING:
@@ -118,10 +118,21 @@ class Sketch:
         What the chart shows, in sentences.
     """
 
-    def __init__(self, palette: Palette, *, height: float, x: Axis, y: Axis, margins: tuple[float, ...]) -> None:
+    def __init__(
+        self,
+        palette: Palette,
+        *,
+        height: float,
+        x: Axis,
+        y: Axis,
+        margins: tuple[float, ...],
+        narrow: float = NARROW,
+    ) -> None:
         """Begin with fixed ranges, no legend and no decoration; margins are left, right, top, bottom."""
-        self.palette, self.x, self.y, self.told = palette, x, y, ""
+        self.palette, self.x, self.y, self.told, self._narrow = palette, x, y, "", narrow
         self.data: list[dict[str, Any]] = []
+        sides = [width(words, 12) / 2 + 2 for words in (*x.words[:1], *x.words[-1:])]  # of the marks at both ends
+        margins = (*(max(pair) for pair in zip(margins, sides, strict=False)), *margins[len(sides) :])
         look: dict[str, Any] = {"fixedrange": True, "showgrid": False, "zeroline": False}
         look |= {"tickfont": {"color": palette.grey, "size": 12}}
         self.layout: dict[str, Any] = {
@@ -150,7 +161,7 @@ class Sketch:
     @property
     def room(self) -> float:
         """The pixels that the plot is wide on the narrowest screen."""
-        return float(NARROW - self.layout["margin"]["l"] - self.layout["margin"]["r"])
+        return float(self._narrow - self.layout["margin"]["l"] - self.layout["margin"]["r"])
 
     def trace(self, kind: str, **properties: Any) -> None:
         """Add a trace of one of plotly's kinds."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from core.charts.drawing import Axis, Drawing, Sketch, cells
 from core.charts.theme import Palette
-from core.charts.words import fit, kept, spread, width
+from core.charts.words import NARROW, fit, kept, spread, width
 from core.estimates import Estimate, percent
 
 GUTTER = 152
@@ -22,6 +22,7 @@ GUTTER = 152
 _LEFT = 46
 _LEADER = 12  # pixels from the end of a curve to its name
 _PITCH = 17  # pixels from one name to the next
+_KEY = 18  # pixels of a name under the plot
 _PARTS = ("value", "low", "high")
 
 
@@ -137,6 +138,7 @@ def draw_lines(
     head: str = "",
     height: int = 310,
     gutter: int = GUTTER,
+    narrow: float = NARROW,
     shaded: tuple[str, Sequence[tuple[float, float]]] = ("", ()),
     diagonal: bool = False,
 ) -> Drawing:
@@ -148,12 +150,17 @@ def draw_lines(
         The numbers drawn; by default each curve's own.
     shaded : (words, parts of the x axis)
         What is set off, and what that means.
+    gutter : int
+        Pixels for the names; 0 sets them under the plot.
+    narrow : float
+        Pixels of the narrowest screen it is for.
     diagonal : bool
         Whether the diagonal is drawn, and names stand in the corner under it.
     """
     above = 42 if shaded[0] else 32
-    margins = (_LEFT, 18 if diagonal else gutter, above, 48)
-    sketch = Sketch(palette, height=height, x=x, y=y, margins=margins)
+    below = 0 if gutter else _KEY * sum(bool(curve.name) for curve in curves)
+    margins = (_LEFT, 18 if diagonal or not gutter else gutter, above, 48 + below)
+    sketch = Sketch(palette, height=height + below, x=x, y=y, margins=margins, narrow=narrow)
     for part in shaded[1]:
         sketch.shade(part, y.ends, palette.pale)
     sketch.axes()
@@ -171,8 +178,10 @@ def draw_lines(
         sketch.in_the_middle("being measured")
     elif diagonal:
         _corner(sketch, named, head)
-    else:
+    elif gutter:
         _gutter(sketch, named, head, gutter)
+    else:
+        _key(sketch, named)
     if shaded[0] and shaded[1]:
         sketch.above(fit(f"shaded: {shaded[0]}", sketch.room + _LEFT - 14, 12), shift=(10 - _LEFT, 25))
     said = [curve.label for curve in sorted(named, key=lambda curve: -curve.end)]
@@ -260,6 +269,19 @@ def _gutter(sketch: Sketch, curves: Sequence[Curve], head: str, gutter: int) -> 
         words, place = bold + fit(curve.name, left), {"x": 1, "y": height, "refs": ("paper", "y")}
         hover = "" if words.endswith(fit(curve.name, 9999)) else fit(curve.name, 9999)
         sketch.remark(words, curve.color, shift=(_LEADER + 2, 0), hover=hover, **place)
+
+
+def _key(sketch: Sketch, curves: Sequence[Curve]) -> None:
+    """Name the curves in rows under the plot, the highest at its right end first."""
+    room = sketch.room + _LEFT - 36 - _LEFT // 2
+    for i, curve in enumerate(sorted(curves, key=lambda curve: -curve.end)):
+        down, left = -54 - _KEY * i, 8 - _LEFT
+        pixels: dict[str, Any] = {"xref": "paper", "xsizemode": "pixel", "xanchor": 0}
+        pixels |= {"yref": "paper", "ysizemode": "pixel", "yanchor": 0}
+        sketch.segment((left, left + 18), down, curve.color, width=curve.width, **pixels)
+        words = f"<b>{curve.value}</b> {fit(curve.name, room - width(curve.value))}"
+        place: dict[str, Any] = {"x": 0, "y": 0, "refs": ("paper", "paper"), "shift": (left + 26, down)}
+        sketch.remark(words, curve.color, **place)
 
 
 def _corner(sketch: Sketch, curves: Sequence[Curve], head: str) -> None:

@@ -178,7 +178,7 @@ def draw_rows(
         sketch.above(value, right=True, shift=(right - 4, 3))
     if not rows:
         sketch.in_the_middle(empty)
-    said = [_said(row) for row in rows if row.name] or [empty]
+    said = [_said(row, axis) for row in rows if row.name or row.note] or [empty]
     said += [words for words, _ in sides]
     sketch.say(f"Rows, {axis.title}", value, said)
     return Drawing(title=title, sketch=sketch, rows=_rows(rows, first) if table is None else table)
@@ -188,9 +188,13 @@ def _names(row: Row) -> tuple[tuple[str, int], ...]:
     return (row.name, 13), (row.below, 12)
 
 
-def _said(row: Row) -> str:
+def _said(row: Row, axis: Axis) -> str:
+    """Return a row in words, with its interval where it has one alone."""
+    ends = [mark.ends for mark in row.marks if not math.isnan(mark.ends[0])]
+    form = f"{'+' if ends and ends[0][0] < 0 else ''}.{1 if axis.ends[1] - axis.ends[0] > 5 else 3}f"
+    interval = f"({ends[0][0]:{form}} to {ends[0][1]:{form}})".replace("-", "−") if len(ends) == 1 else ""
     told = row.note or plain(row.value) or ", ".join(mark.told for mark in row.marks if mark.told)
-    return " ".join(filter(None, (row.name, row.below, told)))
+    return " ".join(filter(None, (row.name, row.below, told, interval)))
 
 
 def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:

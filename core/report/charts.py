@@ -1,6 +1,5 @@
-"""The report's charts and bullets as SVG: lines, rates of groups, numbers beside limits.
+"""The report's charts and bullets as SVG: lines and rates of groups by the forms of all charts, numbers beside limits.
 
-Every line has its own dash beside its colour, every group its own marker; labels stand at the lines, not in a legend.
 Nothing is written but through `element`, which escapes every attribute and every text, so that a name from somebody's
 table stays a name. No scripts, no links, no styles: presentation attributes only.
 """
@@ -10,12 +9,18 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from html import unescape
 from typing import Any
 
 from markupsafe import Markup, escape
 
 from core.correction import ATTACKERS
+from core.charts.drawing import Axis, Drawing, percents
+from core.charts.lines import Curve, draw_lines, reach
+from core.charts.rows import Row, draw_rows, rate
+from core.charts.theme import LIGHT, group_style
+from core.charts.words import LINE
+from core.estimates import Estimate
 from core.policy import bullet as places_of
 from core.report.canonical import estimate_of, number_of
 from core.report.document import CheckRow
@@ -69,7 +74,7 @@ def _number(value: Any) -> Any:
     return clean(value)
 
 
-INK, PAPER = "#22262D", "#FEFDFB"
+INK, PAPER = LIGHT.ink, LIGHT.background
 
 COLOURS = {
     "fail": "#A01A13",
@@ -134,24 +139,15 @@ def bullet(row: CheckRow, *, at_least: bool) -> Markup:
     return drawing(*parts, width=2 * _LEFT + _WIDTH, height=_HEIGHT, label=label, class_="bullet")
 
 
-_GREY, _GRID = "#5B626D", "#E9E6DF"
-
 _ATTACKERS = {
-    ATTACKERS["strong"]: "#6A3D9A",
-    ATTACKERS["strong_predictions"]: "#6A3D9A",
-    ATTACKERS["predictions"]: "#1F5FA8",
-    ATTACKERS["features"]: "#B84A00",
+    ATTACKERS["strong"]: LIGHT.strongest,
+    ATTACKERS["strong_predictions"]: LIGHT.strongest,
+    ATTACKERS["predictions"]: LIGHT.first,
+    ATTACKERS["features"]: LIGHT.leak,
 }
 """Attacker -> colour of its lines."""
 
-_OTHERS = ("#00594F", "#946500", "#B0307A", "#7A4B2A")
-
-_GROUPS = (("#1F5FA8", "circle"), ("#946500", "diamond"), ("#6A3D9A", "square"), ("#00594F", "triangle"))
-
-_HALO = {"stroke": PAPER, "stroke_width": 3, "paint_order": "stroke"}
-"""Keeps the grid out of words."""
-
-_QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_OTHERS = (LIGHT.prior, LIGHT.second, "#B0307A", "#7A4B2A")
 
 _RATES = (
     ("test_rate", "Accepted, of all"),
@@ -159,31 +155,8 @@ _RATES = (
     ("test_fpr", "Accepted, of those with a negative label"),
 )
 
-
-_FORMS = ("wide", "narrow")
-"""A drawing for paper and large screens, names beside the lines; and one for telephones, names below or above them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """A rectangle with its two scales."""
-
-    left: float
-    top: float
-    width: float
-    height: float
-    x: tuple[float, float]
-    y: tuple[float, float]
-
-    def at(self, x: float, y: float) -> str:
-        """Return where a point lies, as a path has it."""
-        return f"{self.across(x):.1f} {self.down(y):.1f}"
-
-    def across(self, x: float) -> float:
-        return self.left + self.width * (x - self.x[0]) / (self.x[1] - self.x[0])
-
-    def down(self, y: float) -> float:
-        return self.top + self.height * (self.y[1] - y) / (self.y[1] - self.y[0])
+_WIDE, _NARROW = 720, 380
+"""Pixels of a drawing for paper and large screens, and of one for telephones."""
 
 
 def line_chart(table: Mapping[str, Any]) -> Markup:
@@ -195,130 +168,31 @@ def line_chart(table: Mapping[str, Any]) -> Markup:
     columns = table["columns"]
     if columns[:1] != ["tolerance"] or not {"attacker", "before", "after"} <= set(columns):
         return Markup("")
-    rows = [dict(zip(columns, row, strict=True)) for row in table["rows"]]
-    curves: dict[str, list[_Point]] = {}
-    for row in rows:
-        x, before, after = (_real(row[name]) for name in ("tolerance", "before", "after"))
-        low, high = (_real(row.get(f"after, {name}")) for name in ("low", "high"))
-        if all(map(math.isfinite, (x, before, after))):
-            curves.setdefault(str(row["attacker"]), []).append(_Point(x, before, after, low, high))
-    curves = {name: sorted(points, key=lambda p: p.x) for name, points in curves.items()}
-    if not curves or len({point.x for points in curves.values() for point in points}) < 3:
+    points: dict[str, list[dict[str, float]]] = {}
+    for row in (dict(zip(columns, row, strict=True)) for row in table["rows"]):
+        point = {name: _real(row.get(name)) for name in ("tolerance", "before", "after", "after, low", "after, high")}
+        if all(math.isfinite(point[name]) for name in ("tolerance", "before", "after")):
+            points.setdefault(str(row["attacker"]), []).append(point)
+    places = sorted({point["tolerance"] for found in points.values() for point in found})
+    if len(places) < 3:
         return Markup("")
-    return Markup("").join(_curves(table["title"], curves, form) for form in _FORMS)
-
-
-@dataclass(frozen=True, slots=True)
-class _Point:
-    x: float
-    before: float
-    after: float
-    low: float
-    high: float
-
-
-def _curves(title: str, curves: Mapping[str, Sequence[_Point]], form: str) -> Markup:
-    everything = [point for points in curves.values() for point in points]
-    values = [value for point in everything for value in (point.before, point.after)]
-    places = sorted({point.x for point in everything})
-    low, high, step = _nice(min(values), max(values))
-    wide = form == "wide"
-    frame = _Frame(44, 12, 390 if wide else 322, 220, (places[0], places[-1]), (low, high))
-    parts = [*_grid(frame, step), *_x_axis(frame, places, "disclosed tolerance")]
-    ends: list[tuple[float, str, str]] = []
-    told, spare = [], list(_OTHERS)
-    for name, points in curves.items():
-        colour = _ATTACKERS.get(name) or (spare.pop(0) if len(spare) > 1 else spare[0])
-        parts += _interval(frame, points, colour)
-        for kind, width, dash in (("before", 1.6, "5 4"), ("after", 2.6, None)):
-            numbers = [getattr(point, kind) for point in points]
-            path = "M" + "L".join(frame.at(p.x, v) for p, v in zip(points, numbers, strict=True))
-            parts.append(element("path", d=path, stroke=colour, stroke_width=width, stroke_dasharray=dash))
-        first, last = points[0], points[-1]
-        ends.append((frame.down(last.after), f"{_short(name, 46)} {100 * last.after:.1f}%", colour))
-        told.append(
-            f"{name}: {100 * first.before:.1f}% before; after, {100 * first.after:.1f}% at {first.x:g} and "
-            f"{100 * last.after:.1f}% at {last.x:g}"
-        )
-    parts += _end_labels(frame, ends) if wide else _key(frame, ends)
-    return drawing(
-        *parts,
-        width=760 if wide else 380,
-        height=278 if wide else 284 + 18 * len(ends),
-        label=f"{title}.",
-        description="; ".join(told) + ".",
-        class_=f"chart {form}",
+    curves, spare = [], list(_OTHERS)
+    for name, found in points.items():
+        found.sort(key=lambda point: point["tolerance"])
+        color = _ATTACKERS.get(name) or (spare.pop(0) if len(spare) > 1 else spare[0])
+        x, before, after, low, high = ([point[part] for point in found] for part in found[0])
+        curves.append(Curve(x=x, y=[100 * v for v in before], color=color, width=1.6, dash="dash"))
+        estimates = [Estimate(value=v, low=a, high=b, n=0) for v, a, b in zip(after, low, high, strict=True)]
+        told = f"{100 * after[-1]:.1f}%"
+        curves.append(Curve.of(x, estimates, color=color, width=2.6, name=clean(name), value=told))
+    y, ends = percents(reach(curves), "Accuracy (%), dashed: before"), (places[0], places[-1])
+    x_axis = Axis(ends=ends, marks=places, words=[f"{v:g}" for v in places], title="Disclosed tolerance")
+    head = f"at {places[-1]:g}"
+    wide, narrow = (
+        draw_lines(LIGHT, table["title"], curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels)
+        for gutter, pixels in ((300, _WIDE), (0, _NARROW))
     )
-
-
-def _grid(frame: _Frame, step: float) -> list[Markup]:
-    parts = []
-    ticks = round((frame.y[1] - frame.y[0]) / step)
-    for k in range(ticks + 1):
-        value = frame.y[0] + k * step
-        y = frame.down(value)
-        parts.append(element("path", d=f"M{frame.left:g} {y:.1f}h{frame.width:g}", stroke=_GRID))
-        label = f"{100 * value:.3g}%".replace("-", "−")
-        parts.append(text(frame.left - 6, y + 4, label, text_anchor="end", fill=_GREY))
-    return parts
-
-
-def _x_axis(frame: _Frame, x: Sequence[float], axis: str) -> list[Markup]:
-    bottom = frame.top + frame.height
-    parts = [element("path", d=f"M{frame.left:g} {bottom:g}h{frame.width:g}", stroke=_GREY)]
-    shown: list[float] = []
-    for value in sorted({x[0], x[-1], *x}, key=lambda v: (v not in (x[0], x[-1]), v)):
-        place = frame.across(value)
-        if all(abs(place - other) >= 34 for other in shown):
-            shown.append(place)
-            parts.append(element("path", d=f"M{place:.1f} {bottom:g}v4", stroke=_GREY))
-            parts.append(text(place, bottom + 17, f"{value:g}", text_anchor="middle", fill=_GREY))
-    parts.append(text(frame.left + frame.width / 2, bottom + 36, axis, text_anchor="middle", fill=_GREY))
-    return parts
-
-
-def _interval(frame: _Frame, points: Sequence[_Point], colour: str) -> list[Markup]:
-    both = [point for point in points if math.isfinite(point.low) and math.isfinite(point.high)]
-    if len(both) < 2:
-        return []
-    there = [frame.at(p.x, _inside(p.high, frame.y)) for p in both]
-    back = [frame.at(p.x, _inside(p.low, frame.y)) for p in reversed(both)]
-    return [element("path", d="M" + "L".join([*there, *back]) + "z", fill=colour, fill_opacity=0.14)]
-
-
-def _inside(value: float, ends: tuple[float, float]) -> float:
-    return min(max(value, ends[0]), ends[1])
-
-
-def _end_labels(frame: _Frame, ends: Sequence[tuple[float, str, str]]) -> list[Markup]:
-    """Return the lines' names at their right ends, moved apart where they would overlap."""
-    placed = sorted(ends)
-    heights = [y for y, _, _ in placed]
-    for k in range(1, len(heights)):
-        heights[k] = max(heights[k], heights[k - 1] + 16)
-    over = heights[-1] - (frame.top + frame.height)
-    heights = [y - max(0.0, over) for y in heights]
-    return [
-        text(frame.left + frame.width + 8, y + 4, words, fill=colour, font_weight=600)
-        for y, (_, words, colour) in zip(heights, placed, strict=True)
-    ]
-
-
-def _key(frame: _Frame, ends: Sequence[tuple[float, str, str]]) -> list[Markup]:
-    """Return the lines' names under the axis, the highest at its right end first."""
-    parts = []
-    for place, (_, words, colour) in enumerate(sorted(ends)):
-        y = frame.top + frame.height + 60 + 18 * place
-        parts.append(element("path", d=f"M2 {y - 4:g}h18", stroke=colour, stroke_width=2.6))
-        parts.append(text(28, y, words, fill=colour, font_weight=600))
-    return parts
-
-
-def _nice(low: float, high: float) -> tuple[float, float, float]:
-    """Return round ends of an axis and the step of its grid."""
-    span = max(high - low, 0.02)
-    step = next(s for s in (0.01, 0.02, 0.05, 0.1, 0.2) if s * 6 >= span or s == 0.2)
-    return math.floor(low / step - 1e-9) * step, math.ceil(high / step + 1e-9) * step, step
+    return _svg(wide, _WIDE, "wide") + _svg(narrow, _NARROW, "narrow")
 
 
 def _real(value: Any) -> float:
@@ -326,79 +200,123 @@ def _real(value: Any) -> float:
     return number_of(value) if number or value in ("inf", "-inf") else math.nan
 
 
-def _short(words: str, longest: int) -> str:
-    return words if len(words) <= longest else f"{words[: longest - 1]}…"
-
-
 def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
     """Return the groups' rates of acceptance on the test records with their intervals; empty without any."""
-    return Markup("").join(_rates(groups, form) for form in _FORMS)
-
-
-def _rates(groups: Sequence[Mapping[str, Any]], form: str) -> Markup:
-    told: list[str] = []
-    wide = form == "wide"
-    frame = _Frame(190, 22, 380, 0, (0.0, 1.0), (0.0, 1.0)) if wide else _Frame(10, 22, 308, 0, (0.0, 1.0), (0.0, 1.0))
-    parts: list[Markup] = []
-    grid: list[Markup] = []
-    y = 16.0
-    for name, title in _RATES:
-        rates = [(group["group"], estimate_of(group[name])) for group in groups]
-        there = [(i, g, e) for i, (g, e) in enumerate(rates) if e is not None and e.value == e.value]
-        if not there:
-            continue
-        parts.append(text(0, y, title, fill=INK, font_weight=600))
-        top = y + 7
-        for i, group, estimate in there:
-            y += 21 if wide else 38
-            parts += _rate_row(frame, y, i, str(group), estimate, wide=wide)
-            told.append(
-                f"{title.lower()}, {group}: {100 * estimate.value:.1f}%, "
-                f"{100 * estimate.low:.1f} to {100 * estimate.high:.1f}%"
-            )
-        grid += [
-            element("path", d=f"M{frame.across(tick):.1f} {top:g}V{y + 5:g}", stroke=_GRID if tick else _GREY)
-            for tick in _QUARTERS
-        ]
-        y += 28
-    if not told:
+    rows: list[Row] = []
+    for field, title in _RATES:
+        rates = [(i, str(group["group"]), estimate_of(group[field])) for i, group in enumerate(groups)]
+        there = [(i, name, e) for i, name, e in rates if e is not None and e.value == e.value]
+        rows += [Row(name="", note=title, apart=bool(rows))] if there else []
+        for i, name, e in there:
+            style = group_style(LIGHT, 1 - i)
+            look = (style.color, style.symbol) if len(groups) == 2 else (LIGHT.ink, "circle")
+            rows.append(Row(name=clean(name), value=f"<b>{100 * e.value:.1f}%</b>", marks=[rate(e, *look)]))
+    if not rows:
         return Markup("")
-    bottom = y - 20
-    grid += [
-        text(frame.across(tick), bottom + 15, f"{100 * tick:g}%", text_anchor="middle", fill=_GREY)
-        for tick in _QUARTERS
-    ]
-    return drawing(
-        *grid,
-        *parts,
-        width=660 if wide else 380,
-        height=bottom + 22,
-        label="Rates of acceptance by group, with 95% intervals.",
-        description="; ".join(told) + ".",
-        class_=f"chart {form}",
-    )
+    axis = Axis(ends=(0, 100), marks=(0, 25, 50, 75, 100), words=("0", "25", "50", "75", "100"), title="Share (%)")
+    chart = draw_rows(LIGHT, "Rates of acceptance by group, with 95% intervals", rows, axis)
+    return _svg(chart, _WIDE, "wide") + _svg(chart, _NARROW, "narrow")
 
 
-def _rate_row(frame: _Frame, y: float, place: int, group: str, estimate: Any, *, wide: bool) -> list[Markup]:
-    colour, marker = _GROUPS[place % len(_GROUPS)]
-    at, low, high = (frame.across(_inside(v, (0.0, 1.0))) for v in (estimate.value, estimate.low, estimate.high))
-    middle = y - 4
-    beside = text(180, y, _short(group, 24), text_anchor="end", fill=INK)
-    return [
-        beside if wide else text(frame.left + 6, y - 15, _short(group, 46), fill=_GREY, **_HALO),
-        element("path", d=f"M{low:.1f} {middle:g}H{high:.1f}", stroke=colour, stroke_width=2),
-        _marker(marker, at, middle, colour),
-        text(frame.left + frame.width + 14, y, f"{100 * estimate.value:.1f}%", fill=INK, font_weight=600),
-    ]
+_DASHES = {"dash": "5 4", "dot": "1.5 3", "dashdot": "7 3 1.5 3", "longdash": "10 4"}
+
+
+class _Paper:
+    """A chart on paper: where its places are in pixels, and its parts as elements."""
+
+    def __init__(self, chart: Drawing, width: float) -> None:
+        layout = chart.sketch.layout
+        margin = layout["margin"]
+        self.left, self.top, self.height = margin["l"], margin["t"], layout["height"]
+        self.wide, self.high = width - margin["l"] - margin["r"], layout["height"] - margin["t"] - margin["b"]
+        self.ends, self.layout, self.data = (chart.sketch.x.ends, chart.sketch.y.ends), layout, chart.sketch.data
+
+    def across(self, x: float, ref: str = "x") -> float:
+        """Return where a place of the x axis lies."""
+        (low, high), share = self.ends[0], x
+        return self.left + self.wide * (share if ref == "paper" else (x - low) / (high - low))
+
+    def down(self, y: float, ref: str = "y") -> float:
+        """Return where a height lies."""
+        low, high = self.ends[1]
+        return self.top + self.high * (1 - (y if ref == "paper" else (y - low) / (high - low)))
+
+    def shape(self, one: Mapping[str, Any]) -> Markup:
+        """Return a line or a rectangle that is no data."""
+        x0, x1 = (
+            self.across(one["xanchor"], "paper") + one[end]
+            if one.get("xsizemode") == "pixel"
+            else self.across(one[end], one.get("xref", "x"))
+            for end in ("x0", "x1")
+        )
+        y0, y1 = (
+            self.down(one["yanchor"], "paper") - one[end]
+            if one.get("ysizemode") == "pixel"
+            else self.down(one[end], one.get("yref", "y"))
+            for end in ("y0", "y1")
+        )
+        if one["type"] == "rect":
+            place = {"x": min(x0, x1), "y": min(y0, y1), "width": abs(x1 - x0), "height": abs(y1 - y0)}
+            return element("rect", fill=one["fillcolor"], fill_opacity=one.get("opacity"), **place)
+        look, dash = one["line"], _DASHES.get(one["line"].get("dash", ""))
+        path = f"M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"
+        return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
+
+    def trace(self, one: Mapping[str, Any]) -> Markup:
+        """Return a curve, a band or markers."""
+        places = [(self.across(x), self.down(y)) for x, y in zip(one["x"], one["y"], strict=True) if y is not None]
+        if one["mode"] == "markers":
+            look = one["marker"]
+            return Markup("").join(_marker(look["symbol"], x, y, look["color"]) for x, y in places)
+        path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        if one.get("fill"):
+            return element("path", d=path + "z", fill=one["fillcolor"])
+        look = one["line"]
+        dash = _DASHES.get(look["dash"])
+        return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
+
+    def words(self, one: Mapping[str, Any]) -> Markup:
+        """Return words with their bold parts, a line for each."""
+        lines, size = one["text"].split("<br>"), one["font"]["size"]
+        x = self.across(one["x"], one["xref"]) + one["xshift"]
+        y = self.down(one["y"], one["yref"]) - one["yshift"]
+        y -= LINE * size * len(lines) * {"top": 0.0, "middle": 0.5, "bottom": 1.0}[one["yanchor"]]
+        side = {"left": "start", "center": "middle", "right": "end"}[one["xanchor"]]
+        look = {"text_anchor": side, "fill": one["font"]["color"], "font_size": size}
+        parts = []
+        for i, line in enumerate(lines):
+            bold, inside = False, []
+            for part in re.split("(</?b>)", line):
+                if part in ("<b>", "</b>"):
+                    bold = part == "<b>"
+                elif part:
+                    inside.append(element("tspan", unescape(part), font_weight=600 if bold else None))
+            parts.append(element("text", *inside, x=x, y=y + LINE * size * (i + 0.78), **look))
+        return Markup("").join(parts)
+
+    def ticks(self) -> list[Markup]:
+        """Return the words of both axes."""
+        x, y = self.layout["xaxis"], self.layout["yaxis"]
+        look, bottom = {"fill": LIGHT.grey, "font_size": 12}, self.top + self.high + 16
+        named = zip(x["tickvals"], x["ticktext"], strict=True)
+        parts = [text(self.across(at), bottom, words, text_anchor="middle", **look) for at, words in named]
+        if y["showticklabels"]:
+            named, left = zip(y["tickvals"], y["ticktext"], strict=True), self.left - 6
+            parts += [text(left, self.down(at) + 4, words, text_anchor="end", **look) for at, words in named]
+        return parts
+
+
+def _svg(chart: Drawing, width: float, form: str) -> Markup:
+    """Return a chart drawn on paper of this width: for large screens or for telephones, as `form` says."""
+    paper = _Paper(chart, width)
+    shapes = [paper.shape(one) for one in paper.layout["shapes"]]
+    traces, words = [paper.trace(one) for one in paper.data], [paper.words(one) for one in paper.layout["annotations"]]
+    look: dict[str, Any] = {"label": f"{chart.title}.", "description": chart.sketch.told, "class_": f"chart {form}"}
+    return drawing(*shapes, *traces, *paper.ticks(), *words, width=width, height=paper.height, **look)
 
 
 def _marker(kind: str, x: float, y: float, colour: str) -> Markup:
     ring = {"fill": colour, "stroke": PAPER, "stroke_width": 1.2}
-    if kind == "circle":
-        return element("circle", cx=x, cy=y, r=5.5, **ring)
-    paths = {
-        "diamond": f"M{x:.1f} {y - 6.5:g}l6.5 6.5l-6.5 6.5l-6.5 -6.5z",
-        "square": f"M{x - 5:.1f} {y - 5:g}h10v10h-10z",
-        "triangle": f"M{x:.1f} {y - 6:g}l6 11h-12z",
-    }
-    return element("path", d=paths[kind], **ring)
+    if kind == "diamond":
+        return element("path", d=f"M{x:.1f} {y - 6.5:.1f}l6.5 6.5l-6.5 6.5l-6.5 -6.5z", **ring)
+    return element("circle", cx=x, cy=y, r=5.5, **ring)

@@ -206,5 +206,5 @@ def test_the_numbers_behind_the_charts(dashboard: Dashboard, gate: Gate):
     row = curves[(curves.attacker == "adversarial") & (curves["columns changed"] == last)].iloc[0]
     (point,) = (point for point in study.at(last) if point.attacker == "adversarial")
     assert row["accuracy"] == point.accuracy.value and row["or baseline"] == point.reported.value
-    assert set(curves.attacker) == {*study.attackers, "majority"}
+    assert set(curves.attacker) == {*study.attackers, "baseline"}
     assert set(values["sex"]) == set(study.values)

@@ -178,8 +178,9 @@ FLOORS = (
     ("policy",),
     ("desk", "examples"),
     ("release_audit",),
+    ("charts",),
     ("report",),
-    ("charts", "cli"),
+    ("cli",),
     ("docs",),
     ("__main__",),
 )

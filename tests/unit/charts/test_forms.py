@@ -62,6 +62,7 @@ def lines(seed: int, palette: Palette) -> Drawing:
     y = percents([v for v in reach(curves) if not math.isnan(v)], nasty(rng))
     shaded = ("AUC contains 0.5", [(0.0, 0.4)] if rng.random() < 0.5 else [])
     look = {"at": 0.3, "head": nasty(rng), "shaded": shaded, "height": int(rng.integers(200, 320))}
+    look["gutter"] = int(rng.choice([0, 152, 152]))  # 0: names stand under the plot
     return draw_lines(palette, "Curves", curves, x=x, y=y, **look)
 
 

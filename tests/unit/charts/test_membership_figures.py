@@ -53,7 +53,7 @@ def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed(palette: Palet
     assert looks == [(palette.first, "circle")] * 2 + [(palette.second, "diamond")] * 2
     told = written(figure)
     assert {"+0.131", "+0.210", "−0.079", "−0.051"} <= set(told)
-    assert "VD TPR gap +0.131; FPR gap non-members flagged +0.210" in drawing.alt
+    assert "VD TPR gap +0.131 (0.113 to 0.149); FPR gap non-members flagged +0.210" in drawing.alt
     assert "← higher for men; higher for women →" in drawing.alt
     shaded = {(shape.y0 + shape.y1) / 2 for shape in figure.layout.shapes if shape.type == "rect"}
     assert [mark.y[0] in shaded for mark in marks] == [False, False, True, True]  # flags are no leak
