@@ -93,7 +93,7 @@ def _show_epsilon(work: Membership, read: Reading, points: list[CurvePoint], gro
         )
     with right:
         attack = panels.titled(
-            "Is the attack any good?",
+            "Precision and recall of the attack",
             f"{tree(work)}, the paper's network: members among the flagged, and flagged among the members",
             draw_attack_by_epsilon(bands, shell.palette(), now=_now(work)),
             key="member_attack_chart",
@@ -122,9 +122,9 @@ def _show_accuracy(work: Membership, read: Reading, points: list[CurvePoint], gr
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
     low, high = (percent(band.values["accuracy_test"]) for band in (done[0], done[-1]))
     drawn = panels.titled(
-        f"Right for {high} of unseen people at ε = {epsilon_text(done[-1].at)}, {low} at {epsilon_text(done[0].at)}",
-        f"{tree(work)}, bands over repeats. An attack lives on the distance between training and unseen people. "
-        f"Baseline: always the more frequent label is right for {percent(majority)} (95% {interval(majority)})",
+        f"Accuracy on unseen people: {high} at ε = {epsilon_text(done[-1].at)}, {low} at {epsilon_text(done[0].at)}",
+        f"{tree(work)}, bands over repeats. Attacks use the gap between training and unseen people. "
+        f"Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",
         draw_accuracy_by_epsilon(bands, shell.palette(), now=_now(work), majority=majority),
         key="member_accuracy_chart",
     )
@@ -178,7 +178,7 @@ def _show_picking(work: Membership, read: Reading, measure: str, points: list[Cu
         shell.escape(picking_heading(points, measure, growing=growing)),
         f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the paper's network; 95% CIs of "
         "the mean over repeats; the top of the page is one seed. Control: as many rows deleted at random. Non-members "
-        "are thinned like the members; “right, unseen” counts all non-members",
+        "are thinned like the members; “accuracy, unseen” counts all non-members",
         draw_fairpick(bands, shell.palette(), now=work.chosen.theta, measure=measure),
         key="member_fairpick_chart",
     )
@@ -196,8 +196,8 @@ def _target_table(bands: Sequence[CurveBand]) -> Any:
                 "rows deleted": {"fairpick": "by FairPick", "random": "at random"}[band.variant],
                 "θ": band.at,
                 "deleted on average": band.values["deleted"].value,
-                "right, training": band.values["accuracy_train"].value,
-                "right, unseen": band.values["accuracy_test"].value,
+                "accuracy, training": band.values["accuracy_train"].value,
+                "accuracy, unseen": band.values["accuracy_test"].value,
                 "repeats": band.repeats,
             }
             for band in bands
@@ -316,11 +316,10 @@ def _accounting_section(work: Membership, grown: Grown, read: Reading) -> None:
     naive, own = by_name["naive"], by_name[work.settings.accounting]
     majority = own.target.majority_test
     shell.whisper(
-        f"The naive tree is right for {percent(naive.target.accuracy_test)} of unseen people, ours for "
+        f"Accuracy on unseen people: naive tree {percent(naive.target.accuracy_test)}, ours "
         f"{percent(own.target.accuracy_test)}; the naive one does not keep ε = {epsilon_text(own.ledger.asked)}",
         f"The ledger of a full path adds up to {cost_text(own.ledger.total)}: nodes side by side hold different "
-        f"people, so only levels add up. Baseline: always the more frequent label is right for "
-        f"{percent(majority)} (95% {interval(majority)})",
+        f"people, so only levels add up. Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",
     )
     panels.problem(
         f"A tree that gives each count its own ε = {epsilon_text(chosen.epsilon)} has spent "
@@ -328,8 +327,8 @@ def _accounting_section(work: Membership, grown: Grown, read: Reading) -> None:
         "which no ε covers; it is shown to be recognised, not to be used.",
         point="The naive tree is not private.",
     )
-    tables = {"Three accountings": _accounting_table(found), "Ledger": own.ledger.to_frame()}
-    titles = ("Three accountings of the same tree", "Ledger of a full path, from the root to a leaf")
+    tables = {"Privacy accounting": _accounting_table(found), "Ledger": own.ledger.to_frame()}
+    titles = ("Privacy accounting of the same tree", "Ledger of a full path, from the root to a leaf")
     heights: tuple[Any, Any] = ("content", 260)
     for place, title, table, height in zip(st.columns(2, gap="large"), titles, tables.values(), heights, strict=True):
         place.markdown(f"**{title}**")
@@ -352,8 +351,8 @@ def _accounting_table(found: Sequence[AccountingFindings]) -> Any:
                 "ε asked for": one.ledger.asked,
                 "ε spent in truth": cost_text(one.ledger.total),
                 "on counts": cost_text(one.ledger.counts_total),
-                "right, unseen": percent(one.target.accuracy_test),
-                "right, training": percent(one.target.accuracy_train),
+                "accuracy, unseen": percent(one.target.accuracy_test),
+                "accuracy, training": percent(one.target.accuracy_train),
                 "private": "no" if one.ledger.accounting == "naive" else "yes",
             }
             for one in found

@@ -100,7 +100,7 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
             assert len(says) == (section in TRAINING), section
     choose(dashboard, member_target="given")
     assert "LiRA needs a model that can be trained again" in dashboard.finding
-    assert "Nothing is known of how this model was trained" in told(dashboard)
+    assert "nothing is known of how this model was trained" in told(dashboard)
     for section in ("over_epsilon", "accuracy", "picking", "others", "accounting"):
         choose(dashboard, further_members=section)
         assert not dashboard.test.error and not dashboard.test.warning, section

@@ -95,8 +95,8 @@ def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Gate
 
 
 SECTIONS = {
-    "over_epsilon": "Is the attack any good?",
-    "accuracy": "An attack lives on the distance",
+    "over_epsilon": "Precision and recall of the attack",
+    "accuracy": "Attacks use the gap between",
     "picking": "At θ = 1 FairPick deletes nobody",
     "others": "Membership-advantage gap with 95% CIs, each group against all others",
     "accounting": "Without a privacy budget there is nothing to account for",

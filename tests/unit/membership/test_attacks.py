@@ -242,3 +242,16 @@ def test_one_more_file_is_one_more_attack(tmp_path: Path, monkeypatch: pytest.Mo
     found = attacks.attacks_in(list(attacks.__path__))
     assert found.keys() - attacks.REGISTRY.keys() == {"another"}
     monkeypatch.delitem(sys.modules, "core.membership.attacks.another")
+
+
+def test_readers_list_every_attack_and_name_none():
+    from core.docs import settings_reference
+    from core.report.page import GLOSSARY
+
+    listed = settings_reference()
+    for attack in attacks.REGISTRY.values():
+        assert f"| {attack.title} (`{attack.name}`) | {attack.described} |" in listed
+        assert (attack.title in GLOSSARY) == bool(attack.uses & {"scores", "labels"})
+        for released in ("scores", "labels"):
+            assert (attack in attacks.attacks_on(released, shadows=True)) == (released in attack.uses)
+    assert not any("shadows" in attack.needs for attack in attacks.attacks_on("scores", shadows=False))
