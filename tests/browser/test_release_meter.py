@@ -12,7 +12,7 @@ LINK = f"release?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}"
 
 def advised(view: View, start: str) -> None:
     """Wait for a card and for the advice on it."""
-    view.found(start, "bits")
+    view.found(start)
     view.until(lambda: "these people and these models only" in view.text(), "the advice")
     view.painted(5 if "nobody" in view.found(start) else 6)
 
