@@ -162,7 +162,7 @@ class Dashboard:
     def finding(self) -> str:
         """The page's finding."""
         (text,) = self.findings
-        return re.sub(r"\\(.)", r"\1", text)
+        return text
 
     @property
     def problem(self) -> str:

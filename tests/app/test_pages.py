@@ -172,7 +172,7 @@ def test_the_slider_adds_points_that_are_not_precomputed(dashboard: Dashboard):
         dashboard.settle()
         now = expected.audit().disclose(told)
         assert now.after is not None
-        assert f"after disclosure of {tolerance_text(told)} (95% CI" in dashboard.finding
+        assert f"after disclosure of {tolerance_text(told)} (95% CI" in plain(dashboard.finding)
         assert percent(now.after) in dashboard.finding
 
 

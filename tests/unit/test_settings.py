@@ -182,7 +182,10 @@ ELSEWHERE = {
         "sizes": "one of what is published",
         "seed": BY_SIDEBAR,
     },
-    "SweepSettings": {"methods": "the page compares all of them"},
+    "SweepSettings": {
+        "methods": "the page compares all of them",
+        **dict.fromkeys(("protocol", "cost"), "on the page they are those of the correction itself"),
+    },
     "RegisterSettings": {"count_epsilon": "a tenth of the budget on the page"},
     "RunSettings": {
         "epsilons": "the slider asks for one of them",
