@@ -195,6 +195,14 @@ class OutputsPlan(Settings):
         ),
     ] = None
 
+    @property
+    def text(self) -> str:
+        """What is released: "predicted labels and scores with 3 decimals"."""
+        if self.released == "labels":
+            return "predicted labels"
+        decimals = {None: "", 1: " with 1 decimal"}.get(self.decimals, f" with {self.decimals} decimals")
+        return f"predicted labels and scores{decimals}"
+
 
 class Progress:
     """Counts steps and reports them as (done, total); `report` may raise `core.errors.Cancelled` to stop."""

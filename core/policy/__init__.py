@@ -19,6 +19,7 @@ from core.policy.limits import (
     source_text,
     value_text,
 )
+from core.policy.redaction import redacted_of
 from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, headline_and_detail, verdict_frame
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "predictions_policy",
     "range_text",
     "read_policy",
+    "redacted_of",
     "source_text",
     "value_text",
     "verdict_frame",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -24,11 +24,11 @@ from core.membership import ATTACK_TITLES
 from core.policy import CHECKS, Policy, judge
 from core.queries import DECODERS
 from core.release_audit.inputs import AttackedPeople, Audited, dataset_and_notes, missing, readers_of
-from core.release_audit.plan import AuditPlan
+from core.release_audit.plan import AuditPlan, other_studies
 from core.release_audit.result import (
     ReleaseAudit,
-    ReportMeter,
     SelfTest,
+    StudyFindings,
     TableTitle,
     data_summary,
     failed_tests,
@@ -73,7 +73,10 @@ def tables(audited: Audited) -> dict[str, Rows]:
         TableTitle.MEMBERS: _members,
         TableTitle.GUARD: _guard,
     }
-    return {title: rows for title, make in made.items() if (rows := _rows(make, audited))}
+    shown: dict[str, Rows] = {str(title): rows for title, make in made.items() if (rows := _rows(make, audited))}
+    for study, result, settings in _done(audited):
+        shown |= {title: tuple(map(dict, rows)) for title, rows in study.tables(result, settings).items()}
+    return shown
 
 
 def _rows(make: Callable[[Audited], Iterator[Row]], audited: Audited) -> Rows:
@@ -198,7 +201,6 @@ def _plain(value: float | None) -> float | None:
 
 
 Report = Callable[[int, int], None]
-ReadMeter = Callable[[ReleaseAudit, AttackedPeople | None], ReportMeter]
 
 
 def audit_steps(plan: AuditPlan) -> int:
@@ -206,7 +208,8 @@ def audit_steps(plan: AuditPlan) -> int:
     answers = len(DECODERS) if plan.answers.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
     guard = attribute_checks.guard_steps(plan)
-    return 1 + fairness_checks.INFERENCE_STEPS + 1 + answers + shadows + guard + 1  # model first, tables last
+    others = len(other_studies())
+    return 1 + fairness_checks.INFERENCE_STEPS + 1 + answers + shadows + guard + others + 1  # model first, tables last
 
 
 def audit_with_people(
@@ -217,20 +220,16 @@ def audit_with_people(
     model_file: ModelFile | None = None,
     self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
     report: Report | None = None,
-    meter: ReadMeter | None = None,
-) -> tuple[ReleaseAudit, AttackedPeople | None]:
-    """Audit a model and judge it by a policy; return that, and the test people for the attack on a report for others.
+) -> tuple[ReleaseAudit, AttackedPeople]:
+    """Audit a model and judge it by a policy; return that, and the test people as a reader of the report knows them.
 
     An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
-    of one plan on one table differ in nothing but their times. The people are None where the attack that knows them
-    beforehand broke.
+    of one plan on one table differ in nothing but their times.
 
     Table and model file are what `core.release_audit.load_table` and `load_model` return for the plan. A test of itself
     that FairLeak failed blocks the release; `self_tests` may be a function, called when everything is measured, so that
     they can be made meanwhile. `report` is called with (steps done, steps in all) and may raise
-    `core.errors.Cancelled` to stop. `meter` is `core.report.meter_of`, which reads what the report's own numbers give
-    away; nothing is metered without it. InputError if table, roles or model break a rule, so that there is nothing to
-    audit.
+    `core.errors.Cancelled` to stop. InputError if table, roles or model break a rule: then there is nothing to audit.
     """
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
@@ -246,15 +245,13 @@ def audit_with_people(
         measurements=measurements,
         verdict=judge(policy, measurements, attribute=audited.attribute, failed_tests=failed_tests(tests)),
         tables=shown,
+        findings=findings_of(audited),
         self_tests=tests,
         provenance=provenance(plan, policy),
-        times={"started": started},
+        times={"started": started, "seconds": time.perf_counter() - begun},
         labels_only=not (audited.trainable or audited.has_scores),
     )
-    read = None if meter is None else meter(audit, readers)
-    return replace(
-        audit, release_meter=read, times={"started": started, "seconds": time.perf_counter() - begun}
-    ), readers
+    return audit, readers
 
 
 def audited_of(
@@ -296,7 +293,9 @@ def measured(check: str, audited: Audited) -> Measurement:
         return not_run(check, reason, basis=basis)
     study = next((each for each in STUDIES.values() if check in {own.name for own in each.declared}), None)
     try:
-        return MEASURES[check](audited) if study is None else studied(study, audited)[check]
+        if study is None:
+            return MEASURES[check](audited)
+        return audited.once(f"checks of {study.name}", lambda: study.checks(*studied(study, audited)))[check]
     except Cancelled:
         raise
     except (InputError, DataUnavailableError) as error:
@@ -307,14 +306,44 @@ def measured(check: str, audited: Audited) -> Measurement:
         return not_run(check, f"It broke: {type(error).__name__}.", outcome=Outcome.FAILED, basis=basis)
 
 
-def studied(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measurement]:
-    """Return a study's measurements, made once; what breaks in it breaks again for each of its checks."""
+def studied(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
+    """Return a study's result and settings, made once; what breaks in it breaks again for whatever asks for it.
 
-    def make() -> Mapping[str, Measurement]:
+    InputError if it cannot be run on what is audited.
+    """
+
+    def make() -> tuple[Any, Any]:
         settings = audited.plan.settings_of(study.name, study.settings)
         if reason := study.unavailable(audited, settings):
-            return {check.name: not_run(check.name, reason) for check in study.declared}
-        *_, result = study.run(audited, settings, lambda done, total: audited.progress.tick())
-        return study.checks(result, settings)
+            raise InputError(reason)
+        progress, other = audited.progress, study.name in other_studies()
+
+        def report(done: int, total: int) -> None:
+            progress.reach(progress.done + (0 if other else 1))
+
+        *_, result = study.run(audited, settings, report)
+        progress.reach(progress.done + int(other))  # whose steps `audit_steps` counts as one
+        return result, settings
 
     return audited.once(f"study {study.name}", make)
+
+
+def findings_of(audited: Audited) -> tuple[StudyFindings, ...]:
+    """Return what the audit's studies found, each in its own words."""
+    return tuple(
+        StudyFindings(study=study.name, title=study.title, findings=study.findings(result, settings))
+        for study, result, settings in _done(audited)
+    )
+
+
+def _done(audited: Audited) -> Iterator[tuple[Study[Any, Any], Any, Any]]:
+    """Yield each study of an audit that ran, with result and settings; of those that broke their checks say why."""
+    for study in STUDIES.values():
+        if study.declared:
+            try:
+                result, settings = studied(study, audited)
+            except Cancelled:
+                raise
+            except Exception:  # each of its checks says so, and blocks a release that asks for it
+                continue
+            yield study, result, settings
