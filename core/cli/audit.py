@@ -270,6 +270,9 @@ def _printed(reports: Reports) -> Iterator[str]:
         told = false_promise(audit.plan.config.tolerance, audit.model.achieved)
         if told and row.check == "correction_gain" and row.measurement and row.measurement.outcome == Outcome.DONE:
             yield f"{row.title}: {told}"
+    for study in audit.findings:
+        yield ""
+        yield f"{study.title}: {study.findings[0].point}"
     yield ""
     yield reports.meter.told
     if reports.meter.forms:

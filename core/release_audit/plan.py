@@ -240,9 +240,6 @@ SOURCE: Tables = {
 }
 """Where the people come from, and which model is looked at."""
 
-PLAN_TABLES: Tables = {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in _PARTS.items()}}
-"""The tables of every plan."""
-
 
 def other_studies() -> dict[str, type]:
     """Return name -> settings of the studies of an audit that have a table of their name, and only where it is told."""
@@ -253,7 +250,8 @@ def other_studies() -> dict[str, type]:
 
 def plan_tables() -> Tables:
     """Return the tables a plan may have: those of every plan, and one for each other study of an audit."""
-    return {**PLAN_TABLES, **{name: params(settings) for name, settings in other_studies().items()}}
+    parts = {**_PARTS, **other_studies()}
+    return {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in parts.items()}}
 
 
 def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:

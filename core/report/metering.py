@@ -281,7 +281,8 @@ def told_of(rows: Sequence[MeteredForm], groups: int) -> str:
 
 def _figures(alike: Sequence[MeteredForm], *, several: bool) -> str:
     """Return what forms with the same figures reveal."""
-    row, place = alike[0], " and ".join(FORM_TITLES[one.form] for one in alike)
+    titles = [FORM_TITLES[one.form] for one in alike]
+    row, place = alike[0], " and ".join([titles[0], *(f"{name[:1].lower()}{name[1:]}" for name in titles[1:])])
     if not row.numbers:
         return f"{place}: no size or rate of a group is published."
     about = f", about {row.group}" if several else ""

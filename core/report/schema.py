@@ -11,7 +11,6 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
 from core.errors import InputError
@@ -74,7 +73,6 @@ _KINDS: dict[Any, Schema] = {
 _CELL = {"type": ["string", "number", "boolean", "null"]}
 
 
-@cache
 def report_schema() -> Schema:
     """Return the schema."""
     from core.datasets.roles import Roles
@@ -269,7 +267,6 @@ def schema_error(found: Mapping[str, Any]) -> str:
     return f"A report must follow its schema; at {_told(place)} {_rule(error)}."
 
 
-@cache
 def _validator() -> Any:
     from jsonschema import Draft202012Validator
 

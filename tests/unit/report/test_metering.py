@@ -154,7 +154,7 @@ def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
     assert given.prior_bits == pytest.approx(12)
     assert audit.meter.told == (
         "Before the report, features and label leave 12.0 bits of uncertainty about who is in which group, and the "
-        "attacker unsure about 12 people. This report, every digit (files) and This report, as the page prints it: "
+        "attacker unsure about 12 people. This report, every digit (files) and this report, as the page prints it: "
         "information gain 12.0 bits (95% CI: 4.2 to 12.0; predicted 1.5, below the CI); 12 people near-certain, 12 of "
         "them correctly. External report (redacted): no size or rate of a group is published."
     )
