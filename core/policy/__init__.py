@@ -20,7 +20,7 @@ from core.policy.limits import (
     value_text,
 )
 from core.policy.redaction import redacted_of
-from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, headline_and_detail, verdict_frame
+from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, headline_and_detail
 
 __all__ = [
     "CHECKS",
@@ -47,5 +47,4 @@ __all__ = [
     "redacted_of",
     "source_text",
     "value_text",
-    "verdict_frame",
 ]

@@ -18,9 +18,10 @@ from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.files import csv_of_frame
 from core.fingerprint import code_fingerprint, fingerprint
-from core.policy import Policy, default_policy, judge, policy_text, verdict_frame
+from core.policy import Policy, default_policy, judge, policy_text
 from core.release_audit import ReleaseAudit, SelfTest, audit_steps, failed_tests, plan_text, provenance
 from core.report import CheckRow, Reports, check_rows, csv_files, to_html, to_json
+from core.report.tables import report_tables
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
 from pages.common.background import Background, Job, State, Store, time_left
@@ -265,10 +266,10 @@ def _policy(config: AuditConfig) -> None:
 def _numbers(shown: Shown) -> None:
     import pandas as pd
 
-    tables = {"Checks": verdict_frame(shown.audit.verdict)}
-    tables |= {title: pd.DataFrame(list(rows)) for title, rows in shown.audit.tables.items() if rows}
-    shell.whisper("The numbers", "Shares as they are; the same tables are in the reports")
-    title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or "Checks"
+    made = report_tables(shown.document())
+    tables = {table.title: pd.DataFrame(table.rows, columns=list(table.columns)) for table in made if table.rows}
+    shell.whisper("Tables", "Every table of the internal report; shares as they are")
+    title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or next(iter(tables))
     table = tables[title]
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 380)
     panels.download("CSV", lambda: csv_of_frame(table), "fairleak-release.csv", key="csv_release")
