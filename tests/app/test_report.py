@@ -216,9 +216,9 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
 def test_every_section(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     told = {
-        "edition": "What its own numbers give away",
+        "edition": "Leakage of the report itself",
         "self_test": "FairLeak, tested on itself",
-        "numbers": "The numbers",
+        "numbers": "Every table of the internal report",
         "guide": "Pass and fail",
     }
     for name, words in told.items():
