@@ -12,10 +12,10 @@ def files() -> dict[str, Tables]:
     """Return the files a user writes: what each is called -> its tables."""
     from core.policy.limits import POLICY_TABLES
     from core.release_audit.card_plan import CARD_TABLES
-    from core.release_audit.plan import PLAN_TABLES
+    from core.release_audit.plan import plan_tables
 
     return {
-        "Plan of a release audit (`python -m core audit`)": PLAN_TABLES,
+        "Plan of a release audit (`python -m core audit`)": plan_tables(),
         "Model card (`python -m core release`)": CARD_TABLES,
         "Policy (`python -m core audit --policy`)": POLICY_TABLES,
     }

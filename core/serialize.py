@@ -16,6 +16,7 @@ import json
 import math
 import types
 import typing
+from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
     import pandas
 
 
+UNSAID = {"unsaid": True}
+"""Metadata of a field that plain data and records leave out where it is empty, as those from before it do."""
+
+
 def plain(value: Any) -> Any:
     """Turn dataclasses, arrays and numpy scalars into dicts, lists and Python numbers, recursively."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {name: plain(item) for name, item in _said(value)}
     if isinstance(value, dict):
         return {"/".join(key) if isinstance(key, tuple) else str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -38,6 +43,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value
+
+
+def _said(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of a dataclass, but for empty ones that are then left out."""
+    for field in dataclasses.fields(value):
+        item = getattr(value, field.name)
+        if "unsaid" not in field.metadata or item:
+            yield field.name, item
 
 
 class Result:
@@ -89,7 +102,7 @@ def _plain(value: Any) -> Any:
     if value is None or isinstance(value, (str, int)):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: _plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {name: _plain(item) for name, item in _said(value)}
     if isinstance(value, dict):
         return [[_plain(key), _plain(item)] for key, item in value.items()]
     if isinstance(value, (list, tuple)):
@@ -154,6 +167,7 @@ def _container(value: Any, origin: type, kinds: tuple[Any, ...]) -> Any:
 
 def _dataclass(value: Any, kind: type) -> Any:
     fields = _fields(kind)
-    if not isinstance(value, dict) or set(value) != set(fields):
+    unsaid = {field.name for field in dataclasses.fields(kind) if "unsaid" in field.metadata}
+    if not isinstance(value, dict) or {*value, *unsaid} != set(fields):
         raise RecordError(f"the fields of {kind.__name__} expected")
-    return kind(**{name: _built(value[name], annotation) for name, annotation in fields.items()})
+    return kind(**{name: _built(value[name], annotation) for name, annotation in fields.items() if name in value})

@@ -52,6 +52,20 @@ class Finding(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Redacted(Result):
+    """What a report for others says of a check, made of settings and totals alone, whatever else it withholds.
+
+    Filled in are {attribute}, {released} (what the model hands out), {metric}, {tolerance}, and what a study of the
+    plan is set to by its table and key, as in {answers[people]}.
+    """
+
+    attacked: str = ""
+    knows: str = ""
+    control: str = ""
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Check(Result):
     """One number a limit can be set to, by the `name` it has in a policy file.
 
@@ -59,7 +73,8 @@ class Check(Result):
     against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
     "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
     changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
-    hand beyond a table: "predictions", "scores", "planned answers", "a guard".
+    hand beyond a table: "predictions", "scores", "planned answers", "a guard". `redacted` are its sentences in a report
+    for others; without them that has the number and no sentence.
     """
 
     name: str
@@ -68,6 +83,7 @@ class Check(Result):
     definition: str
     at_least: bool = False
     needs: tuple[str, ...] = ("predictions",)
+    redacted: Redacted | None = None
 
 
 class Outcome(StrEnum):

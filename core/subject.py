@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from core.arrays import Codes, Floats
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import MOST_TAUGHT, Splits
+from core.datasets.splits import MOST_TAUGHT, Splits, split
 from core.errors import Cancelled, InputError
 from core.estimates import Estimate, accuracy, proportion
 from core.fairness import (
@@ -195,6 +195,14 @@ class OutputsPlan(Settings):
         ),
     ] = None
 
+    @property
+    def text(self) -> str:
+        """What is released: "predicted labels and scores with 3 decimals"."""
+        if self.released == "labels":
+            return "predicted labels"
+        decimals = {None: "", 1: " with 1 decimal"}.get(self.decimals, f" with {self.decimals} decimals")
+        return f"predicted labels and scores{decimals}"
+
 
 class Progress:
     """Counts steps and reports them as (done, total); `report` may raise `core.errors.Cancelled` to stop."""
@@ -292,3 +300,12 @@ class Subject:
                 "it gives away of its own training records may be more."
             )
         return tuple(told)
+
+
+def subject_of(
+    config: AuditConfig, dataset: AuditDataset, *, report: Callable[[int, int], None] | None = None
+) -> Subject:
+    """Return a dataset's subject: its records divided, its model trained. Raises as `train_model` does."""
+    config = replace(config, roles=dataset.roles)
+    splits = split(dataset, train_share=config.train_share, seed=config.seed)
+    return Subject(config, dataset, splits, train_model(config, dataset, splits), Progress(1, report))

@@ -36,7 +36,7 @@ def with_texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
 
 
 def people_of(groups: tuple[GroupSummary, ...] = GROUPS, *, sharpness: float = 1.0, seed: int = 0) -> dict[str, Any]:
-    """Return test people with these groups' counts, and a prior that knows a little of everybody."""
+    """Return test people with these groups' counts, and a reader who knows a little of everybody."""
     rng = np.random.default_rng(seed)
     predictions, labels, sensitive = [], [], []
     k = len(groups)
@@ -56,7 +56,6 @@ def people_of(groups: tuple[GroupSummary, ...] = GROUPS, *, sharpness: float = 1
         "predictions": np.array(predictions, dtype=np.uint8),
         "labels": np.array(labels, dtype=np.uint8),
         "sensitive": truth,
-        "prior": prior,
         "group_names": tuple(g.group for g in reversed(groups)),
         "posterior": prior,
     }

@@ -1,37 +1,56 @@
 """``python -m core attack NAME --set key=value``: any study by its name, its settings by theirs.
 
-It is the study's own command, whose flags are made from the keys: what that prints, this prints, and ends with its
-exit code.
+Of the studies with a command of their own it is that command, whose flags are made from the keys: what that prints,
+this prints, and ends with its exit code. Any other is run on a trained model, and prints its findings and tables.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from typing import Any
 
 from core.cli import attribution, attriguard, membership, model_card, reveal
-from core.cli.arguments import Parser, check_files
-from core.cli.console import Console
+from core.cli.arguments import (
+    Parser,
+    add_dataset_arguments,
+    add_file_arguments,
+    check_files,
+    dataset_of,
+    write_csv,
+    write_json,
+)
+from core.cli.console import Console, table
+from core.config import AuditConfig
 from core.errors import InputError
+from core.serialize import plain
+from core.settings import add_arguments as add_settings
+from core.settings import from_arguments
+from core.studies import STUDIES
+from core.study import Study
+from core.subject import subject_of
 
 NAME = "attack"
 HELP = "run a study by its name: correction, queries, membership, attriguard or model_card"
 
-STUDIES = {
+COMMANDS = {
     "correction": attribution,
     "queries": reveal,
     "membership": membership,
     "attriguard": attriguard,
     "model_card": model_card,
 }
+"""Studies with a command of their own."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
+    names = tuple(dict.fromkeys((*COMMANDS, *STUDIES)))
     parser.epilog = "keys and values are those of the flags of " + ", ".join(
-        f"{command.NAME} ({name})" for name, command in STUDIES.items()
+        f"{command.NAME} ({name})" for name, command in COMMANDS.items()
     )
-    parser.add_argument("action", metavar="NAME", choices=STUDIES, help=f"one of {', '.join(STUDIES)}")
+    parser.add_argument("action", metavar="NAME", choices=names, help=f"one of {', '.join(names)}")
     parser.add_argument(
         "--set",
         dest="told",
@@ -43,15 +62,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int | None:
-    """Run the study's command."""
-    command = STUDIES[arguments.action]
-    parser = Parser(prog=f"python -m core {NAME} {arguments.action}", add_help=False, allow_abbrev=False)
-    command.add_arguments(parser)
+    """Run the study's command, or the study itself."""
+    name = arguments.action
+    parser = Parser(prog=f"python -m core {NAME} {name}", add_help=False, allow_abbrev=False)
+    if name in COMMANDS:
+        COMMANDS[name].add_arguments(parser)
+    else:
+        _add_arguments(parser, STUDIES[name])
     keys = {_key(action): action for action in parser._actions}
     own = parser.parse_args([word for told in arguments.told for word in _words(told, keys)])
     check_files(own)
-    code: int | None = command.run(own, console)
+    if name not in COMMANDS:
+        _run(STUDIES[name], own, console)
+        return None
+    code: int | None = COMMANDS[name].run(own, console)
     return code
+
+
+def _add_arguments(parser: argparse.ArgumentParser, study: Study[Any, Any]) -> None:
+    """Add the arguments of a study: the dataset's, the model's and its own settings."""
+    add_dataset_arguments(parser)
+    own = {field.name for field in fields(study.settings)}
+    add_settings(parser, AuditConfig, *(name for name in _MODEL if name not in own))
+    add_settings(parser, study.settings)
+    add_file_arguments(parser)
+
+
+_MODEL = ("method", "metric", "tolerance", "epsilon", "train_share", "seed")
+
+
+def _run(study: Study[Any, Any], own: argparse.Namespace, console: Console) -> None:
+    """Run a study on a model that is trained as the arguments say; print and write what it found."""
+    config = from_arguments(own, AuditConfig, dataset=own.dataset)
+    settings = from_arguments(own, study.settings)
+    subject = subject_of(config, dataset_of(own))
+    if reason := study.unavailable(subject, settings):
+        raise InputError(reason)
+    *_, result = study.run(subject, settings, console.counting("steps"))
+    findings, tables = study.findings(result, settings), study.tables(result, settings)
+    for finding in findings:
+        for sentence in (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats):
+            if sentence:
+                console.result(sentence)
+    for title, rows in tables.items():
+        console.results(["", title, table([{key: _cell(value) for key, value in row.items()} for row in rows])])
+    write_csv([{"table": title, **row} for title, rows in tables.items() for row in rows], own, console)
+    checks = study.checks(result, settings)
+    content = {"study": study.name, "model": config, "settings": settings, "findings": findings, "checks": dict(checks)}
+    write_json(plain({**content, "tables": {title: list(rows) for title, rows in tables.items()}}), own, console)
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _key(action: argparse.Action) -> str:

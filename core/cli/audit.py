@@ -42,7 +42,6 @@ from core.policy import (
 )
 from core.release_audit import (
     AuditPlan,
-    ReleaseAudit,
     SelfTest,
     audit_with_people,
     load_model,
@@ -51,14 +50,12 @@ from core.release_audit import (
     plan_text,
     read_plan,
 )
-from core.report import EDITIONS, csv_files, document, meter_of, to_html, to_json
+from core.report import EDITIONS, Reports, csv_files, to_html, to_json
 from core.report.verification import ENDING, private_key, signature_of
 from core.study import Outcome
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    from core.report import AttackedPeople
 
 _OURS = re.compile(
     r"report\.(json|html)(\.sig)?|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|release-meter|table-.*)\.csv"
@@ -84,15 +81,9 @@ def check_folder(out: Path, *, force: bool) -> None:
         )
 
 
-def write_audit(
-    audit: ReleaseAudit,
-    out: Path,
-    *,
-    people: AttackedPeople | None = None,
-    force: bool = False,
-    key: Ed25519PrivateKey | None = None,
-) -> None:
+def write_audit(reports: Reports, out: Path, *, force: bool = False, key: Ed25519PrivateKey | None = None) -> None:
     """Write both editions, with a key signed; an earlier report in the folder goes when the new one is complete."""
+    audit = reports.audit
     out = Path(os.path.realpath(out))  # where a link leads, so that what is made beside it can be moved there
     plan = plan_text(replace(audit.plan, policy="policy.toml"))
     policy = policy_text(audit.verdict.policy)
@@ -101,7 +92,7 @@ def write_audit(
             for edition in EDITIONS:
                 folder = Path(made) / edition
                 folder.mkdir()
-                told = document(audit, edition=edition, people=people)
+                told = reports.document(edition)
                 texts = {
                     "report.json": to_json(told),
                     "report.html": to_html(told),
@@ -233,7 +224,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
     steps = console.counting("steps", every=4)
-    audited = partial(audit_with_people, plan, table, policy, model_file=model_file, meter=meter_of)
+    audited = partial(audit_with_people, plan, table, policy, model_file=model_file)
     if arguments.no_self_test:
         audit, people = audited(report=steps)
     else:
@@ -241,9 +232,10 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
             audit, people = audited(self_tests=tests, report=tests.begun_by(steps))
         for test in (test for test in audit.self_tests if not test.passed):
             console.note(f"Warning: self-test failed for {test.attack}: {test.told}")
-    write_audit(audit, arguments.out, people=people, force=arguments.force, key=key)
-    console.results(_printed(audit))
-    console.note(f"The report is in {arguments.out}: internal for you, disclosure for others.")
+    reports = Reports(audit, people)
+    write_audit(reports, arguments.out, force=arguments.force, key=key)
+    console.results(_printed(reports))
+    console.note(f"The report is in {arguments.out}: internal for you, disclosure (redacted) for others.")
     return audit.verdict.exit_code
 
 
@@ -257,8 +249,9 @@ def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Pol
     return default_policy() if content is None else read_policy(content, name=Path(plan.policy).name)
 
 
-def _printed(audit: ReleaseAudit) -> Iterator[str]:
-    """Yield the decision, then every check in the policy's words."""
+def _printed(reports: Reports) -> Iterator[str]:
+    """Yield the decision, then every check in the policy's words, what studies found, and what the report reveals."""
+    audit = reports.audit
     verdict, data = audit.verdict, audit.data
     yield verdict.headline
     yield verdict.detail
@@ -277,11 +270,13 @@ def _printed(audit: ReleaseAudit) -> Iterator[str]:
         told = false_promise(audit.plan.config.tolerance, audit.model.achieved)
         if told and row.check == "correction_gain" and row.measurement and row.measurement.outcome == Outcome.DONE:
             yield f"{row.title}: {told}"
-    if audit.release_meter is not None:
+    for study in audit.findings:
         yield ""
-        yield audit.release_meter.told
-        if audit.release_meter.forms:
-            yield audit.release_meter.control
+        yield f"{study.title}: {study.findings[0].point}"
+    yield ""
+    yield reports.meter.told
+    if reports.meter.forms:
+        yield reports.meter.control
 
 
 def _row(row: CheckVerdict) -> list[str]:

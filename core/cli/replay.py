@@ -31,7 +31,7 @@ from core.release_audit import (
     plan_of,
     same_numbers,
 )
-from core.report import document, from_json, meter_of, policy_of, to_json
+from core.report import document, from_json, policy_of, to_json
 
 NAME = "replay"
 HELP = "run the audit of a report again and compare every number; exit code 0 the same, 1 not"
@@ -67,10 +67,8 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         beside = console.counting("models of the self-test", every=200)
         tests = cached_self_test(default_cache_folder().parent / "self-test", report=beside)
     steps = console.counting("steps", every=4)
-    audit = audit_with_people(
-        plan, table, policy, model_file=model_file, self_tests=tests, report=steps, meter=meter_of
-    )[0]
-    found = same_numbers(old, from_json(to_json(document(audit))))
+    audit, people = audit_with_people(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
+    found = same_numbers(old, from_json(to_json(document(audit, people=people))))
     console.results(_printed(found))
     return 1 if found.status == Sameness.DIFFERENT else 0
 

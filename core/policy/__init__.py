@@ -19,7 +19,8 @@ from core.policy.limits import (
     source_text,
     value_text,
 )
-from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, headline_and_detail, verdict_frame
+from core.policy.redaction import redacted_of
+from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, headline_and_detail
 
 __all__ = [
     "CHECKS",
@@ -43,7 +44,7 @@ __all__ = [
     "predictions_policy",
     "range_text",
     "read_policy",
+    "redacted_of",
     "source_text",
     "value_text",
-    "verdict_frame",
 ]

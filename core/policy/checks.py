@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+
 from core.estimates import MOST_TESTED
 from core.studies import STUDIES
 from core.study import Check
@@ -25,12 +27,24 @@ _ORDER = (
 """Of a policy; checks of other studies come after these."""
 
 
-def _all() -> dict[str, Check]:
-    found = {check.name: check for check in (*(c for study in STUDIES.values() for c in study.declared),)}
-    return {name: found[name] for name in (*_ORDER, *(name for name in found if name not in _ORDER))}
+class _Checks(Mapping[str, Check]):
+    """Name -> Check, in the order of a policy: what the studies declare, whichever there are."""
+
+    def _all(self) -> dict[str, Check]:
+        found = {check.name: check for study in STUDIES.values() for check in study.declared}
+        return {name: found[name] for name in (*_ORDER, *(name for name in found if name not in _ORDER))}
+
+    def __getitem__(self, name: str) -> Check:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
 
 
-CHECKS = _all()
+CHECKS = _Checks()
 """Name -> Check, in the order of a policy."""
 
 assert len(CHECKS) <= MOST_TESTED

@@ -10,16 +10,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from core.estimates import Estimate, in_words
 from core.policy.checks import CHECKS
-from core.policy.limits import Limit, Policy, level_text, limit_text, source_text
+from core.policy.limits import Limit, Policy, level_text
 from core.serialize import Result
 from core.study import Measurement, Outcome
-
-if TYPE_CHECKING:
-    import pandas
 
 
 class Status(StrEnum):
@@ -227,6 +223,12 @@ class Bullet(Result):
     low_beyond: bool
     high_beyond: bool
 
+    @property
+    def arrows(self) -> tuple[bool, ...]:
+        """The ends of the scale beyond which something lies: False for the left one, True for the right one."""
+        ends = ((self.value, self.value_beyond), (self.low, self.low_beyond), (self.high, self.high_beyond))
+        return tuple(sorted({place > 0.5 for place, beyond in ends if beyond}))
+
 
 def bullet(row: CheckVerdict) -> Bullet | None:
     """Return the positions of a check's value and interval; None without a limit or without a number.
@@ -245,42 +247,3 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     value, low, high = (min(1.0, max(0.0, place)) for place in places)
     beyond = [not -1e-9 <= place <= 1 + 1e-9 for place in places]
     return Bullet(value=value, low=low, high=high, value_beyond=beyond[0], low_beyond=beyond[1], high_beyond=beyond[2])
-
-
-def verdict_frame(verdict: Verdict) -> pandas.DataFrame:
-    """Return a verdict as a table: a row a check, in the verdict's order; numbers as shares, nan for none."""
-    import pandas as pd
-
-    return pd.DataFrame([_row(row) for row in verdict.rows])
-
-
-def _row(row: CheckVerdict) -> dict[str, str | float | int | bool]:
-    found, limit = row.measurement, row.limit
-    return {
-        "item": row.item,
-        "check": row.check,
-        "title": row.title,
-        "verdict": str(row.verdict),
-        "required": limit is not None and limit.required,
-        "blocks": row.blocks,
-        "outcome": str(found.outcome) if found else "",
-        "basis": str(found.basis) if found else "",
-        **_interval("", found.estimate if found else None, with_value=True),
-        "limit": limit.value if limit else math.nan,
-        "limit_text": limit_text(row.check, limit.value) if limit else "",
-        **_interval("decided_", row.decided),
-        "p_value": row.p_value,
-        "p_adjusted": row.p_adjusted,
-        **_interval("control_", found.control if found else None, with_value=True),
-        "control_name": found.control_name if found else "",
-        "why": row.why,
-        **{name: getattr(found, name, "") for name in ("attacked", "knows")},
-        "assumptions": " ".join(found.assumptions) if found else "",
-        **{name: getattr(limit, name, "") for name in ("author", "date", "rationale")},
-        "source": source_text(limit) if limit else "",
-    }
-
-
-def _interval(prefix: str, estimate: Estimate | None, *, with_value: bool = False) -> dict[str, float]:
-    names = (*(("value",) if with_value else ()), "low", "high", "level")
-    return {f"{prefix}{name}": math.nan if estimate is None else getattr(estimate, name) for name in names}

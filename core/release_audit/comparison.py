@@ -91,8 +91,9 @@ def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     environment = tuple(_Walk(same=True).compare(_environment(old), _environment(new), "provenance"))
     walk = _Walk(same=not environment)
     known = _numbers(new)
-    if "release_meter" not in old:  # written before there was one
-        known.pop("release_meter", None)
+    for part in ("release_meter", "findings"):
+        if part not in old:  # written before there was one
+            known.pop(part, None)
     differences = tuple(walk.compare(_numbers(old), known, ""))
     return Comparison(compared=walk.seen, differences=differences, environment=environment)
 

@@ -1,7 +1,7 @@
 """What one plan audits: table, model, people, and what several checks share.
 
 Only files inside the folder that is given are opened, wherever links lead. The readers are the test people as somebody
-who holds the report knows them: for the release meter and the attack on what others get.
+who holds the report knows them.
 """
 
 from __future__ import annotations
@@ -16,13 +16,11 @@ import numpy as np
 from core.arrays import Codes, Floats
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from core.datasets.columns import quoted
-from core.datasets.splits import Splits
 from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import attacker_posteriors
-from core.queries import reader_prior
 from core.release_audit.plan import AuditPlan
-from core.subject import ModelFindings, Subject
+from core.subject import Subject
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -146,59 +144,46 @@ FEWEST_KNOWN = 10
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class AttackedPeople:
-    """The test people, with what the reader knows of them and the truth to judge the attack by.
+    """The test people, with what a reader of the report believes of them and the truth to judge that by.
 
     `predictions` and `labels`, 0 or 1, and `sensitive`, 0 to K - 1, are of shape (n,); the groups have the report's
-    names. `prior`, shape (n, K), is the reader's probability of each group from features and label; `posterior`, of the
-    same shape, what the release meter's attacker makes of each, None where it was not trained, and `reason` says why.
+    names. `posterior`, shape (n, K), are the reader's probabilities from features and label
+    (`core.model_card.attacker_posteriors`); None where they could not be learned, and `reason` says why.
     """
 
     predictions: Codes = field(repr=False)
     labels: Codes = field(repr=False)
     sensitive: Codes = field(repr=False)
-    prior: Floats = field(repr=False)
     group_names: tuple[str, ...]
     posterior: Floats | None = field(default=None, repr=False)
-    reason: str = "the attacker of the release meter was not trained"
-
-    def __post_init__(self) -> None:
-        if np.unique(self.sensitive).size < 2:
-            raise InputError("The attacked people must be of at least 2 groups, got one.")
+    reason: str = "its attacker was not trained"
 
 
-def attacked_people(dataset: AuditDataset, splits: Splits, model: ModelFindings, *, seed: int) -> AttackedPeople:
-    """Return the test people; InputError if the attack or validation records do not hold every group."""
-    rows = splits.test
-    posterior, reason = _posterior(dataset, splits, seed)
+def readers_of(audited: Audited) -> AttackedPeople:
+    """Return the test people as somebody who holds the report knows them."""
+    dataset, rows = audited.dataset, audited.splits.test
+    posterior, reason = _posterior(audited)
     return AttackedPeople(
-        predictions=model.predictions[rows],
+        predictions=audited.model.predictions[rows],
         labels=dataset.labels[rows],
         sensitive=dataset.sensitive[rows],
-        prior=reader_prior(dataset, splits, rows, seed=seed),
         group_names=tuple(dataset.group_names),
         posterior=posterior,
         reason=reason,
     )
 
 
-def _posterior(dataset: AuditDataset, splits: Splits, seed: int) -> tuple[Floats | None, str]:
-    """Return what the release meter's attacker makes of the test people, or why it could not be trained."""
+def _posterior(audited: Audited) -> tuple[Floats | None, str]:
+    """Return what the meter's attacker believes of the test people, or why they could not be trained."""
+    dataset, splits = audited.dataset, audited.splits
     known = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
     if known.min() < FEWEST_KNOWN:
         return None, (
             f"its attacker learns from at least {FEWEST_KNOWN} people of each group, and of one it knows {known.min()}"
         )
     try:
-        return attacker_posteriors(dataset, splits, splits.test, seed=seed), ""
-    except ValueError as error:
-        return None, f"its attacker could not be trained ({str(error).rstrip('.')})"
-
-
-def readers_of(audited: Audited) -> AttackedPeople | None:
-    """Return the test people with the strong attacker's calibrated probabilities; None if it cannot be trained."""
-    try:
-        return attacked_people(audited.dataset, audited.splits, audited.model, seed=audited.config.seed)
+        return attacker_posteriors(dataset, splits, splits.test, seed=audited.config.seed), ""
     except Cancelled:
         raise
-    except Exception:  # the report then says that it was not attacked
-        return None
+    except Exception as error:  # the report then says that its numbers were not metered
+        return None, f"its attacker could not be trained ({type(error).__name__})"

@@ -7,7 +7,7 @@ in the shape it was asked in.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated, Any
@@ -21,7 +21,7 @@ from core.membership import MembershipPlan
 from core.models import GIVEN
 from core.param import Param
 from core.queries import PlannedAnswers
-from core.serialize import RecordError, Result, loads
+from core.serialize import UNSAID, RecordError, Result, loads
 from core.settings import (
     Settings,
     Tables,
@@ -35,6 +35,7 @@ from core.settings import (
     toml_text,
     values_of,
 )
+from core.studies import STUDIES
 from core.subject import OutputsPlan
 
 PLAN_SCHEMA = 1
@@ -128,12 +129,25 @@ class AuditPlan(Result):
     answers: PlannedAnswers = field(default_factory=PlannedAnswers)
     membership: MembershipPlan = field(default_factory=MembershipPlan)
     guard: GuardPlan = field(default_factory=GuardPlan)
+    studies: tuple[tuple[str, Any], ...] = field(default=(), metadata=UNSAID)
+    """Name of any other study -> its settings, where the plan has a table for it."""
+
+    @property
+    def studied(self) -> dict[str, Any]:
+        """What the plan sets of studies: its table -> settings."""
+        return {"answers": self.answers, "membership": self.membership, "guard": self.guard, **dict(self.studies)}
 
     def settings_of(self, study: str, default: Callable[[], Any]) -> Any:
         """Return what the plan sets of a study; what the study itself sets where the plan has no table for it."""
-        tables = {"queries": self.answers, "membership": self.membership, "attriguard": self.guard}
-        return tables[study] if study in tables else default()
+        title = _TITLES.get(study, study)
+        return self.studied[title] if title in self.studied else default()
 
+
+_TITLES = {"queries": "answers", "membership": "membership", "attriguard": "guard"}
+"""Study -> its table in a plan, where that has another name or is always told."""
+
+_NO_TABLE = ("attribute", "correction", "model_card", "model_fairness")
+"""Studies that a plan sets nothing of beyond [model] and [outputs]."""
 
 _PARTS = {"outputs": OutputsPlan, "answers": PlannedAnswers, "membership": MembershipPlan, "guard": GuardPlan}
 
@@ -145,8 +159,18 @@ SOURCE: Tables = {
 }
 """Where the people come from, and which model is looked at."""
 
-PLAN_TABLES: Tables = {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in _PARTS.items()}}
-"""The tables of a plan."""
+
+def other_studies() -> dict[str, type]:
+    """Return name -> settings of the studies of an audit that have a table of their name, and only where it is told."""
+    return {
+        name: study.settings for name, study in STUDIES.items() if study.declared and name not in (*_TITLES, *_NO_TABLE)
+    }
+
+
+def plan_tables() -> Tables:
+    """Return the tables a plan may have: those of every plan, and one for each other study of an audit."""
+    parts = {**_PARTS, **other_studies()}
+    return {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in parts.items()}}
 
 
 def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
@@ -157,10 +181,13 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
     """
     content = parsed(text, name=name)
     with naming(name):
-        found = read_tables(content, PLAN_TABLES)
+        found = read_tables(content, plan_tables())
         data, model, config = read_source(found)
         parts: dict[str, Any] = {title: built(part, found[title], title) for title, part in _PARTS.items()}
-        return built(AuditPlan, found[""], data=data, model=model, config=config, **parts)
+        more: tuple[tuple[str, Any], ...] = tuple(
+            (name, built(part, found[name], name)) for name, part in other_studies().items() if name in content
+        )
+        return built(AuditPlan, found[""], data=data, model=model, config=config, studies=more, **parts)
 
 
 def read_source(found: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, ModelPlan, AuditConfig]:
@@ -211,7 +238,7 @@ def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
 
 def plan_text(plan: AuditPlan) -> str:
     """Return the plan as TOML that `read_plan` reads back equal."""
-    return toml_text(PLAN_TABLES, _values(plan))
+    return toml_text(plan_tables(), _values(plan, plan.studies))
 
 
 def commented_plan(
@@ -223,7 +250,8 @@ def commented_plan(
     """Return the plan as TOML with a comment over every key; `notes` and `instead` as of `core.settings.toml_text`."""
     entry = CATALOG.get(plan.data.dataset)
     words = {"attributes": ", ".join(entry.attributes) if entry else ""}
-    return toml_text(PLAN_TABLES, _values(plan), words=words, notes=notes, instead=instead)
+    studies = [(name, plan.settings_of(name, settings)) for name, settings in other_studies().items()]
+    return toml_text(plan_tables(), _values(plan, studies), words=words, notes=notes, instead=instead)
 
 
 def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:
@@ -233,10 +261,11 @@ def source_values(plan: AuditPlan) -> dict[str, dict[str, Any]]:
     return {"data": values_of(*data), "model": values_of(plan.model, plan.config)}
 
 
-def _values(plan: AuditPlan) -> Iterator[tuple[str, dict[str, Any]]]:
+def _values(plan: AuditPlan, studies: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "", values_of(plan)
     yield from source_values(plan).items()
     yield from ((title, values_of(getattr(plan, title))) for title in _PARTS)
+    yield from ((name, values_of(settings)) for name, settings in studies)
 
 
 def plan_of(report: Mapping[str, Any]) -> AuditPlan:
@@ -254,10 +283,13 @@ def plan_of(report: Mapping[str, Any]) -> AuditPlan:
             "The report's plan must say what is released (outputs), got one that FairLeak wrote before plans said so: "
             "audit again from a plan file that says it."
         )
+    known = other_studies()
     try:
-        plan = loads(json.dumps(told, allow_nan=False), AuditPlan)
+        plan = loads(json.dumps({**told, "studies": []}, allow_nan=False), AuditPlan)
+        more: Any = [(name, loads(json.dumps(values), known[name])) for name, values in told.get("studies", ())]
+        plan = replace(plan, studies=tuple(more))
         written = plan_text(plan)
-    except (RecordError, ValueError, TypeError) as error:
+    except (RecordError, ValueError, TypeError, KeyError) as error:
         if isinstance(error.__cause__, InputError):  # a rule of its settings
             raise InputError(f"The report's plan: {error.__cause__}") from None
         raise InputError(f"The report's plan must be one that FairLeak wrote, got {str(error)[:120]}.") from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import PurePosixPath
@@ -21,14 +21,14 @@ import numpy as np
 import core
 from core.datasets import AuditDataset, Table, cautions, shared_note
 from core.datasets.columns import quoted
-from core.estimates import Estimate, not_measured, proportion
+from core.estimates import Estimate, proportion
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.models import METHOD_TITLES
 from core.policy import Policy, Verdict
 from core.release_audit.inputs import Audited
 from core.release_audit.plan import AuditPlan
 from core.serialize import Result
-from core.study import Measurement, Row
+from core.study import Finding, Measurement, Row
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -135,65 +135,6 @@ class Provenance(Result):
     seeds: dict[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MeteredForm(Result):
-    """One form of the numbers, metered for one `group` against everybody else.
-
-    `form` is "every_digit", "page" or "disclosure": the numbers with every digit, as the page prints them, and as the
-    disclosure edition does. `numbers` counts sizes and rates of the group and, of two groups, of the other one.
-    `df_bits` is the predicted gain (`core.model_card.Prediction`), `joint_bits`, `prior_bits` and `person_bits` are
-    those of `core.model_card.Meter`; none of them uses a true attribute. `bits`, measured with it, are what the numbers
-    tell beyond features and label. Of `unsure` people before, `pinned` are settled after, `pinned_right` of them
-    rightly; `accuracy` is of naming after reading. `status` is that of the projection, "converged", "not_converged" or
-    "infeasible"; "nothing" where no number is told.
-    """
-
-    form: str
-    group: str
-    numbers: int
-    df_bits: float
-    joint_bits: float
-    prior_bits: float
-    person_bits: float
-    bits: Estimate
-    unsure: int
-    pinned: int
-    pinned_right: int
-    accuracy: Estimate
-    status: str
-
-
-class MeterOutcome(StrEnum):
-    """The numbers were metered, could not be, or not without breaking; what was read is not for this edition."""
-
-    DONE = "done"
-    NOT_RUN = "not_run"
-    FAILED = "failed"
-    WITHHELD = "withheld"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReportMeter(Result):
-    """What a report's own fairness numbers give away; nothing about single people.
-
-    `reason` says why there is no result, if there is none; `threshold` is that of the disclosure edition. Controls are
-    the same attacker before reading (`accuracy_before`) and naming the larger side for everybody (`majority`). `told`,
-    `control` and `distance` say in sentences the result, its control, and how far the projection is from the exact
-    posterior.
-    """
-
-    outcome: MeterOutcome
-    reason: str
-    people: int = 0
-    threshold: int
-    forms: tuple[MeteredForm, ...] = ()
-    accuracy_before: Estimate = field(default_factory=not_measured)
-    majority: Estimate = field(default_factory=not_measured)
-    told: str
-    control: str
-    distance: str = ""
-
-
 class TableTitle(StrEnum):
     """What a table is called in the report."""
 
@@ -207,13 +148,22 @@ class TableTitle(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFindings(Result):
+    """What one study found, as it words it: `study` is its name, `title` what people call it."""
+
+    study: str
+    title: str
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseAudit(Result):
     """A whole release audit.
 
     There is one measurement a check of `core.policy.CHECKS`, in their order. `tables`, `TableTitle` -> rows (column ->
     text or number), stand in the report beside the verdicts, and as CSV. `times` are "started" (ISO 8601, UTC) and
     "seconds": all that differs between two runs. `labels_only` says whether predictions were given as labels, without
-    scores; `release_meter` is None where an audit was made without metering.
+    scores; `findings` are those of the studies that ran.
     """
 
     plan: AuditPlan
@@ -227,7 +177,7 @@ class ReleaseAudit(Result):
     provenance: Provenance
     times: dict[str, str | float]
     labels_only: bool = False
-    release_meter: ReportMeter | None = None
+    findings: tuple[StudyFindings, ...] = ()
     schema: int = REPORT_SCHEMA
 
 

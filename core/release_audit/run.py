@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -16,11 +16,11 @@ from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputErr
 from core.policy import CHECKS, Policy, judge
 from core.queries import DECODERS
 from core.release_audit.inputs import AttackedPeople, Audited, dataset_and_notes, readers_of
-from core.release_audit.plan import AuditPlan
+from core.release_audit.plan import AuditPlan, other_studies
 from core.release_audit.result import (
     ReleaseAudit,
-    ReportMeter,
     SelfTest,
+    StudyFindings,
     TableTitle,
     data_summary,
     failed_tests,
@@ -42,7 +42,7 @@ def tables(audited: Audited) -> dict[str, Rows]:
     """Return title -> rows; of a study that broke, one row under the study's title, which says why."""
     shown: dict[str, Rows] = {}
     for study in STUDIES.values():
-        shown |= _tables_of(study, audited)
+        shown |= _tables_of(study, audited) if study.declared else {}
     return {title: shown[title] for title in (*TableTitle, *shown) if title in shown}
 
 
@@ -61,15 +61,14 @@ def _tables_of(study: Study[Any, Any], audited: Audited) -> dict[str, Rows]:
 
 
 Report = Callable[[int, int], None]
-ReadMeter = Callable[[ReleaseAudit, AttackedPeople | None], ReportMeter]
 
 
 def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
     answers = len(DECODERS) if plan.answers.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
-    guard = guard_steps(plan.guard)
-    return 1 + len(ATTACKERS) + 1 + answers + shadows + guard + 1  # model first, tables last
+    steps = answers + shadows + guard_steps(plan.guard) + len(other_studies())
+    return 1 + len(ATTACKERS) + 1 + steps + 1  # model first, tables last
 
 
 def audit_with_people(
@@ -80,20 +79,16 @@ def audit_with_people(
     model_file: ModelFile | None = None,
     self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
     report: Report | None = None,
-    meter: ReadMeter | None = None,
-) -> tuple[ReleaseAudit, AttackedPeople | None]:
-    """Audit a model and judge it by a policy; return that, and the test people for the attack on a report for others.
+) -> tuple[ReleaseAudit, AttackedPeople]:
+    """Audit a model and judge it by a policy; return that, and the test people as a reader of the report knows them.
 
     An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
-    of one plan on one table differ in nothing but their times. The people are None where the attack that knows them
-    beforehand broke.
+    of one plan on one table differ in nothing but their times.
 
     Table and model file are what `core.release_audit.load_table` and `load_model` return for the plan. A test of itself
     that FairLeak failed blocks the release; `self_tests` may be a function, called when everything is measured, so that
     they can be made meanwhile. `report` is called with (steps done, steps in all) and may raise
-    `core.errors.Cancelled` to stop. `meter` is `core.report.meter_of`, which reads what the report's own numbers give
-    away; nothing is metered without it. InputError if table, roles or model break a rule, so that there is nothing to
-    audit.
+    `core.errors.Cancelled` to stop. InputError if table, roles or model break a rule: then there is nothing to audit.
     """
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
@@ -109,15 +104,13 @@ def audit_with_people(
         measurements=measurements,
         verdict=judge(policy, measurements, attribute=audited.attribute, failed_tests=failed_tests(tests)),
         tables=shown,
+        findings=findings_of(audited),
         self_tests=tests,
         provenance=provenance(plan, policy),
-        times={"started": started},
+        times={"started": started, "seconds": time.perf_counter() - begun},
         labels_only=not (audited.trainable or audited.has_scores),
     )
-    read = None if meter is None else meter(audit, readers)
-    return replace(
-        audit, release_meter=read, times={"started": started, "seconds": time.perf_counter() - begun}
-    ), readers
+    return audit, readers
 
 
 def audited_of(
@@ -137,7 +130,7 @@ def measured(check: str, audited: Audited) -> Measurement:
     """Return a check's number, or why there is none; nothing that breaks here stops the audit, but `Cancelled` does."""
     study = next(each for each in STUDIES.values() if check in {own.name for own in each.declared})
     try:
-        return studied(study, audited)[check]
+        return checks_of(study, audited)[check]
     except Cancelled:
         raise
     except (InputError, DataUnavailableError) as error:
@@ -148,9 +141,9 @@ def measured(check: str, audited: Audited) -> Measurement:
         return not_run(check, f"It broke: {type(error).__name__}.", outcome=Outcome.FAILED)
 
 
-def studied(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measurement]:
+def checks_of(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measurement]:
     """Return a study's measurements, made once; what breaks in it breaks again for each of its checks."""
-    return audited.once(f"study {study.name}", lambda: study.checks(*result_of(study, audited)))
+    return audited.once(f"checks {study.name}", lambda: study.checks(*result_of(study, audited)))
 
 
 def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
@@ -160,7 +153,34 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
         settings = audited.plan.settings_of(study.name, study.settings)
         if reason := study.unavailable(audited, settings):
             raise InputError(reason)
-        *_, result = study.run(audited, settings, lambda done, total: audited.progress.tick())
+        progress, other = audited.progress, study.name in other_studies()
+
+        def report(done: int, total: int) -> None:
+            progress.reach(progress.done + (0 if other else 1))
+
+        *_, result = study.run(audited, settings, report)
+        progress.reach(progress.done + int(other))  # whose steps `audit_steps` counts as one
         return result, settings
 
     return audited.once(f"result {study.name}", make)
+
+
+def findings_of(audited: Audited) -> tuple[StudyFindings, ...]:
+    """Return what the audit's studies found, each in its own words; of those that broke their checks say why."""
+    return tuple(
+        StudyFindings(study=study.name, title=study.title, findings=study.findings(result, settings))
+        for study, result, settings in _done(audited)
+    )
+
+
+def _done(audited: Audited) -> Iterator[tuple[Study[Any, Any], Any, Any]]:
+    """Yield each study of an audit that ran, with result and settings."""
+    for study in STUDIES.values():
+        if study.declared:
+            try:
+                result, settings = result_of(study, audited)
+            except Cancelled:
+                raise
+            except Exception:  # each of its checks says so, and blocks a release that asks for it
+                continue
+            yield study, result, settings

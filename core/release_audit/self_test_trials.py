@@ -89,13 +89,15 @@ class Trial:
 
     `leaks` takes (seed, runs, planted) and says for each of the runs, numbers from 0 on, whether a leak was called. Run
     i is the same model whatever other runs are asked for, as long as blocks begin at multiples of `BLOCK`. `share` says
-    how many of the runs asked for are made: fewer of an attack that takes long. Half as many of planted leaks.
+    how many of the runs asked for are made: fewer of an attack that takes long. Half as many of planted leaks. A trial
+    stands in for its `study` until that plants leaks of its own.
     """
 
     attack: str
     told: str
     leaks: Callable[[int, range, bool], Sequence[bool]]
     share: float = 1.0
+    study: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,11 +330,13 @@ def _law(n: int, rng: np.random.Generator) -> _Law:
 
 TRIALS = (
     Trial(
+        study="attribute",
         attack="Attribute inferred from labels, by an attacker who learns a table",
         told="Null: answers that follow features and label alone. Planted: answers that follow the group as well.",
         leaks=each("attribute by table", _table_leaks),
     ),
     Trial(
+        study="attribute",
         attack="Attribute inferred from what is released, by the audit's own attack",
         told="Null: labels and scores that follow features alone. Planted, in turn: labels or scores that follow the "
         "group, a last digit, a feature turned round for a minority of 10%, scores of a third of the people.",
@@ -340,6 +344,7 @@ TRIALS = (
         share=0.05,
     ),
     Trial(
+        study="correction",
         attack="Attribute recovered from the fairness promise",
         told="Null: the promise is about answers dealt out by chance. Planted: a fair model, and attackers who take "
         "accepted people for one group.",
@@ -347,33 +352,39 @@ TRIALS = (
         share=0.5,
     ),
     Trial(
+        study="queries",
         attack="Attribute learned from answered questions",
         told="Null: answers drowned in noise. Planted: exact answers.",
         leaks=_answers_leak,
         share=0.5,
     ),
     Trial(
+        study="membership",
         attack="Members told from non-members (AUC)",
         told="Null: a tree trained on none of those judged. Planted: one grown until it knows every training record.",
         leaks=each("membership by area", _area_leaks),
     ),
     Trial(
+        study="membership",
         attack="Members identified (TPR at 1% FPR)",
         told="Null: a model that remembers nobody. Planted: one that remembers whom it was trained on.",
         leaks=each("members caught", _caught_leaks),
     ),
     Trial(
+        study="membership",
         attack="Members identified by ties of score and label (TPR at 1% FPR)",
         told="Null: scores that tie alike for members and others. Planted: half of the members with label 1 score 1.",
         leaks=each("ties", _ties_leak),
         share=0.1,
     ),
     Trial(
+        study="membership",
         attack="Gap between groups in who is called a member",
         told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
         leaks=each("gap of verdicts", _verdict_gap_leaks),
     ),
     Trial(
+        study="membership",
         attack="Gap between groups in members identified (TPR at 1% FPR)",
         told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
         leaks=each("gap of members caught", _caught_gap_leaks),

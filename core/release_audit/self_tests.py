@@ -8,6 +8,7 @@ ends as well, however the other one ended.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import math
 import os
 import queue
@@ -17,16 +18,21 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import core
 from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, proportion
 from core.files import write_file
 from core.fingerprint import code_fingerprint, content_fingerprint
+from core.policy import CHECKS, Limit, Policy, Status, judge
 from core.release_audit.result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
 from core.release_audit.self_test_trials import TRIALS, Trial
+from core.seeds import child_seed
 from core.serialize import RecordError, Result, dumps, loads
+from core.studies import STUDIES
+from core.study import Basis, Outcome, Study
+from core.subject import Subject
 from core.validation import seed_value
 
 Report = Callable[[int, int], None]
@@ -43,20 +49,67 @@ BLOCK = 20
 _FEWEST = 10
 
 
+SHARE = 0.05
+"""Of the runs asked for, how many a study makes: each is a whole run of it."""
+
+
+def all_trials() -> tuple[Trial, ...]:
+    """Return a trial for each study that plants leaks, and those that stand in for the others."""
+    own = {study.name: _trial(study) for study in STUDIES.values() if type(study).planted is not Study.planted}
+    return (*own.values(), *(trial for trial in TRIALS if trial.study not in own))
+
+
+def _trial(study: Study[Any, Any]) -> Trial:
+    """Return the trial of a study: whether it finds a leak in what it planted, and none in what is harmless."""
+
+    def leaks(seed: int, runs: range, planted: bool) -> list[bool]:
+        make = study.planted if planted else study.harmless
+        seeds = (child_seed(seed, f"self-test, {study.name}, {number}, {planted}") for number in runs)
+        return [finds_leak(study, make(own)) for own in seeds]
+
+    null, plant = (inspect.getdoc(make) or "" for make in (study.harmless, study.planted))
+    told = f"Null: {null.partition(chr(10))[0]} Planted: {plant.partition(chr(10))[0]}"
+    return Trial(study=study.name, attack=study.title, told=told, leaks=leaks, share=SHARE)
+
+
+def finds_leak(study: Study[Any, Any], subject: Subject) -> bool:
+    """Return whether a policy that allows nothing beyond chance fails a subject by this study's checks.
+
+    Chance is the control of a rate or a ratio, and no gain of points or bits; what is declared, or no leak, is left
+    out. All checks are judged together.
+    """
+    settings = study.settings()
+    *_, result = study.run(subject, settings)
+    measured = [
+        one
+        for name, one in study.checks(result, settings).items()
+        if one.outcome == Outcome.DONE and one.basis != Basis.DECLARED and not CHECKS[name].at_least
+    ]
+    chance = {one.check: 0.0 for one in measured if CHECKS[one.check].unit in ("points", "bits")}
+    chance |= {m.check: m.control.value for m in measured if m.control and CHECKS[m.check].unit in ("percent", "ratio")}
+    limits = tuple(Limit(check=check, value=value) for check, value in chance.items())
+    if not limits:
+        return False
+    policy = Policy(name="Nothing beyond chance", version="1", limits=limits)
+    return judge(policy, measured, attribute="group").overall == Status.FAIL
+
+
 def self_test(
     *,
     seed: int = SELF_TEST_SEED,
     runs: int = RUNS,
     report: Report | None = None,
-    trials: Sequence[Trial] = TRIALS,
+    trials: Sequence[Trial] | None = None,
 ) -> tuple[SelfTest, ...]:
     """Try FairLeak's attacks and verdicts on models that are known to leak, or not to.
 
     Every trial has `runs` null models, at least 10; an attack that takes long makes fewer. Of planted leaks, which are
     caught or missed by far, half as many are made, of both at least 10. Run i of a trial is the same however many runs
-    there are. `report` is called with (models done, models in all) and may raise `core.errors.Cancelled` to stop.
+    there are; `trials` are all when left out. `report` is called with (models done, models in all) and may raise
+    `core.errors.Cancelled` to stop.
     InputError if the seed or `runs` break their rule.
     """
+    trials = all_trials() if trials is None else trials
     seed_value(seed)
     if isinstance(runs, bool) or not isinstance(runs, int) or runs < _FEWEST:
         raise InputError(f"runs must be a whole number of at least {_FEWEST}, got {runs!r}.")

@@ -3,8 +3,8 @@
 from core.release_audit.inputs import AttackedPeople
 from core.report.canonical import report_fingerprint
 from core.report.charts import BASIS_WORDS
-from core.report.disclosure_edition import document, meter_of
 from core.report.document import EDITIONS, CheckRow, check_rows, policy_of
+from core.report.editions import Reports, document
 from core.report.page import embedded_document, to_html
 from core.report.schema import from_json, report_schema, to_json
 from core.report.tables import csv_files
@@ -15,13 +15,13 @@ __all__ = [
     "EDITIONS",
     "AttackedPeople",
     "CheckRow",
+    "Reports",
     "Verification",
     "check_rows",
     "csv_files",
     "document",
     "embedded_document",
     "from_json",
-    "meter_of",
     "policy_of",
     "report_fingerprint",
     "report_schema",

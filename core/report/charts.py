@@ -14,12 +14,12 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from core.correction import ATTACKERS
 from core.charts.drawing import Axis, Drawing, percents
 from core.charts.lines import Curve, draw_lines, reach
 from core.charts.rows import Row, draw_rows, rate
 from core.charts.theme import LIGHT, group_style
 from core.charts.words import LINE
+from core.correction import ATTACKERS
 from core.estimates import Estimate
 from core.policy import bullet as places_of
 from core.report.canonical import estimate_of, number_of
@@ -126,12 +126,7 @@ def bullet(row: CheckRow, *, at_least: bool) -> Markup:
             parts.append(element("rect", x=start, y=_MIDDLE - 2.5, width=stop - start, height=5, fill=colour))
         at = _LEFT + _WIDTH * places.value
         parts.append(element("circle", cx=at, cy=_MIDDLE, r=6, fill=colour, stroke=PAPER, stroke_width=1.5))
-        ends = (
-            (places.value, places.value_beyond),
-            (places.low, places.low_beyond),
-            (places.high, places.high_beyond),
-        )
-        for right in sorted({place > 0.5 for place, beyond in ends if beyond}):
+        for right in places.arrows:
             tip = 2 * _LEFT + _WIDTH if right else 0.0
             parts.append(element("path", d=f"M{tip:g} {_MIDDLE:g}l{-6 if right else 6} -4v8z", fill=colour))
     told = f"{row.value}, {row.interval}" if row.interval else row.value

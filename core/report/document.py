@@ -1,6 +1,6 @@
 """What a report says, as one strict JSON document: what HTML and CSV are made of.
 
-`internal_document` puts a `ReleaseAudit` into the form of `schema.json`. Each check's title, unit and definition stand
+`internal_document` puts a `ReleaseAudit` into the form of the schema. Each check's title, unit and definition stand
 in it, so that the document can be read without this version of FairLeak; a measurement stands once, verdicts name it by
 check.
 """
@@ -54,8 +54,9 @@ METRIC_RATES = {
 }
 """Metric -> the rates of the groups it compares."""
 
-_OWN = ("schema", "plan", "data", "groups", "model", "self_tests", "provenance", "release_meter", "times")
-"""Parts of an audit that stand in a document as they are."""
+_ATTACKED = ("schema", "data", "groups", "model", "findings", "times")
+_JUDGED = ("plan", "self_tests", "provenance")
+"""Parts of an audit that stand in a document as they are; the second change with policy, title and self-test."""
 
 Document = dict[str, Any]
 
@@ -66,22 +67,28 @@ def sealed(content: Document) -> Document:
 
 
 def internal_document(audit: ReleaseAudit) -> Document:
-    """Return everything an audit found, without a fingerprint."""
-    return dict(
-        strict(
-            {
-                **{name: getattr(audit, name) for name in _OWN},
-                "kind": KIND,
-                "edition": "internal",
-                "verdict": verdict_section(audit.verdict, audit.data.attribute),
-                "policy": audit.verdict.policy,
-                "measurements": [{**m.to_dict(), "details": m.details or {}} for m in _measurements(audit)],
-                "tables": [_table(title, rows) for title, rows in audit.tables.items()],
-                "withheld": None,
-                "edition_attack": None,
-            }
-        )
-    )
+    """Return everything an audit found, neither metered nor with a fingerprint."""
+    attacked = {
+        **{name: getattr(audit, name) for name in _ATTACKED},
+        "kind": KIND,
+        "edition": "internal",
+        "measurements": [{**m.to_dict(), "details": m.details or {}} for m in _measurements(audit)],
+        "tables": [_table(title, rows) for title, rows in audit.tables.items()],
+        "withheld": None,
+        "edition_attack": None,
+        "release_meter": None,
+    }
+    return {**strict(attacked), **judged_parts(audit)}
+
+
+def judged_parts(audit: ReleaseAudit) -> Document:
+    """Return what changes in a document when the same attacks are judged by another policy."""
+    judged = {
+        **{name: getattr(audit, name) for name in _JUDGED},
+        "verdict": verdict_section(audit.verdict, audit.data.attribute),
+        "policy": audit.verdict.policy,
+    }
+    return dict(strict(judged))
 
 
 def verdict_section(verdict: Verdict, attribute: str) -> Document:

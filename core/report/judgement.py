@@ -27,7 +27,6 @@ from core.policy import CHECKS, CheckVerdict, Status, headline_and_detail, judge
 from core.policy.decisions import Claim, decide
 from core.policy.verdict import overall
 from core.report.canonical import decimals_of, estimate_of, number_of, strict
-from core.report.disclosure_sentences import WITHHELD, why_of
 from core.report.document import (
     GROUP_RATES,
     METRIC_RATES,
@@ -37,6 +36,7 @@ from core.report.document import (
     policy_of,
     verdict_section,
 )
+from core.report.editions import why_of
 
 _MODEL_RATES = ("accuracy_train", "accuracy_test", "majority_test")
 
@@ -103,7 +103,7 @@ def _gap(rates: list[Any]) -> float:
 
 
 def _self_tests(found: Document) -> _Pairs:
-    from core.release_audit.self_tests import TRIALS, passes
+    from core.release_audit.self_tests import all_trials, passes
 
     tests = found["self_tests"]
     for test in tests:
@@ -111,7 +111,7 @@ def _self_tests(found: Document) -> _Pairs:
         if alarms and caught and alarms.n:
             yield f"“passed” of the self-test {test['attack']!r}", test["passed"], passes(alarms, caught)
     if tests and code_fingerprint() == found["provenance"]["code"]:
-        yield "the self-test's list", [test["attack"] for test in tests], [trial.attack for trial in TRIALS]
+        yield "the self-test's list", [test["attack"] for test in tests], [trial.attack for trial in all_trials()]
 
 
 def _sizes(found: Document) -> _Pairs:
@@ -217,16 +217,11 @@ def _quoted(value: Any) -> str:
 _DECIDED = (Status.PASS, Status.FAIL, Status.INCONCLUSIVE)
 _SIDES = {Status.PASS, Status.FAIL}
 _TINY = 1e-12
-_WITHHELD = WITHHELD.partition("{")[0]
 
 
 def withheld_checks(found: Document) -> list[str]:
     """Return the checks that were measured and whose number the edition withholds."""
-    return [
-        m["check"]
-        for m in found["measurements"]
-        if m["outcome"] == "done" and m["estimate"] is None and m["reason"].startswith(_WITHHELD)
-    ]
+    return [m["check"] for m in found["measurements"] if m["outcome"] == "done" and m["estimate"] is None]
 
 
 def rounded_section(found: Document, judged: Document, failed: Sequence[str]) -> Document:

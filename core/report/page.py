@@ -23,7 +23,7 @@ from core.policy import VERDICT_TITLES
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
 from core.report.charts import BASIS_WORDS, COLOURS, GLYPHS, bullet, clean, element, group_chart, line_chart
 from core.report.document import METRIC_RATES, CheckRow, Document, check_rows
-from core.report.edition_meter import BITS_OF_THE_EDITION, BITS_OF_THE_METER
+from core.report.metering import BITS_OF_THE_METER
 from core.report.tables import count_words, joined, page_tables, provenance_rows, rate_words, report_tables
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ _CONTENTS = (
     ("policy", "Policy"),
     ("data", "Data, model and groups"),
     ("tables", "Tables"),
-    ("meter", "What it gives away"),
+    ("meter", "Leakage of the report itself"),
     ("selftest", "Self-test"),
     ("edition", "This edition"),
     ("glossary", "Words"),
@@ -112,6 +112,7 @@ def _shown(told: Document) -> dict[str, Any]:
     meter = told.get("release_meter")
     gone = {"tables": not tables, "meter": not meter, "edition": told["edition"] != "disclosure"}
     level = number_of(told["policy"]["level"])
+    findings = [study for study in told.get("findings", ()) if study["findings"]]
     return {
         **told,
         "title": told["plan"]["title"] or told["data"]["title"],
@@ -125,7 +126,8 @@ def _shown(told: Document) -> dict[str, Any]:
         "unasked": _unasked(rows),
         "bullets": {row.verdict.check: bullet(row, at_least=at_least[row.verdict.check]) for row in asked},
         "rows": rows,
-        "contents": [(id_, name) for id_, name in _CONTENTS if not gone.get(id_)],
+        "contents": _contents(findings, gone),
+        "findings": findings,
         "level": f"{100 * level:.4g}%",
         "chance": f"{100 * (1 - level):.4g}%",
         "n_people": count(told["data"]["n"]),
@@ -139,13 +141,20 @@ def _shown(told: Document) -> dict[str, Any]:
         ],
         "meter": meter,
         "bits_here": BITS_OF_THE_METER,
-        "bits_there": BITS_OF_THE_EDITION,
         "glossary": GLOSSARY,
         "provenance": provenance_rows(told),
         "replay": _replay(told),
         "fairleak": told["provenance"]["fairleak"],
-        "findings": Markup("\n" + html.escape(json_text(told), quote=False)),
+        "text": Markup("\n" + html.escape(json_text(told), quote=False)),
     }
+
+
+def _contents(findings: Sequence[Mapping[str, Any]], gone: Mapping[str, bool]) -> list[tuple[str, str]]:
+    """Return the sections of the page, id and name; those of the studies stand before the tables."""
+    studies = [(f"study-{study['study']}", study["title"]) for study in findings]
+    own = [section for section in _CONTENTS if not gone.get(section[0])]
+    place = next(i for i, (id_, _) in enumerate(own) if id_ in ("tables", "meter", "selftest"))
+    return [*own[:place], *studies, *own[place:]]
 
 
 def _unasked(rows: Sequence[CheckRow]) -> list[str]:

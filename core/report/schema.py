@@ -11,13 +11,13 @@ import types
 import typing
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from functools import cache
 from typing import Any
 
 from core.errors import InputError
 from core.estimates import Estimate
 from core.report.canonical import json_text, parse_json
 from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, Document
+from core.study import Outcome
 
 Schema = dict[str, Any]
 
@@ -34,10 +34,22 @@ _TIMES = "When the audit was begun (UTC; the disclosure edition tells the day) a
 
 _METER = "What the report's own fairness numbers give away; reports of earlier versions have no such key."
 
+_FINDINGS = "What each study found, in its own words; reports of earlier versions have no such key."
+
+_EDITION_ATTACK: dict[str, Any] = {
+    "outcome": Outcome,
+    **dict.fromkeys(("reason", "told"), str),
+    **dict.fromkeys(("people", "numbers", "equations", "exact", "pinned"), int),
+    "pinned_right": int | None,
+    **dict.fromkeys(("before", "after", "gain", "accuracy_before", "accuracy_after", "accuracy_gain"), Estimate),
+    **dict.fromkeys(("bits", "prior_bits"), float),
+}
+"""What disclosure editions said before their numbers were metered alone."""
+
 _MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+]00:00))?$"
 
 _LEFT_OUT = {
-    "AuditPlan": ("outputs",),
+    "AuditPlan": ("outputs", "studies"),
     "DataPlan": ("attribute",),
     "Limit": ("if_not_run",),
     "Roles": ("prediction", "score", "sets", "threshold"),
@@ -61,14 +73,20 @@ _KINDS: dict[Any, Schema] = {
 _CELL = {"type": ["string", "number", "boolean", "null"]}
 
 
-@cache
 def report_schema() -> Schema:
     """Return the schema."""
     from core.datasets.roles import Roles
     from core.policy import CHECKS, CheckVerdict, Limit, Policy
     from core.release_audit.plan import AuditPlan
-    from core.release_audit.result import DataSummary, GroupSummary, ModelSummary, Provenance, ReportMeter, SelfTest
-    from core.report.edition_attack import EditionAttack
+    from core.release_audit.result import (
+        DataSummary,
+        GroupSummary,
+        ModelSummary,
+        Provenance,
+        SelfTest,
+        StudyFindings,
+    )
+    from core.report.metering import ReportMeter
     from core.study import Check, Measurement
 
     row = _fields(CheckVerdict, OF_VERDICT) | _fields(Check, OF_CHECK)
@@ -100,7 +118,8 @@ def report_schema() -> Schema:
         "self_tests": _array(_of(SelfTest)),
         "provenance": _of(Provenance),
         "withheld": _or_null(_object(withheld)),
-        "edition_attack": _or_null(_of(EditionAttack)),
+        "findings": _array(_of(StudyFindings)) | {"description": _FINDINGS},
+        "edition_attack": _or_null(_object({name: _of(kind) for name, kind in _EDITION_ATTACK.items()})),
         "release_meter": _or_null(_of(ReportMeter)) | {"description": _METER},
         "times": times | {"description": _TIMES},
     }
@@ -111,7 +130,7 @@ def report_schema() -> Schema:
         "$id": "urn:fairleak:report:1",
         "title": "FairLeak release audit, report format 1",
         "description": _DESCRIPTION,
-        **_object(content, ("release_meter",)),
+        **_object(content, ("release_meter", "findings")),
         "$defs": {
             "number": number | {"description": "A number; null for none, inf and -inf for infinities."},
             "estimate": _record(Estimate) | {"description": told},
@@ -172,6 +191,9 @@ def _known() -> dict[tuple[str, str], Schema]:
         ("Measurement", "check"): check,
         ("Measurement", "details"): _of(dict[str, float]),
         ("AuditPlan", "schema"): version,
+        ("AuditPlan", "studies"): _array(
+            {"type": "array", "prefixItems": [_of(str), _settings()], "minItems": 2, "items": False}
+        ),
         ("Policy", "schema"): version,
         ("Limit", "if_not_run"): {"enum": list(params(Limit)["if_not_run"].param.options or ())},
         ("ModelPlan", "kind"): {"enum": list(params(ModelPlan)["kind"].param.options or ())},
@@ -180,6 +202,11 @@ def _known() -> dict[tuple[str, str], Schema]:
         ("MeteredForm", "status"): {"enum": ["converged", "not_converged", "infeasible", "nothing"]},
         ("ReportMeter", "threshold"): {"type": "integer", "minimum": 2},
     }
+
+
+def _settings() -> Schema:
+    """Return the schema of any study's settings: values, and lists of them."""
+    return {"type": "object", "additionalProperties": {"anyOf": [_CELL, _array(_CELL)]}}
 
 
 def _or_null(schema: Schema) -> Schema:
@@ -240,7 +267,6 @@ def schema_error(found: Mapping[str, Any]) -> str:
     return f"A report must follow its schema; at {_told(place)} {_rule(error)}."
 
 
-@cache
 def _validator() -> Any:
     from jsonschema import Draft202012Validator
 

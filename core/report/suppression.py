@@ -1,4 +1,4 @@
-"""Which counts of a table to withhold so that none below a threshold can be read, or worked out from the others.
+"""Which counts of a report to withhold so that none below a threshold can be read, or worked out from the others.
 
 A small count is withheld first (primary suppression). Where sums tell it all the same, further counts are withheld, the
 smallest first (complementary suppression), until what is published leaves every small count open over a range at least
@@ -15,6 +15,10 @@ from collections.abc import Collection, Hashable, Mapping, Sequence
 from typing import TypeVar
 
 import numpy as np
+
+from core.release_audit.result import TableTitle
+from core.report.canonical import number_of, rounded_estimate
+from core.report.document import Document
 
 Cell = TypeVar("Cell", bound=Hashable)
 
@@ -117,3 +121,130 @@ def least_and_most(
         else:
             ends.append(sign * float(found.fun))
     return ends[0], ends[1]
+
+
+_Cell = tuple[str, str]
+"""Group ("" for everybody), and which of its records."""
+
+_BEHIND = {
+    "label_rate": ("count", "labelled", "not labelled"),
+    "test_rate": ("test", "accepted", "rejected"),
+    "test_tpr": ("positive", "true positive", "false negative"),
+    "test_fpr": ("negative", "false positive", "true negative"),
+}
+"""Rate -> the counts behind it: all, those that count, those that do not."""
+
+_ELSEWHERE = {
+    "elsewhere": ("count", "test"),
+    "labelled elsewhere": ("labelled", "positive"),
+    "not labelled elsewhere": ("not labelled", "negative"),
+}
+"""Records of a group outside the test: printed nowhere, and differences of what is."""
+
+# On the test records a group's rates come from one two-by-two table, label by prediction; the groups add up to
+# everybody's totals, which are taken to be known. All records with their labels are another table; what it holds beyond
+# the test records is told by the difference, and protected like any other count.
+_ADD_UP = (
+    ("count", "labelled", "not labelled"),
+    ("test", "accepted", "rejected"),
+    ("test", "positive", "negative"),
+    ("positive", "true positive", "false negative"),
+    ("negative", "false positive", "true negative"),
+    ("accepted", "true positive", "false positive"),
+    ("rejected", "false negative", "true negative"),
+    *((whole, tested, rest) for rest, (whole, tested) in _ELSEWHERE.items()),
+    tuple(_ELSEWHERE),
+)
+
+
+def redacted_groups(found: Document, threshold: int, notes: list[str]) -> tuple[list[Document], frozenset[_Cell]]:
+    """Return the groups' summaries for others, and the counts withheld; `notes` is told what and why."""
+    groups: list[Document] = found["groups"]
+    counts = _counts(groups)
+    names = [str(place) for place in range(len(groups))]
+    sums: list[Sum[_Cell]] = [
+        ((name, total), tuple((name, part) for part in parts)) for name in ("", *names) for total, *parts in _ADD_UP
+    ]
+    kinds = dict.fromkeys(kind for _, kind in counts)
+    sums += [(("", kind), tuple((name, kind) for name in names)) for kind in kinds]
+    everybody = [("", kind) for kind in kinds]
+    apart = {(name, kind) for name in names for kind in _ELSEWHERE}
+    protected = withheld_counts(counts, sums, threshold=threshold, public=everybody, unpublished=apart)
+    hidden = protected - apart
+    small = {cell for cell in protected if counts[cell] < threshold}
+    shown = [_shown(group, name, hidden) for group, name in zip(groups, names, strict=True)]
+    _tell(groups, hidden, small, threshold, notes)
+    return shown, hidden
+
+
+def _counts(groups: Sequence[Document]) -> dict[_Cell, int]:
+    counts: dict[_Cell, int] = {}
+    for place, group in enumerate(groups):
+        own: dict[str, int] = {}
+        for rate, (all_, hits, misses) in _BEHIND.items():
+            n, value = int(group[rate]["n"] or 0), number_of(group[rate]["value"])
+            count = round(value * n) if n and value == value else 0
+            own |= {all_: n, hits: count, misses: n - count}
+        own["accepted"] = own["true positive"] + own["false positive"]
+        own["rejected"] = own["false negative"] + own["true negative"]
+        own["test"] = own["positive"] + own["negative"]
+        own["count"] = own["labelled"] + own["not labelled"]
+        own |= {rest: own[whole] - own[tested] for rest, (whole, tested) in _ELSEWHERE.items()}
+        counts |= {(str(place), kind): number for kind, number in own.items()}
+    for kind in dict.fromkeys(kind for _, kind in counts):
+        counts["", kind] = sum(counts[str(place), kind] for place in range(len(groups)))
+    return counts
+
+
+def _shown(group: Document, name: str, hidden: frozenset[_Cell]) -> Document:
+    gone = {rate for rate, kinds in _BEHIND.items() if any((name, kind) in hidden for kind in kinds)}
+    rates = {rate: None if rate in gone else rounded_estimate(group[rate]) for rate in _BEHIND}
+    return {**group, **rates, "count": None if (name, "count") in hidden else group["count"]}
+
+
+def _tell(
+    groups: Sequence[Document], hidden: frozenset[_Cell], small: set[_Cell], threshold: int, notes: list[str]
+) -> None:
+    if not hidden:
+        notes.append(f"No count of a group is below {threshold}: none had to be withheld.")
+        return
+
+    def named(cells: Collection[_Cell]) -> str:
+        places = sorted({int(name) for name, _ in cells if name})
+        return ", ".join(str(groups[place]["group"]) for place in places)
+
+    notes.append(
+        f"Numbers of these groups are withheld because a count behind them is below {threshold}: {named(small)}. "
+        "Comparisons between groups are withheld too, always, so that their absence reveals nothing."
+    )
+    beside = hidden - small
+    if beside:
+        notes.append(
+            "Further counts are withheld so that sums and totals do not reveal these. They are of these groups: "
+            f"{named(beside)}."
+        )
+
+
+_RATE = "positive predictions"
+
+
+def small_in_training(tables: Sequence[Document], threshold: int) -> tuple[bool, bool]:
+    """Return whether a size, and whether any count of a group on the training records is below the threshold.
+
+    A size is how many of a group they hold, in all or with the label the metric speaks of; the counts are that, and how
+    many of these are accepted or not: said to be small as well where no table tells.
+    """
+    rows = [
+        row
+        for table in tables
+        if table["title"] == TableTitle.RATES and {"records", "people", _RATE} <= set(table["columns"])
+        for row in (dict(zip(table["columns"], cells, strict=True)) for cells in table["rows"])
+        if row["records"] == "training"
+    ]
+    sizes, counts = False, not rows
+    for row in rows:
+        n, rate = int(row["people"] or 0), number_of(row[_RATE])
+        accepted = round(n * rate) if rate == rate else 0
+        sizes = sizes or n < threshold
+        counts = counts or min(accepted, n - accepted) < threshold
+    return sizes, sizes or counts

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.estimates import count, gap, interval, percent, points
+from core.estimates import count, interval, percent
 from core.files import csv_bytes
 from core.policy import NO_SOURCE
 from core.report.canonical import estimate_of, number_of
 from core.report.document import GROUP_RATES, check_rows
-from core.report.edition_meter import FORM_TITLES
+from core.report.metering import FORM_TITLES
 
 Cell = str | float | int | None
 
@@ -109,7 +109,7 @@ def meter_words(document: Mapping[str, Any]) -> ReportTable:
         bits, joint, prior = estimate_of(f["bits"]), number_of(f["joint_bits"]), number_of(f["prior_bits"])
         assert bits is not None
         span = f"{_tenth(bits.value)} ({_tenth(bits.low)} to {_tenth(bits.high)})"
-        right = f", {count(f['pinned_right'])} rightly" if f["pinned"] else ""
+        right = f", {count(f['pinned_right'])} correctly" if f["pinned"] else ""
         rows.append(
             {
                 "Numbers of": FORM_TITLES[f["form"]],
@@ -118,10 +118,10 @@ def meter_words(document: Mapping[str, Any]) -> ReportTable:
                 "Bits predicted": _tenth(number_of(f["df_bits"])),
                 "Bits measured": span,
                 "About all together": f"{_tenth(joint)} of {_tenth(prior)}",
-                "Pinned down": f"{count(f['pinned'])} of {count(f['unsure'])} unsure before{right}",
+                "Near-certain after": f"{count(f['pinned'])} of {count(f['unsure'])} unsure before{right}",
             }
         )
-    return _of_rows("release-meter", "Bits beyond the features", rows)
+    return _of_rows("release-meter", "Information gain in bits, beyond features and label", rows)
 
 
 def _tenth(bits: float) -> str:
@@ -161,8 +161,6 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
             name="provenance", title="Provenance", columns=("name", "value"), rows=tuple(provenance_rows(document))
         ),
     ]
-    if document["edition_attack"]:
-        made.append(_attack_numbers(document))
     if is_metered(document):
         made.append(meter_numbers(document))
     taken = {table.name for table in made}
@@ -176,7 +174,6 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
 def page_tables(document: Mapping[str, Any]) -> dict[str, ReportTable]:
     """Return the tables that the page shows in words."""
     told = {"policy": _policy(document), "groups": _groups(document), "self_tests": _self_tests(document)}
-    told |= {"edition_attack": _attack(document)} if document["edition_attack"] else {}
     return told | ({"meter": meter_words(document)} if is_metered(document) else {})
 
 
@@ -302,35 +299,6 @@ def _self_tests(document: Mapping[str, Any]) -> ReportTable:
         rates = (rate_words(t[name], of=True) for name in ("false_alarms", "detected"))
         rows.append((t["attack"], *rates, "✓ passed" if t["passed"] else "✕ failed", t["told"]))
     return ReportTable(name="self-test", title="Self-test, with 95% intervals", columns=columns, rows=tuple(rows))
-
-
-def _attack_numbers(document: Mapping[str, Any]) -> ReportTable:
-    found = document["edition_attack"]
-    rows: list[tuple[Cell, ...]] = []
-    for name, value in sorted(found.items()):
-        cells = ends(value) if isinstance(value, Mapping) else (value, None, None)
-        if any(cell not in (None, "") for cell in cells):  # what is withheld, or does not apply
-            rows.append((name.replace("_", " "), *cells))
-    columns = ("name", *three("value"))
-    return ReportTable(name="edition-attack", title="Attack on this edition", columns=columns, rows=tuple(rows))
-
-
-def _attack(document: Mapping[str, Any]) -> ReportTable:
-    found = document["edition_attack"]
-    rows = []
-    for name, before, after, gain in (
-        ("Balanced accuracy", "before", "after", "gain"),
-        ("Accuracy", "accuracy_before", "accuracy_after", "accuracy_gain"),
-    ):
-        was, now, more = (estimate_of(found[key]) for key in (before, after, gain))
-        if was is None or now is None or more is None or was.value != was.value:
-            continue
-        low, high = (gap(100 * end, decimals=1).lstrip("+") for end in (more.low, more.high))
-        told = f"{points(more)} ({low} to {high})"
-        rows.append((name, f"{percent(was)} ({interval(was)})", f"{percent(now)} ({interval(now)})", told))
-    columns = ("What is recovered", "Features and label alone", "With this edition", "Change")
-    title = f"Recovery of {document['data']['attribute']} from this edition's fairness numbers, with 95% intervals"
-    return ReportTable(name="edition-attack", title=title, columns=columns, rows=tuple(rows))
 
 
 def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:

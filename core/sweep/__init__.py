@@ -9,6 +9,8 @@ from core.sweep.engine import sweep
 from core.sweep.point import (
     PAPER_TOLERANCES,
     TOLERANCES,
+    StudyMeasure,
+    StudyPoint,
     SweepPoint,
     environment,
     grid,
@@ -25,6 +27,8 @@ __all__ = [
     "FolderStore",
     "MemoryStore",
     "Spread",
+    "StudyMeasure",
+    "StudyPoint",
     "SweepPoint",
     "SweepRow",
     "SweepSettings",

@@ -27,7 +27,7 @@ from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.errors import FairLeakError, InputError
 from core.serialize import Result, dumps, loads
-from core.sweep.point import SweepPoint, environment, point_key
+from core.sweep.point import StudyMeasure, SweepPoint, environment, point_key
 from core.sweep.point import measure as measure_point
 from core.sweep.store import PointStore
 
@@ -208,7 +208,8 @@ def sweep(
     """
     _check(dataset, n_jobs, scheduler, store)
     wanted = list(dict.fromkeys(configs))
-    keys = [point_key(config, dataset, result) for config in wanted] if store is not None else []
+    more = (measure.study.name, measure.settings) if isinstance(measure, StudyMeasure) else ()
+    keys = [point_key(config, dataset, result, *more) for config in wanted] if store is not None else []
     stored = {i: store.load(key, result) for i, key in enumerate(keys)} if store is not None else {}
     kept = {i: found for i, found in stored.items() if found is not None}
     done, left = len(kept), [(i, config) for i, config in enumerate(wanted) if i not in kept]

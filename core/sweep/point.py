@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from itertools import product
+from typing import Any
 
 import core
 from core.config import AuditConfig
@@ -19,7 +20,8 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.fingerprint import code_fingerprint, fingerprint
 from core.serialize import Result
-from core.subject import train_model
+from core.study import Study
+from core.subject import subject_of, train_model
 
 TOLERANCES = (
     0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,
@@ -97,10 +99,13 @@ def environment_name() -> str:
     return f"fairleak-{core.__version__}-{fingerprint(list(environment()))[:8]}"
 
 
-def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | None = None) -> str:
-    """Return the fingerprint (64 hex digits) of a point: kind (`SweepPoint` by default), data, settings, versions."""
+def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | None = None, *more: Any) -> str:
+    """Return the fingerprint (64 hex digits) of a point: kind (`SweepPoint` by default), data, settings, versions.
+
+    `more` is what else decides it.
+    """
     name = "SweepPoint" if kind is None else kind.__name__
-    return fingerprint(name, dataset.fingerprint, config, list(environment()))
+    return fingerprint(name, dataset.fingerprint, config, list(environment()), *more)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,3 +178,37 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
         seconds=time.perf_counter() - started,
         seconds_model=seconds_model,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyPoint(Result):
+    """One trained model and what one study measures on it: check -> its number, of those that have one."""
+
+    config: AuditConfig
+    study: str
+    accuracy_test: Estimate
+    unfairness_test: Estimate
+    checks: dict[str, Estimate]
+
+
+@dataclass(frozen=True)
+class StudyMeasure:
+    """What measures one study at a configuration of a sweep."""
+
+    study: Study[Any, Any]
+    settings: Any
+
+    def __call__(self, config: AuditConfig, dataset: AuditDataset) -> StudyPoint:
+        """Train, run the study, and return its point."""
+        subject = subject_of(config, dataset)
+        if reason := self.study.unavailable(subject, self.settings):
+            raise InputError(reason)
+        *_, result = self.study.run(subject, self.settings)
+        found = self.study.checks(result, self.settings)
+        return StudyPoint(
+            config=config,
+            study=self.study.name,
+            accuracy_test=subject.model.accuracy_test,
+            unfairness_test=subject.model.unfairness_test,
+            checks={name: one.estimate for name, one in found.items() if one.estimate is not None},
+        )

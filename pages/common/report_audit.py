@@ -10,7 +10,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -18,17 +18,15 @@ from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.files import csv_of_frame
 from core.fingerprint import code_fingerprint, fingerprint
-from core.policy import Policy, default_policy, judge, policy_text, verdict_frame
+from core.policy import Policy, default_policy, judge, policy_text
 from core.release_audit import ReleaseAudit, SelfTest, audit_steps, failed_tests, plan_text, provenance
-from core.report import CheckRow, check_rows, csv_files, document, meter_of, to_html, to_json
+from core.report import CheckRow, Reports, check_rows, csv_files, to_html, to_json
+from core.report.tables import report_tables
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
 from pages.common.background import Background, Job, State, Store, time_left
 from pages.common.report_board import self_test_board
 from pages.common.report_plan import Subject
-
-if TYPE_CHECKING:
-    from core.report import AttackedPeople
 
 
 class Attacks(Background):
@@ -42,19 +40,17 @@ class Attacks(Background):
         store, total = cached.store_of(subject.table.name), audit_steps(subject.plan)
         super().__init__("release", store, key, self._attack, lane="decision", total=total)
 
-    def _attack(self, job: Job) -> tuple[ReleaseAudit, AttackedPeople | None]:
-        """Return the audit, judged by FairLeak's own policy, and whom an edition for others is attacked on."""
+    def _attack(self, job: Job) -> Reports:
+        """Return the audit's reports, judged by FairLeak's own policy and metered."""
         from core.release_audit import audit_with_people
 
-        found: tuple[ReleaseAudit, AttackedPeople | None] = audit_with_people(
-            self.subject.plan,
-            self.subject.table,
-            default_policy(),
-            model_file=self.subject.model_file,
-            report=job.report,
-            meter=meter_of,
+        subject = self.subject
+        audit, people = audit_with_people(
+            subject.plan, subject.table, default_policy(), model_file=subject.model_file, report=job.report
         )
-        return found
+        reports = Reports(audit, people)
+        _ = reports.meter  # here, rather than while somebody waits
+        return reports
 
     def show_progress(self) -> None:
         """Show progress, a problem, or an offer to start again."""
@@ -121,19 +117,21 @@ class SelfTests(Background):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """An audit as it is judged now, whom an edition for others is attacked on, and where its documents are kept."""
+    """An audit as it is judged now, and where its documents are kept."""
 
-    audit: ReleaseAudit
-    people: AttackedPeople | None = field(repr=False)
+    reports: Reports = field(repr=False)
     store: Store = field(repr=False)
     key: str
 
+    @property
+    def audit(self) -> ReleaseAudit:
+        """The audit."""
+        return self.reports.audit
+
     def document(self, edition: str = "internal") -> dict[str, Any]:
         """Return the report of an edition, made once."""
-        made: dict[str, Any] = self.store.remember(
-            fingerprint("release document", self.key, edition),
-            lambda: document(self.audit, edition=edition, people=self.people),
-        )
+        name = fingerprint("release document", self.key, edition)
+        made: dict[str, Any] = self.store.remember(name, lambda: self.reports.document(edition))
         return made
 
     def rows(self) -> tuple[CheckRow, ...]:
@@ -144,18 +142,18 @@ class Shown:
 def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
     """Judge by a policy what finished attacks have found; FairLeak's tests of itself count as far as they are there."""
     assert work.result is not None
-    found, people = work.result
+    reports: Reports = work.result
+    found = reports.audit
     plan = replace(found.plan, title=work.subject.plan.title)
     attribute, failed = found.data.attribute, failed_tests(tests)
-    audit = replace(
-        found,
-        plan=plan,
-        verdict=judge(policy, found.measurements, attribute=attribute, failed_tests=failed),
-        self_tests=tests,
-        provenance=provenance(plan, policy),
-    )
     key = fingerprint("release", work.key, plan.title, policy, list(tests))
-    return Shown(audit=audit, people=people, store=work.store, key=key)
+
+    def again() -> Reports:
+        verdict = judge(policy, found.measurements, attribute=attribute, failed_tests=failed)
+        origin = provenance(plan, policy)
+        return reports.judged(replace(found, plan=plan, self_tests=tests, verdict=verdict, provenance=origin))
+
+    return Shown(reports=work.store.remember(fingerprint("reports", key), again), store=work.store, key=key)
 
 
 FILES = {
@@ -221,18 +219,17 @@ def internal_files(shown: Shown) -> None:
 
 
 def _edition(shown: Shown) -> None:
-    """Draw the edition for others: what an attack and the meter read in it, what it withholds, and its files."""
+    """Draw the edition for others: what its numbers reveal, what it withholds, and its files."""
     shell.whisper(
-        "An edition for others",
-        "Small cells withheld; no seeds, paths or details; attacked and metered before it is written",
+        "External report (redacted)",
+        "Small counts withheld; no seeds, paths or details; its own leakage estimated before it is written",
     )
-    with st.spinner("Writing the edition, and attacking it"):
+    with st.spinner("Writing the external report"):
         told = shown.document("disclosure")
-    st.markdown(f"**What its own numbers give away:** {shell.escape(told['edition_attack']['told'])}")
-    if metered := shown.document().get("release_meter"):
-        st.markdown(f"**Read by the release meter:** {shell.escape(metered['told'])}")
-        if metered["control"]:
-            st.caption(shell.escape(metered["control"]))
+    meter = shown.reports.meter
+    st.markdown(f"**Leakage of the report itself:** {shell.escape(meter.told)}")
+    if meter.control:
+        st.caption(shell.escape(meter.control))
     _buttons(shown, ("html", "json", "csv"), "disclosure")
     for note in told["withheld"]["notes"]:
         st.caption(shell.escape(note))
@@ -269,10 +266,10 @@ def _policy(config: AuditConfig) -> None:
 def _numbers(shown: Shown) -> None:
     import pandas as pd
 
-    tables = {"Checks": verdict_frame(shown.audit.verdict)}
-    tables |= {title: pd.DataFrame(list(rows)) for title, rows in shown.audit.tables.items() if rows}
-    shell.whisper("The numbers", "Shares as they are; the same tables are in the reports")
-    title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or "Checks"
+    made = report_tables(shown.document())
+    tables = {table.title: pd.DataFrame(table.rows, columns=list(table.columns)) for table in made if table.rows}
+    shell.whisper("Tables", "Every table of the internal report; shares as they are")
+    title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or next(iter(tables))
     table = tables[title]
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 380)
     panels.download("CSV", lambda: csv_of_frame(table), "fairleak-release.csv", key="csv_release")

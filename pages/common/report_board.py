@@ -125,7 +125,8 @@ def _cells(verdict: CheckVerdict, kind: str, told: str, bar: str, limit: str, so
 def _opened(found: CheckRow) -> str:
     """Return everything there is to be told of a check, one line a question."""
     verdict, measured, limit = found.verdict, found.found, found.verdict.limit
-    lines = [("Why", _why(found)), ("The number", found.definition)]
+    why = f"{verdict.why} {found.p_value} over all limits." if found.p_value else verdict.why
+    lines = [("Why", why), ("The number", found.definition)]
     lines += [("What was attacked", measured.attacked), ("The attacker knows", measured.knows)]
     if found.control:
         lines.append(("Control", f"{measured.control_name}: {found.control}"))
@@ -142,14 +143,6 @@ def _opened(found: CheckRow) -> str:
     return "".join(f"<dt>{name}</dt><dd>{escape(told)}</dd>" for name, told in lines if told)
 
 
-def _why(found: CheckRow) -> str:
-    adjusted = found.verdict.p_adjusted
-    if adjusted != adjusted:
-        return found.verdict.why
-    small = "below 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
-    return f"{found.verdict.why} p {small} after Holm's correction over all limits."
-
-
 def bullet(row: CheckVerdict, label: str) -> str:
     """Return the bar of one check with a limit as HTML; without a number it is empty. The label tells it in words."""
     places = places_of(row)
@@ -161,12 +154,7 @@ def bullet(row: CheckVerdict, label: str) -> str:
             width = 100 * (places.high - places.low)
             parts.append(_piece("span", f"left: {100 * places.low:.2f}%; width: {width:.2f}%"))
         parts.append(_piece("dot", f"left: {100 * places.value:.2f}%"))
-        ends = (
-            (places.value, places.value_beyond),
-            (places.low, places.low_beyond),
-            (places.high, places.high_beyond),
-        )
-        for right_end in sorted({place > 0.5 for place, beyond in ends if beyond}):
+        for right_end in places.arrows:
             parts.append(_piece("beyond right", told="▸") if right_end else _piece("beyond left", told="◂"))
     return f'<div class="bar {row.verdict}" role="img" aria-label="{escape(label)}">{"".join(parts)}</div>'
 

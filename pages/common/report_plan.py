@@ -113,11 +113,11 @@ def released(outputs: OutputsPlan) -> str:
 
 SECTIONS = {
     "judged": "Policy and limits",
-    "attacked": "What is attacked",
-    "edition": "Edition for others",
+    "attacked": "Audit plan",
+    "edition": "External report",
     "self_test": "Self-test",
-    "numbers": "Numbers",
-    "guide": "How the verdict is reached",
+    "numbers": "Tables",
+    "guide": "How to read this",
 }
 
 _MOST_DECIMALS = 6

@@ -22,7 +22,7 @@ from core.policy import (
     read_policy,
 )
 from core.release_audit import AuditPlan, plan_text, read_plan
-from core.report import check_rows, document, embedded_document, from_json
+from core.report import Reports, check_rows, document, embedded_document, from_json
 from pages.common import report_audit
 from pages.common.background import Store
 from pages.common.report_audit import Shown
@@ -216,9 +216,9 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
 def test_every_section(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     told = {
-        "edition": "What its own numbers give away",
+        "edition": "Leakage of the report itself",
         "self_test": "FairLeak, tested on itself",
-        "numbers": "The numbers",
+        "numbers": "Every table of the internal report",
         "guide": "Pass and fail",
     }
     for name, words in told.items():
@@ -255,7 +255,7 @@ def test_hostile_names_are_shown_and_never_obeyed(start: Start, attacks: Attacks
 
 def test_files(attacks: Attacks, dashboard: Dashboard):
     audit = sample()
-    shown = Shown(audit=audit, people=None, store=Store("files", 4), key="files")
+    shown = Shown(reports=Reports(audit), store=Store("files", 4), key="files")
     page = report_audit.file(shown, "html").decode()
     told = from_json(report_audit.file(shown, "json").decode())
     assert embedded_document(page) == told and told["edition"] == "internal"
@@ -268,7 +268,9 @@ def test_files(attacks: Attacks, dashboard: Dashboard):
         assert all(name.endswith(".csv") for name in archive.namelist())
         assert archive.read("checks.csv").startswith("\ufeff".encode())
     assert report_audit.file(shown, "csv") == report_audit.file(shown, "csv")
-    assert read_plan(report_audit.file(replace(shown, audit=replace(audit, plan=AuditPlan())), "plan")).policy
+    assert read_plan(
+        report_audit.file(replace(shown, reports=Reports(replace(audit, plan=AuditPlan()))), "plan")
+    ).policy
 
 
 def test_the_plan_of_an_upload_is_one_the_command_reads(dashboard: Dashboard, attacks: Attacks):

@@ -43,7 +43,7 @@ def measure(rows: int) -> None:
     from core.models import GIVEN
     from core.policy import predictions_policy
     from core.release_audit import AuditPlan, DataPlan, MembershipPlan, ModelPlan, audit_with_people
-    from core.report import meter_of
+    from core.report import Reports
 
     warnings.simplefilter("ignore")
     made = Table(name="upload", title="Invented people", frame=table(rows), source="Invented.", fingerprint=str(rows))
@@ -55,7 +55,8 @@ def measure(rows: int) -> None:
         membership=MembershipPlan(shadows=0),
     )
     started, used = time.perf_counter(), time.process_time()
-    audit = audit_with_people(plan, made, predictions_policy(), meter=meter_of)[0]
+    audit, people = audit_with_people(plan, made, predictions_policy())
+    _ = Reports(audit, people).meter
     seconds, processor = time.perf_counter() - started, time.process_time() - used
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     limit, gigabytes = LIMITS.get(rows, (float("inf"), float("inf")))

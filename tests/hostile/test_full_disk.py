@@ -18,6 +18,7 @@ from core.datasets import AuditDataset
 from core.desk import Ledger, open_ledger, verify_export
 from core.errors import FairLeakError
 from core.files import write_file
+from core.report import Reports
 from core.sweep import FolderStore, SweepPoint, measure, sweep
 from tests.judged_report import judged
 from tests.ledger_work import COUNT, NAME, PRICE, STEPS, people, question, register
@@ -151,14 +152,14 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_report_is_written_whole_or_not_at_all(disk: Disk, tmp_path: Path):
-    audit, out, outcomes = judged(), disk.folder / "out", []
-    write_audit(audit, tmp_path / "out")
+    reports, out, outcomes = Reports(judged()), disk.folder / "out", []
+    write_audit(reports, tmp_path / "out")
     wanted = contents(tmp_path / "out")
     size = sum(map(len, wanted.values()))
     for there in (False, True):  # without and with an earlier report, which stays until the new one is whole
         for share in (0.0, 0.02, 0.3, 0.6, 0.9, 2.0):
             disk.fill(int(share * size))
-            lost = refused(lambda: write_audit(audit, out, force=True))
+            lost = refused(lambda: write_audit(reports, out, force=True))
             disk.empty()
             outcomes.append(lost)
             assert (contents(out) if out.exists() else {}) == (wanted if there or not lost else {})

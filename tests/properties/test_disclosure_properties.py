@@ -18,10 +18,9 @@ import pytest
 from hypothesis import Phase, assume, example, given, settings
 from hypothesis import strategies as st
 
-from core.release_audit import ReleaseAudit
-from core.report import AttackedPeople, csv_files, document, meter_of, to_html, to_json
+from core.report import AttackedPeople, csv_files, document, to_html, to_json
 from core.report.canonical import strict
-from core.report.disclosure_edition import _ADD_UP, _ELSEWHERE, _counts, disclosed_groups
+from core.report.suppression import _ADD_UP, _ELSEWHERE, _counts, redacted_groups
 from tests.leaky_report import FILE, Cells, groups_of, leaky
 
 disclosure_edition = partial(document, edition="disclosure")
@@ -41,7 +40,7 @@ def texts_of(found: dict) -> list[str]:
 
 def withheld_in(cells: dict[str, Cells], threshold: int) -> tuple[list, list[str], frozenset]:
     notes: list[str] = []
-    shown, hidden = disclosed_groups({"groups": strict(groups_of(cells))}, threshold, notes)
+    shown, hidden = redacted_groups({"groups": strict(groups_of(cells))}, threshold, notes)
     return shown, notes, hidden
 
 
@@ -55,16 +54,9 @@ def people(cells: dict[str, Cells]) -> AttackedPeople:
         predictions=predictions,
         labels=labels,
         sensitive=sensitive,
-        prior=prior,
         group_names=tuple(cells),
         posterior=prior,
     )
-
-
-def metered(cells: dict[str, Cells], threshold: int) -> ReleaseAudit:
-    """Return the audit, with what the release meter tells the internal edition."""
-    audit = leaky(cells)
-    return replace(audit, release_meter=meter_of(audit, people(cells), threshold=threshold))
 
 
 def twin_of(cells: dict[str, Cells], hidden: frozenset, threshold: int, seed: int) -> dict[str, Cells] | None:
@@ -115,7 +107,7 @@ def test_audits_that_differ_in_withheld_counts_alone_give_one_edition(cells, see
     twin = twin_of(cells, hidden, threshold, seed)
     assume(twin is not None and twin != cells and all(sum(c[:4]) for c in twin.values()))
     assume(withheld_in(twin, threshold)[:2] == (shown, notes))
-    editions = [disclosure_edition(metered(c, threshold), people=people(c), threshold=threshold) for c in (cells, twin)]
+    editions = [disclosure_edition(leaky(c), people=people(c), threshold=threshold) for c in (cells, twin)]
     assert json.dumps(editions[0]) == json.dumps(editions[1])  # the order of keys tells nothing either
 
 
@@ -166,7 +158,6 @@ def _strings(value):
 
 @pytest.mark.parametrize("value", [0.0496, 0.0504, 0.2])
 def test_the_reason_of_a_verdict_tells_rounded_intervals_and_no_p_value(value):
-    from dataclasses import replace
 
     from tests.samples_report import _estimate, sample
 

@@ -18,7 +18,7 @@ from core.datasets import Roles, read_table
 from core.errors import InputError
 from core.policy import default_policy
 from core.release_audit import AuditPlan, DataPlan, ModelPlan, audit_with_people, plan_of
-from core.report import document, from_json, meter_of, to_json
+from core.report import Reports, from_json, to_json
 
 ROLES = Roles(label="paid", positive="yes", sensitive="sex", group=("w",), prediction="said", score="", sets="")
 PLAN = AuditPlan(
@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     people().to_csv(made / "renamed.csv", index=False)
     table = read_table((made / "renamed.csv").read_bytes(), "people.csv")
     (made / "report.json").write_text(
-        to_json(document(audit_with_people(PLAN, table, default_policy(), meter=meter_of)[0])), encoding="utf-8"
+        to_json(Reports(*audit_with_people(PLAN, table, default_policy())).document()), encoding="utf-8"
     )
     with pytest.MonkeyPatch.context() as patched:
         patched.delenv("FAIRLEAK_DATA", raising=False)

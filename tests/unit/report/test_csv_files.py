@@ -16,7 +16,6 @@ def test_every_table_is_a_file():
     files = csv_files(document(sample()))
     assert {"checks.csv", "policy.csv", "groups.csv", "self-test.csv", "provenance.csv"} < set(files)
     assert "table-corrections-over-tolerances.csv" in files
-    assert "edition-attack.csv" in csv_files(document(sample(), edition="disclosure"))
     for content in files.values():
         assert content.startswith(b"\xef\xbb\xbf") and content.endswith(b"\r\n")
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from core.errors import InputError
-from core.report import document, from_json, report_fingerprint, report_schema, to_json
+from core.report import check_rows, document, from_json, report_fingerprint, report_schema, to_json
 from core.report.canonical import json_text, parse_json, strict
 from tests.samples_report import GROUPS, SMALL_GROUPS, not_there, sample
 
@@ -129,3 +129,13 @@ def test_an_unknown_key_is_named():
 def test_a_document_is_of_one_edition():
     with pytest.raises(InputError, match="edition must be one of"):
         document(AUDIT, edition="public")
+
+
+def test_further_numbers_are_in_order_with_the_digits_a_reader_needs():
+    made = sample()
+    first = replace(
+        made.measurements[0], details={"shadows": 16.0, "LiRA, gain": -0.04236, "LiRA, AUC": 0.58884, "people": 8040.0}
+    )
+    made = replace(made, measurements=(first, *made.measurements[1:]))
+    rows = {row.verdict.check: row for row in check_rows(document(made, edition="internal"))}
+    assert rows[first.check].details == "LiRA, AUC: 0.589; LiRA, gain: −0.042; people: 8,040; shadows: 16"

@@ -10,7 +10,7 @@ import pytest
 
 from core.__main__ import main
 from core.cli.audit import check_folder, write_audit
-from core.report import document, to_html, to_json
+from core.report import Reports, document, to_html, to_json
 from core.report.verification import private_key
 from tests.judged_report import judged
 
@@ -134,7 +134,7 @@ def test_only_a_report_that_holds_is_signed(folder, capsys):
 def test_an_audit_signs_what_it_writes(folder, capsys):
     key = private_key((folder / "officer.pem").read_bytes(), name="it")
     out = folder / "out"
-    write_audit(AUDIT, out, key=key)
+    write_audit(Reports(AUDIT), out, key=key)
     for edition in ("internal", "disclosure"):
         for name in ("report.json", "report.html"):
             assert verify(capsys, "--signer", "officer.public.pem", report=str(out / edition / name))[0] == 0

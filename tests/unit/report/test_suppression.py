@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from core.errors import InputError
 from core.report import document
 from core.report.canonical import strict
-from core.report.disclosure_edition import _counts, disclosed_groups
 from core.report.document import internal_document
-from core.report.suppression import least_and_most, withheld_counts
+from core.report.suppression import _counts, least_and_most, redacted_groups, withheld_counts
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, not_there, sample
 
 disclosure_edition = partial(document, edition="disclosure")
@@ -89,7 +88,7 @@ def test_no_withheld_count_of_two_groups_can_be_worked_out(cells):
     threshold = 3
     groups = [group(f"g{i}", c, 50, 100) for i, c in enumerate(cells)]
     document = {"groups": strict(groups)}
-    shown, hidden = disclosed_groups(document, threshold, [])
+    shown, hidden = redacted_groups(document, threshold, [])
     counts = _counts(document["groups"])
     totals = [sum(group_[k] for group_ in cells) for k in range(4)]
 
@@ -142,7 +141,7 @@ def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
     assert "seed 42" not in text and "a seed that is withheld" in found["data"]["split"]
     assert "c" * 64 in text and "f" * 64 in text  # code and policy
     assert found["plan"]["config"]["seed"] is None and found["provenance"]["seeds"] == {}
-    assert found["data"]["notes"] == ["What was left out, filled in or stands twice is told in the internal edition."]
+    assert found["data"]["notes"] == ["What was left out, filled in or duplicated stands in the internal report."]
     assert [table["title"] for table in found["tables"]] == ["Corrections over tolerances"]
 
 
@@ -219,8 +218,8 @@ def test_a_withheld_number_gives_the_rule_that_withholds_it_and_no_rate_that_is_
         assert f"withheld from this edition because {rule};" in told[check]["reason"]
     (row,) = [row for row in found["verdict"]["checks"] if row["check"] == "four_fifths"]
     assert rule in row["why"]
-    assert "how many people of a group there are, in all, in a set or with a label" in told["answers_excess"]["reason"]
-    assert "also where the rates it compares are printed" in " ".join(found["withheld"]["notes"])
+    assert "how many people of a group there are is withheld here" in told["answers_excess"]["reason"]
+    assert "Comparisons between groups are withheld too, always" in " ".join(found["withheld"]["notes"])
     assert "rate of a group that is withheld" not in str(found)
 
 

@@ -1,15 +1,14 @@
-"""Verdicts as tables, and checks on the scale of the bullets."""
+"""Checks on the scale of the bullets."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 
-from core.policy import CHECKS, Bullet, Limit, bullet, judge, verdict_frame
+from core.policy import Bullet, Limit, bullet, judge
 from core.study import Measurement
-from tests.policy_samples import done, estimate, policy
+from tests.policy_samples import done, policy
 
 
 def placed(check: str, limit: float, measurement: Measurement) -> Bullet | None:
@@ -63,40 +62,6 @@ def test_a_computed_value_has_no_width() -> None:
 def test_without_limit_or_number_there_is_no_bullet() -> None:
     rows = judge(policy(unfairness=0.1), [done("membership_gap", 0.1)], attribute="sex").rows
     assert all(bullet(row) is None for row in rows)
-
-
-def test_the_table_holds_numbers_bases_and_sources() -> None:
-    asked = policy(attribute_excess=0.02, targeted_leakage=0.75, four_fifths=0.8, optional=("four_fifths",))
-    limits = (replace(asked.limits[0], source="A law"), *asked.limits[1:])
-    measured = replace(
-        done("attribute_excess", 0.07, 0.005), control=estimate(0.7, 0.69, 0.71), control_name="features alone"
-    )
-    found = (measured, done("targeted_leakage", 0.6, basis="declared"), done("unfairness", 0.04, 0.01))
-    table = verdict_frame(judge(replace(asked, limits=limits), found, attribute="sex")).set_index("check")
-    assert set(table.index) == set(CHECKS) and list(table.index[:3]) == [
-        "attribute_excess",
-        "four_fifths",
-        "targeted_leakage",
-    ]
-    first = table.loc["attribute_excess"]
-    assert (first["verdict"], first["item"], bool(first["blocks"]), first["source"]) == ("fail", 1, True, "A law")
-    assert (first["value"], first["control_value"], first["limit"]) == (0.07, 0.7, 0.02)
-    assert first["limit_text"] == "at most 2.0 points"
-    assert first["title"] == "Sex inferred from what is released: gain in accuracy"
-    assert first["decided_level"] == pytest.approx(0.95) and 0 < first["p_value"] == first["p_adjusted"] < 1e-6
-    computed = table.loc["targeted_leakage"]
-    assert (computed["basis"], computed["source"]) == ("declared", "no source given")
-    assert math.isnan(computed["p_value"]) and math.isnan(computed["decided_low"])
-    assert (table.loc["four_fifths", "verdict"], table.loc["four_fifths", "outcome"]) == ("not_run", "")
-    unasked = table.loc["unfairness"]
-    assert (unasked["verdict"], unasked["value"], unasked["source"]) == ("not_asked", 0.04, "")
-    assert math.isnan(unasked["limit"]) and not unasked["required"]
-
-
-def test_the_table_is_one_without_any_measurement() -> None:
-    table = verdict_frame(judge(policy(unfairness=0.1), [], attribute="sex"))
-    assert len(table) == len(CHECKS) and table["value"].isna().all()
-    assert list(table["verdict"]) == ["not_run"] + ["not_asked"] * (len(CHECKS) - 1)
 
 
 def test_a_limit_compares_as_plain_data() -> None:

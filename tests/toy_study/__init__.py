@@ -1,0 +1,1 @@
+"""A study in one folder that nothing else knows of."""

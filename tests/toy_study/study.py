@@ -1,0 +1,152 @@
+"""Whether a released score singles people out: how many share theirs with too few others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from core.config import AuditConfig
+from core.datasets import Roles, Table, build_dataset
+from core.estimates import Estimate, count, interval, percent, proportion
+from core.models import GIVEN
+from core.param import Param
+from core.serialize import Result
+from core.settings import Settings
+from core.study import Check, Finding, Measurement, Redacted, Report, Row, Study
+from core.subject import Subject, subject_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniquenessSettings(Settings):
+    """How many people must share a score."""
+
+    fewest: Annotated[
+        int, Param("People who share a score", "Fewest people who must share a score.", least=2, most=1_000)
+    ] = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uniqueness(Result):
+    """How many people are singled out by what is released about them, and by the label alone."""
+
+    by_score: Estimate
+    by_label: Estimate
+    sizes: tuple[tuple[str, int], ...]
+    """How many people share their score with how many."""
+
+
+class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
+    """Does a released score single people out?"""
+
+    name = "uniqueness"
+    title = "People singled out by their score"
+    settings = UniquenessSettings
+    declared = (
+        Check(
+            name="score_uniqueness",
+            title="People singled out by their released score",
+            unit="percent",
+            definition="Share of the test people whose released score fewer people have than the plan asks for.",
+            needs=("scores",),
+            redacted=Redacted(
+                attacked="The released scores of the test people; fewer than {uniqueness[fewest]} may not share one.",
+                knows="Everybody's released score.",
+                control="labels alone",
+            ),
+        ),
+    )
+
+    def unavailable(self, subject: Subject, settings: UniquenessSettings) -> str:
+        """Return that no scores are released, where none are."""
+        return "" if subject.released_scores is not None else "Scores are needed; labels alone are released."
+
+    def run(self, subject: Subject, settings: UniquenessSettings, report: Report | None = None) -> Iterator[Uniqueness]:
+        """Count who shares a score."""
+        rows, scores = subject.splits.test, subject.released_scores
+        assert scores is not None
+        shared, by_label = (_sharing(values[rows]) for values in (scores, subject.model.predictions))
+        edges = (1, settings.fewest, 10 * settings.fewest)
+        sizes = tuple((f"at least {low}", int(np.count_nonzero(shared >= low))) for low in edges)
+        if report is not None:
+            report(1, 1)
+        n = rows.size
+        yield Uniqueness(
+            by_score=proportion(int(np.count_nonzero(shared < settings.fewest)), n),
+            by_label=proportion(int(np.count_nonzero(by_label < settings.fewest)), n),
+            sizes=sizes,
+        )
+
+    def findings(self, result: Uniqueness, settings: UniquenessSettings) -> tuple[Finding, ...]:
+        """Return the one finding."""
+        found = result.by_score
+        return (
+            Finding(
+                point=f"{percent(found)} of the people share their score with fewer than {settings.fewest} others.",
+                evidence=f"95% CI: {interval(found)}, {count(found.n)} people; {percent(result.by_label)} by label.",
+                so_what="Whoever sees a score of one of them sees which record it is.",
+                to_do="Release fewer decimals.",
+                caveats=("The attacker holds the records with their scores.",),
+                redacted=f"People were counted who share their score with fewer than {settings.fewest} others.",
+                estimate=found,
+                baseline=result.by_label,
+                attacker_knows="Everybody's released score.",
+            ),
+        )
+
+    def checks(self, result: Uniqueness, settings: UniquenessSettings) -> Mapping[str, Measurement]:
+        """Return the one check."""
+        finding = self.findings(result, settings)[0]
+        return {
+            "score_uniqueness": Measurement(
+                check="score_uniqueness",
+                estimate=result.by_score,
+                control=result.by_label,
+                control_name="labels alone",
+                attacked=finding.point,
+                knows=finding.attacker_knows,
+                assumptions=finding.caveats,
+            )
+        }
+
+    def tables(self, result: Uniqueness, settings: UniquenessSettings) -> Mapping[str, tuple[Row, ...]]:
+        """Return how many share their score with how many."""
+        return {self.title: tuple({"share a score with": name, "people": size} for name, size in result.sizes)}
+
+    def planted(self, seed: int) -> Subject:
+        """Scores with every digit."""
+        return _subject(seed, 12)
+
+    def harmless(self, seed: int) -> Subject:
+        """Scores with one decimal."""
+        return _subject(seed, 1)
+
+
+def _sharing(values: np.ndarray) -> np.ndarray:
+    """Return for everybody how many have the same value."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray(counts[place])
+
+
+def _subject(seed: int, decimals: int) -> Subject:
+    import pandas as pd
+
+    rng = np.random.default_rng(seed)
+    n = 600
+    scores = np.round(0.2 + 0.6 * rng.random(n), decimals)
+    frame = pd.DataFrame(
+        {
+            "sex": rng.choice(["F", "M"], n),
+            "age": rng.integers(20, 60, n),
+            "paid": rng.integers(0, 2, n),
+            "score": scores,
+        }
+    )
+    roles = Roles(label="paid", positive="1", sensitive="sex", group=("F",), score="score")
+    table = Table(name="toy", title="Toy", frame=frame, source="Synthetic.", fingerprint=f"toy {seed} {decimals}")
+    return subject_of(AuditConfig(dataset="toy", method=GIVEN, tolerance=0.5, seed=1), build_dataset(table, roles))
+
+
+STUDY = UniquenessStudy()

@@ -1,0 +1,273 @@
+"""What a report's own numbers reveal: what core.model_card says of them, and what others read."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import partial
+from html import unescape
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.errors import InputError
+from core.estimates import Estimate
+from core.model_card import Release, measured, meter, pinned, predict, project
+from core.release_audit import same_numbers
+from core.report import AttackedPeople, Reports, csv_files, document, editions, from_json, to_html, to_json
+from core.report.canonical import decimals_of, printed
+from core.report.document import sealed
+from core.report.metering import BITS_OF_THE_METER, published_of, statements_of, told_of
+from tests.report_people import people_of
+from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
+
+disclosure_edition = partial(document, edition="disclosure")
+
+RATES = ("sp_rate", "tpr_rate", "fpr_rate")
+TINY = (group("a", (6, 0, 0, 0), 10, 20), group("b", (0, 0, 0, 6), 10, 20))
+LARGE = (
+    group("a", (20_000, 10_000, 15_000, 25_000), 40_000, 90_000),
+    group("b", (40_000, 20_000, 30_000, 60_000), 80_000, 190_000),
+)
+
+
+def people(groups=GROUPS, **more):
+    return AttackedPeople(**people_of(groups, **more))
+
+
+def metered(groups=GROUPS, who=None):
+    """Return the reports of a sample, and its test people."""
+    who = people(groups) if who is None else who
+    return Reports(sample(groups), who), who
+
+
+def row_of(reports, form):
+    return next(row for row in reports.meter.forms if row.form == form)
+
+
+def test_a_document_is_built_cut_and_metered_once(monkeypatch):
+    calls = []
+    for name in ("internal_document", "cut_edition", "meter_report"):
+        own = getattr(editions, name)
+        monkeypatch.setattr(
+            editions, name, lambda *a, _own=own, _name=name, **k: (calls.append(_name), _own(*a, **k))[1]
+        )
+    reports, _ = metered()
+    first = [reports.document(edition) for edition in ("internal", "disclosure")]
+    again = reports.judged(replace(reports.audit, plan=replace(reports.audit.plan, title="Another title")))
+    assert calls == ["internal_document", "cut_edition", "meter_report"]
+    second = again.document()
+    assert calls == ["internal_document", "cut_edition", "meter_report"]
+    assert second["plan"]["title"] == "Another title" and second["release_meter"] == first[0]["release_meter"]
+    assert {key for key in second if second[key] != first[0][key]} == {"plan", "fingerprint"}
+
+
+def test_every_statement_holds_for_the_people_it_is_about():
+    for groups in (GROUPS, SMALL_GROUPS):
+        who = people(groups)
+        told = statements_of(disclosure_edition(sample(groups)), who)
+        assert told
+        for one in told:
+            rows = (who.sensitive == one.group) & (True if one.label is None else who.labels == one.label)
+            assert one.size == rows.sum() and one.low <= who.predictions[rows].sum() <= one.high
+
+
+def test_a_reader_who_already_knows_the_shares_learns_less():
+    who = people()
+    cell = who.predictions + 2 * who.labels
+    share = np.array([(who.sensitive[cell == c] == 1).mean() for c in range(4)])[cell]
+    knowing = replace(who, posterior=np.column_stack([1 - share, share]))
+    less, more = (row_of(metered(who=one)[0], "disclosure") for one in (knowing, who))
+    assert abs(less.bits.value) < 1e-3 and more.bits.value > 100
+
+
+def test_people_of_another_audit_are_refused():
+    edition = disclosure_edition(sample())
+    with pytest.raises(InputError, match="groups must be those of the people, got 'women'"):
+        statements_of(edition, replace(people(), group_names=("x", "y")))
+    few = AttackedPeople(**{k: v if k == "group_names" else v[::3] for k, v in people_of().items()})
+    with pytest.raises(InputError, match="must not have more than the 4,975 people attacked"):
+        statements_of(edition, few)
+    told = disclosure_edition(sample(), people=few)["release_meter"]
+    assert told["outcome"] == "failed" and "4,975" not in told["told"]
+
+
+def assert_is(row, posterior, truth, published):
+    """Compare a row with what core.model_card says of numbers."""
+    read, after = meter(posterior, published), project(posterior, published)
+    found = measured(posterior, after.probability, truth)
+    named = pinned(posterior, after.probability, sensitive=truth)
+    assert row.df_bits == pytest.approx(predict(posterior, published).bits.value, rel=1e-9)
+    for name in ("joint_bits", "prior_bits", "person_bits"):
+        assert getattr(row, name) == pytest.approx(getattr(read, name), rel=1e-9)
+    assert row.bits.value == pytest.approx(found.bits.value, abs=1e-6)
+    assert (row.unsure, row.pinned, row.status) == (named.n_unsure, named.count, after.status)
+    assert row.accuracy.value == found.accuracy_after.value
+
+
+def test_with_every_digit_a_report_gives_away_what_its_sizes_and_rates_do():
+    audit, who = metered()
+    release = Release(who.predictions, labels=who.labels, statistics=RATES)
+    row = row_of(audit, "every_digit")
+    assert row.numbers == 9 and row.group == who.group_names[1]
+    assert_is(row, who.posterior[:, 1], who.sensitive, release.publish(who.sensitive))
+
+
+def test_the_digits_of_a_large_table_leave_something_open():
+    audit, who = metered(LARGE)
+    exact, printed, given = (row_of(audit, form) for form in ("every_digit", "page", "disclosure"))
+    assert given.df_bits == printed.df_bits < exact.df_bits
+    assert given.joint_bits < exact.joint_bits
+    told = statements_of(disclosure_edition(sample(LARGE)), who)
+    published = published_of(told, who, 1)
+    assert_is(given, who.posterior[:, 1], who.sensitive, published)
+    truth = Release(who.predictions, labels=who.labels, statistics=RATES).publish(who.sensitive)
+    true = {number.statistic: number.value for number in truth.numbers}
+    assert len(published.numbers) == 9 and {number.statistic for number in published.numbers} == set(true)
+    for number in published.numbers:
+        assert number.low - 1e-9 <= true[number.statistic] <= number.high + 1e-9
+        assert number.high - number.low <= 0.00101
+
+
+def test_of_more_groups_the_one_with_the_most_bits_is_told():
+    audit, who = metered(SMALL_GROUPS)
+    release = Release(who.predictions, labels=who.labels, statistics=RATES)
+    bits = {
+        name: predict(who.posterior[:, g], release.publish((who.sensitive == g).astype(np.uint8))).bits.value
+        for g, name in enumerate(who.group_names)
+    }
+    row = row_of(audit, "every_digit")
+    assert row.df_bits == pytest.approx(max(bits.values())) and row.group == max(bits, key=bits.get)
+    assert row.numbers == 6  # sizes and rates of this group; the others' are not read
+    assert "Each group is estimated against all others" in audit.meter.told
+
+
+def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
+    who = replace(people(TINY), posterior=np.full((12, 2), 0.5))
+    audit, _ = metered(TINY, who)
+    whole, given = row_of(audit, "every_digit"), row_of(audit, "disclosure")
+    assert (whole.pinned, whole.pinned_right, whole.unsure) == (12, 12, 12)
+    assert whole.bits.value == pytest.approx(12) and whole.prior_bits == pytest.approx(12)
+    assert (given.numbers, given.df_bits, given.bits.value, given.pinned, given.status) == (0, 0.0, 0.0, 0, "nothing")
+    assert given.prior_bits == pytest.approx(12)
+    assert audit.meter.told == (
+        "Before the report, features and label leave 12.0 bits of uncertainty about who is in which group, and the "
+        "attacker unsure about 12 people. This report, every digit (files) and this report, as the page prints it: "
+        "information gain 12.0 bits (95% CI: 4.2 to 12.0; predicted 1.5, below the CI); 12 people near-certain, 12 of "
+        "them correctly. External report (redacted): no size or rate of a group is published."
+    )
+    assert "always the larger side: 50% (" in audit.meter.control
+
+
+def test_the_page_says_what_bits_count():
+    audit, _ = metered()
+    for edition in ("internal", "disclosure"):
+        assert BITS_OF_THE_METER in unescape(to_html(audit.document(edition)))
+
+
+def test_the_edition_tells_its_bits_only_where_nothing_is_withheld():
+    audit, _ = metered()
+    told = audit.document("disclosure")["release_meter"]
+    assert [row["form"] for row in told["forms"]] == ["disclosure"]
+    own = row_of(audit, "disclosure")
+    assert told["forms"][0]["df_bits"] == round(own.df_bits, 1)
+    assert told["forms"][0]["bits"]["value"] == pytest.approx(own.bits.value, abs=0.05 + 1e-9)
+    bits = told["forms"][0]["bits"]
+    assert (
+        f"External report (redacted): information gain {bits['value']} bits (95% CI: {bits['low']:.1f} to"
+        in told["told"]
+    )
+    cut = []
+    for groups in (SMALL_GROUPS, TINY):
+        cut.append(metered(groups)[0].document("disclosure")["release_meter"])
+    assert cut[0] == cut[1]  # one sentence, whatever was found
+    assert (cut[0]["outcome"], cut[0]["forms"], cut[0]["people"]) == ("withheld", [], 0)
+    assert not any(character.isdigit() for character in cut[0]["told"] + cut[0]["control"])
+
+
+def test_what_cannot_be_metered_is_said_in_one_sentence():
+    nobody = Reports(sample()).meter
+    assert nobody.outcome == "not_run" and nobody.forms == () and nobody.told.count(". ") == 0
+    untold = metered(who=replace(people(), posterior=None, reason="it knows 3 people"))[0].meter
+    assert untold.told == "What the fairness numbers reveal was not estimated: it knows 3 people."
+    others = metered(who=people(LARGE))[0].meter
+    assert others.outcome == "failed" and others.reason and math.isnan(others.majority.value)
+    edition = disclosure_edition(sample(), people=replace(people(), posterior=None, reason="it knows 3 people"))
+    assert edition["release_meter"]["outcome"] == "not_run" and "3" not in edition["release_meter"]["told"]
+    assert "not at hand" in disclosure_edition(sample())["release_meter"]["told"]
+
+
+@pytest.mark.parametrize("groups", [GROUPS, SMALL_GROUPS, TINY])
+def test_both_editions_follow_the_schema_and_are_drawn(groups):
+    audit, _ = metered(groups)
+    for edition in ("internal", "disclosure"):
+        told = audit.document(edition)
+        assert from_json(to_json(told)) == told
+        page, files = to_html(told), csv_files(told)
+        assert "Leakage of the report itself" in page and told["release_meter"]["control"][:20] in page
+        assert ("release-meter.csv" in files) == bool(told["release_meter"]["forms"])
+        assert "posterior" not in to_json(told).replace("posterior before", "")
+    rows = csv_files(audit.document())["release-meter.csv"].decode("utf-8-sig").splitlines()
+    assert len(rows) == 4 and rows[1].startswith('"every_digit","')
+
+
+def test_a_report_of_before_the_meter_is_read_drawn_and_compared():
+    audit, _ = metered()
+    new = audit.document()
+    old = {name: value for name, value in new.items() if name not in ("release_meter", "findings", "fingerprint")}
+    old = sealed(old)
+    assert from_json(to_json(old)) == old
+    assert "Leakage of the report itself" not in to_html(old) and "release-meter.csv" not in csv_files(old)
+    assert same_numbers(old, new).status == "identical"
+    other = {**new, "release_meter": {**new["release_meter"], "people": 3}}
+    assert same_numbers(new, other).status == "different"
+    assert same_numbers(new, old).status == "different"
+
+
+def test_what_holds_for_all_forms_is_said_once_and_each_measured_number_has_its_interval():
+    audit, _ = metered(LARGE)
+    said = audit.meter.told
+    assert said.count("who is in which group") == said.count("unsure about") == 1
+    assert len(said) < 700
+    for form in ("every_digit", "page", "disclosure"):
+        row = row_of(audit, form)
+        ends = f"95% CI: {row.bits.low:,.1f} to {row.bits.high:,.1f}; predicted {row.df_bits:,.1f}"
+        below = ", below the CI" if row.df_bits < row.bits.low else ""
+        assert f"{row.bits.value:,.1f} bits ({ends}{below})".replace("-", "−") in said
+    assert {row.group for row in audit.meter.forms} in ({"a"}, {"b"})
+
+
+@pytest.mark.parametrize(
+    ("predicted", "side"), [(9.9, ", below the CI"), (10.0, ""), (30.0, ""), (30.1, ", above the CI")]
+)
+def test_a_prediction_outside_the_interval_is_called_so(predicted, side):
+    bits = Estimate(value=20.0, low=10.0, high=30.0, n=9, level=0.95)
+    row = replace(row_of(metered()[0], "page"), bits=bits, unsure=1, df_bits=predicted)
+    said = told_of([row], 2)
+    assert f"20.0 bits (95% CI: 10.0 to 30.0; predicted {predicted}{side})" in said
+    assert "unsure about one person." in said and "nobody near-certain." in said
+
+
+def test_forms_about_different_groups_each_say_of_which():
+    row = replace(row_of(metered()[0], "page"), bits=Estimate(value=20.0, low=10.0, high=30.0, n=9, level=0.95))
+    rows = [replace(row, form="every_digit", group="east"), replace(row, group="west")]
+    said = told_of([*rows, replace(row, form="disclosure", numbers=0)], 3)
+    assert "every digit (files), about east: information gain 20.0 bits (" in said and ", about west: " in said
+    assert said.endswith("External report (redacted): no size or rate of a group is published.")
+    assert said.count("Each group is estimated against all others") == 1
+
+
+@settings(max_examples=100)
+@given(st.floats(0, 1), st.floats(0, 0.2), st.floats(0, 0.2))
+def test_rounding_grows_intervals_and_shows_its_own_decimals(value, down, up):
+    low, high = max(0.0, value - down), min(1.0, value + up)
+    told = printed(value, low, high)
+    if low == high:
+        assert told == (round(value, 3),) * 3  # computed, not estimated: no interval to grow
+        return
+    assert told[1] <= low + 1e-9 and high - 1e-9 <= told[2]
+    decimals = decimals_of(told[1], told[2])
+    assert all(round(number, decimals) == number for number in told)
+    assert abs(told[0] - value) <= 0.5 * 10.0**-decimals + 1e-9

@@ -1,0 +1,129 @@
+"""A study that no line of the product knows has a plan's table, a command, a chapter, a limit and a sweep's points."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.__main__ import main
+from core.config import AuditConfig
+from core.policy import CHECKS, Limit, Policy, policy_text, read_policy
+from core.release_audit import (
+    AuditPlan,
+    DataPlan,
+    MembershipPlan,
+    ModelPlan,
+    audit_steps,
+    audit_with_people,
+    catalogue_plan,
+    commented_plan,
+    plan_of,
+    plan_text,
+    read_plan,
+)
+from core.release_audit.run import audited_of, measured
+from core.release_audit.self_tests import all_trials, self_test
+from core.report import Reports, check_rows, csv_files, from_json, to_html, to_json, verify_report
+from core.studies import STUDIES
+from core.sweep import MemoryStore, StudyMeasure, StudyPoint, sweep
+from tests import samples
+from tests.toy_study.study import STUDY, UniquenessSettings
+
+SAID = {"author": "A. Officer", "date": "2026-03-01", "rationale": "A toy."}
+POLICY = Policy(name="Toy", version="1", limits=(Limit(check="score_uniqueness", value=0.5, **SAID),), **SAID)
+PLAN = AuditPlan(
+    data=DataPlan(dataset="", file="people.csv"),
+    model=ModelPlan(),
+    config=AuditConfig(dataset="upload", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=3),
+    membership=MembershipPlan(shadows=0),
+    studies=(("uniqueness", UniquenessSettings(fewest=3)),),
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def known():
+    """The toy is a study."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setitem(STUDIES, STUDY.name, STUDY)
+        yield
+
+
+def test_it_is_one_file_of_at_most_300_lines():
+    files = list((Path(__file__).resolve().parents[1] / "toy_study").glob("*.py"))
+    assert sum(len(path.read_text(encoding="utf-8").splitlines()) for path in files) <= 300
+    assert not [path for path in Path("core").rglob("*.py") if "uniqueness" in path.read_text(encoding="utf-8")]
+
+
+def test_a_plan_has_a_table_for_it():
+    written = plan_text(PLAN)
+    assert "[uniqueness]\nfewest = 3" in written and read_plan(written) == PLAN
+    assert "[uniqueness]\n# Fewest people who must share a score.\nfewest = 5" in commented_plan(catalogue_plan("demo"))
+    assert read_plan(written.partition("[uniqueness]")[0]).studies == ()
+    with pytest.raises(Exception, match=r"uniqueness\.fewest must be from 2 to 1,000, got 1"):
+        read_plan(written.replace("fewest = 3", "fewest = 1"))
+
+
+def test_a_policy_limits_it():
+    assert list(CHECKS)[-1] == "score_uniqueness" and read_policy(policy_text(POLICY), name="p") == POLICY
+
+
+def test_the_command_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    files = [f"csv={tmp_path / 'a.csv'}", f"json={tmp_path / 'a.json'}"]
+    told = [word for key in ("method=unmitigated", "fewest=4", *files) for word in ("--set", key)]
+    assert main(["attack", "uniqueness", *told]) == 0
+    said = capsys.readouterr().out
+    assert "share their score with fewer than 4 others." in said and "share a score with" in said
+    with open(tmp_path / "a.csv", encoding="utf-8-sig", newline="") as file:
+        assert [row["table"] for row in csv.DictReader(file)] == [STUDY.title] * 3
+    found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    assert found["settings"] == {"fewest": 4} and set(found["checks"]) == {"score_uniqueness"}
+    assert main(["attack", "uniqueness", "--set", "fewest=1"]) == 3
+
+
+def test_an_audit_judges_it_and_the_report_has_its_chapter():
+    steps: list[tuple[int, int]] = []
+    audit, people = audit_with_people(
+        PLAN, samples.table(900), POLICY, report=lambda done, total: steps.append((done, total))
+    )
+    assert steps[-1] == (audit_steps(PLAN), audit_steps(PLAN))
+    reports = Reports(audit, people)
+    told, cut = (from_json(to_json(reports.document(edition))) for edition in ("internal", "disclosure"))
+    assert plan_of(told) == PLAN and "[uniqueness]" in plan_text(plan_of(told))
+    (row,) = [row for row in check_rows(told) if row.verdict.check == "score_uniqueness"]
+    assert row.verdict.verdict in ("pass", "fail", "inconclusive") and row.found.estimate is not None
+    (chapter,) = told["findings"]
+    assert chapter["title"] == STUDY.title and chapter["findings"][0]["to_do"] == "Release fewer decimals."
+    page = to_html(told)
+    assert f'<h2 id="study-uniqueness">{STUDY.title}</h2>' in page and "Release fewer decimals." in page
+    assert "table-people-singled-out-by-their-score.csv" in csv_files(told)
+    assert all(finding.holds for finding in verify_report(to_json(told)).findings)
+    (outside,) = [one for one in cut["measurements"] if one["check"] == "score_uniqueness"]
+    assert outside["attacked"].startswith("The released scores of the test people; fewer than 3 may")
+    (finding,) = cut["findings"][0]["findings"]
+    assert finding["point"] == "People were counted who share their score with fewer than 3 others."
+    assert finding["evidence"] == finding["to_do"] == "" and finding["estimate"] is None
+    labels = replace(PLAN, outputs=replace(PLAN.outputs, released="labels"))
+    unscored = measured("score_uniqueness", audited_of(labels, samples.table(900)))
+    assert (unscored.outcome, unscored.reason) == ("not_run", "Scores are needed; labels alone are released.")
+
+
+def test_the_self_test_is_its_own():
+    (trial,) = [trial for trial in all_trials() if trial.study == "uniqueness"]
+    (found,) = self_test(runs=10, trials=[trial])
+    assert found.passed and found.detected.value == 1.0 and found.false_alarms.value == 0.0
+    assert found.told == "Null: Scores with one decimal. Planted: Scores with every digit."
+
+
+def test_a_sweep_has_points_of_it():
+    configs = [AuditConfig(dataset="sample", method="unmitigated", seed=seed) for seed in (1, 2)]
+    store, found = MemoryStore(), []
+    for fewest in (2, 50):
+        measure = StudyMeasure(STUDY, UniquenessSettings(fewest=fewest))
+        found.append(list(sweep(configs, samples.dataset(600), store=store, measure=measure, result=StudyPoint)))
+    assert [len(points) for points in found] == [2, 2] and found[0][0].study == "uniqueness"
+    few, many = (points[0].checks["score_uniqueness"].value for points in found)
+    assert few < many
