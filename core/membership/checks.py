@@ -172,8 +172,10 @@ def measured(members: JudgedMembers) -> dict[str, Measurement]:
 
 
 def _labels_alone(check: str, members: JudgedMembers) -> Measurement | None:
-    """Return why a TPR at 1% FPR is not measured where the model has scores and does not release them."""
-    if members.subject.released_scores is None and members.subject.has_scores:
+    """Return why a TPR at 1% FPR is not measured where the model has no scores, or does not release them."""
+    if not members.subject.has_scores:
+        return not_run(check, "Scores are needed; only predicted labels are given.")
+    if members.subject.released_scores is None:
         why = "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
         return not_run(check, why)
     return None

@@ -31,7 +31,7 @@ from core.release_audit.self_test_trials import TRIALS, Trial
 from core.seeds import child_seed
 from core.serialize import RecordError, Result, dumps, loads
 from core.studies import STUDIES
-from core.study import Basis, Outcome, Study
+from core.study import Basis, Check, Outcome, Study
 from core.subject import Subject
 from core.validation import seed_value
 
@@ -53,10 +53,21 @@ SHARE = 0.05
 """Of the runs asked for, how many a study makes: each is a whole run of it."""
 
 
+_GAINS, _RATES = ("points", "bits"), ("percent", "ratio")
+_AGAINST_CHANCE = (*_GAINS, *_RATES)
+"""Units of checks that have a chance level: a gain of nothing, or the control."""
+
+
 def all_trials() -> tuple[Trial, ...]:
-    """Return a trial for each study that plants leaks, and those that stand in for the others."""
-    own = {study.name: _trial(study) for study in STUDIES.values() if type(study).planted is not Study.planted}
-    return (*own.values(), *(trial for trial in TRIALS if trial.study not in own))
+    """Return the trials of several plants each, and one for each further study whose checks tell a leak from none."""
+    known = {trial.study for trial in TRIALS}
+    others = (study for study in STUDIES.values() if study.name not in known and any(map(_tells, study.declared)))
+    return (*TRIALS, *map(_trial, others))
+
+
+def _tells(check: Check) -> bool:
+    """Whether a check measures a leak against chance, on predictions and scores alone."""
+    return not check.at_least and check.unit in _AGAINST_CHANCE and {*check.needs} <= {"predictions", "scores"}
 
 
 def _trial(study: Study[Any, Any]) -> Trial:
@@ -85,8 +96,8 @@ def finds_leak(study: Study[Any, Any], subject: Subject) -> bool:
         for name, one in study.checks(result, settings).items()
         if one.outcome == Outcome.DONE and one.basis != Basis.DECLARED and not CHECKS[name].at_least
     ]
-    chance = {one.check: 0.0 for one in measured if CHECKS[one.check].unit in ("points", "bits")}
-    chance |= {m.check: m.control.value for m in measured if m.control and CHECKS[m.check].unit in ("percent", "ratio")}
+    chance = {one.check: 0.0 for one in measured if CHECKS[one.check].unit in _GAINS}
+    chance |= {m.check: m.control.value for m in measured if m.control and CHECKS[m.check].unit in _RATES}
     limits = tuple(Limit(check=check, value=value) for check, value in chance.items())
     if not limits:
         return False

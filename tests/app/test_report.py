@@ -207,8 +207,8 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     dashboard.button("asked_keep").click()
     dashboard.settle()
     assert [plan.answers.questions for plan in attacks.asked] == [0, 4]
-    assert "no answers to bias questions are planned" in before
-    assert "no answers to bias questions are planned" not in Reader(board(dashboard)).text
+    assert "no answers to bias queries are planned" in before
+    assert "no answers to bias queries are planned" not in Reader(board(dashboard)).text
     assert expected(attacks).overall in ("fail", "inconclusive", "not_run")
     assert_shows(dashboard, expected(attacks))
 

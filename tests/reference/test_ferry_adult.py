@@ -20,10 +20,10 @@ pytestmark = needs_adult
 def test_records_and_splits_are_those_of_the_paper(adult: AuditDataset, findings: CorrectionResult) -> None:
     assert adult.n == 45_222
     assert len(adult.feature_names) == 13
-    sizes = findings.sizes
-    assert sizes["train"] == 15_375
-    assert sizes["attack"] + sizes["validation"] == 14_923
-    assert sizes["test"] == 14_924
+    splits = findings.subject.splits
+    assert splits.train.size == 15_375
+    assert splits.known.size == 14_923
+    assert splits.test.size == 14_924
 
 
 @pytest.mark.parametrize("adversary", ["features", "predictions"])

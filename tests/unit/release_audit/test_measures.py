@@ -323,13 +323,13 @@ def test_what_breaks_is_told_and_broken_once(
         assert (found.outcome, found.reason, found.estimate) == (outcome, reason, None)
     tried = len(calls)
     assert tried == 2  # what is released, and the first attacker of the correction, each once
-    assert tables(audited)["Where the leak comes from"] == ({"not made": reason},)
+    assert tables(audited)["Reconstruction correction"] == ({"not made": reason},)
 
 
 def test_a_table_that_breaks_says_so_where_no_check_does(small: Audited, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.model_fairness.study.METRIC_TITLES", {})
     audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
-    assert tables(audited)["Rates by group"] == ({"not made": "It broke: KeyError."},)
+    assert tables(audited)["Fairness of the model"] == ({"not made": "It broke: KeyError."},)
 
 
 def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.MonkeyPatch):
@@ -379,7 +379,7 @@ def test_given_labels_alone_have_no_scores():
     audited = given_audit(1500, scores=False, sets=False)
     reasons = {check: measured(check, audited).reason for check in ("answers_excess", "membership_caught")}
     assert reasons["answers_excess"] == "Scores are needed; only predicted labels are given."
-    assert reasons["membership_caught"] == "Scores are needed; only predicted labels are given."
+    assert reasons["membership_caught"].startswith("A membership attack is judged on the records the model was trained")
     told = done("attribute_excess", audited)
     assert "drawn from the table" in told.attacked and any("Nobody told which" in one for one in told.assumptions)
     assert done("unfairness", audited).estimate is not None and done("targeted_leakage", audited)
