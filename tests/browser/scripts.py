@@ -15,10 +15,10 @@ FOUND = f"""words => {{
     const found = document.querySelectorAll('{FINDING}');
     if (!idle || found.length !== 1) return null;
     const plain = text => text.replace(/[\\u200b\\u00ad]/g, '').replace(/\\s+/g, ' ');
-    const told = plain(found[0].textContent);
+    const told = plain((found[0].closest('[data-testid=stMarkdownContainer]') || found[0]).textContent);
     return words.every(word => told.includes(plain(word))) ? found[0].innerText : null;
 }}"""
-"""The finding's text if it holds all words and no script runs, else null: both are looked at in one moment."""
+"""The finding's text if it and what stands below hold all words and no script runs, else null; in one moment."""
 
 TRACES = """(plots, mode) => ((plots.length && plots[0].data) || []).filter(t => t.mode === mode)
     .map(t => ({x: Array.from(t.x || []), y: Array.from(t.y || []), fill: t.fill || ''}))"""

@@ -38,12 +38,12 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
     view = look("data")
     view.bring_people(people())
     view.go("Correction")
-    view.found("sex", "%")
+    view.found("Publishing the fairness tolerance")
     view.stop_training()
     told = view.field("told")
     for key, value in (("End", 0.2), ("Home", 0.0), ("ArrowRight", 0.001)):
         told.press(key)
-        view.found(f"disclosure of {value:g} ")
+        view.found("tolerance")
         view.until(lambda value=value: [t["x"] for t in view.points("told_chart")] == [[value]], f"a marker at {value}")
     view.page.get_by_text("Numbers and CSV").first.click()
     with view.page.expect_download(timeout=PATIENT) as download:
