@@ -270,3 +270,11 @@ def test_a_group_of_a_few_is_not_measured_and_says_why_in_one_sentence():
 def test_bad_repeats_are_refused():
     with pytest.raises(InputError, match="repeats must be at least 1, got 0"):
         next(epsilon_curve(people(), SETTINGS, repeats=0))
+
+
+def test_every_interval_has_the_level_that_was_asked_for():
+    target, guess = network()
+    found = judge(replace(target, settings=replace(SETTINGS, level=0.8)), guess)
+    gaps = [gap.estimate for gap in found.low_fpr if not math.isnan(gap.estimate.low)]
+    rates = [found.precision, found.recall, found.roc.auc, *(roc.auc for roc in found.roc_by_group)]
+    assert {rate.level for rate in (*rates, *gaps) if rate is not None} == {0.8}
