@@ -12,7 +12,7 @@ import pytest
 
 from core.config import AuditConfig
 from core.correction import ATTACKERS, AttackFindings, attack_model, protocols_of
-from core.correction import inference as attack
+from core.correction import attribute_attacks as attack
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from tests.samples import ROLES, dataset
