@@ -335,4 +335,5 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
     )
     progress.tick()
     (result,) = STUDY.run(subject, settings, lambda done, total: progress.tick())
+    subject.progress = Progress(1)  # the result is kept, and must not keep whoever watched
     return result

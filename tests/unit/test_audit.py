@@ -156,3 +156,7 @@ def test_a_tolerance_outside_its_range_is_one_sentence(findings: CorrectionResul
     for refuse in (lambda: findings.disclose(tolerance), lambda: replace(CONFIG, tolerance=tolerance)):
         with pytest.raises(InputError, match=r"tolerance must be in \[0, 1\], got"):
             refuse()
+
+
+def test_a_result_does_not_keep_who_watched_it(findings: CorrectionResult) -> None:
+    assert findings.subject.progress._report is None
