@@ -19,7 +19,7 @@ from core.errors import FairLeakError
 NAME, ATTRIBUTE = "loans", Columns(attribute="sex")
 BUDGET, COUNT, PRICE = 2.0, 0.2, 0.1
 
-STEPS = ("locked", "drawing", "question kept", "charged", "entry written", "head moved", "committing", "committed")
+STEPS = ("locked", "drawing", "charged", "entry written", "head moved", "committing", "committed")
 """Every step of a change, in order."""
 
 

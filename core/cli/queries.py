@@ -40,12 +40,12 @@ _DESCRIPTION = """\
 A desk for a compliance team. Developers without access to a sensitive attribute hand in predictions for a registered
 test set and get the gap between the groups, with noise that protects each person's attribute (differential privacy).
 Everything ever answered about one test set and attribute shares one budget (epsilon), which cannot be raised.
-Repeats, complements and linear combinations of answered questions cost nothing. The ledger never holds the attribute,
-so each question needs the test set's file again.
+A question that was answered before costs nothing. The ledger never holds the attribute, so each question needs the
+test set's file again.
 
 Whoever can run this command, or reach the desk's page, is trusted with the attribute: developers hand in files of
 predictions, the compliance team runs the desk. A file about the registered people that is not the registered one is put
-on record; after 20 within a day the test set is closed to everybody until a day has passed."""
+on record."""
 
 _EPILOG = """\
 an example:
@@ -65,8 +65,8 @@ released numbers. The bounds of the intervals, the totals of the scores and the 
 predictions, which an export does not hold, and are taken as written.
 
 The first question about equal opportunity costs its --epsilon and, once, the price of the noisy size of the group
-among the people with a positive label: as much as the size of the whole group cost at registration. A question whose
-answer follows from earlier ones is free, whatever --epsilon says; the answer is then as coarse as what was paid for.
+among the people with a positive label: as much as the size of the whole group cost at registration. A question that
+was answered before is free, whatever --epsilon says; it gets its most precise answer, as coarse as what was paid for.
 --again pays for a new noisy answer.
 
 Everybody whose attribute is not the --advantaged value is one group; register names the values taken together.
@@ -269,7 +269,6 @@ def _registration_lines(made: Registration) -> list[str]:
 
 
 def _answer_lines(answer: LedgerAnswer, made: Registration, epsilon: float, *, labels: bool) -> list[str]:
-    assert answer.gap is not None
     return [
         f"{gap_title(answer.metric, labels=labels)}, advantaged minus disadvantaged: {_gap(answer.gap)}",
         f"compares        {sides(made)}",
@@ -300,7 +299,7 @@ def _status_lines(status: LedgerStatus) -> list[str]:
                 "asked": one.asked,
                 "asker": one.asker,
                 "compares": gap_title(one.metric),
-                "question": one.question,
+                "question": one.question[:12],
                 "gap [95%]": _gap(one.gap),
                 "charged": f"{one.charged:g}",
             }
@@ -328,7 +327,7 @@ def _gap(gap: Estimate) -> str:
 
 def _tell_old(told: Quote | LedgerAnswer, epsilon: float, console: Console) -> None:
     """Say that a free answer is an old one, and how to pay for a new one."""
-    if told.from_past and (old := earlier(told.standard_error or 0.0, epsilon)):
+    if told.from_past and (old := earlier(told.standard_error, epsilon)):
         console.note(f"Note: {old} --again pays for a new noisy answer.")
 
 

@@ -1,8 +1,9 @@
-"""Where a ledger lives: four tables in SQLite or PostgreSQL, found, made and checked.
+"""Where a ledger lives: three tables in SQLite or PostgreSQL, found, made and checked.
 
 Entries are the truth; accounts hold the sum of their charges once more, with a CHECK by which the database itself
 refuses to overspend. A transaction reads everything after it has taken the ledger's lock, so what it decides is still
-true when it commits. SQLite: BEGIN IMMEDIATE, WAL, flushed at each commit. PostgreSQL: SELECT ... FOR UPDATE.
+true when it commits. SQLite: BEGIN IMMEDIATE, WAL, flushed at each commit. PostgreSQL: SELECT ... FOR UPDATE. Ledgers
+of earlier editions have a fourth table, of questions, which is left as it is.
 
 A file is looked at as bytes before SQLite may touch it, then read only, whole, before anything is written: a damaged or
 foreign one is refused and not a byte of it changes. A new file is made beside its place and moved there complete.
@@ -10,14 +11,14 @@ foreign one is refused and not a byte of it changes. A new file is made beside i
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import re
 import secrets
 import sqlite3
 import tempfile
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -26,8 +27,7 @@ import sqlalchemy as sa
 
 import core
 from core.datasets.columns import quoted
-from core.desk.answers import unpacked
-from core.desk.budget import FORMAT, Books, follow
+from core.desk.books import FORMAT, Books, follow
 from core.desk.record import Damaged, Entry, canonical, chained, now
 from core.errors import FairLeakError, InputError
 from core.files import why
@@ -52,12 +52,6 @@ _accounts = sa.Table(
     sa.Column("spent", sa.BigInteger, nullable=False),
     sa.CheckConstraint("spent >= 0 AND spent <= budget", name="fairleak_never_overspent"),
 )
-_questions = sa.Table(
-    "fairleak_questions",
-    tables,
-    sa.Column("digest", sa.String(64), primary_key=True),
-    sa.Column("content", sa.LargeBinary, nullable=False),
-)
 _entries = sa.Table(
     "fairleak_entries",
     tables,
@@ -65,7 +59,6 @@ _entries = sa.Table(
     sa.Column("hash", sa.String(64), nullable=False, unique=True),
     sa.Column("text", sa.Text, nullable=False),
     sa.Column("account", sa.ForeignKey("fairleak_accounts.name")),
-    sa.Column("question", sa.ForeignKey("fairleak_questions.digest")),
 )
 
 Step = Callable[[str], None]
@@ -100,25 +93,10 @@ class Transaction:
         """Return the key of the seals."""
         return bytes.fromhex(self._connection.execute(sa.select(_ledger.c.key)).scalar_one())
 
-    def questions(self, digests: Collection[str]) -> dict[str, bytes]:
-        """Return the questions with these digests."""
-        rows = self._connection.execute(sa.select(_questions).where(_questions.c.digest.in_(list(digests))))
-        found = {digest: bytes(content) for digest, content in rows}
-        missing = set(digests) - set(found)
-        if missing:
-            raise Damaged(f"the question {min(missing)[:12]} is missing")
-        return found
-
     def entries(self) -> list[Entry]:
         """Return all entries."""
         columns = (_entries.c.number, _entries.c.text, _entries.c.hash)
         return [Entry(*row) for row in self._connection.execute(sa.select(*columns).order_by(_entries.c.number))]
-
-    def keep_question(self, digest: str, content: bytes) -> None:
-        """Store a question unless it is there."""
-        if not self._connection.execute(sa.select(_questions.c.digest).where(_questions.c.digest == digest)).first():
-            self._connection.execute(sa.insert(_questions).values(digest=digest, content=content))
-        self._on_step("question kept")
 
     def charge(self, name: str, budget: int, charged: int) -> None:
         """Charge a budget, which is opened if it is not there; the database refuses to overspend it."""
@@ -128,13 +106,13 @@ class Transaction:
             self._connection.execute(sa.insert(_accounts).values(name=name, budget=budget, spent=charged))
         self._on_step("charged")
 
-    def append(self, books: Books, body: dict[str, Any], *, question: str | None) -> None:
+    def append(self, books: Books, body: dict[str, Any]) -> None:
         """Write the next entry; `books` follow it, which checks its arithmetic once more."""
         text, before = canonical(body), books.number
         entry = Entry(before + 1, text, chained(books.hash, text))
         books.add(entry)
         values = {"number": entry.number, "hash": entry.hash, "text": text}
-        self._connection.execute(sa.insert(_entries).values(**values, account=body.get("name"), question=question))
+        self._connection.execute(sa.insert(_entries).values(**values, account=body.get("name")))
         self._on_step("entry written")
         head = sa.update(_ledger).where(_ledger.c.number == before).values(number=entry.number, hash=entry.hash)
         if self._connection.execute(head).rowcount != 1:
@@ -145,7 +123,7 @@ class Transaction:
         """Write the first entry, unless it is there."""
         if self._connection.execute(sa.select(_ledger.c.id)).first() is None:
             self._connection.execute(sa.insert(_ledger).values(id=1, key=key, number=0, hash=Books().hash))
-            self.append(Books(), body, question=None)
+            self.append(Books(), body)
 
 
 class Store:
@@ -154,7 +132,12 @@ class Store:
     def __init__(self, engine: sa.Engine, place: str, on_step: Step) -> None:
         self.engine, self.place, self._on_step = engine, place, on_step
 
-    @contextmanager
+    def check_books(self) -> None:
+        """Refuse a ledger whose entries do not hold together."""
+        with self.reading() as look:
+            look.books()
+
+    @contextlib.contextmanager
     def reading(self) -> Iterator[Transaction]:
         """Look at one moment of the ledger."""
         with self._sentences(), self.engine.connect() as connection:
@@ -163,11 +146,11 @@ class Store:
             with connection.begin():
                 yield Transaction(connection, self._on_step)
 
-    @contextmanager
+    @contextlib.contextmanager
     def writing(self) -> Iterator[Transaction]:
         """Change the ledger; what is done inside is committed whole at the end, or not at all."""
         with self._sentences(), self.engine.connect() as connection:
-            connection = connection.execution_options(fairleak_writes=True)
+            connection = connection.execution_options(fairleak_begin="BEGIN IMMEDIATE")
             with connection.begin():
                 if self.engine.dialect.name == "postgresql":
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
@@ -177,18 +160,18 @@ class Store:
                 self._on_step("committing")
         self._on_step("committed")
 
-    @contextmanager
+    @contextlib.contextmanager
     def making_tables(self) -> Iterator[Transaction]:
         """Make the tables that are not there, whole or not at all, and let the first entry be written."""
         with self._sentences(), self.engine.connect() as connection:
-            connection = connection.execution_options(fairleak_writes=True)
+            connection = connection.execution_options(fairleak_begin="BEGIN IMMEDIATE")
             with connection.begin():
                 if self.engine.dialect.name == "postgresql":  # one after the other
                     connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_OF_CREATION)))
                 tables.create_all(connection)
                 yield Transaction(connection, self._on_step)
 
-    @contextmanager
+    @contextlib.contextmanager
     def _sentences(self) -> Iterator[None]:
         """Turn what a database says into one sentence."""
         try:
@@ -249,14 +232,6 @@ def fill(store: Store) -> None:
         change.open(key, body)
 
 
-def _check(store: Store) -> None:
-    with store.reading() as look:
-        books = look.books()
-        wanted = {one.question for account in books.accounts.values() for one in account.released if one.question}
-        for digest, content in look.questions(wanted).items():
-            unpacked(digest, content)
-
-
 # SQLite ---------------------------------------------------------------------------------------------------------------
 
 
@@ -268,22 +243,20 @@ def _file(path: Path, create: bool, on_step: Step) -> Store:
     _check_header(path)
     mode = _careful_mode(path)
     _check_pages(path, mode)
-    reading = Store(_engine(path, mode), quoted(path, 200), on_step=lambda step: None)
-    try:
-        _check(reading)
-    finally:
-        reading.engine.dispose()
+    Store(_engine(path, mode), quoted(path, 200), on_step).check_books()
     return Store(_engine(path, "rw"), quoted(path, 200), on_step)
+
+
+def _address(path: Path, mode: str) -> str:
+    return f"file:{quote(str(path.absolute()))}?mode={mode}"
 
 
 def _engine(path: Path, mode: str) -> sa.Engine:
     """Return an engine that opens a connection for each transaction, so that threads share nothing."""
-    address = f"file:{quote(str(path.absolute()))}?mode={mode}"
 
     def connect() -> sqlite3.Connection:
-        made = sqlite3.connect(
-            address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, cached_statements=0
-        )
+        how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False, "cached_statements": 0}
+        made = sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS, **how)
         made.execute("PRAGMA foreign_keys = ON")
         made.execute("PRAGMA synchronous = FULL")
         return made
@@ -292,8 +265,7 @@ def _engine(path: Path, mode: str) -> sa.Engine:
 
     @sa.event.listens_for(engine, "begin")
     def _begin(connection: sa.Connection) -> None:
-        writes = connection.get_execution_options().get("fairleak_writes", False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        connection.exec_driver_sql(connection.get_execution_options().get("fairleak_begin", "BEGIN"))
 
     return engine
 
@@ -325,20 +297,16 @@ def _careful_mode(path: Path) -> str:
 
 
 def _check_pages(path: Path, mode: str) -> None:
-    """Refuse a file whose pages SQLite finds damaged."""
+    """Refuse a file whose pages SQLite finds damaged; outside a transaction, which would leave files beside it."""
     try:
-        connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode={mode}", uri=True, timeout=BUSY_SECONDS)
-        try:
-            found = connection.execute("PRAGMA quick_check(1)").fetchone()
-        finally:
-            connection.close()
+        with contextlib.closing(sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS)) as connection:
+            found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
     except sqlite3.Error as error:
-        disk = disk_said(error)
-        if disk or "locked" in str(error) or "unable to open" in str(error):
+        disk, found = disk_said(error), str(error)
+        if disk or "locked" in found or "unable to open" in found:
             raise FairLeakError(f"The ledger {quoted(path, 200)} cannot be used: {disk or error}.") from None
-        found = (str(error),)
-    if found != ("ok",):
-        told = str(found[0] if found else "").strip().splitlines()[-1]
+    if found != "ok":
+        told = found.strip().splitlines()[-1]
         raise InputError(f"The ledger {quoted(path, 200)} is damaged and was left as it is: {told}.")
 
 
@@ -366,16 +334,12 @@ def _make(path: Path, on_step: Step) -> None:
 
 
 def _fill_file(half: Path, place: str, on_step: Step) -> None:
-    with sqlite3.connect(half) as connection:
+    with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
-    connection.close()
-    engine = _engine(half, "rw")
-    fill(Store(engine, place, on_step))
-    engine.dispose()
-    connection = sqlite3.connect(half)
-    connection.execute("PRAGMA journal_mode = WAL")  # written into the header, so it holds for everybody from now on
-    connection.close()
+    fill(Store(_engine(half, "rw"), place, on_step))
+    with contextlib.closing(sqlite3.connect(half)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")  # kept in the header: it holds for everybody from now on
 
 
 # PostgreSQL -----------------------------------------------------------------------------------------------------------
@@ -400,5 +364,5 @@ def _server(address: str, create: bool, on_step: Step) -> Store:
     store = Store(engine, quoted(public.render_as_string(hide_password=True), 200), on_step)
     if create:
         fill(store)
-    _check(store)
+    store.check_books()
     return store

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from core.datasets.columns import as_text, quoted
-from core.desk.record import LedgerAnswer, LedgerStatus, LoggedAnswer, Quote, Registration, Verification
+from core.desk.record import LedgerAnswer, LedgerStatus, Quote, Registration, Verification
 from core.desk.registration import FORM
 from core.estimates import count, gap
 from core.study import Finding
@@ -169,7 +169,6 @@ def last_answer(answer: LedgerAnswer, plain: Plain = str) -> str:
 
 
 def _found(answer: LedgerAnswer) -> str:
-    assert answer.gap is not None
     cost = "at no charge" if answer.charged == 0 else f"for {_epsilon(answer.charged)}"
     return f"**{gap(answer.gap.value)}** ({gap(answer.gap.low)} to {gap(answer.gap.high)}) {cost}"
 
@@ -178,10 +177,9 @@ def example(status: LedgerStatus, worst: float) -> Finding:
     """Return the finding of the example shown while there is no ledger."""
     made = status.registration
     return Finding(
-        point=f"Example: four fairness queries about {count(made.n_people)} synthetic people used "
+        point=f"Example: three fairness queries about {count(made.n_people)} synthetic people used "
         f"{_epsilon(status.spent)} of {made.budget:g}; the largest error was {worst:.3f}.",
-        evidence="Two were charged; two followed from earlier answers and were free (post-processing). Computed in "
-        "memory on the demo.",
+        evidence="Two were charged; one was asked before and was free. Computed in memory on the demo.",
     )
 
 
@@ -236,7 +234,7 @@ def verified(found: Verification, name: str) -> str:
     ) + "".join(f" {one.name}: {older}." for one in found.budgets if (older := older_form(one.form)))
 
 
-def row(answer: LoggedAnswer) -> str:
+def row(answer: LedgerAnswer) -> str:
     """Name an answer in the chart."""
     return f"{gap_title(answer.metric)}, {answer.asker}"
 

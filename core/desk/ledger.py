@@ -1,37 +1,81 @@
-"""The desk itself: open it, register a test set, ask, quote, look at a budget, export."""
+"""The desk itself: open it, register a test set, ask, quote, look at a budget, export.
+
+A question releases the noisy sum of its scores over the disadvantaged, and for equal opportunity once the noisy size of
+that group; the gap follows from the two. What it costs follows from questions and prices alone, which all who ask may
+know, never from anybody's attribute. A question that was answered before is free: it gets the earlier answer.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import random
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
-from core.desk.answers import (
-    Plan,
-    Question,
-    account_of,
-    answered,
-    over_budget,
-    packed,
-    planned,
-    quoted_price,
-    same_answer,
-    told,
+from core.arrays import Floats
+from core.datasets.columns import quoted
+from core.desk.books import Account, Books, Released, export_bytes, refuse_a_second_budget
+from core.desk.noise import (
+    GRID,
+    LEVEL,
+    Amount,
+    Ints,
+    Noise,
+    RandBelow,
+    amount_text,
+    centred,
+    discrete_laplace,
+    epsilon_of,
+    gap_interval,
+    millionths,
+    on_grid,
+    release,
+    standard_error,
 )
-from core.desk.budget import Account, Books, refuse_a_second_budget, title, turned_away
-from core.desk.export import export_bytes
-from core.desk.noise import Amount, RandBelow, amount_text, discrete_laplace, epsilon_of, millionths
 from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration, now
 from core.desk.registration import FORM, Columns, TestSet, check_different
 from core.errors import InputError
 from core.files import write_file
+from core.queries.gaps import score_matrix
+from core.validation import choice
 
 if TYPE_CHECKING:
     from core.desk.database import Store, Transaction
+
+_LONGEST = 80
+_ENOUGH = (1 + LEVEL) / 2  # sum and count each may miss in half of the remaining cases
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Plan:
+    """A question, checked, in the ledger's order of people, and what its answer takes."""
+
+    metric: str
+    price: int
+    digest: str
+    people: npt.NDArray[np.bool_]
+    """(n,): whom the metric is about."""
+    values: Ints
+    """(n,): the scores in half steps of the grid, centred, and 0 for others."""
+    earlier: LedgerAnswer | None
+    """The answer of the past, if it shall do; then nothing is released."""
+    new_sum: Noise | None
+    new_count: Noise | None
+    count: tuple[int, Released] | None
+    """The noisy size that is known, and its entry."""
+
+    @property
+    def charged(self) -> int:
+        """Return the price in millionths."""
+        return sum(noise.epsilon for noise in (self.new_sum, self.new_count) if noise)
 
 
 class Ledger:
@@ -78,7 +122,7 @@ class Ledger:
             Says, on record, that people who have a budget are registered for an attribute that is another one. It is
             believed: looking at the attribute would tell whether a guess of it is right.
         """
-        name = title(name, name="name")
+        name = _title(name, name="name")
         whole = millionths(budget, name="budget")
         price = max(1, whole // 10) if count_epsilon is None else millionths(count_epsilon, name="count_epsilon")
         if price > whole:
@@ -106,7 +150,7 @@ class Ledger:
                 "seals": {"whole": test_set.seal(key), "people": test_set.seal_of_people(key)},
             }
             change.charge(name, whole, price)
-            change.append(books, body, question=None)
+            change.append(books, body)
         return books.accounts[name].registration()
 
     def ask(
@@ -122,9 +166,8 @@ class Ledger:
     ) -> LedgerAnswer:
         """Answer one question; when this returns, charge and answer are in the ledger to stay.
 
-        A question that was answered just so before, at no cost now, is not written a second time. Raises `InputError`
-        if there is no such registration, the file is not the registered one or too many of those came within a day, or
-        a parameter breaks its rule.
+        Raises `InputError` if there is no such registration, the file is not the registered one, or a parameter breaks
+        its rule.
 
         Parameters
         ----------
@@ -133,26 +176,32 @@ class Ledger:
         scores : array-like of shape (n,), in [0, 1]
             The model's predictions, in the order of `test_set.ids`.
         epsilon : number
-            The price of a new sum, a thousandth of the budget at least. Nothing is charged where the past answers the
-            question; equal opportunity's first new sum costs the noisy size of its group besides.
+            The price of a new answer, a thousandth of the budget at least. Nothing is charged for a question that was
+            answered before, nor for scores that are all the same; equal opportunity's first answer costs the noisy
+            size of its group besides.
         metric : str
             One of `METRICS`.
         asker : str
             Who asks, for the record.
         again : bool
-            Pay for a new sum although the past answers the question; the answer then combines all of them.
+            Pay for a new answer, with new noise, although there is an earlier one.
         """
-        asker = title(asker, name="asker")
-        with self._store.writing() as change:
-            books = change.books()
-            account = account_of(books, name)
-            reason = _turned_away(change, books, account, test_set)  # a guess is committed before anybody hears of it
-            if reason is None:
-                made = planned(
-                    account, test_set, scores, epsilon=epsilon, metric=metric, again=again, load=change.questions
-                )
-                return self._asked(change, books, account, test_set, asker, *made)
-        raise InputError(reason)
+        asker = _title(asker, name="asker")
+
+        def answer(change: Transaction, books: Books, account: Account, plan: _Plan) -> LedgerAnswer:
+            left = epsilon_of(account.remaining)
+            if plan.earlier is not None:
+                return replace(plan.earlier, asker=asker, charged=0.0, remaining=left)
+            if (reason := _over_budget(account, plan)) is not None:
+                return LedgerAnswer(name=name, metric=metric, asker=asker, reason=reason, remaining=left)
+            secret = (test_set.attribute[test_set.order(account.form)] == 0) & plan.people
+            body = _answered(books.number + 1, plan, secret, self._randbelow)
+            body |= {"name": name, "asker": asker, "time": now(), "spent": account.spent + plan.charged}
+            change.charge(name, account.budget, plan.charged)
+            change.append(books, body)
+            return account.answers[-1]
+
+        return self._about(name, test_set, scores, answer, epsilon=epsilon, metric=metric, again=again)
 
     def quote(
         self,
@@ -165,17 +214,40 @@ class Ledger:
         again: bool = False,
     ) -> Quote:
         """Return what `ask` would charge and about how precise it would be; nothing is charged or released."""
-        with self._store.writing() as change:  # one after the other, so that guesses are counted
-            books = change.books()
-            reason = _turned_away(change, books, account_of(books, name), test_set)
-        if reason is not None:
-            raise InputError(reason)
-        with self._store.reading() as look:
-            account = account_of(look.books(), name)
-            question, plan, price = planned(
-                account, test_set, scores, epsilon=epsilon, metric=metric, again=again, load=look.questions
+
+        def quoted_price(change: Transaction, books: Books, account: Account, plan: _Plan) -> Quote:
+            error, fresh = _expected_error(account, plan, plan.new_sum), None
+            if plan.earlier is not None and plan.values.any():
+                error = plan.earlier.standard_error
+                fresh = _expected_error(account, plan, Noise(int(plan.values.max()), plan.price, 0.5 / GRID))
+            return Quote(
+                reason=_over_budget(account, plan),
+                charged=epsilon_of(plan.charged),
+                remaining=epsilon_of(account.remaining),
+                standard_error=error,
+                fresh_error=fresh,
             )
-        return quoted_price(account, question, plan, price)
+
+        return self._about(name, test_set, scores, quoted_price, epsilon=epsilon, metric=metric, again=again)
+
+    def _about(
+        self,
+        name: str,
+        test_set: TestSet,
+        scores: npt.ArrayLike,
+        do: Callable[[Transaction, Books, Account, _Plan], T],
+        **asked: Any,
+    ) -> T:
+        """Do something with a question about the registered people; a file that is not theirs goes on record."""
+        with self._store.writing() as change:
+            books = change.books()
+            account = _account(books, name)
+            if _is_registered(change, books, account, test_set):
+                return do(change, books, account, _planned(account, test_set, scores, **asked))
+        # What was put on record is committed before anybody hears of it.
+        raise InputError(
+            f"The test set must be the one registered as {quoted(name)}; this file is not the registered one."
+        )
 
     def names(self) -> tuple[str, ...]:
         """Return the names of all registrations, in the order they were made."""
@@ -183,12 +255,12 @@ class Ledger:
 
     def registration(self, name: str) -> Registration:
         """Return one registration, which says how the test set's file is read."""
-        return account_of(self._books(), name).registration()
+        return _account(self._books(), name).registration()
 
     def status(self, name: str) -> LedgerStatus:
         """Return the state of one budget and everything that was answered from it."""
         books = self._books()
-        return _status(account_of(books, name), books)
+        return _status(_account(books, name), books)
 
     def statuses(self) -> tuple[LedgerStatus, ...]:
         """Return the state of every budget at one moment, in the order they were registered."""
@@ -212,45 +284,143 @@ class Ledger:
         with self._store.reading() as look:
             return look.books()
 
-    def _asked(
-        self,
-        change: Transaction,
-        books: Books,
-        account: Account,
-        test_set: TestSet,
-        asker: str,
-        question: Question,
-        plan: Plan,
-        price: int,
-    ) -> LedgerAnswer:
-        """Write one question's answer and return it, to be shown when it is committed."""
-        name, left = account.name, epsilon_of(account.remaining)
-        if (reason := over_budget(account, plan)) is not None:
-            return LedgerAnswer(
-                name=name, metric=question.metric, asker=asker, refused=True, reason=reason, remaining=left
+
+def _title(text: str, *, name: str) -> str:
+    """Return a name of something or somebody, trimmed, if it is short and printable."""
+    told = text.strip() if isinstance(text, str) else ""
+    if not told or len(told) > _LONGEST or not told.isprintable():
+        raise InputError(f"{name} must be 1 to {_LONGEST} printable characters, got {quoted(text)}.")
+    return told
+
+
+def _account(books: Books, name: str) -> Account:
+    """Return a registration, or say which there are."""
+    if name not in books.accounts:
+        there = ", ".join(list(books.accounts)[:10]) or "nothing yet"
+        raise InputError(f"There is no registration {quoted(name)} in the ledger; registered: {there}.")
+    return books.accounts[name]
+
+
+def _is_registered(change: Transaction, books: Books, account: Account, test_set: TestSet) -> bool:
+    """Return whether a file is the registered one, which is a fact about the attribute.
+
+    So all wrong files are told the same, and one with the registered people and anything else different is put on
+    record as a guess, once.
+    """
+    key, sealed = change.key(), account.body["seals"]
+    whole = test_set.seal(key, account.form)
+    if whole == sealed["whole"]:
+        return True
+    if test_set.seal_of_people(key, account.form) == sealed["people"] and whole not in account.wrong_files:
+        change.append(books, {"kind": "mismatched", "name": account.name, "time": now(), "file": whole})
+    return False
+
+
+def _planned(
+    account: Account, test_set: TestSet, scores: npt.ArrayLike, *, epsilon: Amount, metric: str, again: bool
+) -> _Plan:
+    """Check a question about the registered people and return it with what its answer takes."""
+    price = millionths(epsilon, name="epsilon")
+    if price < account.least:
+        raise InputError(
+            f"epsilon must be at least {amount_text(account.least)}, a thousandth of the budget of "
+            f"{quoted(account.name)}, got {amount_text(price)}."
+        )
+    flat = np.asarray(scores)
+    if flat.ndim != 1:
+        raise InputError(f"scores must be one value a person, got {flat.ndim} dimensions.")
+    order = test_set.order(account.form)
+    steps = on_grid(score_matrix(flat, n=test_set.n)[0])[order]
+    people = np.ones(test_set.n, dtype=bool)
+    if choice(metric, METRICS, name="metric") == "equal_opportunity":
+        if test_set.labels is None or test_set.labels.sum() < 2:
+            raise InputError(
+                f"Equal opportunity needs two people with label 1 at least, {quoted(account.name)} has "
+                f"{'no labels' if test_set.labels is None else test_set.labels.sum()}."
             )
-        body = answered(books.number + 1, account, question, plan, test_set, self._randbelow)
-        if (before := same_answer(account, body)) is not None:
-            return told(books, account, before, asker=asker, repeated=True)
-        digest, content = packed(question.steps)
-        if plan.new_sum is not None:
-            change.keep_question(digest, content)
-        change.charge(name, account.budget, plan.charged)
-        body |= {"asker": asker, "epsilon": price, "name": name, "time": now()}
-        change.append(books, body, question=digest if plan.new_sum is not None else None)
-        return told(books, account, account.answers[-1], asker=asker, repeated=False)
+        people = test_set.labels[order] == 1
+    digest = hashlib.sha256(steps.astype("<i4").tobytes()).hexdigest()
+    values, reach = centred(steps, people)
+    count, earlier = account.count(metric), account.earlier(metric, digest)
+    if again and reach:  # of scores that are all the same the answer is exact
+        earlier = None
+    asked = bool(reach) and earlier is None
+    return _Plan(
+        metric=metric,
+        price=price,
+        digest=digest,
+        people=people,
+        values=values,
+        earlier=earlier,
+        new_sum=Noise(reach, price, 0.5 / GRID) if asked else None,
+        new_count=Noise(1, account.count_epsilon, 1.0) if asked and count is None else None,
+        count=count,
+    )
 
 
-def _turned_away(change: Transaction, books: Books, account: Account, test_set: TestSet) -> str | None:
-    """Return why a file is refused, after putting a new guess on record; None for the registered one."""
-    found = turned_away(account, test_set, change.key(), now())
-    if found is None:
+def _over_budget(account: Account, plan: _Plan) -> str | None:
+    """Return why a plan is refused: a matter of prices only."""
+    if plan.charged <= account.remaining:
         return None
-    reason, guess = found
-    if guess is not None:
-        body = {"kind": "mismatched", "name": account.name, "time": now(), "file": guess}
-        change.append(books, body, question=None)
-    return reason
+    return (
+        f"The question costs epsilon {amount_text(plan.charged)}, and {amount_text(account.remaining)} of "
+        f"{amount_text(account.budget)} is left for {quoted(account.name)}."
+    )
+
+
+def _expected_error(account: Account, plan: _Plan, of_sum: Noise | None) -> float:
+    """Return the standard error an answer with this noise would have if the gap were zero."""
+    n, total = int(plan.people.sum()), float(plan.values.sum() * 0.5 / GRID)
+    first = account.registration().n_disadvantaged
+    of_count = plan.new_count if plan.count is None else plan.count[1].noise
+    size = first.value / first.n * n if plan.count is None else plan.count[1].value
+    deviation, count_deviation = (0.0 if noise is None else noise.deviation for noise in (of_sum, of_count))
+    return standard_error(
+        n, total=total, part=total * size / n, deviation=deviation, count=size, count_deviation=count_deviation
+    )
+
+
+def _answered(number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow: RandBelow) -> dict[str, Any]:
+    """Release what the plan needs and return the entry's body, but for who asked, when, and of what budget."""
+    new, (entry, size) = {}, plan.count or (number, None)
+    if plan.new_sum is not None:
+        new["sum"] = Released("sum", plan.metric, release(plan.values, secret, plan.new_sum, randbelow), plan.new_sum)
+    if plan.new_count is not None:
+        units = release(plan.people.astype(np.int64), secret, plan.new_count, randbelow)
+        size = new["count"] = Released("count", plan.metric, units, plan.new_count)
+    scores: Floats = plan.values[plan.people] * np.float64(0.5 / GRID)
+    total, n = float(scores.sum()), scores.size
+    part, deviation, reach = _law(new.get("sum"), otherwise=0.0)
+    count, count_deviation, count_reach = _law(size, otherwise=float(n))  # scores all the same need no count
+    gap = gap_interval(scores, part=part, reach=reach, count=count, count_reach=count_reach)
+    error = standard_error(n, total=total, part=part, deviation=deviation, count=count, count_deviation=count_deviation)
+    parts = {name: {"units": r.units, "reach": r.noise.reach, "epsilon": r.noise.epsilon} for name, r in new.items()}
+    return {
+        "kind": "answered",
+        "metric": plan.metric,
+        "question": plan.digest,
+        "epsilon": plan.price,
+        "charged": plan.charged,
+        "sum": parts.get("sum"),
+        "count": parts.get("count"),
+        "n": n,
+        "total": total,
+        "part": part,
+        "part_from": [(number, "sum", 1.0)] if "sum" in new else [],
+        "size": count,
+        "size_from": [] if size is None else [(entry, "count", 1.0)],
+        "gap": gap.value,
+        "low": gap.low,
+        "high": gap.high,
+        "standard_error": min(error, (gap.high - gap.low) / 2),
+    }
+
+
+def _law(released: Released | None, *, otherwise: float) -> tuple[float, float, float]:
+    """Return a noisy number, its standard deviation and the error it keeps; 0, 0 and `otherwise` for none."""
+    if released is None:
+        return 0.0, 0.0, otherwise
+    return released.value, released.noise.deviation, released.noise.bound(_ENOUGH)
 
 
 def _status(account: Account, books: Books) -> LedgerStatus:

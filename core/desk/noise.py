@@ -54,8 +54,8 @@ def epsilon_of(amount: int) -> float:
 
 def amount_text(amount: int) -> str:
     """Write millionths as an epsilon, exactly: "0.25", "10"."""
-    text = f"{amount // MILLION}.{amount % MILLION:06d}" if amount >= 0 else f"-{amount_text(-amount)}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    text = f"{amount // MILLION}.{amount % MILLION:06d}"
+    return text.rstrip("0").rstrip(".")
 
 
 GRID = 1 << 24
@@ -74,9 +74,9 @@ class Noise:
     unit: float
 
     @property
-    def scale(self) -> float:
-        """Return the scale b, in the sum's own terms: the noise's standard deviation is about b times √2."""
-        return self.reach * MILLION / self.epsilon * self.unit
+    def deviation(self) -> float:
+        """Return about the noise's standard deviation, in the sum's own terms: its scale times √2."""
+        return math.sqrt(2) * self.reach * MILLION / self.epsilon * self.unit
 
     def bound(self, level: float) -> float:
         """Return the smallest t with P(|noise| > t) at most 1 - `level`, exactly."""
@@ -127,25 +127,6 @@ def _coin(numerator: int, denominator: int, randbelow: RandBelow) -> bool:
     while randbelow(denominator * k) < numerator:
         k += 1
     return k % 2 == 1
-
-
-def combined_bound(coefficients: Floats, noises: list[Noise], level: float) -> float:
-    """Return t with P(|Σ c x| > t) at most 1 - `level` for independent noises x: exact for one, Chernoff for several.
-
-    With scales b the moment generating function of c x is at most 1 / (1 - λ² c² b²) for λ < 1/(c b): the discrete one
-    is 1 / (1 - (cosh λ - 1)/(cosh(1/b) - 1)) in units, and cosh √u - 1 is convex in u. So
-    t = min over λ of (ln(2/α) - Σ ln(1 - λ² c² b²)) / λ.
-    """
-    used = [(abs(float(c)), noise) for c, noise in zip(coefficients, noises, strict=True) if c]
-    if not used:
-        return 0.0
-    if len(used) == 1:
-        return used[0][0] * used[0][1].bound(level)
-    b = np.array([c * noise.scale for c, noise in used])
-    shares = np.linspace(0.0, 1.0, 514)[1:-1]  # of the largest λ; any of them gives a bound
-    ratios = np.square(b / b.max())
-    logs = np.log1p(-np.square(shares)[:, None] * ratios).sum(axis=1)
-    return float(np.min((math.log(2 / (1 - level)) - logs) / shares) * b.max())
 
 
 LEVEL = 0.95

@@ -1,4 +1,4 @@
-"""What a ledger says: its chain of entries, registrations, answers and verdicts.
+"""What a ledger says and is asked: its chain of entries, settings, registrations, quotes and answers.
 
 Each hash covers an entry's text and the hash before it: whoever changes, drops or inserts an entry changes every hash
 after it. Hashes without a key do not stop somebody who writes the whole chain anew: that shows when the last hash was
@@ -9,21 +9,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from core.desk.registration import Columns
-from core.estimates import Estimate
+from core.estimates import Estimate, not_measured
+from core.param import Param
 from core.serialize import Result
-
-if TYPE_CHECKING:
-    import pandas
+from core.settings import Settings
 
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 
 FIRST = "0" * 64
 """What stands for the hash before the first entry."""
+
+METRICS = ("statistical_parity", "equal_opportunity")
+"""Gaps a ledger answers: of all people, and of those with label 1."""
+
+NO_GAP = not_measured()
 
 
 class Damaged(Exception):
@@ -69,8 +74,48 @@ def checked_body(entry: Entry, number: int, previous: str) -> dict[str, Any]:
     return body
 
 
-METRICS = ("statistical_parity", "equal_opportunity")
-"""Gaps a ledger answers: of all people, and of those with label 1."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegisterSettings(Settings):
+    """What a test set is registered with, for good; budgets are text, because they are counted to the millionth."""
+
+    budget: Annotated[str, Param("Total budget ε", "Epsilon for everything ever answered; it cannot be increased.")]
+    count_epsilon: Annotated[
+        str | None, Param("Price of the count", "What the noisy group size costs of it; a tenth when left out.")
+    ] = None
+    another_attribute: Annotated[
+        bool,
+        Param(
+            "People registered before, for another attribute",
+            "Say, on record, that people who have a budget are registered for another attribute; it is believed.",
+        ),
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskSettings(Settings):
+    """One question."""
+
+    epsilon: Annotated[
+        str,
+        Param(
+            "Price ε of a new answer",
+            "Price of a new answer; half of it means twice the noise. Equal opportunity costs the count of its group "
+            "besides, once.",
+        ),
+    ]
+    metric: Annotated[
+        str,
+        Param(
+            "Gap",
+            "Who is compared, all people or those with a positive label: {options}; of scores the answer is a "
+            "difference of means, of labels one of rates.",
+            options=METRICS,
+        ),
+    ] = METRICS[0]
+    again: Annotated[
+        bool,
+        Param("Pay for a new noisy answer", "Pay for a new noisy answer although earlier ones give it."),
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,24 +146,30 @@ class Registration(Result):
 class Quote(Result):
     """What a question would cost, and how precise its answer would be; nothing is charged or released for it."""
 
-    refused: bool
-    """It would cost more than is left."""
     reason: str | None
-    """Why it would be refused, in one sentence."""
+    """Why it would be refused, in one sentence: it costs more than is left."""
     charged: float
-    """Epsilon it would cost, 0 when the past answers it."""
+    """Epsilon it would cost, 0 for a question that was answered before."""
     remaining: float
     """Budget left now."""
-    from_past: bool
-    """Whether the released answers of the past answer it."""
     standard_error: float
     """About how far the answer would be from the truth."""
     fresh_error: float | None = None
-    """The same for a fresh look at the price offered (`again`), where the past has an answer."""
+    """The same for a new answer at the price offered (`again`), where there is an earlier one."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether it would cost more than is left."""
+        return self.reason is not None
+
+    @property
+    def from_past(self) -> bool:
+        """Whether it costs nothing."""
+        return self.charged == 0
 
     @property
     def coarse(self) -> bool:
-        """Whether a fresh look would be far more precise than what the past has for free."""
+        """Whether a new answer would be far more precise than the earlier one."""
         return self.fresh_error is not None and self.standard_error > 3 * self.fresh_error
 
 
@@ -129,41 +180,34 @@ class LedgerAnswer(Result):
     name: str
     metric: str
     asker: str
-    refused: bool
-    """The question costs more than is left; nothing was charged, released or written."""
     reason: str | None = None
     """Why it was refused, in one sentence; a matter of prices, never of anybody's attribute."""
-    gap: Estimate | None = None
-    """Advantaged minus disadvantaged, with an interval that follows from the public noise alone."""
-    standard_error: float | None = None
+    asked: str = ""
+    """When, UTC, ISO 8601."""
+    question: str = ""
+    """SHA-256 of the predictions in the order of the registered people."""
+    gap: Estimate = NO_GAP
+    """Advantaged minus disadvantaged, with an interval that follows from the public noise alone; nan where refused."""
+    standard_error: float = math.nan
     """About how far the answer is from the truth."""
     charged: float = 0.0
+    """Epsilon this answer cost; 0 where the same question was answered before."""
     remaining: float
-    """Epsilon this answer cost, and what is left."""
-    from_past: bool = False
-    """Whether it follows from what was released before; then it costs nothing."""
+    """What was left after it."""
     number: int | None = None
-    """Its entry in the ledger; an earlier one if the same question was answered just so before."""
+    """Its entry in the ledger; the earlier one if the same question was answered before."""
     seal: str | None = None
-    """The ledger's last hash, which covers this entry; noted elsewhere, it proves later that nothing was rewritten."""
+    """The hash of that entry; noted elsewhere, it proves later that nothing up to there was rewritten."""
 
+    @property
+    def refused(self) -> bool:
+        """Whether the question cost more than was left; then nothing was charged, released or written."""
+        return self.reason is not None
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedAnswer(Result):
-    """An answer of the past."""
-
-    number: int
-    """Its entry in the ledger."""
-    asked: str
-    """When, UTC, ISO 8601."""
-    asker: str
-    metric: str
-    question: str
-    """The first 12 hex digits of the SHA-256 of the predictions."""
-    gap: Estimate
-    standard_error: float
-    charged: float
-    from_past: bool
+    @property
+    def from_past(self) -> bool:
+        """Whether it cost nothing."""
+        return self.charged == 0 and not self.refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,24 +217,12 @@ class LedgerStatus(Result):
     registration: Registration
     spent: float
     remaining: float
-    answers: tuple[LoggedAnswer, ...]
+    answers: tuple[LedgerAnswer, ...]
     """In the order they were given."""
     wrong_files: int
     """How many different files about these people were tried that were not the registered one."""
     seal: str
     """The ledger's last hash."""
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row an answer."""
-        import pandas as pd
-
-        rows = []
-        for answer in self.answers:
-            row = answer.to_dict()
-            gap = row.pop("gap")
-            rows.append(row | {"gap": gap["value"], "gap_low": gap["low"], "gap_high": gap["high"]})
-        names = ["number", "asked", "asker", "metric", "question", "gap", "gap_low", "gap_high"]
-        return pd.DataFrame(rows, columns=[*names, "standard_error", "charged", "from_past"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -56,11 +56,9 @@ GUIDE = (
     "**Answers.** Noise is added to the sum of the disadvantaged group's scores; the group's noisy size was paid for "
     "at registration (for equal opportunity, with the first query). The gap, advantaged minus everybody else, and its "
     "95% CI follow from these public numbers. Half the ε means twice the noise.\n\n"
-    "**Free answers.** A repeated query, its complement and weighted sums of answered queries follow from earlier "
-    "answers (post-processing). A query is refused for its price only, never for its answer. It offers a thousandth of "
-    "the budget at least.\n\n"
-    "**Wrong files.** A file about the registered people that is not the registered one goes on record; after 20 "
-    "within a day no file is looked at until a day has passed.\n\n"
+    "**Free answers.** A query that was answered before gets the earlier answer. A query is refused for its price "
+    "only, never for its answer. It offers a thousandth of the budget at least.\n\n"
+    "**Wrong files.** A file about the registered people that is not the registered one goes on record.\n\n"
     "**Record.** Each answer is charged and written before anybody sees it, in a hash-chained (tamper-evident) audit "
     "log. Note the last hash elsewhere: an export that does not contain it was rewritten. The ledger itself holds the "
     "key of its seals; an export holds no key. Refused queries leave no trace in the ledger; those of this session are "
@@ -145,7 +143,7 @@ def log(status: LedgerStatus) -> None:
             "High": one.gap.high,
             "ε": one.charged,
             "Free": one.from_past,
-            "Question": one.question,
+            "Question": one.question[:12],
         }
         for one in reversed(status.answers)
     )
@@ -251,7 +249,7 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     offered = prices(status.remaining, least=made.least_epsilon)
     if len(offered) < 2:
         if not offered:
-            st.caption("The budget is spent: only what follows from earlier answers can still be asked.")
+            st.caption("The budget is spent: only what was answered before can still be asked.")
         return offered[0] if offered else made.least_epsilon
     about = (ledger.place, status.registration.name)
     if st.session_state.get(_PRICED) != (about, offered):
@@ -265,7 +263,7 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
         "select_slider",
         options=offered,
         format_func=lambda value: f"{value:.10g}",
-        help="Half of it means twice the noise. Nothing is charged for what follows from earlier answers.",
+        help="Half of it means twice the noise. Nothing is charged for what was answered before.",
     )
     return float(epsilon)
 
@@ -363,7 +361,7 @@ def _quoted(
     try:
         quote = ledger.quote(made.name, test_set, scores, **told)
         again = quote.from_past and control(
-            _ASKED["again"], "desk_again", help="New noise, combined with what is known already."
+            _ASKED["again"], "desk_again", help="New noise; a repeated query gets the most precise answer."
         )
         if again:
             quote = ledger.quote(made.name, test_set, scores, **told, again=True)
@@ -460,11 +458,12 @@ class _Example:
 
     status: LedgerStatus
     asked: tuple[str, ...]
+    answers: tuple[LedgerAnswer, ...]
     truths: tuple[float, ...]
 
     @property
     def worst(self) -> float:
-        return max(abs(a.gap.value - t) for a, t in zip(self.status.answers, self.truths, strict=True))
+        return max(abs(a.gap.value - t) for a, t in zip(self.answers, self.truths, strict=True))
 
 
 def show_example(place: Any) -> None:
@@ -476,7 +475,7 @@ def show_example(place: Any) -> None:
         say(words.example(found.status, found.worst))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        answers = zip(found.asked, found.status.answers, found.truths, strict=True)
+        answers = zip(found.asked, found.answers, found.truths, strict=True)
         rows = [GapRow(words=w, gap=a.gap, price=a.charged, truth=t) for w, a, t in answers]
         panels.titled(
             "Answers and true values",
@@ -492,7 +491,7 @@ def show_example(place: Any) -> None:
 
 
 def _play() -> _Example:
-    """Ask four questions about the built-in demo's people, of a ledger in memory."""
+    """Ask three questions about the built-in demo's people, of a ledger in memory."""
     from core.datasets import build_dataset, demo_table
     from core.queries import statistical_parity_gap
 
@@ -503,14 +502,13 @@ def _play() -> _Example:
     ledger = example_ledger(_SEED)
     ledger.register("Example", people, budget=1, columns=Columns(attribute="sex", advantaged="men"))
     questions = _questions(dataset)
-    for scores in questions.values():
-        ledger.ask("Example", people, scores, epsilon=_PRICE, asker="example")
+    answers = [ledger.ask("Example", people, scores, epsilon=_PRICE, asker="example") for scores in questions.values()]
     truths = [float(statistical_parity_gap(scores, men)[0]) for scores in questions.values()]
-    return _Example(ledger.status("Example"), tuple(questions), tuple(truths))
+    return _Example(ledger.status("Example"), tuple(questions), tuple(answers), tuple(truths))
 
 
 def _questions(dataset: Any) -> dict[str, Any]:
-    """Return two simple rules for granting a loan, and two questions that follow from them."""
+    """Return two simple rules for granting a loan, and the first one again."""
     income = dataset.features[:_PEOPLE, dataset.feature_names.index("income")]
     history = dataset.features[:_PEOPLE, dataset.feature_names.index("credit_history_years")]
     by_income = (income >= np.median(income)).astype(float)
@@ -518,6 +516,5 @@ def _questions(dataset: Any) -> dict[str, Any]:
     return {
         "Loans by income": by_income,
         "Loans by credit history": by_history,
-        "Refusals by income: the complement": 1 - by_income,
-        "Half by income, half by history": (by_income + by_history) / 2,
+        "Loans by income, again": by_income,
     }

@@ -29,7 +29,7 @@ pytestmark = pytest.mark.usefixtures("start")
 def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
     desk(dashboard, create=False)
     finding = plain(dashboard.finding)
-    assert "Example: four fairness queries about 1,000 synthetic people used ε 0.3" in finding
+    assert "Example: three fairness queries about 1,000 synthetic people used ε 0.3" in finding
     assert "synthetic example" in " ".join(dashboard.texts)
     assert not default_ledger().parent.exists()
     assert any(desk_board.STORED in caption.value for caption in dashboard.test.caption)

@@ -29,7 +29,7 @@ from tests.unit.datasets.bad_tables import assert_one_sentence
 pytestmark = pytest.mark.usefixtures("start")
 
 
-def test_register_quote_ask_and_the_complement_is_free(dashboard: Dashboard):
+def test_register_quote_ask_and_a_repeat_is_free(dashboard: Dashboard):
     audited(dashboard)
     before = state()
     assert before.remaining == 0.9 and before.registration.n_people == 3960
@@ -80,7 +80,7 @@ def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard
     assert "It would be refused." in plain(dashboard.test.warning[0].value) and not ticks(dashboard)
     assert dashboard.test.button(key="desk_ask").disabled
     quote = Ledger.quote  # as if somebody else spends between quote and question
-    monkeypatch.setattr(Ledger, "quote", lambda *a, **k: replace(quote(*a, **k), refused=False, reason=None))
+    monkeypatch.setattr(Ledger, "quote", lambda *a, **k: replace(quote(*a, **k), reason=None))
     ask(dashboard.settle(), epsilon=None)
     assert state() == before[1]
     problems = [plain(warning.value) for warning in dashboard.test.warning]

@@ -50,10 +50,8 @@ def test_a_test_set_and_predictions_from_files(dashboard: Dashboard, kind: str):
     sex = np.array([line.split(",")[1] == "Male" for line in desk_files.test_set().decode().splitlines()[1:]])
     truth = statistical_parity_gap(desk_files.scores(), sex.astype(np.uint8))[0]
     assert abs(answer.gap.value - truth) < 0.15 < truth  # right people in the right order
-    give(dashboard, "desk_predictions", "turned.csv", desk_files.predictions(1 - desk_files.scores()))
+    give(dashboard, "desk_predictions", "copy.csv", desk_files.predictions())
     assert dashboard.test.button(key="desk_ask").label == "Ask, free"
-    ask(dashboard)
-    assert state("loans").answers[1].gap.value == pytest.approx(-answer.gap.value, abs=1e-6)
     assert state("loans").spent == pytest.approx(0.8)
 
 

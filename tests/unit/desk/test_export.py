@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from core.desk import open_ledger, verify_export
@@ -22,7 +23,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     register(ledger)
     for scores, metric in (
         (question(1), "statistical_parity"),
-        (1 - question(1), "statistical_parity"),
+        (np.ones(60), "statistical_parity"),
         (question(2), "equal_opportunity"),
         (question(3), "statistical_parity"),
     ):

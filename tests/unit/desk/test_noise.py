@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.desk import TestSet, example_ledger, open_ledger
-from core.desk.answers import unpacked
-from core.desk.budget import follow
-from core.desk.noise import GRID, Noise, centred, combined_bound, discrete_laplace, on_grid
+from core.desk.noise import GRID, Noise, centred, discrete_laplace, gap_interval, gap_value, on_grid, standard_error
+from core.queries import statistical_parity_gap
 from tests.ledger_work import ATTRIBUTE, NAME, seeded
 
 OPENED_WITH = open_ledger.__kwdefaults__["randbelow"]  # type: ignore[index]
@@ -56,20 +55,6 @@ def test_the_bound_is_the_quantile(reach: int, thousandths: int, level: float):
     assert bound == 0 or 2 * p**bound / (1 + p) > (1 - level) * (1 - 1e-9)
 
 
-def test_the_bound_on_combinations_holds_and_is_not_far_off():
-    rng = np.random.default_rng(1)
-    for reaches, coefficients in (([3, 5], [1.0, -2.0]), ([1] * 30, [0.2] * 30), ([100, 1, 1], [0.1, 5, 3])):
-        noises = [Noise(reach, 500_000, 1.0) for reach in reaches]
-        p = [math.exp(-0.5 / reach) for reach in reaches]
-        draws = sum(
-            c * (rng.geometric(1 - q, 200_000) - rng.geometric(1 - q, 200_000))
-            for c, q in zip(coefficients, p, strict=True)
-        )
-        bound = combined_bound(np.array(coefficients), noises, 0.975)
-        beyond = float((np.abs(draws) > bound).mean())
-        assert 0.0005 < beyond <= 0.026
-
-
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12), st.data())
 def test_one_person_changes_a_sum_by_at_most_its_reach(scores: list[float], data: st.DataObject):
     h = np.array(scores)
@@ -98,31 +83,31 @@ def test_everything_released_together_stays_within_what_was_spent(seed: int):
     test_set = TestSet(ids=tuple("abcde"), attribute=np.array([0, 1, 0, 1, 1]), labels=labels)
     ledger = example_ledger(seed)
     ledger.register(NAME, test_set, budget=3, columns=ATTRIBUTE, count_epsilon=0.125)
+    steps = {}
     for _ in range(8):
         h = rng.random(n) if rng.random() < 0.5 else rng.integers(0, 2, n)
         metric = ("statistical_parity", "equal_opportunity")[int(rng.integers(2))]
         again = bool(rng.random() < 0.2)
         epsilon = float(rng.choice([0.1, 0.25, 0.7]))
-        ledger.ask(NAME, test_set, h, epsilon=epsilon, metric=metric, asker="x", again=again)
-    with ledger._store.reading() as look:
-        account = follow(look.entries()).accounts[NAME]
-        stored = look.questions({one.question for one in account.released if one.question})
+        answer = ledger.ask(NAME, test_set, h, epsilon=epsilon, metric=metric, asker="x", again=again)
+        steps[answer.number] = on_grid(h)
+    account = ledger._books().accounts[NAME]
     rows = []
-    for one in account.released:
+    for (entry, part), one in account.released.items():
         people = np.ones(n, bool) if one.metric == "statistical_parity" else labels == 1
-        question = one.question
-        rows.append(centred(unpacked(question, stored[question]), people)[0] if question else people.astype(np.int64))
+        rows.append(centred(steps[entry], people)[0] if part == "sum" else people.astype(np.int64))
     sums = {secret: np.array(rows) @ secret for secret in itertools.product((0, 1), repeat=n)}
     moves = set()
     for secret, mine in sums.items():
         for who in range(n):
             other = sums[(*secret[:who], 1 - secret[who], *secret[who + 1 :])]
             moves.add(tuple(np.abs(mine - other).tolist()))
+    released = list(account.released.values())
     worst = max(
-        sum((Fraction(x * one.noise.epsilon, one.noise.reach) for x, one in zip(move, account.released, strict=True)))
+        sum(Fraction(x * one.noise.epsilon, one.noise.reach) for x, one in zip(move, released, strict=True))
         for move in moves
     )
-    assert len(account.released) >= 3
+    assert len(released) >= 3
     assert 0 < worst <= account.spent <= account.budget == 3_000_000
 
 
@@ -142,3 +127,68 @@ def test_the_law_of_a_release_keeps_its_price_by_enumeration():
                     worst, abs(math.log(law(u - a, numerator, denominator) / law(u - b, numerator, denominator)))
                 )
     assert worst == pytest.approx(epsilon)  # reached, never passed
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 2**31), st.floats(0, 3), st.floats(0, 3), st.floats(-1, 1), st.floats(-1, 1))
+def test_the_interval_holds_every_gap_that_fits(
+    seed: int, reach: float, count_reach: float, by: float, count_by: float
+):
+    """Brute force over all attribute vectors: sum and count within their errors put the gap into the interval."""
+    rng = np.random.default_rng(seed)
+    n = 7
+    h = rng.random(n) if seed % 2 else rng.integers(0, 2, n).astype(float)
+    constant = float(rng.random())
+    secret = rng.permutation(n) < rng.integers(1, n)
+    part = float((h - constant)[secret].sum()) + by * reach
+    count = float(secret.sum()) + count_by * count_reach
+    found = gap_interval(h - constant, part=part, reach=reach, count=count, count_reach=count_reach)
+    assert -1 <= found.low <= found.value <= found.high <= 1
+    everybody = np.array(list(itertools.product((0, 1), repeat=n))[1:-1])  # both groups occur
+    others, g = 1 - everybody, h - constant
+    gaps = everybody @ h / everybody.sum(axis=1) - others @ h / others.sum(axis=1)
+    fits = (np.abs(others @ g - part) <= reach) & (np.abs(others.sum(axis=1) - count) <= count_reach)
+    assert ((found.low - 1e-9 <= gaps) & (gaps <= found.high + 1e-9))[fits].all()
+
+
+@given(st.integers(0, 2**31), st.floats(-2, 2))
+def test_the_gap_is_the_papers_and_does_not_depend_on_the_constant(seed: int, constant: float):
+    rng = np.random.default_rng(seed)
+    h, a = rng.random(9), np.array([0, 0, 1, 1, 0, 1, 1, 1, 0])
+    g = h - constant
+    assert gap_value(g.sum(), g[a == 0].sum(), 4, 9) == pytest.approx(statistical_parity_gap(h, a)[0])
+
+
+@pytest.mark.long
+def test_intervals_cover_and_standard_errors_are_the_spread(tmp_path_factory: pytest.TempPathFactory):
+    """Seeded draws of whole ledgers: the gaps of two questions, one of them asked twice."""
+    rng = np.random.default_rng(5)
+    n = 400
+    a = (rng.random(n) < 0.7).astype(np.uint8)
+    h, g = rng.random(n), rng.integers(0, 2, n)
+    test_set = TestSet(ids=tuple(f"{k:03}" for k in range(n)), attribute=a)
+    asked = [(h, False), (g, False), (h, True)]
+    truth = [float(statistical_parity_gap(scores, a)[0]) for scores, _ in asked]
+    covered, errors, told = [], [], []
+    for repeat in range(120):
+        path = tmp_path_factory.mktemp("cover") / "ledger"
+        ledger = open_ledger(path, create=True, randbelow=seeded(repeat))
+        ledger.register(NAME, test_set, budget=5, columns=ATTRIBUTE, count_epsilon=0.5)
+        answers = [ledger.ask(NAME, test_set, scores, epsilon=0.5, asker="x", again=again) for scores, again in asked]
+        covered.append([one.gap.low <= t <= one.gap.high for one, t in zip(answers, truth, strict=True)])
+        errors.append([one.gap.value - t for one, t in zip(answers, truth, strict=True)])
+        told.append([one.standard_error for one in answers])
+    assert np.mean(covered, axis=0).min() >= 0.95  # the union of two bounds is on the safe side
+    spread, typical = np.std(errors, axis=0), np.mean(told, axis=0)
+    assert np.all((spread / typical > 0.75) & (spread / typical < 1.3))
+
+
+def test_the_standard_error_is_the_derivative():
+    h = np.linspace(-0.5, 0.5, 11) ** 3
+    total, n = float(h.sum()), h.size
+    step = 1e-6
+    by_part = (gap_value(total, 0.2 + step, 4, n) - gap_value(total, 0.2, 4, n)) / step
+    by_count = (gap_value(total, 0.2, 4 + step, n) - gap_value(total, 0.2, 4, n)) / step
+    expected = np.hypot(0.01 * by_part, 0.03 * by_count)
+    found = standard_error(n, total=total, part=0.2, deviation=0.01, count=4, count_deviation=0.03)
+    assert found == pytest.approx(expected, rel=1e-3)

@@ -1,13 +1,14 @@
-"""A ledger from before there was the normal form: it works as it did, and says whose identifiers are in form 1."""
+"""Ledgers of earlier editions open, verify, and keep what was spent: without the normal form, and with combinations."""
 
 from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from core.desk import Columns, open_ledger, predictions_of, verify_export
+from core.desk import Columns, TestSet, open_ledger, predictions_of, verify_export
 from core.desk import test_set_of as made_of
 from core.desk.findings import budget_text, verified
 from core.errors import InputError
@@ -18,14 +19,45 @@ SCORES = "person,score\nzoe,0.1\nZOE,0.9\nZoe,0.25\nP 007,0.75\nAda  L,0.5\nm7,0
 PLAIN = "id,sex\n1,1\n2,0\n3,1\n4,0\n10,1\n"
 
 
+def filled(folder: Path, script: str) -> Path:
+    path = folder / "ledger.sqlite"
+    connection = sqlite3.connect(path)
+    connection.executescript(Path(__file__).with_name(script).read_text(encoding="utf-8"))
+    connection.close()
+    return path
+
+
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
     """The ledger, as an earlier edition left it: one answer about "old", none about "plain"."""
-    path = tmp_path / "ledger.sqlite"
-    connection = sqlite3.connect(path)
-    connection.executescript(Path(__file__).with_name("old_form.sql").read_text(encoding="utf-8"))
-    connection.close()
-    return path
+    return filled(tmp_path, "old_form.sql")
+
+
+def test_a_ledger_with_combinations_opens_verifies_and_keeps_what_was_spent(tmp_path: Path):
+    """Its answers, two of them sums of earlier ones and one of two looks, are repeated for free, the best one first."""
+    ledger = open_ledger(filled(tmp_path, "old_combinations.sql"))
+    before = ledger.status("loans")
+    assert (before.spent, before.remaining, before.wrong_files) == (2.6, 1.4, 1)
+    assert [one.charged for one in before.answers] == [0.3, 0, 0.9, 0, 0.9, 0]
+    attribute, labels = np.array([1, 1, 0, 1, 0, 0, 1, 1]), np.array([1, 0, 1, 1, 0, 1, 1, 0])
+    test_set = TestSet(ids=tuple(f"p{k}" for k in range(8)), attribute=attribute, labels=labels)
+    h, g = np.arange(8) / 8, (np.arange(8) % 3) / 2
+    by_number = {one.number: one for one in before.answers}
+    for scores, metric, number in (
+        (h, "statistical_parity", 7),
+        (1 - h, "statistical_parity", 4),
+        (0.5 * h + 0.25, "statistical_parity", 6),
+        (np.full(8, 0.5), "statistical_parity", 8),
+        (g, "equal_opportunity", 5),
+    ):
+        again = ledger.ask("loans", test_set, scores, epsilon=0.5, metric=metric, asker="team C")
+        assert (again.number, again.gap, again.charged) == (number, by_number[number].gap, 0)
+    assert ledger.status("loans") == before
+    assert ledger.ask("loans", test_set, h, epsilon=0.4, metric="equal_opportunity", asker="x").charged == 0.4
+    assert ledger.ask("loans", test_set, 0.5 * h, epsilon=0.9, asker="x").charged == 0.9
+    assert ledger.ask("loans", test_set, g, epsilon=0.2, asker="x").reason is not None
+    found = verify_export(ledger.record()[0])
+    assert found.ok and found.budgets[0].spent == 3.9 and found.n_entries == 11
 
 
 def test_an_old_ledger_opens_answers_and_holds(place: Path, tmp_path: Path):
@@ -73,7 +105,7 @@ def test_an_old_ledger_says_so(place: Path):
 def test_a_form_that_is_not_known_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr("core.desk.ledger.FORM", 3)
     monkeypatch.setattr("core.desk.ledger.check_different", lambda ids, form: None)
-    monkeypatch.setattr("core.desk.budget.FORMS", {1, 2, 3})
+    monkeypatch.setattr("core.desk.books.FORMS", {1, 2, 3})
     columns = Columns(attribute="race")
     open_ledger(place).register(
         "later",

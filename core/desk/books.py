@@ -1,0 +1,386 @@
+"""Budgets as the entries tell them, whose they are, and the check of an export.
+
+The log is the truth, and following it is how its arithmetic is checked; the same pass serves the desk before each
+answer and whoever verifies an export. An export holds no attribute, no predictions (only their digests) and no key.
+What follows from the predictions is taken as written: the bounds of the intervals, the scores' totals, the reach of the
+noise. Answers of earlier editions may be sums of several released numbers; their entries say of which, and how much.
+
+People are found again by the normal form of their identifiers, under each registration in the form of its time, so that
+nobody gets a second budget for the same people and attribute. Test sets that only overlap are not recognised; their
+budgets add up for whoever is in both. Nor are people registered in form 1 who come with spellings that only a later
+form makes equal: the ledger has no identifiers to form anew.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any, ClassVar
+
+from core.datasets.columns import quoted
+from core.desk.noise import GRID, LEVEL, Noise, epsilon_of, gap_value, standard_error
+from core.desk.record import (
+    FIRST,
+    METRICS,
+    TIME,
+    Damaged,
+    Entry,
+    LedgerAnswer,
+    Registration,
+    Verification,
+    VerifiedBudget,
+    canonical,
+    checked_body,
+)
+from core.desk.registration import FORMS, Columns, TestSet, normal_form
+from core.errors import InputError
+from core.estimates import Estimate
+from core.files import content_of
+
+FORMAT = 1
+_CLOSE = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """One noisy number in units of its noise: a "sum" or a "count", of the people that the metric is about."""
+
+    part: str
+    metric: str
+    units: int
+    noise: Noise
+
+    @property
+    def value(self) -> float:
+        """Return the number in the sum's own terms."""
+        return self.units * self.noise.unit
+
+
+@dataclass(slots=True)
+class Account:
+    """One registration: its entry, what was released and answered, which wrong files came; amounts in millionths."""
+
+    body: dict[str, Any]
+    budget: int
+    count_epsilon: int
+    spent: int
+    form: int
+    """Of the identifiers in its seals and in the order of its people."""
+    released: dict[tuple[int, str], Released]
+    """By the entry that released it and its part."""
+    answers: list[LedgerAnswer] = field(default_factory=list)
+    wrong_files: list[str] = field(default_factory=list)
+    """Seals of files about the registered people that were not the registered one."""
+
+    @property
+    def name(self) -> str:
+        """Return what it is called."""
+        return str(self.body["name"])
+
+    @property
+    def least(self) -> int:
+        """Return the least price of a sum in millionths, which bounds how many there can be."""
+        return -(-self.budget // 1000)
+
+    @property
+    def remaining(self) -> int:
+        """Return what is left in millionths."""
+        return self.budget - self.spent
+
+    def n(self, metric: str) -> int:
+        """Return how many people a metric is about."""
+        return int(self.body["n"] if metric == "statistical_parity" else self.body["n_positive"])
+
+    def count(self, metric: str) -> tuple[int, Released] | None:
+        """Return the noisy size of the disadvantaged group and its entry, None where it is not released yet."""
+        found = ((entry, one) for (entry, part), one in self.released.items() if part == "count")
+        return next((pair for pair in found if pair[1].metric == metric), None)
+
+    def earlier(self, metric: str, question: str) -> LedgerAnswer | None:
+        """Return the most precise answer to a question with this digest, the latest of equals; None without any."""
+        same = [one for one in reversed(self.answers) if (one.metric, one.question) == (metric, question)]
+        return min(same, key=lambda one: one.standard_error, default=None)
+
+    def registration(self) -> Registration:
+        """Return what may be told about the registration."""
+        count, n = self.released[next(iter(self.released))], self.n("statistical_parity")
+        reach = count.noise.bound(LEVEL)
+        value, low, high = (min(max(count.value + by, 0.0), float(n)) for by in (0.0, -reach, reach))
+        return Registration(
+            name=self.name,
+            registered=self.body["time"],
+            columns=Columns(**self.body["columns"]),
+            form=self.form,
+            n_people=n,
+            n_positive=self.body["n_positive"],
+            budget=epsilon_of(self.budget),
+            count_epsilon=epsilon_of(self.count_epsilon),
+            least_epsilon=epsilon_of(self.least),
+            n_disadvantaged=Estimate(value=value, low=low, high=high, n=n, level=LEVEL),
+        )
+
+
+@dataclass(slots=True)
+class Books:
+    """Everything a ledger's entries say: accounts by name, the last good entry's number and hash, the key's SHA-256."""
+
+    accounts: dict[str, Account] = field(default_factory=dict)
+    number: int = 0
+    hash: str = FIRST
+    key_hash: str = ""
+
+    def add(self, entry: Entry) -> None:
+        """Follow one more entry, or raise `Damaged` and leave everything as it was."""
+        number = self.number + 1
+        body = checked_body(entry, number, self.hash)
+        if (body.get("kind") == "opened") != (number == 1):
+            raise Damaged(f"entry {number} is not of a kind that may stand there")
+        try:
+            self._kinds[body["kind"]](self, entry, body)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, ZeroDivisionError):
+            raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
+        self.number, self.hash = number, entry.hash
+
+    def _opened(self, entry: Entry, body: dict[str, Any]) -> None:
+        _rule(body["format"] == FORMAT, f"format {body['format']} is not the one this version knows ({FORMAT})")
+        self.key_hash = str(body["key"])
+
+    def _registered(self, entry: Entry, body: dict[str, Any]) -> None:
+        name, price, budget = str(body["name"]), _whole(body["count_epsilon"]), _whole(body["budget"])
+        _rule(name not in self.accounts, f"entry {entry.number} registers {name!r} a second time")
+        _rule(body["charged"] == body["spent"] == price, f"entry {entry.number} charges something else than its price")
+        _rule(0 < price <= budget, f"entry {entry.number} charges more than its budget")
+        form = int(body.get("form", 1))
+        _rule(form in FORMS, f"entry {entry.number} has identifiers in form {form}, which is not known here")
+        count = Released("count", METRICS[0], _whole(body["count"]), Noise(1, price, 1.0))
+        released = {(entry.number, "count"): count}
+        account = Account(body, budget=budget, count_epsilon=price, spent=price, form=form, released=released)
+        account.registration()  # has all it needs
+        self.accounts[name] = account
+
+    def _answered(self, entry: Entry, body: dict[str, Any]) -> None:
+        number, account = entry.number, self.accounts[body["name"]]
+        _rule(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
+        new = dict(_new_releases(number, body, account))
+        charged = sum(one.noise.epsilon for one in new.values())
+        _rule(_whole(body["charged"]) == charged, f"entry {number} charges something else than what it released")
+        _rule(_whole(body["spent"]) == account.spent + charged, f"entry {number} adds up the budget wrongly")
+        _rule(account.spent + charged <= account.budget, f"entry {number} spends more than the budget")
+        _check_answer(number, body, account.n(body["metric"]), account.released | new)
+        answer = LedgerAnswer(
+            name=account.name,
+            metric=body["metric"],
+            asker=body["asker"],
+            asked=body["time"],
+            question=str(body["question"]),
+            gap=Estimate(value=body["gap"], low=body["low"], high=body["high"], n=_whole(body["n"]), level=LEVEL),
+            standard_error=body["standard_error"],
+            charged=epsilon_of(charged),
+            remaining=epsilon_of(account.remaining - charged),
+            number=number,
+            seal=entry.hash,
+        )
+        account.spent += charged
+        account.released |= new
+        account.answers.append(answer)
+
+    def _mismatched(self, entry: Entry, body: dict[str, Any]) -> None:
+        self.accounts[body["name"]].wrong_files.append(str(body["file"]))
+
+    _kinds: ClassVar = {"opened": _opened, "registered": _registered, "answered": _answered, "mismatched": _mismatched}
+
+
+def follow(entries: Iterable[Entry]) -> Books:
+    """Follow all entries from the first; raise `Damaged` at one that does not follow."""
+    books = Books()
+    for entry in entries:
+        books.add(entry)
+    if not books.number:
+        raise Damaged("it has no entries")
+    return books
+
+
+def _rule(kept: bool, otherwise: str) -> None:
+    if not kept:
+        raise Damaged(otherwise)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError
+    return value
+
+
+def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterable[tuple[tuple[int, str], Released]]:
+    """Yield what an answer released, by its name: a sum, a count, both, or nothing."""
+    for part, unit in (("sum", 0.5 / GRID), ("count", 1.0)):
+        told = body[part]
+        if told is None:
+            continue
+        price, reach = _whole(told["epsilon"]), _whole(told["reach"])
+        agreed = _whole(body["epsilon"]) if part == "sum" else account.count_epsilon
+        _rule(price == agreed, f"entry {number} releases a {part} at another price than agreed")
+        _rule(part == "count" or price >= account.least, f"entry {number} releases a sum below the least price")
+        _rule(0 < reach <= (GRID if part == "sum" else 1), f"entry {number} releases a {part} of an impossible reach")
+        yield (number, part), Released(part, body["metric"], _whole(told["units"]), Noise(reach, price, unit))
+
+
+def _check_answer(number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], Released]) -> None:
+    """Check that the answer follows from what was released: the same arithmetic, as far as no prediction is needed.
+
+    Sum and count, the gap, its standard error and the number of people are computed again. The total of the scores, the
+    reach of the noise and the bounds of the interval come from the predictions, which no entry holds.
+    """
+    _rule(_whole(body["n"]) == n, f"entry {number} is about another number of people than registered")
+    deviations = {}
+    for what in ("part", "size"):
+        used = [(coefficient, released[entry, part]) for entry, part, coefficient in body[f"{what}_from"]]
+        value = sum(coefficient * one.value for coefficient, one in used)
+        deviations[what] = math.hypot(*(coefficient * one.noise.deviation for coefficient, one in used))
+        close = math.isclose(value, body[what], rel_tol=_CLOSE, abs_tol=_CLOSE * n)
+        _rule(close, f"entry {number} does not follow from what was released")
+    low, gap, high = body["low"], body["gap"], body["high"]
+    value = min(max(gap_value(body["total"], body["part"], body["size"], n), low), high)
+    good = -1 <= low <= gap <= high <= 1 and math.isclose(value, gap, abs_tol=_CLOSE)
+    _rule(good, f"entry {number} tells another gap than the released numbers give")
+    part, count = {"part": body["part"], "deviation": deviations["part"]}, body["size"]
+    error = standard_error(n, total=body["total"], **part, count=count, count_deviation=deviations["size"])
+    good = math.isclose(min(error, (high - low) / 2), body["standard_error"], rel_tol=1e-6, abs_tol=_CLOSE)
+    _rule(good, f"entry {number} tells another standard error than the released numbers give")
+
+
+def refuse_a_second_budget(
+    books: Books, name: str, columns: Columns, test_set: TestSet, key: bytes, *, another_attribute: bool
+) -> None:
+    """Refuse a name that is taken, and people who have a budget, unless for what is said to be another attribute."""
+    if name in books.accounts:
+        raise InputError(f"The name {quoted(name)} is registered already; a budget is for a lifetime.")
+    sealed = {form: test_set.seal_of_people(key, form) for form in {one.form for one in books.accounts.values()}}
+    for other in books.accounts.values():
+        if other.body["seals"]["people"] != sealed[other.form]:
+            continue
+        theirs = str(other.body["columns"]["attribute"])
+        if normal_form(theirs) == normal_form(columns.attribute):
+            raise InputError(
+                f"These people have a budget for this attribute already, under the name {quoted(other.name)}; "
+                "a second one would let askers spend twice."
+            )
+        if not another_attribute:
+            raise InputError(
+                f"These people have a budget already, as {quoted(other.name)} for {quoted(theirs)}; if "
+                f"{quoted(columns.attribute)} is another attribute, that must be said, and goes on record."
+            )
+
+
+_KIND = "FairLeak ledger export"
+_CLOCKS = timedelta(hours=1)
+"""How far the clocks of machines that share a ledger may lie apart."""
+
+_NOTED = 32  # digits: who forges a chain can try many, and must not meet so many by chance
+
+
+def export_bytes(entries: list[Entry]) -> bytes:
+    """Return the export of all entries as the bytes of a file."""
+    lines = [_header(len(entries), entries[-1].hash), *(_line(entry) for entry in entries)]
+    return ("\n".join(lines) + "\n").encode("ascii")
+
+
+def _header(entries: int, last: str) -> str:
+    return canonical({"kind": _KIND, "version": 1, "entries": entries, "hash": last})
+
+
+def _line(entry: Entry) -> str:
+    return canonical({"entry": json.loads(entry.text), "hash": entry.hash})
+
+
+def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Verification:
+    """Return whether an export holds together.
+
+    Raises `InputError` if the file cannot be read or is no export at all, or `noted` is too short.
+
+    Parameters
+    ----------
+    export : path or bytes
+        The file, or what is in it.
+    noted : str or None
+        A hash somebody noted earlier (at least its first 32 digits); the chain must contain it. Without one, an export
+        whose whole chain was written anew by a forger would pass.
+    """
+    if noted is not None and (len(noted) < _NOTED or set(noted.lower()) - set("0123456789abcdef")):
+        raise InputError(f"A noted hash must be at least {_NOTED} hex digits, got {noted!r}.")
+    header, first, lines = _read(export)
+    books, seen, reason = Books(), False, None
+    latest = datetime.min
+    try:
+        for number, line in enumerate(lines, 1):
+            entry = _entry(number, line)
+            books.add(entry)
+            latest = max(latest, _time(number, entry, latest))
+            seen = seen or (noted is not None and entry.hash.startswith(noted.lower()))
+        if (header.get("entries"), header.get("hash")) != (books.number, books.hash):
+            raise Damaged(f"it ends with entry {books.number} and should end with entry {header.get('entries')}")
+        if first != _header(books.number, books.hash):
+            raise Damaged("its first line holds something else than those of exports do")
+        if noted is not None and not seen:
+            raise Damaged("it does not contain the noted hash")
+    except Damaged as error:
+        reason = f"Verification failed: {error}."
+    return Verification(
+        ok=reason is None,
+        reason=reason,
+        n_entries=books.number,
+        seal=books.hash if books.number else None,
+        budgets=tuple(
+            VerifiedBudget(
+                name=name,
+                form=account.form,
+                budget=epsilon_of(account.budget),
+                spent=epsilon_of(account.spent),
+                n_answers=len(account.answers),
+                n_charged=sum(answer.charged > 0 for answer in account.answers),
+            )
+            for name, account in sorted(books.accounts.items())
+        ),
+    )
+
+
+def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
+    """Return an export's header, the line it stands on, and the lines of its entries."""
+    name = "given" if isinstance(export, bytes) else quoted(export, 200)
+    content = export if isinstance(export, bytes) else content_of(export, what="The export")
+    first, _, rest = content.partition(b"\n")
+    try:
+        header = json.loads(first)
+    except (ValueError, RecursionError):
+        header = None
+    if not isinstance(header, dict) or header.get("kind") != _KIND:
+        raise InputError(f"The file {name} is not an export of a FairLeak ledger.")
+    lines = rest.decode("utf-8", "replace").removesuffix("\n").split("\n") if rest else []
+    return header, first.decode("utf-8", "replace"), lines
+
+
+def _entry(number: int, line: str) -> Entry:
+    try:
+        told = json.loads(line)
+        entry = Entry(number, canonical(told["entry"]), str(told["hash"]))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise Damaged(f"entry {number} cannot be read") from None
+    if line != _line(entry):  # the same key twice, other spaces: what is seen must be what is hashed
+        raise Damaged(f"entry {number} is not written as exports are")
+    return entry
+
+
+def _time(number: int, entry: Entry, latest: datetime) -> datetime:
+    """Return when an entry was written, which is not before the latest one of those above it."""
+    told = json.loads(entry.text).get("time")
+    try:
+        time = datetime.strptime(told, TIME)
+    except (TypeError, ValueError):
+        raise Damaged(f"entry {number} does not say when it was written") from None
+    if latest - time > _CLOCKS:
+        raise Damaged(f"entry {number} was written at {told}, and one before it at {latest:%Y-%m-%dT%H:%M:%SZ}")
+    return time

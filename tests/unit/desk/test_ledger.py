@@ -1,0 +1,356 @@
+"""The desk: what is charged, free, refused and told, on both databases; and who has a budget already."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.desk import Columns, Ledger, LedgerAnswer, TestSet, example_ledger, open_ledger, verify_export
+from core.errors import FairLeakError, InputError
+from core.queries import equal_opportunity_gap, statistical_parity_gap
+from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, people, question, register
+
+H, G = question(1), question(2)
+
+
+def ask(ledger: Ledger, scores: object, epsilon: object = 0.3, **more: object) -> LedgerAnswer:
+    return ledger.ask(NAME, people(), scores, epsilon=epsilon, asker="team A", **more)  # type: ignore[arg-type]
+
+
+def changed(**changes: Any) -> TestSet:
+    """The registered test set, but for something."""
+    one = people()
+    return TestSet(**({"ids": one.ids, "attribute": one.attribute, "labels": one.labels} | changes))
+
+
+def fresh(folder: Path, test_set: TestSet | None = None, budget: float = 1, **more: object) -> Ledger:
+    made = open_ledger(folder / "ledger", create=True)
+    made.register(NAME, test_set or people(), budget=budget, columns=ATTRIBUTE, **more)  # type: ignore[arg-type]
+    return made
+
+
+def test_a_question_is_charged_once_and_its_repeats_are_free(ledger: Ledger):
+    first, second = ask(ledger, H), ask(ledger, G)
+    assert (first.charged, second.charged, second.remaining) == (0.3, 0.3, 1.2)
+    status = ledger.status(NAME)
+    for scores, answer in ((H, first), (G[:], second)):
+        again = ledger.ask(NAME, people(), scores, epsilon=5, asker="team B")  # whatever is offered
+        assert (again.number, again.gap, again.seal, again.asker) == (answer.number, answer.gap, answer.seal, "team B")
+        assert again.from_past and again.charged == 0 and again.remaining == 1.2
+    assert ledger.status(NAME) == status  # not written a second time
+    assert ask(ledger, 1 - H).charged == 0.3  # what could be computed from the past is a question like any other
+
+
+@pytest.mark.parametrize("metric", ["statistical_parity", "equal_opportunity"])
+def test_scores_that_are_all_the_same_have_no_gap_and_no_price(metric: str, ledger: Ledger):
+    answer = ask(ledger, np.full(60, 0.7), metric=metric)
+    assert answer.gap.value == 0 and answer.charged == 0 and answer.standard_error < 1e-6
+    assert ask(ledger, np.full(60, 0.7), metric=metric, again=True).number == answer.number
+    assert ledger.quote(NAME, people(), np.ones(60), epsilon=1, metric=metric).charged == 0
+
+
+def test_answers_are_near_the_truth_when_the_budget_is_large(place: str):
+    ledger = open_ledger(place, create=True)
+    ledger.register(NAME, people(), budget=1000, columns=ATTRIBUTE, count_epsilon=300)
+    test_set = people()
+    sp = statistical_parity_gap(H, test_set.attribute)[0]
+    eo = equal_opportunity_gap(G, test_set.attribute, test_set.labels)[0]  # type: ignore[arg-type]
+    assert ask(ledger, H, 200).gap.value == pytest.approx(sp, abs=0.003)
+    answer = ask(ledger, G, 150, metric="equal_opportunity")
+    assert answer.gap.value == pytest.approx(eo, abs=0.006) and answer.gap.n == test_set.n_positive
+    assert answer.charged == 450
+
+
+def test_equal_opportunity_pays_for_its_count_once(ledger: Ledger):
+    first, second = (ask(ledger, scores, 0.2, metric="equal_opportunity") for scores in (H, G))
+    assert (first.charged, second.charged) == (0.4, 0.2)
+    assert ask(ledger, H, metric="equal_opportunity").from_past
+    assert ask(ledger, H, 0.1).charged == 0.1  # who has no positive label was never asked about
+
+
+def test_a_question_over_budget_is_refused_and_leaves_no_trace(ledger: Ledger):
+    before = ledger.status(NAME)
+    answer = ask(ledger, H, 1.9)
+    assert answer.refused and np.isnan(answer.gap.value) and answer.charged == 0 and answer.seal is None
+    assert answer.reason == "The question costs epsilon 1.9, and 1.8 of 2 is left for 'loans'."
+    assert ledger.status(NAME) == before
+    assert not ask(ledger, H, 1.8).refused  # to the last millionth
+    assert ask(ledger, G, 0.002).refused
+    assert ask(ledger, H, 1000).from_past  # what is free stays free
+    assert ledger.status(NAME).remaining == 0
+
+
+def test_refusals_do_not_depend_on_the_attribute(tmp_path: Path):
+    outcomes = []
+    for flip in range(4):
+        other = changed(attribute=np.where(np.arange(60) == flip, 1 - people().attribute, people().attribute))
+        ledger = fresh(tmp_path / str(flip), other)
+        asked = [(H, 0.3), (H, 0.3), (G, 0.4), (H * G, 0.3), (H * G, 0.2), (np.zeros(60), 1)]
+        answers = [ledger.ask(NAME, other, h, epsilon=e, asker="x") for h, e in asked]
+        outcomes.append([(a.refused, a.reason, a.charged, a.from_past, a.remaining) for a in answers])
+    assert all(outcome == outcomes[0] for outcome in outcomes) and outcomes[0][3][0]
+
+
+def test_paying_again_gives_a_new_answer_and_repeats_the_most_precise_one(ledger: Ledger):
+    cheap = ask(ledger, H, 0.002)
+    quote = ledger.quote(NAME, people(), H, epsilon=1)
+    assert quote.from_past and quote.coarse and quote.standard_error == cheap.standard_error
+    dear = ask(ledger, H, 1, again=True)
+    assert dear.charged == 1 and dear.standard_error == pytest.approx(quote.fresh_error, rel=0.5)
+    assert dear.gap != cheap.gap
+    assert ask(ledger, H, 0.002, again=True).number == dear.number + 1
+    assert ask(ledger, H).number == dear.number
+    quote = ledger.quote(NAME, people(), H, epsilon=0.5)
+    assert quote.from_past and not quote.coarse
+    assert ledger.quote(NAME, people(), G, epsilon=0.5).fresh_error is None
+
+
+def test_the_order_of_people_does_not_matter(ledger: Ledger):
+    answer = ask(ledger, H)
+    test_set, order = people(), np.random.default_rng(3).permutation(60)
+    ids = tuple(test_set.ids[k] for k in order)
+    shuffled = TestSet(ids=ids, attribute=test_set.attribute[order], labels=test_set.labels[order])  # type: ignore[index]
+    again = ledger.ask(NAME, shuffled, H[order], epsilon=0.3, asker="team B")
+    assert again.from_past and again.gap == answer.gap
+
+
+def test_a_quote_says_what_will_be_charged_and_releases_nothing(place: str):
+    ledger = open_ledger(place, create=True)
+    ledger.register(NAME, people(), budget=400, columns=ATTRIBUTE, count_epsilon=40)
+    for scores, metric in ((H, "statistical_parity"), (H, "equal_opportunity"), (1 - H, "equal_opportunity")):
+        before = ledger.status(NAME)
+        quote = ledger.quote(NAME, people(), scores, epsilon=60, metric=metric)
+        assert ledger.status(NAME) == before
+        answer = ask(ledger, scores, 60, metric=metric)
+        assert (quote.charged, quote.from_past, quote.refused) == (answer.charged, answer.from_past, False)
+        assert quote.standard_error == pytest.approx(answer.standard_error, rel=0.5)
+    assert ledger.quote(NAME, people(), G, epsilon=500).refused
+
+
+def test_status_tells_every_answer_and_the_export_holds(ledger: Ledger, tmp_path: Path):
+    answers = [ask(ledger, H), ask(ledger, G), ask(ledger, G, metric="equal_opportunity")]
+    status = ledger.status(NAME)
+    assert list(status.answers) == answers and [one.number for one in answers] == [3, 4, 5]
+    assert status.spent == pytest.approx(COUNT + 0.6 + 0.5) and status.spent + status.remaining == BUDGET
+    assert status.seal == answers[-1].seal and status.remaining == answers[-1].remaining
+    assert ledger.names() == (NAME,) and ledger.registration(NAME) == status.registration
+    path = tmp_path / "export.jsonl"
+    assert ledger.export(path) == status.seal
+    found = verify_export(path, noted=answers[0].seal)
+    assert found.ok and found.seal == status.seal and found.budgets[0].spent == status.spent
+    with pytest.raises(InputError, match="must be a file that does not exist yet"):
+        ledger.export(path)
+
+
+def test_neither_attribute_nor_identifiers_nor_predictions_are_stored(ledger: Ledger, place: str):
+    ask(ledger, H)
+    told = ledger.record()[0]
+    if "://" not in place:
+        told += b"".join(path.read_bytes() for path in Path(place).parent.glob("ledger*"))
+    test_set = people()
+    for order in (np.arange(60), test_set.order()):
+        attribute = test_set.attribute[order]
+        for a in (attribute, 1 - attribute):
+            assert a.astype(np.uint8).tobytes() not in told and "".join(map(str, a)).encode() not in told
+        assert np.rint(H[order] * (1 << 24)).astype("<i4").tobytes() not in told
+    assert b"person 1" not in told
+
+
+def test_an_examples_noise_follows_from_its_seed_and_its_budgets_are_told_together():
+    def asked(seed: int) -> Ledger:
+        ledger = example_ledger(seed)
+        register(ledger)
+        ask(ledger, H)
+        return ledger
+
+    first, again, other = (asked(seed).status(NAME).answers for seed in (1, 1, 2))
+    assert [a.gap for a in first] == [a.gap for a in again] != [a.gap for a in other]
+    ledger = asked(3)
+    ledger.register("other", people(30, seed=4), budget=1, columns=ATTRIBUTE)
+    assert ledger.statuses() == (ledger.status(NAME), ledger.status("other"))
+
+
+# --- bad input: one sentence each, nothing charged, no password told
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"scores": H[:-1]}, "one value for each of 60 people, got 59"),
+        ({"scores": H * 1.2}, r"must be in \[0, 1\]"),
+        ({"scores": np.stack([H, G])}, "one value a person, got 2 dimensions"),
+        ({"scores": np.full(60, np.nan)}, r"must be in \[0, 1\], got nan"),
+        ({"epsilon": 0}, "epsilon must be a number above 0"),
+        ({"epsilon": 0.00099}, "epsilon must be at least 0.001, a thousandth of the budget of 'loans', got 0.00099"),
+        ({"epsilon": "much"}, "epsilon must be a number above 0"),
+        ({"epsilon": 1e300}, "epsilon must be a number above 0 and at most 1000"),
+        ({"epsilon": 0.1234567}, "epsilon must have at most six decimals, got 0.1234567"),
+        ({"metric": "parity"}, "metric must be one of statistical_parity, equal_opportunity, got 'parity'"),
+        ({"asker": " "}, "asker must be 1 to 80 printable characters"),
+        ({"name": "nobody"}, "no registration 'nobody' in the ledger; registered: loans"),
+    ],
+)
+def test_bad_questions(changes: dict[str, object], words: str, tmp_path: Path):
+    ledger = fresh(tmp_path)
+    asked: dict[str, Any] = {"name": NAME, "scores": H, "epsilon": 0.1, "asker": "x"} | changes
+    with pytest.raises(InputError, match=words):
+        ledger.ask(asked.pop("name"), people(), asked.pop("scores"), **asked)
+    assert ledger.status(NAME).spent == 0.1
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"budget": 0}, "budget must be a number above 0"),
+        ({"count_epsilon": 3}, "count_epsilon must be at most the budget of 2, got 3"),
+        ({"name": "x" * 81}, "name must be 1 to 80 printable characters"),
+    ],
+)
+def test_bad_registrations(changes: dict[str, object], words: str, tmp_path: Path):
+    ledger = open_ledger(tmp_path / "ledger", create=True)
+    asked: dict[str, Any] = {"name": NAME, "budget": 2, "columns": ATTRIBUTE} | changes
+    with pytest.raises(InputError, match=words):
+        ledger.register(asked.pop("name"), people(), **asked)
+    assert ledger.names() == ()
+
+
+@pytest.mark.parametrize("labels", [None, np.eye(60, dtype=np.uint8)[0]])
+def test_equal_opportunity_needs_labels(labels: Any, tmp_path: Path):
+    test_set = changed(labels=labels)
+    with pytest.raises(InputError, match="Equal opportunity needs two people with label 1 at least"):
+        fresh(tmp_path, test_set).ask(NAME, test_set, H, epsilon=0.1, metric="equal_opportunity", asker="x")
+
+
+def test_places_that_are_none(tmp_path: Path):
+    for place, words in (
+        (tmp_path / "nothing", "There is no ledger at"),
+        (tmp_path, "A ledger must be a file or a PostgreSQL URL"),
+        ("mysql://localhost/x", "a URL of 'mysql'"),
+        (Path(__file__).parent / "ledger.sqlite", "must not lie in FairLeak's own folder"),
+    ):
+        with pytest.raises(InputError, match=words):
+            open_ledger(place, create=place != tmp_path / "nothing")
+    for name in ("x" * 400, "nul\0.sqlite", "~nobody-of-that-name/x" + "y" * 300):
+        for create in (False, True):
+            with pytest.raises(InputError) as error:
+                open_ledger(tmp_path / name, create=create)
+            assert str(error.value).count("\n") == 0 and "ledger" in str(error.value)
+    assert [one.name for one in tmp_path.iterdir()] in ([], ["~nobody-of-that-name"])
+
+
+def test_a_password_among_a_urls_options_is_not_told_either():
+    pytest.importorskip("psycopg")
+    with pytest.raises(FairLeakError) as error:
+        open_ledger("postgresql://someone@127.0.0.1:9/x?password=secret&connect_timeout=2&sslpassword=secret")
+    assert "someone" in str(error.value) and "secret" not in str(error.value)
+
+
+def test_a_database_without_a_ledger_is_refused_unless_one_may_be_made(database: str):
+    with pytest.raises(FairLeakError, match="is not there, or is not a ledger"):
+        open_ledger(database)
+    assert open_ledger(database, create=True).names() == ()
+    assert open_ledger(database).names() == ()
+
+
+# --- one budget for the same people, and files that are not the registered one learn nothing
+
+
+def second_budgets() -> list[tuple[str, TestSet, Columns, str]]:
+    one, flipped = people(), people().attribute.copy()
+    flipped[3] ^= 1
+    corrected = TestSet(ids=one.ids, attribute=flipped)
+    blanks = TestSet(ids=tuple(f" {name}\N{NO-BREAK SPACE}" for name in one.ids), attribute=one.attribute)
+    capitals = TestSet(ids=tuple(name.upper() for name in one.ids), attribute=one.attribute)
+    return [
+        (NAME, people(30, seed=4), ATTRIBUTE, "registered already"),
+        ("again", one, ATTRIBUTE, "have a budget for this attribute already, under the name 'loans'"),
+        ("again", TestSet(ids=one.ids[::-1], attribute=one.attribute[::-1]), Columns(attribute="gender"), "budget"),
+        ("again", corrected, Columns(attribute="SEX"), "have a budget"),
+        ("again", corrected, Columns(attribute="gender"), "have a budget already, as 'loans' for 'sex'"),
+        ("again", blanks, ATTRIBUTE, "have a budget for this attribute"),
+        ("again", capitals, ATTRIBUTE, "have a budget for this attribute"),
+    ]
+
+
+@pytest.mark.parametrize("name, test_set, columns, words", second_budgets())
+def test_nobody_gets_a_second_budget(name: str, test_set: TestSet, columns: Columns, words: str, tmp_path: Path):
+    ledger = fresh(tmp_path)
+    with pytest.raises(InputError, match=words):
+        ledger.register(name, test_set, budget=1, columns=columns)
+    assert ledger.names() == (NAME,)
+
+
+def test_another_attribute_of_the_same_people_has_a_budget_of_its_own(ledger: Ledger):
+    race = TestSet(ids=people().ids, attribute=np.arange(60) % 2)
+    with pytest.raises(InputError, match="have a budget already, as 'loans' for 'sex'; if 'race' is another attribute"):
+        ledger.register("race", race, budget=1, columns=Columns(attribute="race"))
+    ledger.register("race", race, budget=1, columns=Columns(attribute="race"), another_attribute=True)
+    assert ledger.status("race").remaining == 0.9
+    assert b'"another_attribute":true' in ledger.record()[0]
+
+
+def guesses(n: int) -> list[TestSet]:
+    """The registered people with one attribute flipped each."""
+    return [
+        changed(attribute=np.where(np.arange(60) == k, 1 - people().attribute, people().attribute)) for k in range(n)
+    ]
+
+
+@pytest.mark.parametrize(
+    "test_set, counted",
+    [
+        (people(61), 0),
+        (changed(ids=("stranger", *people().ids[1:])), 0),
+        (changed(attribute=np.roll(people().attribute, 1)), 1),
+        (changed(labels=np.roll(people().labels, 1)), 1),  # type: ignore[arg-type]
+        (changed(attribute=np.ones(60, dtype=int)), 1),
+    ],
+)
+def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set: TestSet, counted: int, tmp_path: Path):
+    ledger = fresh(tmp_path)
+    wrong = "The test set must be the one registered as 'loans'; this file is not the registered one."
+    for _ in range(2):  # the same file twice tells nothing new
+        with pytest.raises(InputError) as asked:
+            ledger.ask(NAME, test_set, question(1, test_set.n), epsilon=0.1, asker="x")
+        with pytest.raises(InputError) as quoted:
+            ledger.quote(NAME, test_set, question(1, test_set.n), epsilon=0.1)
+        assert str(asked.value) == str(quoted.value) == wrong
+    status = ledger.status(NAME)
+    assert status.answers == () and status.wrong_files == counted and status.spent == 0.1
+    assert verify_export(ledger.record()[0]).n_entries == 2 + counted
+
+
+def test_however_many_guesses_were_tried_the_right_file_is_answered(ledger: Ledger):
+    for guess in guesses(25):
+        with pytest.raises(InputError, match="this file is not the registered one"):
+            ledger.quote(NAME, guess, H, epsilon=0.1)
+    assert ledger.status(NAME).wrong_files == 25
+    assert ask(ledger, H).charged == 0.3
+
+
+def test_a_registration_tells_nothing_about_a_guessed_attribute(tmp_path: Path):
+    told = []
+    for k, test_set in enumerate((people(), guesses(1)[0])):
+        ledger = fresh(tmp_path / str(k))
+        for name, another in (("sex", False), ("gender", False), ("gender", True)):
+            try:
+                ledger.register("x", test_set, budget=1, columns=Columns(attribute=name), another_attribute=another)
+                told.append("registered")
+            except InputError as error:
+                told.append(str(error))
+    assert told[:3] == told[3:] and told[2] == "registered"
+
+
+@pytest.mark.parametrize("attribute", [np.zeros(60, int), np.ones(60, int), people().labels])
+def test_an_empty_group_is_accepted_and_answered_like_any_other(attribute: Any, tmp_path: Path):
+    """Otherwise what succeeds would tell that both groups occur, among all people or those with a positive label."""
+    test_set = changed(attribute=attribute)
+    ledger = fresh(tmp_path, test_set, 5, count_epsilon=1)
+    size = ledger.registration(NAME).n_disadvantaged
+    assert 0 <= size.low <= (attribute == 0).sum() <= size.high <= 60
+    for metric in ("statistical_parity", "equal_opportunity"):
+        answer = ledger.ask(NAME, test_set, H, epsilon=0.1, metric=metric, asker="x")
+        assert not answer.refused and -1 <= answer.gap.low <= answer.gap.value <= answer.gap.high <= 1
