@@ -24,7 +24,7 @@ with shell.head("bias_queries", badge=wording.synthetic_badge(state.dataset_name
         "line says what differs.",
     )
 config, table = cached.audited()
-dataset = cached.dataset_of(table, config.roles or table.roles[0])
+dataset = cached.dataset_of(table, config.roles)
 if dataset.n_groups != 2:
     panels.problem(
         f"Bias queries compare two groups, and this attribute is split in {dataset.n_groups}. Choose an attribute in "

@@ -20,8 +20,9 @@ table = cached.table_of(state.dataset_name())
 config = state.config(table)
 
 from core.charts import draw_groups
+from core.datasets.columns import describe_columns
 
-columns = cached.columns_of(table)
+columns = cached.once(describe_columns, table)
 if config is None or config.roles is None:
     with opening:
         shell.finding(*wording.table_without_roles(table))

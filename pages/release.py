@@ -16,7 +16,7 @@ from pages.common.background import want
 
 shell.head("release", badge=wording.synthetic_badge(state.dataset_name()))
 config, table = cached.audited()
-dataset = cached.dataset_of(table, config.roles or table.roles[0])
+dataset = cached.dataset_of(table, config.roles)
 
 from core.charts import draw_fullness, draw_in_common, draw_pinned, draw_precisions, draw_recognised, draw_release_bits
 from core.model_card import DRAWS, Advice, ReleaseStudy, findings

@@ -87,7 +87,7 @@ def _chosen_people() -> People:
     name = chosen()
     if name == "table":
         config, table = cached.audited()
-        dataset = cached.dataset_of(table, config.roles or table.roles[0])
+        dataset = cached.dataset_of(table, config.roles)
         return People(
             data=name,
             attribute=dataset.roles.attribute,
@@ -118,7 +118,7 @@ def _own_ratings() -> Ratings:
     panels.kept_problem("guard_problem")
     if cached.own(state.OWN_RATINGS) is not None:
         icon, of_ratings = ":material/delete:", (state.OWN_RATINGS,)
-        st.button("Remove your ratings", key="guard_remove", icon=icon, on_click=cached.drop_own, args=of_ratings)
+        st.button("Remove your ratings", key="guard_remove", icon=icon, on_click=cached.keep_own, args=of_ratings)
     ratings: Ratings | None = cached.own(state.OWN_RATINGS)
     if ratings is None:
         st.caption(

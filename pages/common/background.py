@@ -35,6 +35,9 @@ _LANES = {
 }
 """How many jobs of a kind run at a time on this server; the others wait."""
 
+_PATIENCE = 0.15
+"""Seconds a page waits for what may be there at once, before it shows progress."""
+
 
 class State(StrEnum):
     """Where a job stands."""
@@ -45,11 +48,6 @@ class State(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
 
-    @property
-    def busy(self) -> bool:
-        """Whether a job still waits or runs."""
-        return self in (State.WAITING, State.RUNNING)
-
 
 class Job:
     """One piece of work in a thread of its own.
@@ -59,22 +57,22 @@ class Job:
     """
 
     def __init__(self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any]) -> None:
-        self.done = len(partial)
-        self.total = total
         self.partial: list[Any] = list(partial)
+        self.done = self._given = len(self.partial)
+        self.total = total
         self.error = ""
         self.state = State.WAITING
         self.started = time.monotonic()
-        self._given = len(partial)
         self._first: float | None = None  # when the first step was done
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(work, lane, keep), daemon=True, name="fairleak-job")
+        arguments = (work, _LANES[lane], keep)
+        self._thread = threading.Thread(target=self._run, args=arguments, daemon=True, name="fairleak-job")
         self._thread.start()
 
     @property
     def busy(self) -> bool:
         """Whether the work still waits or runs."""
-        return self.state.busy
+        return self.state in (State.WAITING, State.RUNNING)
 
     @property
     def stopping(self) -> bool:
@@ -121,34 +119,34 @@ class Job:
                 close()
         return list(self.partial)
 
-    def _run(self, work: Work, lane: str, keep: Callable[[Any], None]) -> None:
+    def _run(self, work: Work, lane: threading.BoundedSemaphore, keep: Callable[[Any], None]) -> None:
+        mine = False
         try:
-            self._queue(_LANES[lane])
-            try:
-                self.state, self.started = State.RUNNING, time.monotonic()
-                made = work(self)
-                self.report(self.done, self.total)  # cancelled meanwhile: the result is not wanted
-                keep(made)
-            finally:
-                _LANES[lane].release()
-            self.state = State.FINISHED
+            while not mine:
+                mine = lane.acquire(timeout=0.2)
+                self.report(self.done, self.total)
+            self.state, self.started = State.RUNNING, time.monotonic()
+            made = work(self)
+            self.report(self.done, self.total)  # cancelled meanwhile: the result is not wanted
+            keep(made)
+            end = State.FINISHED
         except Cancelled:
-            self.state = State.CANCELLED
-        except FairLeakError as error:
-            self.error, self.state = str(error), State.FAILED
-        except MemoryError:
-            self.error, self.state = "There is not enough memory for this; use fewer records or columns.", State.FAILED
-        except Exception:
-            _log.exception("work failed")
-            self.error = "Something went wrong in FairLeak itself; the server's log has the details."
-            self.state = State.FAILED
-
-    def _queue(self, lane: threading.BoundedSemaphore) -> None:
-        while not lane.acquire(timeout=0.2):
-            self.report(self.done, self.total)
-        if self._stop.is_set():
+            end = State.CANCELLED
+        except Exception as error:
+            self.error, end = _sentence(error), State.FAILED
+        if mine:
             lane.release()
-            raise Cancelled("Stopped.")
+        self.state = end
+
+
+def _sentence(error: Exception) -> str:
+    """Say what went wrong, without the details of what should not."""
+    if isinstance(error, FairLeakError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory for this; use fewer records or columns."
+    _log.exception("work failed", exc_info=error)
+    return "Something went wrong in FairLeak itself; the server's log has the details."
 
 
 class Store:
@@ -192,7 +190,8 @@ class Store:
     def start(self, key: str, work: Work, *, lane: str = "audit", total: int = 0, partial: Sequence[Any] = ()) -> Job:
         """Return the job for this key, starting it unless it is under way or has its result.
 
-        `total` is the number of steps where it is known beforehand, `partial` what an earlier job has made already.
+        `total` is the number of steps where it is known beforehand, `partial` what an earlier job has made already. Of
+        the jobs that were stopped half way only the newest are kept.
         """
         with self._lock:
             job = self._jobs.get(key)
@@ -204,16 +203,11 @@ class Store:
                 if began == self._generation:  # nothing is kept of what was released meanwhile
                     self.put(key, result)
 
-            job = Job(work, lane, keep, total, partial)
-            self._jobs[key] = job
-            self._tidy(key)
+            job = self._jobs[key] = Job(work, lane, keep, total, partial)
+            halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
+            kept = {key, *halves[-self._entries :], *self._results}
+            self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept}
             return job
-
-    def _tidy(self, key: str) -> None:
-        """Drop jobs that are of no use any more, but of those that were stopped half way only the oldest."""
-        halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
-        kept = {key, *halves[-self._entries :]}
-        self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept or k in self._results}
 
     def release(self) -> None:
         """Stop all work and drop all results."""
@@ -232,7 +226,7 @@ class Background:
 
     It is made anew in each run of the page: the job, what it has made so far and its result are in the store. Of each
     name a session wants one work at a time, or one set of works; starting another stops it. To `make` the result under
-    its key, what an earlier job has made is in `job.partial`; `widget` is what the keys of its buttons end with.
+    its key, what an earlier job has made is in `job.partial`. The keys of its buttons end with `widget`, or its name.
     """
 
     def __init__(
@@ -284,9 +278,10 @@ class Background:
         """Start it, or go on with it; what this session wanted before under its name is stopped."""
         want_instead(self)
         st.session_state.pop(f"{self.name}_stopped", None)
-        return self._start()
+        return self.go_on()
 
-    def _start(self) -> Job:
+    def go_on(self) -> Job:
+        """Start it or go on with it, whatever else this session wants."""
         return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.there())
 
     def begin(self, *about: Any) -> None:
@@ -312,18 +307,22 @@ class Background:
 
         `doing` tells what stands at the job's bar; after a failure the button says `again` in place of `go_on`.
         """
-        job = self.job
+        job, key = self.job, f"start_{self._widget}"
         if job is not None and job.busy:
-            progress(job, doing(job), key=f"cancel_{self._widget}", stop=self.cancel)
-        elif self.state != State.FINISHED:
-            key = f"start_{self._widget}"
-            if job is not None and job.state == State.FAILED:
-                problem(job.error)
-                if again:
-                    go_on, key, icon = again, f"again_{self._widget}", ":material/refresh:"
-            if st.button(go_on, key=key, icon=icon):
-                self.start()
-                st.rerun()
+            bar, button = st.columns([5, 1], vertical_alignment="center")
+            bar.progress(job.share, text=doing(job))
+            cancel = f"cancel_{self._widget}"
+            button.button("Cancel", key=cancel, on_click=self.cancel, width="stretch", disabled=job.stopping)
+            return
+        if job is not None and job.state == State.FINISHED:
+            return
+        if job is not None and job.state == State.FAILED:
+            problem(job.error)
+            if again:
+                go_on, key, icon = again, f"again_{self._widget}", ":material/refresh:"
+        if st.button(go_on, key=key, icon=icon):
+            self.start()
+            st.rerun()
 
     def watch(self, show: Callable[[], None], *, every: float = 1.0, drawn: Any = None) -> None:
         """Show how far it is, by itself while it runs; the page is drawn anew once there is more than it has drawn."""
@@ -343,7 +342,7 @@ class Background:
         return latest
 
 
-def want(*works: Background, patience: float = 0.15) -> bool:
+def want(*works: Background, patience: float = _PATIENCE) -> bool:
     """Start works of one name unless they are there, have failed or were stopped by this session; others are stopped.
 
     Waits as many seconds for the first that is there of each, and returns whether any of them waits or runs.
@@ -354,7 +353,7 @@ def want(*works: Background, patience: float = 0.15) -> bool:
         end = time.monotonic() + patience
         for work in works:
             if work.result is None and not work.busy and work.state != State.FAILED:
-                work._start()
+                work.go_on()
             while work.busy and work.latest is None and time.monotonic() < end:
                 time.sleep(0.01)
     return any(work.busy for work in works)
@@ -371,14 +370,14 @@ def want_instead(*works: Background) -> list[tuple[Store, str]]:
     return wanted
 
 
-def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = 0.15) -> Any:
+def need(store: Store, key: str, label: str, work: Work, *, lane: str = "audit", patience: float = _PATIENCE) -> Any:
     """Return a result of the store, or start the work and show its progress instead of the rest of the page."""
     found = store.get(key)
     if found is not None:
         return found
     needed = Background(key, store, key, work, lane=lane, widget=key[:16])
     if needed.state in (None, State.FINISHED):  # finished, but since dropped from the store
-        job = needed._start()
+        job = needed.go_on()
         job.wait(patience)
         if job.state == State.FINISHED:
             return store.get(key)
@@ -401,13 +400,6 @@ def _step(job: Job) -> str:
     if job.state == State.WAITING:
         return ": waiting for another audit on this server"
     return f": step {min(job.done + 1, job.total)} of {job.total}" if job.total else ""
-
-
-def progress(job: Job, text: str, *, key: str, stop: Callable[[], None]) -> None:
-    """Draw a job's bar, with a button that stops it."""
-    bar, button = st.columns([5, 1], vertical_alignment="center")
-    bar.progress(job.share, text=text)
-    button.button("Cancel", key=key, on_click=stop, width="stretch", disabled=job.stopping)
 
 
 def pace(job: Job) -> str:

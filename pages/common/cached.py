@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -19,16 +19,16 @@ from core.correction import CorrectionResult, Disclosure, MoreDisclosed, audit_k
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, Ratings
 from core.datasets.roles import Roles
+from core.errors import InputError
 from core.fingerprint import fingerprint
 from pages.common import panels, state
 from pages.common.background import Job, Store, need
 from pages.common.state import OWN_RATINGS, UPLOAD
 
 if TYPE_CHECKING:
-    import pandas
-
-    from core.datasets.role_suggestion import Suggestion
     from core.models.model_files import ModelFile
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,37 +75,21 @@ def own(dataset: str) -> Any | None:
     return store_of(dataset).get("own")
 
 
-def keep_own(dataset: str, data: Table | Ratings) -> None:
-    """Make a table or ratings the session's own; what followed from earlier ones is dropped."""
-    drop_own(dataset)
-    store_of(dataset).put("own", data)
+def keep_own(dataset: str, data: Table | Ratings | None = None, model: OwnModel | None = None) -> None:
+    """Make a table, perhaps with a model's answers, or ratings the session's own, or none if there are none.
 
-
-def keep_own_table(table: Table) -> None:
-    """Make a table the session's own, as `keep_own`."""
-    keep_own(UPLOAD, table)
-
-
-def drop_own(dataset: str) -> None:
-    """Forget the session's own table or ratings and all that followed from them."""
-    store_of(dataset).release()
+    What followed from earlier ones is dropped.
+    """
+    store = store_of(dataset)
+    store.release()
+    for key, kept in (("own", data), ("own model", model)):
+        if kept is not None:
+            store.put(key, kept)
 
 
 def own_model() -> OwnModel | None:
     """Return the model file that has answered about the session's table, if there is one."""
-    return store_of(UPLOAD).get("model:upload")
-
-
-def keep_own_model(answered: Table, model: OwnModel) -> None:
-    """Make a table with a model's answers the session's own, and remember the model."""
-    keep_own_table(answered)
-    store_of(UPLOAD).put("model:upload", model)
-
-
-def drop_own_model() -> None:
-    """Take a model's answers out of the session's table again."""
-    if (model := own_model()) is not None:
-        keep_own_table(model.asked)
+    return store_of(UPLOAD).get("own model")
 
 
 def google_play() -> Path | None:
@@ -145,39 +129,20 @@ def table_of(dataset: str) -> Table:
     return need(_shared_store(), f"table:{dataset}", "Reading the table", fetch, lane="fetch")  # type: ignore[no-any-return]
 
 
-def columns_of(table: Table) -> pandas.DataFrame:
-    """Return the description of a table's columns."""
-    from core.datasets.columns import describe_columns
-
-    key = fingerprint("columns", table.fingerprint)
-    return store_of(table.name).remember(key, lambda: describe_columns(table.frame))
-
-
-def suggestion_of(table: Table, *, attribute: str = "", label: str = "") -> Suggestion:
-    """Return the roles guessed for a table, where some of its columns may be known."""
-    from core.datasets.role_suggestion import suggest_roles
-
-    key = fingerprint("suggestion", table.fingerprint, attribute, label)
-    return store_of(table.name).remember(key, lambda: suggest_roles(table.frame, attribute=attribute, label=label))  # type: ignore[no-any-return]
-
-
-def cautions_of(table: Table, roles: Roles) -> tuple[str, ...]:
-    """Return what to know of a table and its roles before an audit."""
-    from core.datasets.role_suggestion import cautions
-
-    key = fingerprint("cautions", table.fingerprint, roles)
-    return store_of(table.name).remember(key, lambda: cautions(table.frame, roles))  # type: ignore[no-any-return]
+def once(make: Callable[..., T], table: Table, *parts: Any, **named: Any) -> T:
+    """Return what a function makes of a table's cells and some other arguments, made once."""
+    key = fingerprint(make.__name__, table.fingerprint, *parts, named)
+    return store_of(table.name).remember(key, lambda: make(table.frame, *parts, **named))  # type: ignore[no-any-return]
 
 
 def kept_tolerance(table: Table, config: AuditConfig) -> float:
     """Return the smallest tolerance that a table's predictions keep to; the default where they cannot be audited."""
 
     def keep() -> float:
-        from core.errors import InputError
         from core.release_audit import kept_tolerance
 
         try:
-            return kept_tolerance(built(table, config.roles or table.roles[0]), config)
+            return kept_tolerance(built(table, config.roles), config)
         except InputError:
             return config.tolerance
 
@@ -194,20 +159,22 @@ def audited() -> tuple[AuditConfig, Table]:
     return config, table
 
 
-def dataset_of(table: Table, roles: Roles) -> AuditDataset:
+def _dataset(table: Table, roles: Roles | None) -> tuple[str, Callable[[], AuditDataset]]:
+    from core.datasets.build import build_dataset
+
+    used = roles or table.roles[0]
+    return fingerprint("dataset", table.fingerprint, used), lambda: build_dataset(table, used)
+
+
+def dataset_of(table: Table, roles: Roles | None) -> AuditDataset:
     """Return a table with its roles, as arrays; waits with a progress bar while they are made."""
-    from core.datasets.build import build_dataset
-
-    key = fingerprint("dataset", table.fingerprint, roles)
-    return need(store_of(table.name), key, "Preparing the table", lambda _: build_dataset(table, roles))  # type: ignore[no-any-return]
+    key, make = _dataset(table, roles)
+    return need(store_of(table.name), key, "Preparing the table", lambda _: make())  # type: ignore[no-any-return]
 
 
-def built(table: Table, roles: Roles) -> AuditDataset:
+def built(table: Table, roles: Roles | None) -> AuditDataset:
     """Return the same, made here and now; raises what `build_dataset` does."""
-    from core.datasets.build import build_dataset
-
-    key = fingerprint("dataset", table.fingerprint, roles)
-    return store_of(table.name).remember(key, lambda: build_dataset(table, roles))  # type: ignore[no-any-return]
+    return store_of(table.name).remember(*_dataset(table, roles))  # type: ignore[no-any-return]
 
 
 class Audit:
@@ -264,7 +231,7 @@ ATTACKER: dict[str, Any] = {"adversary": "features", "cost": "published", "as_pu
 
 def audit(config: AuditConfig, table: Table) -> Audit:
     """Return a finished audit; waits with a progress bar while it runs."""
-    dataset = dataset_of(table, config.roles or table.roles[0])
+    dataset = dataset_of(table, config.roles)
 
     def work(job: Job) -> Audit:
         made = Audit(run(config, job.report, dataset=dataset))
@@ -283,7 +250,6 @@ def trained_model(store: Store, config: AuditConfig, dataset: AuditDataset) -> A
 def point_store(name: str, dataset: AuditDataset) -> Any:
     """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
     from core.datasets.catalog import default_cache_folder
-    from core.errors import InputError
     from core.sweep import FolderStore, MemoryStore
 
     if name != UPLOAD:

@@ -1,15 +1,15 @@
-"""The controls that define an audit: one function a control, with its key, range and help.
+"""Controls made from settings: any one, all of a study, and those that define an audit.
 
-They live in the sidebar; the Data and Model pages show theirs in the page instead, with more room. Their values are
-bound to the address, so that a link restores an audit. Nothing of a user's table ever enters a link.
+The audit's live in the sidebar; the Data and Model pages show theirs in the page instead, with more room. Their values
+are bound to the address, so that a link restores an audit. Nothing of a user's table ever enters a link.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import MISSING
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
@@ -28,6 +28,8 @@ Kind = Literal["toggle", "selectbox", "multiselect", "slider", "select_slider", 
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
+
+S = TypeVar("S")
 
 _BOUND: dict[str, Any] = {"bind": "query-params"}
 _AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
@@ -72,6 +74,28 @@ def _kind(setting: Setting) -> Kind:
     return "text_input" if setting.param.options is None else "selectbox"
 
 
+def settings_of(cls: type[S], prefix: str) -> S:
+    """Draw the settings of a study, three in a row, their values bound to the address; return what is set.
+
+    A list that is no choice of names, a table and a file stay at their defaults.
+    """
+    drawn = {name: setting for name, setting in params(cls).items() if _can_be_drawn(setting)}
+    chosen, places = {}, st.columns(3) if drawn else []
+    for number, (name, setting) in enumerate(drawn.items()):
+        told: dict[str, Any] = {"place": places[number % 3], **_BOUND}
+        if setting.param.infinite:
+            told |= {"kind": "select_slider", "options": EPSILONS, "format_func": epsilon_text}
+        value = control(setting, f"{prefix}_{name}", **told)
+        chosen[name] = tuple(value) if setting.many else value
+    return cls(**chosen)
+
+
+def _can_be_drawn(setting: Setting) -> bool:
+    if setting.many or setting.default is MISSING:
+        return setting.param.options is not None
+    return setting.base is not tuple and setting.param.form in ("text", "line")
+
+
 def audit_settings(page: str) -> None:
     """Draw in the sidebar the settings that `page` does not show itself."""
     state.apply_choices(page)
@@ -84,32 +108,20 @@ def audit_settings(page: str) -> None:
     with st.sidebar:
         st.markdown("#### What is audited")
         if page != "data":
-            dataset()
-            attribute()
+            _audited("dataset", "attribute")
         if page != "model":
-            metric()
-            _row(2, tolerance, seed)
+            _audited("metric")
+            _audited("tolerance", "seed", shares=[1, 1])
             if state.given():
                 st.caption("Audited are the predictions in your table; no model is trained.")
             else:
-                method()
-                if not state.sets_named():
-                    train_share()
-
-
-def _row(shares: Any, *widgets: Callable[[], None]) -> None:
-    """Draw widgets beside each other, in columns of these shares."""
-    for place, draw in zip(st.columns(shares), widgets, strict=True):
-        with place:
-            draw()
+                _audited("method", *_train_share())
 
 
 def data_settings() -> None:
     """Draw, on the Data page, which table and which attribute."""
-    _row(2, dataset, attribute)
-    name = state.dataset_name()
-    if name in CATALOG:
-        entry = CATALOG[name]
+    _audited("dataset", "attribute", shares=[1, 1])
+    if (entry := CATALOG.get(state.dataset_name())) is not None:
         st.caption(f"{entry.people}. {entry.about}")
 
 
@@ -117,15 +129,110 @@ def model_settings() -> None:
     """Draw, on the Model page, how the model is trained; of given predictions only what is asked of them."""
     if state.given():
         shell.whisper("The predictions in your table", "Nothing is trained; which columns they are is on the Data page")
-        _row([2, 1, 1], metric, tolerance, seed)
+        _audited("metric", "tolerance", "seed", shares=[2, 1, 1])
         return
-    _row([2, 2, 1], method, metric, tolerance)
+    _audited("method", "metric", "tolerance", shares=[2, 2, 1])
     left, right = st.columns([4, 1], vertical_alignment="bottom")
     with left:
-        if not state.sets_named():
-            train_share()
+        _audited(*_train_share())
     with right:
-        seed()
+        _audited("seed")
+
+
+def _train_share() -> list[str]:
+    """Return the share of records the model is trained on, unless the table says whom it is trained on."""
+    roles = state.chosen_roles()
+    return [] if roles is not None and roles.sets else ["train_share"]
+
+
+def _audited(*names: str, shares: list[int] | None = None) -> None:
+    """Draw some of the audit's settings, in columns of these shares or below each other, and note their values."""
+    places = st.columns(shares) if shares else [st.container() for _ in names]
+    for name, place in zip(names, places, strict=True):
+        with place:
+            value = _DRAWN[name]() if name in _DRAWN else _setting(name)
+            if value is not None:
+                state.keep(name, value)
+            if value == "dp_id3":
+                _audited("epsilon")
+
+
+def _setting(name: str) -> Any:
+    told = {"value": state.default(name), **_TOLD[name]}
+    if isinstance(told["help"], tuple):
+        told["help"] = told["help"][state.given()]
+    return control(_AUDIT[name], name, **told, **_BOUND)
+
+
+_TOLD: dict[str, dict[str, Any]] = {
+    "metric": {
+        "options": METRIC_TITLES,
+        "help": (
+            "Statistical parity compares the groups' rates of positive predictions; predictive equality does so among "
+            "people with the negative label, equal opportunity among those with the positive label, equalized odds "
+            "among both."
+        ),
+    },
+    "tolerance": {
+        "format": "%.3f",
+        "help": (
+            "Trained tolerance: how far a group's rate may be from everybody's. Only exponentiated gradient can be "
+            "asked for more than 0.",
+            "Disclosed tolerance: how far a group's rate is said to be from everybody's at most. It starts at the "
+            "smallest that the predictions keep to, in steps of 0.001; they stay as they are.",
+        ),
+    },
+    "seed": {
+        "help": (
+            "Fixes the split, the training and the draw of predictions.",
+            "Fixes the sets your table does not name, and the attackers.",
+        ),
+    },
+    "method": {
+        "format_func": METHOD_TITLES.__getitem__,
+        "help": (
+            "In-, post- and pre-processing, the control without mitigation, and a tree trained with privacy noise. All "
+            "on a decision tree of depth 8."
+        ),
+    },
+    "epsilon": {
+        "kind": "select_slider",
+        "options": EPSILONS,
+        "format_func": epsilon_text,
+        "help": (
+            "What one training record can change, at most: the smaller, the more noise on every count the tree sees."
+        ),
+    },
+    "train_share": {
+        "kind": "slider",
+        "help": "The rest is halved between the attacker and the test. The published experiments use 0.34.",
+    },
+}
+"""Setting -> arguments of its widget; of two texts the second is for predictions that came with the table."""
+
+
+def _dataset() -> Any:
+    """Choose the table."""
+    titles = {name: entry.title for name, entry in CATALOG.items()}
+    if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
+        titles[state.UPLOAD] = "Your table"
+    help = "Add your own table on the Data page."
+    return panels.choose("Dataset", titles, key="dataset", help=help, **_BOUND)
+
+
+def _attribute() -> Any:
+    """Choose the sensitive attribute among those set up for the table."""
+    label, names = "Sensitive attribute", state.attributes(state.dataset_name())
+    if not names:
+        st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
+        return None
+    help = "What the attacker tries to learn about each person. Other columns and groups: on the Data page."
+    bound = {} if state.dataset_name() == state.UPLOAD else _BOUND
+    return panels.choose(label, names, key="attribute", help=help, **bound)
+
+
+_DRAWN = {"dataset": _dataset, "attribute": _attribute}
+"""Setting -> what draws it, where that is not made from its declaration."""
 
 
 def attacker_settings() -> dict[str, str]:
@@ -153,104 +260,3 @@ def attacker_settings() -> dict[str, str]:
         ),
     )
     return {"adversary": adversary, "cost": cost}
-
-
-def dataset() -> None:
-    """Choose the table."""
-    titles = {name: entry.title for name, entry in CATALOG.items()}
-    if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
-        titles[state.UPLOAD] = "Your table"
-    told = "Add your own table on the Data page."
-    state.keep("dataset", panels.choose("Dataset", titles, key="dataset", help=told, **_BOUND))
-
-
-def attribute() -> None:
-    """Choose the sensitive attribute among those set up for the table."""
-    label, names = "Sensitive attribute", state.attributes(state.dataset_name())
-    if not names:
-        st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
-        return
-    told = "What the attacker tries to learn about each person. Other columns and groups: on the Data page."
-    bound = {} if state.dataset_name() == state.UPLOAD else _BOUND
-    state.keep("attribute", panels.choose(label, names, key="attribute", help=told, **bound))
-
-
-def _audited(name: str, kind: Kind | None = None, **told: Any) -> Any:
-    """Draw one of the audit's settings and note its value."""
-    value = control(_AUDIT[name], name, kind, **told, **_BOUND)
-    state.keep(name, value)
-    return value
-
-
-def metric() -> None:
-    """Choose the fairness metric."""
-    _audited(
-        "metric",
-        options=METRIC_TITLES,
-        help=(
-            "Statistical parity compares the groups' rates of positive predictions; predictive equality does so among "
-            "people with the negative label, equal opportunity among those with the positive label, equalized odds "
-            "among both."
-        ),
-    )
-
-
-def tolerance() -> None:
-    """Choose the tolerance the model is trained for."""
-    _audited(
-        "tolerance",
-        value=state.default("tolerance"),
-        format="%.3f",
-        help=(
-            "Disclosed tolerance: how far a group's rate is said to be from everybody's at most. It starts at the "
-            "smallest that the predictions keep to, in steps of 0.001; they stay as they are."
-            if state.given()
-            else "Trained tolerance: how far a group's rate may be from everybody's. Only exponentiated gradient can "
-            "be asked for more than 0."
-        ),
-    )
-
-
-def seed() -> None:
-    """Choose the seed."""
-    _audited(
-        "seed",
-        help=(
-            "Fixes the sets your table does not name, and the attackers."
-            if state.given()
-            else "Fixes the split, the training and the draw of predictions."
-        ),
-    )
-
-
-def method() -> None:
-    """Choose how the audited model is trained, of the private tree also with which privacy budget."""
-    chosen = _audited(
-        "method",
-        format_func=METHOD_TITLES.__getitem__,
-        help=(
-            "In-, post- and pre-processing, the control without mitigation, and a tree trained with privacy noise. All "
-            "on a decision tree of depth 8."
-        ),
-    )
-    if chosen == "dp_id3":
-        _audited(
-            "epsilon",
-            "select_slider",
-            options=EPSILONS,
-            value=state.default("epsilon"),
-            format_func=epsilon_text,
-            help=(
-                "What one training record can change, at most: the smaller, the more noise on every count the tree "
-                "sees."
-            ),
-        )
-
-
-def train_share() -> None:
-    """Choose the share of records the model is trained on."""
-    _audited(
-        "train_share",
-        "slider",
-        help="The rest is halved between the attacker and the test. The published experiments use 0.34.",
-    )

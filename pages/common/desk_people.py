@@ -81,7 +81,7 @@ def is_audited(registration: Registration) -> bool:
 def audited() -> tuple[TestSet, Columns] | None:
     """Return the audited table's test records; None, said in a sentence, for an attribute in more than two groups."""
     config, table = cached.audited()
-    dataset = cached.dataset_of(table, config.roles or table.roles[0])
+    dataset = cached.dataset_of(table, config.roles)
     if dataset.n_groups != 2:
         panels.problem(
             f"The desk compares two groups, and this attribute is split in {dataset.n_groups}; choose an attribute in "
@@ -118,7 +118,7 @@ def audited() -> tuple[TestSet, Columns] | None:
 def predicted() -> npt.NDArray[np.float64]:
     """Return the audited model's scores of the test records; waits with a progress bar while it is trained."""
     config, table = cached.audited()
-    dataset = cached.dataset_of(table, config.roles or table.roles[0])
+    dataset = cached.dataset_of(table, config.roles)
     store = cached.store_of(config.dataset)
 
     def work(job: Job) -> Any:

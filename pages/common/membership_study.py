@@ -193,7 +193,7 @@ class Membership(Background):
     def __init__(self, who: People, chosen: MembershipSettings) -> None:
         self.who, self.chosen, self.settings = who, chosen, attacked_with(chosen)
         config, own = who.config, chosen.target in ("audited", GIVEN)
-        self._dataset = cached.dataset_of(who.table, config.roles or who.table.roles[0]) if own else None
+        self._dataset = cached.dataset_of(who.table, config.roles) if own else None
         audit = [] if self._dataset is None else [self._dataset.fingerprint, config]
         self.whose = (who.people.fingerprint, *audit)
         key, total = fingerprint("membership", *self.whose, self.settings), study_steps(self.settings)

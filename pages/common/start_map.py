@@ -35,7 +35,7 @@ def draw_map(config: AuditConfig, table: Table) -> None:
 
     Each correction of more groups takes programs of its own.
     """
-    dataset = cached.dataset_of(table, config.roles or table.roles[0])
+    dataset = cached.dataset_of(table, config.roles)
     less = {} if dataset.n_groups == 2 else _LESS
     plan = LandscapePlan(metric=config.metric, train_share=config.train_share, **less)
     store, key = cached.store_of(config.dataset), landscape_key(dataset, plan)

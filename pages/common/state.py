@@ -112,29 +112,20 @@ def forget_roles(dataset: str) -> None:
     st.session_state.pop(f"own_roles_{dataset}", None)
 
 
-def chosen_roles(table: Table) -> Roles | None:
-    """Return the roles to audit a table with, the user's own before the suggested; None while it has none."""
-    return _among([*_own_roles(table.name), *table.roles])
+def chosen_roles(table: Table | None = None) -> Roles | None:
+    """Return the roles to audit a table with, the user's own before the suggested; None while it has none.
 
-
-def _among(on_offer: list[Roles]) -> Roles | None:
-    """Return the roles of the chosen attribute, else the first."""
-    if not on_offer:
-        return None
+    Without a table those the user chose for the chosen one.
+    """
+    offered = _own_roles(dataset_name()) if table is None else [*_own_roles(table.name), *table.roles]
     attribute = st.session_state.get("attribute")
-    return next((roles for roles in on_offer if roles.key == attribute), on_offer[0])
+    return next((roles for roles in offered if roles.key == attribute), next(iter(offered), None))
 
 
 def given() -> bool:
     """Whether the audited model came with the table as its predictions, so that none is trained."""
-    roles = _among(_own_roles(dataset_name()))
+    roles = chosen_roles()
     return roles is not None and roles.gives_predictions
-
-
-def sets_named() -> bool:
-    """Whether the table says which set a record is in, so that no share is drawn."""
-    roles = _among(_own_roles(dataset_name()))
-    return roles is not None and bool(roles.sets)
 
 
 def roles_named(table: Table, key: str) -> Roles:
@@ -144,17 +135,8 @@ def roles_named(table: Table, key: str) -> Roles:
 
 def keep_forest(parameters: tuple[tuple[str, Any], ...] | None) -> None:
     """Attack with a forest of these parameters from now on, for this table; None goes back to the pinned one."""
-    kept = None if parameters is None else (_forest_of(dataset_name()), parameters)
-    st.session_state["forest"] = kept
-
-
-def _forest_of(table: str) -> tuple[str, str]:
-    return table, str(st.session_state.get("attribute"))
-
-
-def forget_forest() -> None:
-    """Go back to the pinned forest, because the people it was tuned on are gone."""
-    st.session_state.pop("forest", None)
+    whose = (dataset_name(), str(st.session_state.get("attribute")))
+    st.session_state["forest"] = None if parameters is None else (*whose, parameters)
 
 
 def config(table: Table) -> AuditConfig | None:
@@ -166,7 +148,8 @@ def config(table: Table) -> AuditConfig | None:
     if roles is None:
         return None
     method = GIVEN if roles.gives_predictions else _setting("method")
-    whose, forest = st.session_state.get("forest") or (None, None)
+    name, attribute, forest = st.session_state.get("forest") or ("", "", None)
+    tuned = (name, attribute) == (table.name, str(st.session_state.get("attribute")))
     return AuditConfig(
         dataset=table.name,
         roles=roles,
@@ -176,5 +159,5 @@ def config(table: Table) -> AuditConfig | None:
         train_share=float(_DEFAULTS["train_share"] if method == GIVEN or roles.sets else _setting("train_share")),
         seed=int(_setting("seed")),
         epsilon=epsilon() if method == "dp_id3" else math.inf,
-        forest=forest if whose == _forest_of(table.name) else None,
+        forest=forest if tuned else None,
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from core.datasets import role_suggestion
 from core.datasets.build import build_dataset
 from core.datasets.columns import as_text
 from core.datasets.dataset import Table
@@ -59,23 +60,23 @@ def box() -> None:
 def _read(file) -> None:  # type: ignore[no-untyped-def]
     again = st.session_state.get("upload_read") == file.file_id  # lost with a connection, while the file was not
     st.session_state["upload_read"] = file.file_id
-    st.session_state.pop("roles_problem", None)
+    panels.forget("roles_problem")
     with panels.keeping_problem("upload_problem", too_large=_TOO_LARGE):
         with st.spinner("Reading your table"):
             table = read_table(file.getvalue(), file.name)
-        cached.keep_own_table(table)
+        cached.keep_own(state.UPLOAD, table)
         roles = state.chosen_roles(table) if again else None
         if roles is None or not {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # a model's answers
             state.forget_roles(state.UPLOAD)
-        state.forget_forest()
+        panels.forget("forest")
         state.choose("dataset", state.UPLOAD)
         st.rerun()
 
 
 def _remove() -> None:
-    cached.drop_own(state.UPLOAD)
+    cached.keep_own(state.UPLOAD)
     state.forget_roles(state.UPLOAD)
-    state.forget_forest()
+    panels.forget("forest")
     st.session_state["dataset"] = state.default("dataset")
 
 
@@ -95,7 +96,7 @@ def roles_form(table: Table, columns: pandas.DataFrame) -> None:
         if not complete:
             st.caption("Choose a label, its positive value and a sensitive attribute first.")
         panels.kept_problem("roles_problem")
-    for told in cached.cautions_of(table, roles):
+    for told in cached.once(role_suggestion.cautions, table, roles):
         cautions.info(shell.escape(told), icon=":material/info:")
 
 
@@ -113,7 +114,7 @@ class _Form:
     def guess_again(self, **known: str) -> None:
         """Guess the roles of an upload, where some of its columns may be known."""
         if self.table.uploaded:
-            self.guess = cached.suggestion_of(self.table, **known)
+            self.guess = cached.once(role_suggestion.suggest_roles, self.table, **known)
 
     def preset(self, role: str) -> Any:
         """Return what a role's box starts with."""
@@ -348,9 +349,9 @@ def _model_box(table: Table, current: Roles | None) -> None:
         for note in st.session_state.get("model_notes", ()):
             st.caption(shell.escape(note))
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
-            cached.drop_own_model()
+            cached.keep_own(state.UPLOAD, model.asked)
             if current is not None and current.prediction == model.prediction:
-                _use_model(replace(current, prediction="", score=""))
+                _audit_with(replace(current, prediction="", score=""))
             st.rerun()
 
 
@@ -408,14 +409,14 @@ def _answer(table: Table, current: Roles | None, name: str, model_file: ModelFil
             features=features,
             positive=positive,
         )
-        cached.keep_own_model(answered.table, model)
+        cached.keep_own(state.UPLOAD, answered.table, model)
         st.session_state["model_notes"] = answered.answers.notes
-        _use_model(current)
+        _audit_with(current)
         st.rerun()
 
 
-def _use_model(roles: Roles | None) -> None:
+def _audit_with(roles: Roles | None) -> None:
     """Audit with these roles; the forest was tuned on another model's people."""
-    state.forget_forest()
+    panels.forget("forest")
     if roles is not None:
         state.keep_roles(state.UPLOAD, roles)
