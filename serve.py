@@ -13,8 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import numpy  # noqa: F401  (the page's icon is made with these two: no visitor waits for them)
-import PIL.Image  # noqa: F401
+import PIL.Image  # noqa: F401  (the page's icon is made with it: no visitor waits for that, nor for the studies)
 import streamlit as st
 from starlette.datastructures import Headers
 from starlette.middleware import Middleware
@@ -24,6 +23,8 @@ from streamlit import cli_util, config, runtime
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server.server_util import get_display_address, get_url
 from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+
+import core.studies  # noqa: F401
 
 FOREIGN = "This server does not go by that name; whoever runs it may add the name to server.allowedHosts."
 CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")

@@ -14,7 +14,7 @@ from pages.common import panels
 from pages.common.attriguard_study import DefenceStudy
 from pages.common.background import State, want
 
-shell.head("attriguard", badge=controls.badge())
+shell.head(badge=controls.badge())
 top = st.container()
 if st.session_state.get("guard_told_of") != controls.chosen():  # what was found of others goes at once
     top.empty()

@@ -11,11 +11,11 @@ from core.estimates import count
 from core.queries import Answering, AnswersLeak
 from core.settings import params
 from pages.common import bias_queries_trials as asked
-from pages.common import cached, panels, state, wording
+from pages.common import cached, panels, wording
 from pages.common.background import want
 from pages.common.controls import control
 
-with shell.head("bias_queries", badge=wording.synthetic_badge(state.dataset_name())):
+with shell.head():
     published = control(
         params(Answering)["as_published"],
         "answers_as_published",

@@ -11,9 +11,9 @@ import streamlit as st
 
 from core.correction import STUDY, CorrectionSettings, attribute_over_seeds
 from core.settings import params
-from pages.common import cached, controls, panels, state, wording
+from pages.common import cached, controls, panels
 
-with shell.head("correction", badge=wording.synthetic_badge(state.dataset_name())):
+with shell.head():
     published = controls.control(
         params(CorrectionSettings)["as_published"],
         "as_published",

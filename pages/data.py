@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.common import cached, controls, panels, state, upload, wording
 
-shell.head("data", badge=wording.synthetic_badge(state.dataset_name()))
+shell.head()
 opening = st.container()
 left, right = st.columns([3, 2], gap="large")
 with left:

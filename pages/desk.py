@@ -12,7 +12,7 @@ from pages.common import desk_board as board
 from pages.common import desk_ledger, panels
 
 ledger = desk_ledger.current()
-shell.head("desk", badge="" if ledger else "synthetic example")
+shell.head(badge="" if ledger else "synthetic example")
 opening = st.container()
 if ledger is None:
     board.show_example(opening)

@@ -9,7 +9,7 @@ import streamlit as st
 from core.examples import example
 from pages.common import lessons
 
-shell.head("learn", badge="invented people")
+shell.head(badge="invented people")
 opening = st.container()
 case = example(lessons.chosen())
 with opening:

@@ -7,10 +7,10 @@ shell.guard()
 import streamlit as st
 
 from pages.common import membership_study as study
-from pages.common import panels, state, wording
+from pages.common import panels
 from pages.common.background import want
 
-with shell.head("membership", badge=wording.synthetic_badge(state.dataset_name())):
+with shell.head():
     published = study.published()
 who = study.people()
 

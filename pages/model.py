@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.common import cached, controls, panels, state, wording
 
-shell.head("model", badge=wording.synthetic_badge(state.dataset_name()))
+shell.head()
 opening = st.container()
 controls.model_settings()
 config, table = cached.audited()

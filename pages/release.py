@@ -10,11 +10,11 @@ import streamlit as st
 
 from core.errors import InputError
 from core.estimates import count
-from pages.common import cached, panels, state, wording
+from pages.common import cached, panels
 from pages.common import release_card as cards
 from pages.common.background import want
 
-shell.head("release", badge=wording.synthetic_badge(state.dataset_name()))
+shell.head()
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 

@@ -6,14 +6,14 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, report_audit, report_plan, state, wording
+from pages.common import cached, report_audit, report_plan, wording
 from pages.common import report_board as board
 from pages.common import report_policy as policies
 from pages.common.background import want
 from pages.common.report_audit import Attacks, SelfTests, judged
 from pages.common.report_plan import plan_of, subject
 
-shell.head("report", badge=wording.synthetic_badge(state.dataset_name()))
+shell.head()
 opening = st.container()
 config, table = cached.audited()
 

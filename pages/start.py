@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.common import cached, panels, start_map, state, wording
+from pages.common import cached, panels, start_map, wording
 
 _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
     (
@@ -43,7 +43,7 @@ _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
     ),
 )
 
-shell.head("start", badge=wording.synthetic_badge(state.dataset_name()))
+shell.head()
 opening = st.empty()
 opening.markdown(
     "## To become fair, a model must look at people's sensitive attributes. Some of that comes out again.\n\n"

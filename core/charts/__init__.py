@@ -13,7 +13,7 @@ from core.charts.attriguard import (
     draw_where,
     value_noise,
 )
-from core.charts.audit import draw_accuracy, draw_groups, draw_rates
+from core.charts.audit import draw_accuracy, draw_checks, draw_groups, draw_rates
 from core.charts.correction import (
     draw_disclosure,
     draw_methods,
@@ -65,6 +65,7 @@ __all__ = [
     "draw_answer_errors",
     "draw_attack_by_epsilon",
     "draw_budget",
+    "draw_checks",
     "draw_cost",
     "draw_defences",
     "draw_deleted",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.charts.drawing import Axis, Drawing, percents
-from core.charts.rows import Mark, Row, draw_rows, rate, spans
+from core.charts.drawing import Axis, Drawing, percents, rounded
+from core.charts.rows import Mark, Row, draw_rows, measured, rate, spans
 from core.charts.theme import Palette, group_style
 from core.charts.words import plain_name
 from core.datasets.dataset import AuditDataset
@@ -131,3 +131,30 @@ def draw_accuracy(model: ModelFindings, palette: Palette, *, seen: tuple[str, st
         for name, e, color, symbol in found
     ]
     return draw_rows(palette, "Accuracy", lines, percents(spans(lines), "Accuracy (%)"), first="records")
+
+
+_UNITS = {
+    "points": (100.0, "Points"),
+    "percent": (100.0, "Percent"),
+    "gap": (1.0, "Difference"),
+    "ratio": (1.0, "Ratio"),
+    "bits": (1.0, "Bits a person"),
+    "columns": (1.0, "Columns"),
+}
+"""Unit of a check -> by what its share is multiplied, and what the axis says."""
+
+
+def draw_checks(found: Sequence[tuple[str, str, Estimate, Estimate | None]], palette: Palette, *, unit: str) -> Drawing:
+    """Draw numbers of one unit with their intervals, and beside each its control, a hollow diamond.
+
+    A number is its name, itself in words, its estimate as a share, and its control where that is of the same unit.
+    """
+    scale, title = _UNITS[unit]
+    lines = []
+    for name, words, estimate, control in found:
+        marks = [measured(estimate, palette.leak, name="estimate", scale=scale)]
+        if control is not None:
+            marks.append(measured(control, palette.chance, "diamond-open", name="control", scale=scale))
+        lines.append(Row(name=name, value=f"<b>{words}</b>", marks=marks))
+    axis = rounded([0.0, *spans(lines)], title, span=0.02 * scale)
+    return draw_rows(palette, title, lines, axis, first="check")

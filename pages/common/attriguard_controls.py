@@ -16,7 +16,7 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings
 from core.errors import InputError
 from core.settings import params
-from pages.common import cached, panels, state, wording
+from pages.common import cached, panels, state
 from pages.common.background import Store
 from pages.common.controls import control
 
@@ -63,12 +63,10 @@ def chosen() -> str:
     return str(name) if name in offered() else "table"
 
 
-def badge() -> str:
+def badge() -> str | None:
     """Return the badge of synthetic people."""
-    name = chosen()
-    if name == "table":
-        return wording.synthetic_badge(state.dataset_name())
-    return "synthetic data" if name == "invented" else ""
+    badges = {"table": None, "invented": "synthetic data"}
+    return badges.get(chosen(), "")
 
 
 def _choose_data(place: DeltaGenerator) -> None:

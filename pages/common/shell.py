@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
-_HEAD: ContextVar[tuple[Any, Any]] = ContextVar("head")  # the row of a page's title, and the place of the title in it
+_HEAD: ContextVar[tuple[Any, Any, str]] = ContextVar("head")  # the row of a page's title, its place there, and itself
 
 _HEAD_START = 0.1
 """Seconds, once a session, in which the browser paints the title before it builds the rest."""
@@ -44,6 +44,9 @@ _PAGES = {
 """Section of the navigation -> file of a page -> what the navigation calls it, its icon, and its title."""
 
 _TITLES = {name: title for pages in _PAGES.values() for name, (_, _, title) in pages.items()}
+
+_STUDY_PAGES = {"queries": "bias_queries", "model_card": "release", "model_fairness": "model"}
+"""Study -> the page about it, where that has another name."""
 
 _STYLE = """<style>
 .stMainBlockContainer {max-width: 1240px; padding: 4.4rem 5rem 2rem}
@@ -111,38 +114,47 @@ def _wordmark() -> None:
 
 
 def navigation() -> Any:
-    """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server."""
+    """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server.
 
-    def page(name: str, title: str, icon: str) -> Any:
-        file, first = _ROOT / "pages" / f"{name}.py", name == "start"
-        return st.Page(file, title=title, icon=f":material/{icon}:", url_path=None if first else name, default=first)
+    A study that no page is about has one made of what it declares.
+    """
+    from core.studies import STUDIES
 
-    return st.navigation(
-        {
-            section: [page(name, title, icon) for name, (title, icon, _) in pages.items()]
-            for section, pages in _PAGES.items()
-        },
-        position="sidebar",
-    )
+    def page(name: str, title: str, icon: str, file: str = "") -> Any:
+        path, first = _ROOT / "pages" / f"{file or name}.py", name == "start"
+        return st.Page(path, title=title, icon=f":material/{icon}:", url_path=None if first else name, default=first)
+
+    shown = {
+        section: [page(name, title, icon) for name, (title, icon, _) in pages.items()]
+        for section, pages in _PAGES.items()
+    }
+    without = {*STUDIES} - {*_TITLES, *_STUDY_PAGES}
+    shown["Attacks"] += [page(name, STUDIES[name].title, "search", "study") for name in STUDIES if name in without]
+    return st.navigation(shown, position="sidebar")
 
 
 def open_page(page: Any) -> None:
     """Write the page's title, then the wordmark; what the page adds to the title comes later."""
     row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
     place = row.empty()
-    place.markdown(f"# {_TITLES[page.url_path or 'start']}")
-    _HEAD.set((row, place))
+    title = _TITLES.get(page.url_path or "start", page.title)
+    place.markdown(f"# {title}")
+    _HEAD.set((row, place, title))
     _wordmark()
     if not st.session_state.get("opened"):
         st.session_state["opened"] = True
         time.sleep(_HEAD_START)
 
 
-def head(page: str, *, badge: str = "") -> Any:
-    """Put a badge behind the page's title, and return the row it stands in."""
-    row, place = _HEAD.get()
+def head(*, badge: str | None = None) -> Any:
+    """Put a badge behind the page's title, by itself that of synthetic data; return the row it stands in."""
+    from pages.common import state
+
+    row, place, title = _HEAD.get()
+    if badge is None:
+        badge = "synthetic data" if state.dataset_name() == "demo" else ""
     if badge:
-        place.markdown(f"# {_TITLES[page]} :gray-badge[{badge}]")
+        place.markdown(f"# {title} :gray-badge[{badge}]")
     return row
 
 

@@ -59,11 +59,6 @@ def provenance(subject: Subject) -> str:
     )
 
 
-def synthetic_badge(dataset: str) -> str:
-    """Return the badge of the built-in table."""
-    return "synthetic data" if dataset == "demo" else ""
-
-
 def data(dataset: AuditDataset) -> tuple[str, str]:
     """Return the finding of the data page."""
     first, other = _compared(dataset.groups())

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
 
 from core.config import AuditConfig
 from core.correction import ATTACKERS, COSTS, PROTOCOLS
@@ -128,11 +129,14 @@ class Dashboard:
             assert time.monotonic() < deadline, "waited in vain"
 
     def open(self, page: str, *, settled: bool = True) -> Dashboard:
-        """Go to a page by its file name, and wait until it is complete unless told otherwise."""
+        """Go to a page by its address, and wait until it is complete unless told otherwise."""
         if not self._begun:
             self.test.run()  # the pages are known after the first run
             self._begun = True
-        self.test.switch_page(f"pages/{page}.py")
+        if (APP.parent / "pages" / f"{page}.py").exists():
+            self.test.switch_page(f"pages/{page}.py")
+        else:  # a study's, made of what it declares
+            self.test._page_hash = calc_hash(page)
         if settled:
             return self.settle()
         self.test.run()

@@ -63,7 +63,7 @@ def give(view: View, key: str, name: str, content: bytes) -> None:
 
 
 def create(view: View) -> None:
-    view.found("An example")
+    view.found("Example:")
     view.press("desk_create")
     view.found("holds no test set yet")
 
@@ -121,7 +121,7 @@ def test_a_password_never_comes_back(look: Open, server: Server):
 
     view.page.on("websocket", listen)
     view.open("desk")
-    view.found("An example")
+    view.found("Example:")
     view.enter("desk_place", "postgresql://ann:S3cret-Wort@127.0.0.1:1/db")
     expect(view.field("desk_place")).to_have_value("postgresql://ann@127.0.0.1:1/db")
     view.press("desk_open")

@@ -1,0 +1,107 @@
+"""The page of a study that has none of its own: its settings, what it found, its checks drawn, its tables."""
+
+from pages.common import shell
+
+shell.guard()
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.correction import audit_key
+from core.fingerprint import fingerprint
+from core.studies import STUDIES
+from core.study import Check, Measurement, Study
+from core.subject import Subject
+from pages.common import cached, panels
+from pages.common.background import Background, Job, Store, pace, want
+from pages.common.controls import settings_of
+
+if TYPE_CHECKING:
+    import pandas
+
+
+class StudyRun(Background):
+    """A study of one subject, whose result may grow."""
+
+    def __init__(self, study: Study[Any, Any], subject: Subject, settings: Any, store: Store) -> None:
+        self.study, self.subject, self.settings = study, subject, settings
+        key = fingerprint("study", study.name, audit_key(subject.config, subject.dataset), settings)
+        super().__init__(study.name, store, key, self._run, lane="questions", total=study.steps(subject, settings))
+
+    def _run(self, job: Job) -> Any:
+        result = None
+        for result in self.study.run(self.subject, self.settings, job.report):
+            job.partial[:] = [result]
+        return result
+
+    def show_progress(self) -> None:
+        """Show how far it is, with a button that stops it, or that starts it again."""
+        self.show(lambda job: f"{job.done} of {job.total} steps, {pace(job)}", "Start again", again="Try again")
+
+
+def title_of(check: Check, subject: Subject) -> str:
+    """Return what a check is called about these people."""
+    return check.title.format(attribute=subject.attribute)
+
+
+def draw_checks_of(
+    study: Study[Any, Any], subject: Subject, measured: Mapping[str, Measurement]
+) -> dict[str, "pandas.DataFrame"]:
+    """Draw what a policy may limit, the numbers of one unit on one axis; return the tables behind them."""
+    from core.charts import draw_checks
+    from core.policy import estimate_text
+
+    units: dict[str, list[Any]] = {}
+    for check in study.declared:
+        found = measured[check.name]
+        if found.estimate is None:
+            panels.problem(found.reason, point=f"{title_of(check, subject)}:")
+            continue
+        words, _ = estimate_text(check.name, found.estimate)
+        control = None if check.unit in ("points", "bits") else found.control  # these are gains over it
+        units.setdefault(check.unit, []).append((title_of(check, subject), words, found.estimate, control))
+    tables = {}
+    for place, (unit, rows) in zip(st.columns(max(len(units), 1), gap="large"), units.items(), strict=False):
+        drawing = draw_checks(rows, shell.palette(), unit=unit)
+        with place:
+            quantity = "What a policy can limit, 95% intervals; hollow: the control"
+            panels.titled(drawing.title, quantity, drawing, key=f"{study.name}_{unit}_chart")
+        tables[drawing.title] = drawing.table
+    return tables
+
+
+shell.head()
+study = STUDIES[st.session_state["page_now"]]
+opening = st.empty()
+settings = settings_of(study.settings, study.name)
+config, table = cached.audited()
+subject = cached.audit(config, table).result.subject
+if reason := study.unavailable(subject, settings):
+    panels.problem(reason)
+    st.stop()
+work = StudyRun(study, subject, settings, cached.store_of(config.dataset))
+want(work)
+before = f"{study.name}_found"
+if work.latest is None and before in st.session_state:
+    with opening:
+        shell.finding(f":gray[{st.session_state[before]}]", "Updating")
+result = work.first(work.show_progress)
+headline, *others = study.findings(result, settings)
+st.session_state[before] = shell.escape(headline.point)
+with opening:
+    panels.finding(headline)
+work.watch(work.show_progress, drawn=result)
+for finding in others:
+    panels.statement(finding)
+tables = draw_checks_of(study, subject, study.checks(result, settings))
+tables |= {title: panels.frame(rows) for title, rows in study.tables(result, settings).items() if rows}
+left, right = st.columns(2, gap="large")
+with left:
+    told = [f"**{shell.escape(title_of(check, subject))}.** {check.definition}" for check in study.declared]
+    if headline.attacker_knows:
+        told.append(f"**The attacker knows:** {shell.escape(headline.attacker_knows)}")
+    panels.how_to_read("\n\n".join(told))
+with right:
+    panels.numbers(tables, key=study.name)
