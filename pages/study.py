@@ -66,8 +66,9 @@ def draw_checks_of(
     for place, (unit, rows) in zip(st.columns(max(len(units), 1), gap="large"), units.items(), strict=False):
         drawing = draw_checks(rows, shell.palette(), unit=unit)
         with place:
-            quantity = "What a policy can limit, 95% intervals; hollow: the control"
-            panels.titled(drawing.title, quantity, drawing, key=f"{study.name}_{unit}_chart")
+            beside = "; hollow: the control" if any(control for *_, control in rows) else ""
+            quantity = f"{drawing.title}, 95% intervals{beside}"
+            panels.titled("What a policy can limit", quantity, drawing, key=f"{study.name}_{unit}_chart")
         tables[drawing.title] = drawing.table
     return tables
 

@@ -147,7 +147,8 @@ _UNITS = {
 def draw_checks(found: Sequence[tuple[str, str, Estimate, Estimate | None]], palette: Palette, *, unit: str) -> Drawing:
     """Draw numbers of one unit with their intervals, and beside each its control, a hollow diamond.
 
-    A number is its name, itself in words, its estimate as a share, and its control where that is of the same unit.
+    A number is its name, of which what stands before a colon goes below, itself in words, its estimate as a share, and
+    its control where that is of the same unit.
     """
     scale, title = _UNITS[unit]
     lines = []
@@ -155,6 +156,7 @@ def draw_checks(found: Sequence[tuple[str, str, Estimate, Estimate | None]], pal
         marks = [measured(estimate, palette.leak, name="estimate", scale=scale)]
         if control is not None:
             marks.append(measured(control, palette.chance, "diamond-open", name="control", scale=scale))
-        lines.append(Row(name=name, value=f"<b>{words}</b>", marks=marks))
+        whole, _, part = name.rpartition(": ")
+        lines.append(Row(name=part, below=whole, bold=True, value=f"<b>{words}</b>", marks=marks, facts={"of": whole} if whole else {}))
     axis = rounded([0.0, *spans(lines)], title, span=0.02 * scale)
     return draw_rows(palette, title, lines, axis, first="check")

@@ -57,7 +57,7 @@ def test_adult_from_local_files(look: Open, local: Server):
     view.found("women")
     view.choose("dataset", ADULT)
     view.go("Start")
-    view.until(lambda: "over 15,375 people" in view.text(), "the audited people")
+    view.until(lambda: "15,375 people" in view.text(), "the audited people")
     view.found("sex", "%")
     view.painted(1)
     view.in_order()

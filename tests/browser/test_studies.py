@@ -17,11 +17,11 @@ RELEASE = f"release?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}"
 SECTIONS = {
     "attriguard": (
         "further_guard_table",
-        ("Which noise fools whom", "Where the noise sits", "What it costs", "What may change", "One person"),
+        ("Transferability", "Noise concentration", "Utility loss", "Allowed changes", "One person"),
     ),
     "bias_queries": (
         "further_queries",
-        ("One targeted person", "How much noise, and why", "The paper's table", "Recovered values"),
+        ("Targeted query", "How much noise, and why", "The paper's table", "Recovered values"),
     ),
     "membership": ("further_members", ("Accuracy over ε", "FairPick", "Other groups", "Accounting", "Over ε")),
     RELEASE: ("", ()),
@@ -50,7 +50,7 @@ def settled(view: View) -> None:
 
 def test_attriguard(look: Open):
     view = look("attriguard")
-    view.found("a noise-trained attacker")
+    view.found("AttriGuard fools")
     expect(view.keyed("cancel_attackers")).to_have_count(0, timeout=PATIENT)
     stands(view, "guard_chart", 0.25)
     slider = view.field("guard_budget")
@@ -58,11 +58,11 @@ def test_attriguard(look: Open):
     slider.press("ArrowRight")
     stands(view, "guard_chart", 0.26)
     view.found("0.26")
-    expect(view.keyed("guard_chart").locator("[aria-label*='At 0.26']").first).to_be_visible()
+    expect(view.keyed("guard_chart").locator("[aria-label*='at 0.26']").first).to_be_visible()
     slider.press("Home")
     stands(view, "guard_chart", 0)
     view.found("Without noise")
-    view.segment("further_guard_table", "What it costs")
+    view.segment("further_guard_table", "Utility loss")
     slider.press("End")
     stands(view, "cost_accuracy_chart", 0.5)  # outside the slider's own fragment
     view.in_order()
@@ -77,9 +77,9 @@ def test_bias_queries(look: Open):
     slider.press("ArrowRight")
     stands(view, "leakage_chart", 26)
     view.until(lambda: "After 26 answers" in view.text(), "the grey line at 26")
-    view.segment("noise", "Noisy sums")  # while the curve of the Cauchy noise still grows
+    view.segment("noise", "Noisy sums (ours)")  # while the curve of the Cauchy noise still grows
     view.found("noisy sums")
-    expect(view.keyed("leakage_chart").locator("[aria-label*='After 26 answers']").first).to_be_visible()
+    expect(view.keyed("leakage_chart").locator("[aria-label*='after 26']").first).to_be_visible()
     for _ in range(3):  # 20 people: the curves are finished in a moment
         view.field("people_asked").press("ArrowLeft")
     slider = view.field("answered_12")
@@ -93,33 +93,33 @@ def test_bias_queries(look: Open):
 
 def test_membership(look: Open):
     view = look("membership")
-    view.until(lambda: "LiRA: 0." in view.text(), "the last attack")
-    view.until(lambda: "Nothing is promised at ε = ∞" in view.text(), "the promise without a budget")
+    view.until(lambda: "LiRA: AUC 0." in view.text(), "the last attack")
+    view.until(lambda: "No DP guarantee (ε = ∞)" in view.text(), "the promise without a budget")
     begun = view.keyed("cancel_epsilon"), view.keyed("start_epsilon"), view.keyed("member_epsilon_chart")
     view.until(lambda: any(part.count() for part in begun), "the curve over epsilon")
     view.halt("cancel_epsilon")
     slider = view.field("member_epsilon")
     slider.focus()
     slider.press("Home")
-    for words in ("says nothing", "Muted, because VD is", "What ε = 0.01 promises"):
+    for words in ("says nothing", "Greyed out, as VD is", "ε = 0.01 guarantees"):
         view.until(lambda words=words: words in view.text(), words)
     slider.press("End")
-    view.until(lambda: "Nothing is promised at ε = ∞" in view.text(), "the promise without a budget, again")
+    view.until(lambda: "No DP guarantee (ε = ∞)" in view.text(), "the promise without a budget, again")
     view.in_order()
 
 
 def test_model_card(look: Open):
     view = look(RELEASE)
-    view.found("a card of 20 models", "bits")
-    view.until(lambda: "Advice:" in view.text(), "the advice")
+    view.found("for 20 models", "bits")
+    view.until(lambda: "Publish at most" in view.text(), "the advice")
     heights = [view.keyed(key).bounding_box() for key in ("release_people_chart", "release_bits_chart")]
     assert all(box is not None and box["y"] + box["height"] <= 900 for box in heights)  # both on the first screen
     view.segment("release_way", "Rounded")
-    view.found("Rounded to 3 decimals, a card of 20 models")
+    view.found("ounded to 3 decimals for 20 models")
     view.field("release_decimals").press("Home")
-    view.found("Rounded to 1 decimal, a card of 20 models")
+    view.found("ounded to 1 decimal for 20 models")
     view.field("release_count_50").press("Home")
-    view.found("Rounded to 1 decimal, a card of one model")
+    view.found("ounded to 1 decimal for one model")
     view.in_order()
 
 
