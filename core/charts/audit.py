@@ -157,6 +157,15 @@ def draw_checks(found: Sequence[tuple[str, str, Estimate, Estimate | None]], pal
         if control is not None:
             marks.append(measured(control, palette.chance, "diamond-open", name="control", scale=scale))
         whole, _, part = name.rpartition(": ")
-        lines.append(Row(name=part, below=whole, bold=True, value=f"<b>{words}</b>", marks=marks, facts={"of": whole} if whole else {}))
+        lines.append(
+            Row(
+                name=part,
+                below=whole,
+                bold=True,
+                value=f"<b>{words}</b>",
+                marks=marks,
+                facts={"of": whole} if whole else {},
+            )
+        )
     axis = rounded([0.0, *spans(lines)], title, span=0.02 * scale)
     return draw_rows(palette, title, lines, axis, first="check")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import MISSING
 from typing import Any, Literal, TypeVar
 
@@ -147,7 +148,7 @@ def _train_share() -> list[str]:
 
 def _audited(*names: str, shares: list[int] | None = None) -> None:
     """Draw some of the audit's settings, in columns of these shares or below each other, and note their values."""
-    places = st.columns(shares) if shares else [st.container() for _ in names]
+    places: Any = st.columns(shares) if shares else [nullcontext()] * len(names)
     for name, place in zip(names, places, strict=True):
         with place:
             value = _DRAWN[name]() if name in _DRAWN else _setting(name)
