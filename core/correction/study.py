@@ -29,8 +29,8 @@ from core.correction.disclosure import COSTS, Disclosure, disclose, gain_of_best
 from core.correction.over_seeds import attribute_over_seeds
 from core.correction.problem import true_tolerance
 from core.datasets.build import build_dataset
+from core.datasets.catalog import demo_table
 from core.datasets.dataset import AuditDataset
-from core.datasets.demo import demo_table
 from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import estimate_columns, strongest

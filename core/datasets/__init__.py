@@ -1,16 +1,14 @@
 """Tables in, audit-ready arrays out: the built-in demo, datasets by name, and users' own files."""
 
 from core.datasets.build import SeveralPredictions, build_dataset, prediction_candidates, several_predictions
-from core.datasets.catalog import CATALOG, CatalogEntry, default_cache_folder, load
+from core.datasets.catalog import CATALOG, CatalogEntry, default_cache_folder, demo_table, load
 from core.datasets.columns import describe_columns
 from core.datasets.dataset import AuditDataset, GroupRow, Table
-from core.datasets.demo import demo_table
-from core.datasets.predictions import SET_NAMES, SETS
 from core.datasets.ratings import RATING_FILES, Ratings, build_ratings, demo_ratings, ratings_from_files, read_ratings
 from core.datasets.read_table import read_table
 from core.datasets.role_suggestion import Suggestion, cautions, suggest_roles, suggested_group, suggested_limit
 from core.datasets.roles import MINIMUM_PER_GROUP, Roles
-from core.datasets.splits import Splits, shared_note, shared_records, split
+from core.datasets.splits import SET_NAMES, SETS, Splits, shared_note, shared_records, split
 
 __all__ = [
     "CATALOG",

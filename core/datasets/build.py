@@ -1,6 +1,13 @@
 """A table and the roles of its columns joined into an `AuditDataset`, one model or several.
 
 Which records and columns an audit uses, and everybody's label and group; what is left out is counted and named.
+
+A predicted label is read as the label itself is: the positive value counts as 1. It may also be written as 0 and 1,
+as false and true, or as no and yes, and these words mean the same wherever label or prediction uses them. A score is a
+number in [0, 1]. Where only scores are given, a score of at least the threshold predicts 1.
+
+A column of sets says which records the model was trained on, whose sensitive attribute the attacker knows, and who is
+left for testing. None of these columns is ever a feature.
 """
 
 from __future__ import annotations
@@ -12,17 +19,39 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, encode, quoted, shown, usable_columns
+from core.datasets.columns import as_text, encode, is_number, is_numeric, quoted, shown, usable_columns
 from core.datasets.dataset import AuditDataset, Table
-from core.datasets.predictions import Given, read_given
 from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, groups_of
-from core.datasets.splits import kinds_of_records, repeated_note
+from core.datasets.splits import kinds_of_records, named_set, repeated_note
 from core.errors import InputError
 from core.fingerprint import fingerprint
-from core.validation import choice
+from core.validation import choice, unit_interval
 
 if TYPE_CHECKING:
     import pandas
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What a table says about a model and about sets, for the records used.
+
+    Attributes
+    ----------
+    predictions, scores : ndarray of 0 and 1, and of numbers in [0, 1], or None
+        Of anything where nothing is given; scores are None also where only labels are given.
+    sets : ndarray of str, or None
+        Of `core.datasets.SETS`.
+    withheld : ndarray of bool, or None
+        Records with a predicted label and no score, where others have one; their label stands for the score.
+    notes : tuple of str
+        What a reader must know about it.
+    """
+
+    predictions: npt.NDArray[np.uint8] | None
+    scores: npt.NDArray[np.float64] | None
+    sets: npt.NDArray[np.str_] | None
+    withheld: npt.NDArray[np.bool_] | None
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,37 +72,39 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     roles = as_written(frame, roles)
     _check_roles(frame, roles)
     notes: list[str] = []
-    label_text, sensitive = as_text(frame[roles.label]), frame[roles.sensitive]
-    known = (label_text.notna() & sensitive.notna()).to_numpy(dtype=bool)
+
+    def there(known: npt.NDArray[np.bool_], columns: Sequence[str], what: str) -> npt.NDArray[np.bool_]:
+        """Leave out, with a note, the records that lack one of the columns."""
+        complete = known & frame[list(columns)].notna().all(axis=1).to_numpy(dtype=bool)
+        if lost := int(known.sum() - complete.sum()):
+            notes.append(f"{lost:,} records {what} are left out.")
+        return complete
+
+    needed = [column for column in (roles.prediction or roles.score, roles.sets) if column]
+    known = np.ones(len(frame), dtype=bool)
+    known = there(known, [roles.label, roles.sensitive], f"without {shown(roles.label)} or {shown(roles.sensitive)}")
     if not known.any():
         raise InputError(
             f"No record has both a {quoted(roles.label)} and a {quoted(roles.sensitive)} value; choose other columns."
         )
-    if lost := int((~known).sum()):
-        notes.append(f"{lost:,} records without {shown(roles.label)} or {shown(roles.sensitive)} are left out.")
-    given = read_given(frame, roles)
-    if missing := int((known & ~given.known).sum()):
-        named = " or ".join(shown(column) for column in (roles.prediction or roles.score, roles.sets) if column)
-        notes.append(f"{missing:,} records without {named} are left out.")
-        known = known & given.known
+    known = there(known, needed, f"without {' or '.join(map(shown, needed))}")
     others = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded, *roles.given}]
-    labels, (codes, names_of_groups, rare) = _sides(label_text[known], sensitive[known], roles)
     features, told = usable_columns(frame.loc[known, others])
     if roles.missing == "drop":
-        complete = frame[features].notna().all(axis=1).to_numpy(dtype=bool)
-        if dropped := int((known & ~complete).sum()):
-            notes.append(f"{dropped:,} records with a missing feature are left out.")
-        known = known & complete
-        labels, (codes, names_of_groups, rare) = _sides(label_text[known], sensitive[known], roles)
-    given = given.of(known)
-    notes.extend([*([rare] if rare else []), *told, *given.notes(roles)])
+        known = there(known, features, "with a missing feature")
+    labels = (as_text(frame[roles.label])[known] == roles.positive).to_numpy(dtype=np.uint8)
+    _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
+    codes, names, rare = groups_of(frame.loc[known, roles.sensitive], roles)
+    groups = codes.to_numpy(dtype=np.uint8)
+    _check_sides(groups, names)
+    given = read_given(frame, roles, known)
     return Selection(
         known=known,
         features=features,
         labels=labels,
-        groups=codes,
-        group_names=names_of_groups,
-        notes=tuple(notes),
+        groups=groups,
+        group_names=names,
+        notes=(*notes, *([rare] if rare else []), *told, *given.notes),
         given=given,
     )
 
@@ -83,21 +114,14 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles) -> None:
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"Every column must have a name of its own, several are called {quoted(twice)}.")
-    named = {
-        "label": roles.label,
-        "sensitive attribute": roles.sensitive,
-        "prediction": roles.prediction,
-        "score": roles.score,
-        "sets": roles.sets,
-    }
-    asked = {name: column for name, column in named.items() if column or name in ("label", "sensitive attribute")}
-    for name, column in asked.items():
+    asked = {"label": roles.label, "sensitive attribute": roles.sensitive}
+    given = {"prediction": roles.prediction, "score": roles.score, "sets": roles.sets}
+    taken: dict[str, str] = {}
+    for name, column in (asked | {name: column for name, column in given.items() if column}).items():
         if column not in frame.columns:
             raise InputError(f"The {name} must be a column of the table, got {quoted(column)}.")
         if frame[column].isna().all():
             raise InputError(f"The {name} column {quoted(column)} is empty in every record; choose another one.")
-    taken: dict[str, str] = {}
-    for name, column in asked.items():
         if column in taken:
             told = f"{taken[column]} and {name}".capitalize()
             raise InputError(f"{told} must be two different columns, got {quoted(column)} twice.")
@@ -110,22 +134,11 @@ def _check_roles(frame: pandas.DataFrame, roles: Roles) -> None:
             f"The label {quoted(roles.label)} must have at least two values, got only {quoted(values[0])}."
         )
     if roles.positive not in values:
-        shown = ", ".join(quoted(v, 30) for v in values[:4])
+        listed = ", ".join(quoted(v, 30) for v in values[:4])
         raise InputError(
             f"The positive value must be one that {quoted(roles.label)} takes "
-            f"({shown}{', …' if len(values) > 4 else ''}), got {quoted(roles.positive)}."
+            f"({listed}{', …' if len(values) > 4 else ''}), got {quoted(roles.positive)}."
         )
-
-
-def _sides(
-    label_text: pandas.Series, column: pandas.Series, roles: Roles
-) -> tuple[npt.NDArray[np.uint8], tuple[npt.NDArray[np.uint8], tuple[str, ...], str]]:
-    labels = (label_text == roles.positive).to_numpy(dtype=np.uint8)
-    _check_sides(labels, (f"{roles.label} other than {roles.positive}", f"{roles.label} = {roles.positive}"))
-    codes, names, note = groups_of(column, roles)
-    sensitive = codes.to_numpy(dtype=np.uint8)
-    _check_sides(sensitive, names)
-    return labels, (sensitive, names, note)
 
 
 def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:
@@ -141,8 +154,8 @@ def _check_sides(side: npt.NDArray[np.uint8], names: tuple[str, ...]) -> None:
 def build_dataset(table: Table, roles: Roles) -> AuditDataset:
     """Turn a table and the roles of its columns into the arrays an audit works on.
 
-    Columns that say nothing about people (empty, constant, dates, identifiers) are set aside with a note. Predictions,
-    scores and sets are read as `core.datasets.predictions` says; a record without them is left out.
+    Columns that say nothing about people (empty, constant, dates, identifiers) are set aside with a note. A
+    record without a prediction, score or set is left out where the table has them.
 
     Raises
     ------
@@ -152,6 +165,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         numbers mixed with text; or a prediction, a score or a set is not what it must be.
     """
     chosen = select(table.frame, roles)
+    given = chosen.given
     notes = [*table.notes, *chosen.notes]
     matrix, names, categories, categorical = encode(table.frame.loc[chosen.known, chosen.features], notes)
     if repeated := repeated_note(kinds_of_records(matrix, chosen.labels, chosen.groups)):
@@ -169,25 +183,15 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         rows_read=len(table.frame),
         notes=tuple(notes),
         fingerprint=fingerprint(
-            matrix,
-            chosen.labels,
-            chosen.groups,
-            categorical,
-            list(names),
-            list(categories),
-            roles,
-            table.title,
-            table.source,
-            chosen.given.predictions,
-            chosen.given.scores,
-            chosen.given.sets,
-            *(() if chosen.given.withheld is None else (chosen.given.withheld,)),
+            *(matrix, chosen.labels, chosen.groups, categorical, list(names), list(categories), roles),
+            *(table.title, table.source, given.predictions, given.scores, given.sets),
+            *(() if given.withheld is None else (given.withheld,)),
         ),
         categories=categories,
-        predictions=chosen.given.predictions,
-        scores=chosen.given.scores,
-        sets=chosen.given.sets,
-        withheld=chosen.given.withheld,
+        predictions=given.predictions,
+        scores=given.scores,
+        sets=given.sets,
+        withheld=given.withheld,
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )
@@ -233,36 +237,6 @@ def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> S
         missing where the first column has one; or a rule of `core.datasets.build_dataset` is broken.
     """
     names = tuple(columns)
-    _check_prediction_columns(table, roles, names)
-    excluded = tuple(dict.fromkeys((*roles.excluded, *roles.given, *names[1:])))
-    kept = replace(
-        roles,
-        prediction=names[0],
-        score="",
-        excluded=tuple(column for column in excluded if column not in (names[0], roles.sets)),
-    )
-    known = select(table.frame, kept).known
-    rows = [_predictions_of(table, replace(kept, prediction=name, excluded=()), known) for name in names]
-    return SeveralPredictions(dataset=build_dataset(table, kept), predictions=np.stack(rows), names=names)
-
-
-def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
-    """Return the columns that can be read as predictions of the label, in the table's order."""
-    taken = {roles.label, roles.sensitive, roles.score, roles.sets}
-    found = []
-    for name in map(str, table.frame.columns):
-        column = table.frame[name]
-        if name in taken or column.nunique() != 2 or column.isna().any():
-            continue
-        try:
-            read_given(table.frame, replace(roles, prediction=name, score="", sets=""))
-        except InputError:
-            continue
-        found.append(name)
-    return tuple(found)
-
-
-def _check_prediction_columns(table: Table, roles: Roles, names: tuple[str, ...]) -> None:
     if not 1 <= len(names) <= MOST_COLUMNS:
         raise InputError(f"There must be from 1 to {MOST_COLUMNS} prediction columns, got {len(names)}.")
     for name in names:
@@ -272,15 +246,166 @@ def _check_prediction_columns(table: Table, roles: Roles, names: tuple[str, ...]
             raise InputError(f"Each prediction column must be named once, got {quoted(name)} {times} times.")
         if name in (roles.label, roles.sensitive, roles.sets):
             raise InputError(f"A prediction column must have no other role, got {quoted(name)}.")
+    excluded = tuple(dict.fromkeys((*roles.excluded, *roles.given, *names[1:])))
+    kept = replace(
+        roles,
+        prediction=names[0],
+        score="",
+        excluded=tuple(column for column in excluded if column not in (names[0], roles.sets)),
+    )
+    known = select(table.frame, kept).known
+    rows = []
+    for name in names:
+        if missing := int(as_text(table.frame[name])[known].isna().sum()):
+            raise InputError(
+                f"Every model must predict for the same people: {quoted(name)} lacks {missing:,} of "
+                f"{int(known.sum()):,} records."
+            )
+        rows.append(_labels(table.frame, replace(kept, prediction=name), known))
+    return SeveralPredictions(dataset=build_dataset(table, kept), predictions=np.stack(rows), names=names)
 
 
-def _predictions_of(table: Table, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
-    missing = int(as_text(table.frame[roles.prediction])[known].isna().sum())
-    if missing:
+def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
+    """Return the columns that can be read as predictions of the label, in the table's order."""
+    taken = {roles.label, roles.sensitive, roles.score, roles.sets}
+    everybody = np.ones(len(table.frame), dtype=bool)
+    found = []
+    for name in map(str, table.frame.columns):
+        column = table.frame[name]
+        if name in taken or column.nunique() != 2 or column.isna().any():
+            continue
+        try:
+            _labels(table.frame, replace(roles, prediction=name), everybody)
+        except InputError:
+            continue
+        found.append(name)
+    return tuple(found)
+
+
+def read_given(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_]) -> Given:
+    """Read the predictions, scores and sets of the known records; refuse cells they must not hold."""
+    threshold = unit_interval(roles.threshold, name="threshold")
+    predictions = scores = sets = withheld = None
+    notes = []
+    if roles.score:
+        scores = _scores(frame.loc[known, roles.score], roles.score)
+        predictions = (scores >= threshold).astype(np.uint8)
+    if roles.prediction:
+        said, predictions = predictions, _labels(frame, roles, known)
+        if scores is not None and np.isnan(scores).any():
+            withheld = np.isnan(scores)
+            scores = np.where(withheld, predictions, scores)
+        numbered = np.ones(int(known.sum()), dtype=bool) if withheld is None else ~withheld
+        if said is not None and (odd := int((said != predictions)[numbered].sum())):
+            notes.append(
+                f"In {odd:,} records {roles.prediction} is not what a {roles.score} of at least {threshold:g} would "
+                f"say; {roles.prediction} is what counts."
+            )
+        if hidden := int((~numbered).sum()):
+            notes.append(
+                f"{hidden:,} records have a {roles.prediction} and no {roles.score}: whose score is withheld counts as "
+                "released, and where a number is needed the label stands for it."
+            )
+    if roles.sets:
+        sets = _sets(frame.loc[known, roles.sets], roles.sets)
+        if "attack" not in sets:
+            notes.append(
+                f"Column {roles.sets} names no attack records, so half of its test records, drawn with the seed, are "
+                "those the attacker knows."
+            )
+    return Given(predictions=predictions, scores=scores, sets=sets, withheld=withheld, notes=tuple(notes))
+
+
+_POSITIVE, _NEGATIVE = ("1", "true", "yes"), ("0", "false", "no")
+_SHOWN = 3  # values of a label that a message names
+
+
+def _labels(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
+    """Return the predicted labels of the known records."""
+    column = frame.loc[known, roles.prediction]
+    text = as_text(column)
+    values = [str(value) for value in text.unique()]
+    taken = [str(value) for value in as_text(frame[roles.label]).dropna().unique()]
+    own = _as_label(values, taken, roles.positive)
+    general = _in_general(values, taken, roles.positive)
+    codes = own if None not in own.values() else general
+    if strange := [value for value in values if own[value] is None and general[value] is None]:
+        raise InputError(_strange(strange[0], taken, roles, number=is_numeric(column)))
+    if mixed := [value for value in values if codes[value] is None]:
+        other = next(value for value in values if own[value] is None)
         raise InputError(
-            f"Every model must predict for the same people: {quoted(roles.prediction)} lacks {missing:,} of "
-            f"{int(known.sum()):,} records."
+            f"The prediction {quoted(roles.prediction)} must be written in one way, got {quoted(mixed[0])} and "
+            f"{quoted(other)}."
         )
-    predictions = read_given(table.frame, roles).predictions
-    assert predictions is not None  # a prediction column was named
-    return predictions[known]
+    if codes is general and (torn := [v for v in values if own[v] is not None and own[v] != general[v]]):
+        raise InputError(
+            f"The prediction {quoted(roles.prediction)} must be written either as {quoted(roles.label)} is or as 0 and "
+            f"1, got {quoted(torn[0])}, which would mean one thing there and another here."
+        )
+    return text.map(codes).to_numpy(dtype=np.uint8)
+
+
+def _as_label(values: list[str], taken: list[str], positive: str) -> dict[str, int | None]:
+    """Return whether each value is the label's positive one; None if the label does not take it, in whatever case."""
+    alike: dict[str, list[str]] = {}
+    for other in taken:
+        alike.setdefault(other.casefold(), []).append(other)
+    exact = set(taken)
+    meant = {value: [value] if value in exact else alike.get(value.casefold(), []) for value in values}
+    return {value: int(found[0] == positive) if len(found) == 1 else None for value, found in meant.items()}
+
+
+def _in_general(values: list[str], taken: list[str], positive: str) -> dict[str, int | None]:
+    """Return what 0 and 1, false and true, no and yes say; None for other values.
+
+    They say whether the label is positive, unless the label is made of these words itself: then they mean the same
+    there and here, whichever of them was called positive.
+    """
+    wanted = _truth(positive) if all(_truth(other) is not None for other in taken) else True
+    truths = {value: _truth(value) for value in values}
+    return {value: None if truth is None else int(truth == wanted) for value, truth in truths.items()}
+
+
+def _truth(value: str) -> bool | None:
+    word = value.casefold()
+    return True if word in _POSITIVE else False if word in _NEGATIVE else None
+
+
+def _strange(value: str, taken: list[str], roles: Roles, *, number: bool) -> str:
+    shown = ", ".join(quoted(v, 20) for v in sorted(taken)[:_SHOWN])
+    score = "; choose scores as the score" if number else ""
+    return (
+        f"The prediction {quoted(roles.prediction, 30)} must be written as {quoted(roles.label, 30)} is "
+        f"({shown}{', …' if len(taken) > _SHOWN else ''}) or as 0 and 1, false and true, no and yes, got "
+        f"{quoted(value, 30)}{score}."
+    )
+
+
+def _scores(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
+    """Return the scores; nan where there is none."""
+    if not is_numeric(column):
+        present = as_text(column).dropna()
+        strange = next((value for value in present if not is_number(value)), present.iloc[0])
+        raise InputError(f"The score {quoted(name)} must be a column of numbers in [0, 1], got {quoted(strange)}.")
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    outside = values[(values < 0.0) | (values > 1.0)]
+    if outside.size:
+        worst = float(outside[np.argmax(np.abs(outside))])
+        percentages = 1.0 < worst <= 100.0 and outside.min() >= 0.0
+        remedy = "divide percentages by 100" if percentages else "turn it into a probability first"
+        raise InputError(f"The score {quoted(name)} must be in [0, 1], got {worst:g}; {remedy}.")
+    return values
+
+
+def _sets(column: pandas.Series, name: str) -> npt.NDArray[np.str_]:
+    """Return everybody's set."""
+    text = as_text(column)
+    found = {str(value): named_set(str(value)) for value in text.unique()}
+    if strange := [value for value, meant in found.items() if not meant]:
+        raise InputError(
+            f"Column {quoted(name)} must say train, attack or test for each record, got {quoted(strange[0])}."
+        )
+    for one in ("train", "test"):
+        if one not in found.values():
+            raise InputError(f"Column {quoted(name)} must name {one} records, there are none.")
+    return text.map(found).to_numpy(dtype=np.str_)

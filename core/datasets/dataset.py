@@ -159,7 +159,7 @@ class AuditDataset(Memo):
     sets : ndarray of shape (n,), str, or None
         "train", "attack" or "test" for each record, where the table says so.
     withheld : ndarray of shape (n,), bool, or None
-        See `core.datasets.predictions.Given`.
+        See `core.datasets.splits.Given`.
     """
 
     title: str

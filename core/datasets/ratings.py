@@ -38,12 +38,8 @@ MOST_ITEMS = 100_000
 """Item numbers run from 0 to one below this."""
 
 
-def rating_lines(
-    content: bytes, name: str
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return the records of a file, in the three arrays of a csr matrix: row starts (n + 1,), columns, ratings.
-
-    An empty line is a person who rated nothing.
+def _rating_lines(content: bytes, name: str) -> tuple[list[int], list[int], list[float], int]:
+    """Return the row, the item and the rating of each entry of a file, and its number of lines, which are people.
 
     Raises
     ------
@@ -51,36 +47,33 @@ def rating_lines(
         If the file is empty or not text, an entry is not ``item:rating``, an item number is not a whole number below
         100,000 or occurs twice in a line, or a rating lies outside [0, 1].
     """
-    items, rated, ends = [], [], [0]
-    for number, line in enumerate(_lines(content, name), 1):
+    rows, items, ratings = [], [], []
+    lines = _lines(content, name)
+    for row, line in enumerate(lines):
+        seen: set[int] = set()
+        where = f"in line {row + 1} of {name}"
         for entry in line.split():
-            item, _, rating = entry.partition(":")
+            left, _, right = entry.partition(":")
             try:
-                items.append(int(item))
-                rated.append(float(rating))
-                whole = abs(items[-1]) < 2**63
+                item, rating = int(left), float(right)
             except ValueError:
-                whole = False
-            if not whole:
                 raise InputError(
-                    f"Entries must be item:rating with a whole number and a number, got {quoted(entry)} "
-                    f"in line {number} of {name}."
-                )
-        ends.append(len(items))
-    starts, columns = np.array(ends, dtype=np.int64), np.array(items, dtype=np.int64)
-    ratings = np.array(rated, dtype=np.float64)
-    wrong = (columns < 0) | (columns >= MOST_ITEMS)
-    if wrong.any():
-        told = f"Item numbers must be from 0 to {MOST_ITEMS - 1}, got {columns[wrong][0]}"
-        raise InputError(f"{told} {_where(wrong, starts, name)}.")
-    wrong = ~((ratings >= 0) & (ratings <= 1))
-    if wrong.any():
-        raise InputError(f"Ratings must be in [0, 1], got {ratings[wrong][0]:g} {_where(wrong, starts, name)}.")
-    _check_once(starts, columns, name)
-    return starts, columns, ratings
+                    f"Entries must be item:rating with a whole number and a number, got {quoted(entry)} {where}."
+                ) from None
+            if not 0 <= item < MOST_ITEMS:
+                raise InputError(f"Item numbers must be from 0 to {MOST_ITEMS - 1}, got {left[:20]} {where}.")
+            if not 0 <= rating <= 1:
+                raise InputError(f"Ratings must be in [0, 1], got {rating:g} {where}.")
+            if item in seen:
+                raise InputError(f"An item must occur once in a line, got item {item} twice {where}.")
+            seen.add(item)
+            rows.append(row)
+            items.append(item)
+            ratings.append(rating)
+    return rows, items, ratings, len(lines)
 
 
-def label_lines(content: bytes, name: str, *, expected: int, users: str) -> list[str]:
+def _label_lines(content: bytes, name: str, *, expected: int, users: str) -> list[str]:
     """Return one label a line; refuse empty lines, or another number of them than the file `users` has."""
     labels = [line.strip() for line in _lines(content, name)]
     if len(labels) != expected:
@@ -98,24 +91,6 @@ def _lines(content: bytes, name: str) -> list[str]:
     except UnicodeDecodeError:
         raise InputError(f"{name} must be text in UTF-8, got bytes that are none.") from None
     return text.removesuffix("\n").split("\n")
-
-
-def _where(wrong: npt.NDArray[np.bool_], starts: npt.NDArray[np.int64], name: str) -> str:
-    """Return the line of the first wrong entry."""
-    return f"in line {int(np.searchsorted(starts, np.flatnonzero(wrong)[0], side='right'))} of {name}"
-
-
-def _check_once(starts: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], name: str) -> None:
-    """Refuse an item that one person rates twice."""
-    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    order = np.lexsort((columns, rows))
-    same = (np.diff(rows[order]) == 0) & (np.diff(columns[order]) == 0)
-    if same.any():
-        first = order[1:][same].min()
-        line = int(rows[first]) + 1
-        raise InputError(
-            f"An item must occur once in a line, got item {columns[first]} twice in line {line} of {name}."
-        )
 
 
 MOST_VALUES = 30
@@ -215,7 +190,10 @@ def build_ratings(
     place = {label: i for i, label in enumerate(known)}
     numbers = [np.array([place[label] for label in part], dtype=np.int64) for part in labels]
     parts = [_canonical(part) for part in people]
-    _check_ratings(parts[0])
+    if len(items) < 2:
+        raise InputError(f"The ratings must be of at least 2 items, got {len(items)}.")
+    if not (parts[0].data > 0).any():
+        raise InputError("The people who publish the attribute must have a rating above 0, got none.")
     arrays = [array for part in parts for array in (part.data, part.indices, part.indptr)]
     called = tuple((names or {}).get(label, label) for label in known)
     return Ratings(
@@ -255,12 +233,12 @@ def read_ratings(folder: Path) -> Ratings:
                 f"The Google Play ratings need the files {', '.join(RATING_FILES)} in one folder, {name} cannot be "
                 "read; use the invented ratings or upload ratings of your own."
             ) from None
-    return ratings_of_lines(
+    return _of_lines(
         contents, title="Google Play ratings", source=_SOURCE, attribute="city", item="app", uploaded=False
     )
 
 
-def ratings_of_lines(
+def _of_lines(
     contents: dict[str, bytes], *, title: str, source: str, attribute: str, item: str, uploaded: bool
 ) -> Ratings:
     """Return the ratings in the four files of `RATING_FILES`, given their contents."""
@@ -268,12 +246,10 @@ def ratings_of_lines(
 
     parts, labels = [], []
     for users, label in (RATING_FILES[:2], RATING_FILES[2:]):
-        parts.append(rating_lines(contents[users], users))
-        labels.append(label_lines(contents[label], label, expected=len(parts[-1][0]) - 1, users=users))
-    width = 1 + max(int(columns.max(initial=-1)) for _, columns, _ in parts)
-    people = [
-        sparse.csr_array((data, columns, starts), shape=(len(starts) - 1, width)) for starts, columns, data in parts
-    ]
+        parts.append(_rating_lines(contents[users], users))
+        labels.append(_label_lines(contents[label], label, expected=parts[-1][3], users=users))
+    width = 1 + max(max(items, default=-1) for _, items, _, _ in parts)
+    people = [sparse.csr_array((ratings, (rows, items)), shape=(n, width)) for rows, items, ratings, n in parts]
     return build_ratings(
         (people[0], people[1]),
         (labels[0], labels[1]),
@@ -313,14 +289,6 @@ def _check_values(known: list[str], labels: tuple[Sequence[str], Sequence[str]],
             f"Every value of {quoted(attribute)} must occur among the people who publish it, got {quoted(strange[0])} "
             "only among the others."
         )
-
-
-def _check_ratings(known: sparse.csr_array) -> None:
-    """Refuse ratings nobody can learn from: of one item, or none at all."""
-    if known.shape[1] < 2:
-        raise InputError(f"The ratings must be of at least 2 items, got {known.shape[1]}.")
-    if not (known.data > 0).any():
-        raise InputError("The people who publish the attribute must have a rating above 0, got none.")
 
 
 def _natural(label: str) -> tuple[int, int, str]:
@@ -368,9 +336,7 @@ def ratings_from_files(files: dict[str, bytes], *, seed: int = 42, max_bytes: in
         raise InputError(f"The ratings must not be larger than {megabytes(max_bytes)}, got {megabytes(total)}.")
     if set(RATING_FILES) <= set(files):
         source = "Your own ratings, read into memory and stored nowhere."
-        return ratings_of_lines(
-            files, title="Your ratings", source=source, attribute="attribute", item="item", uploaded=True
-        )
+        return _of_lines(files, title="Your ratings", source=source, attribute="attribute", item="item", uploaded=True)
     if len(files) == 1 and next(iter(files)).lower().endswith(_TABLES):
         return _table(*next(iter(files.items())), seed)
     raise InputError(f"Ratings must be {_SHAPES}, or a zip archive of either, got {quoted(', '.join(files), 80)}.")

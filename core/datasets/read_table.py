@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -137,7 +135,7 @@ def columns_of(
     _check_kind(content, name, ending)
     notes: list[str] = []
     if ending in _PARQUET_NAMES:
-        names, columns = _parquet_columns(content, name, MOST_UNPACKED, max_columns, max_rows)
+        names, columns = _parquet_columns(content, name, max_columns, max_rows)
     else:
         names, columns = text_columns(content, name, max_columns, max_rows, notes=notes if office else None)
     if office:
@@ -189,92 +187,89 @@ def _series(column: Any) -> pandas.Series:
     import pandas as pd
     import pyarrow as pa
 
-    nullable: dict[Any, Any] = {}
-    if column.null_count and pa.types.is_integer(column.type):
-        wide = pa.uint64() if pa.types.is_unsigned_integer(column.type) else pa.int64()
-        column, nullable = column.cast(wide), {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}
-    elif column.null_count and pa.types.is_boolean(column.type):
-        nullable = {pa.bool_(): pd.BooleanDtype()}
-    return column.to_pandas(types_mapper=nullable.get, date_as_object=False)
+    kind, nullable = column.type, None
+    if column.null_count and pa.types.is_integer(kind):
+        nullable = pd.UInt64Dtype() if pa.types.is_unsigned_integer(kind) else pd.Int64Dtype()
+    elif column.null_count and pa.types.is_boolean(kind):
+        nullable = pd.BooleanDtype()
+    return column.to_pandas(types_mapper=lambda _: nullable, date_as_object=False)
 
 
 _PARQUET_BATCH = 2_000
 
 
-@contextmanager
-def _damage_told(name: str) -> Iterator[None]:
+def _parquet_columns(content: bytes, name: str, max_columns: int, max_rows: int) -> tuple[list[str], list[Any]]:
+    """Return the names and the cells of the columns; a file's size is known before it is unpacked."""
     import pyarrow as pa
+    from pyarrow.parquet import ParquetFile
 
     try:
-        yield
+        file = ParquetFile(pa.BufferReader(content), page_checksum_verification=True, pre_buffer=False)
+        schema, records = file.schema_arrow, file.metadata.num_rows
+        names = [str(title).strip() for title in schema.names]
+        _check_size(name, names, max_columns, records, max_rows)
+        for title, kind in zip(names, schema.types, strict=True):
+            if pa.types.is_nested(_stored(kind)):
+                raise InputError(
+                    f"Column {quoted(title)} must have one value a cell, got lists or records; split or delete it."
+                )
+        batches, size = [], 0
+        for batch in file.iter_batches(_PARQUET_BATCH, use_threads=False):
+            size += batch.nbytes
+            if size > MOST_UNPACKED:
+                raise InputError(
+                    f"The file {quoted(name)} must not unpack to more than {megabytes(MOST_UNPACKED)}; keep fewer "
+                    "records."
+                )
+            batches.append(batch)
+        table = pa.Table.from_batches(batches, schema)
+        table.validate(full=True)
+        return names, [_flat(column, title) for title, column in zip(names, table.columns, strict=True)]
     except (InputError, MemoryError):
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError, IndexError, OverflowError):
         raise InputError(f"The Parquet file {quoted(name)} is damaged or cut off; export it again.") from None
 
 
-def _parquet_columns(
-    content: bytes, name: str, max_bytes: int, max_columns: int, max_rows: int
-) -> tuple[list[str], list[Any]]:
-    """Return the names and the cells of the columns; a file's size is known before it is unpacked."""
-    import pyarrow as pa
-    from pyarrow.parquet import ParquetFile
-
-    with _damage_told(name):
-        file = ParquetFile(pa.BufferReader(content), page_checksum_verification=True, pre_buffer=False)
-        names = [str(title).strip() for title in file.schema_arrow.names]
-        if len(names) > max_columns:
-            raise InputError(f"The table must not have more than {max_columns:,} columns, got {len(names):,}.")
-        if len(names) < 2:
-            raise InputError(
-                f"The table must have a label, a sensitive attribute and features, got {len(names)} columns; "
-                "add the others."
-            )
-        check_names(names)
-        check_rows(file.metadata.num_rows, max_rows)
-        if (cells := file.metadata.num_rows * len(names)) > MOST_CELLS:
-            raise InputError(
-                f"The file {quoted(name)} must not hold more than {MOST_CELLS:,} cells, got {cells:,}; keep fewer "
-                "records or columns."
-            )
-        for title, kind in zip(names, file.schema_arrow.types, strict=True):
-            _check_flat(title, kind)
-        batches, size = [], 0
-        for batch in file.iter_batches(_PARQUET_BATCH, use_threads=False):
-            size += batch.nbytes
-            if size > max_bytes:
-                raise InputError(
-                    f"The file {quoted(name)} must not unpack to more than {megabytes(max_bytes)}; keep fewer records."
-                )
-            batches.append(batch)
-        table = pa.Table.from_batches(batches, file.schema_arrow)
-        table.validate(full=True)
-        return names, [_flat(column, title) for title, column in zip(names, table.columns, strict=True)]
+def _check_size(name: str, names: list[str], max_columns: int, records: int, max_rows: int) -> None:
+    if len(names) > max_columns:
+        raise InputError(f"The table must not have more than {max_columns:,} columns, got {len(names):,}.")
+    if len(names) < 2:
+        raise InputError(
+            f"The table must have a label, a sensitive attribute and features, got {len(names)} columns; add the "
+            "others."
+        )
+    check_names(names)
+    check_rows(records, max_rows)
+    if (cells := records * len(names)) > MOST_CELLS:
+        raise InputError(
+            f"The file {quoted(name)} must not hold more than {MOST_CELLS:,} cells, got {cells:,}; keep fewer records "
+            "or columns."
+        )
 
 
-def _check_flat(name: str, kind: Any) -> None:
+def _stored(kind: Any) -> Any:
+    """Return the type in which the values of a column are stored."""
     import pyarrow as pa
 
-    inner = kind.value_type if pa.types.is_dictionary(kind) else kind
-    inner = inner.storage_type if isinstance(inner, pa.BaseExtensionType) else inner
-    if pa.types.is_nested(inner):
-        raise InputError(f"Column {quoted(name)} must have one value a cell, got lists or records; split or delete it.")
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
 
 
 def _flat(column: Any, name: str) -> Any:
     """Return a column of text, numbers, true/false or times."""
     import pyarrow as pa
+    from pyarrow import types
 
     if isinstance(column.type, pa.BaseExtensionType):
         column = column.cast(column.type.storage_type)
-    if pa.types.is_dictionary(column.type):
+    if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
-    if pa.types.is_decimal(kind) or pa.types.is_floating(kind):
+    if types.is_decimal(kind) or types.is_floating(kind):
         return column.cast(pa.float64())
-    if pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_date(kind):
-        return column
-    if pa.types.is_timestamp(kind) or pa.types.is_duration(kind):
+    kept = (types.is_integer, types.is_boolean, types.is_date, types.is_timestamp, types.is_duration)
+    if any(fits(kind) for fits in kept):
         return column
     try:
         return cleaned(column.cast(pa.string()))

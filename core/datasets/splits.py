@@ -14,10 +14,26 @@ import numpy.typing as npt
 
 from core.datasets.columns import quoted
 from core.datasets.dataset import AuditDataset
-from core.datasets.predictions import SETS
 from core.errors import InputError
 from core.seeds import child_generator
 from core.validation import seed_value
+
+SETS = ("train", "attack", "test")
+"""The sets a record can be in; out of the attack records some are set aside for validation."""
+
+SET_NAMES = {
+    "train": ("train", "training", "learn", "fit", "apprentissage", "entraînement", "entrainement"),
+    "attack": ("attack", "attacker", "validation", "validate", "valid", "val", "dev", "validierung"),
+    "test": ("test", "testing", "holdout", "hold-out", "hold out", "held out", "held-out"),
+}
+"""Set -> what it may be called, in any case."""
+
+
+def named_set(value: str) -> str:
+    """Return which of `SETS` a cell means; empty if none."""
+    word = value.strip().casefold()
+    return next((name for name, names in SET_NAMES.items() if word in names), "")
+
 
 MOST_TAUGHT = 100_000
 """Most people an attacker learns from; of more they take a seeded sample."""

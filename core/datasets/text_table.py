@@ -1,12 +1,16 @@
-"""Text tables (CSV and its kin) from memory: encoding, separator, records, types of columns.
+"""Text tables (CSV and its kin) from memory: encoding, separator, records, and numbers as offices write them.
 
 A caller that shows notes gets tables as offices have them: in Windows-1252 ("ANSI", in which Excel saves a plain CSV),
-with the empty lines and columns that spreadsheets write around them, with marks between thousands. For one that does
-not, nothing is decided: such files are refused, such cells stay text.
+with the empty lines and columns that spreadsheets write around them, with numbers such as 1.234,56, 1'234, 12 % or € 5.
+For one that does not, nothing is decided: such files are refused, such cells stay text.
 
-Read as Windows-1252 every byte is one character of its own: should the code page have been another one, letters look
-wrong, but equal texts stay equal and different ones different. A file that mixes it with UTF-8 would split a category
-in two, and is refused.
+A column is numbers only if every filled cell is one in the same way of writing, and a percent sign or currency stands
+in all of them or in none. Blanks and apostrophes between thousands say what they are; a comma or a point may be either
+mark. Where a column can be read in two ways ("1,234" alone: 1.234 or 1234) the other columns of the file decide; then a
+comma between the cells, which a program with decimal commas would not put there. Where nothing decides, a column with
+the mark in every number is read as decimals, as the two readings then differ by one factor, and any other stays text.
+What was decided is noted. Codes (with leading zeros, or long ones in groups of three, each another) and whole numbers
+beyond 64 bits stay text.
 """
 
 from __future__ import annotations
@@ -15,197 +19,25 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from core.datasets.columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, quoted
-from core.datasets.number_format import Way, could_be_number, every, number_columns, some
+from core.datasets.columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, listed, quoted
 from core.errors import InputError
 
-Encoding = tuple[str, str]
-"""Name of the codec, and a note on it ("" where nothing was decided)."""
-
-_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_UTF8_LETTER = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-_LETTER = re.compile(rb"[\x80-\xff]")
-
-
-def encoding_of(content: bytes, name: str, *, windows: bool) -> Encoding:
-    """Return how a text file is encoded; `windows` lets Windows-1252 be read, otherwise `undecodable` tells.
-
-    Raises
-    ------
-    InputError
-        If the file is no text, or text in an encoding that is not read.
-    """
-    utf32 = content.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE))
-    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and not utf32:
-        return "utf-16", ""
-    sample = content[:4096]
-    if len(_CONTROL.findall(sample)) > len(sample) / 50:
-        raise InputError(f"The file {quoted(name)} is not text; export the table as CSV (UTF-8) or Parquet.")
-    if (place := content.find(b"\0")) >= 0:
-        raise InputError(
-            f"Line {line_of(content, place)} holds a NUL byte, which no text table may; export the table again as "
-            "UTF-8."
-        )
-    if not windows or _is_utf8(content):
-        return "utf-8-sig", ""
-    return "cp1252", _windows_note(content)
-
-
-def line_of(content: bytes, place: int) -> int:
-    """Return the line, from 1, in which a byte stands."""
-    return (content.count(b"\n", 0, place) or content.count(b"\r", 0, place)) + 1
-
-
-def undecodable(content: bytes, encoding: str) -> InputError:
-    """Return the error for bytes that are no text in the encoding."""
-    if encoding == "utf-16":
-        return InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.")
-    start = 0
-    try:
-        content.decode("cp1252" if encoding == "cp1252" else "utf-8")
-    except UnicodeDecodeError as error:
-        start = error.start
-    place = start - max(content.rfind(b"\n", 0, start), content.rfind(b"\r", 0, start))
-    return InputError(
-        f"Line {line_of(content, start):,} is not UTF-8 (its byte {place:,} is 0x{content[start]:02X}); "
-        "save the file as UTF-8 (in Excel: 'CSV UTF-8')."
-    )
-
-
-def _is_utf8(content: bytes) -> bool:
-    if content.isascii():
-        return True
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    try:
-        for start in range(0, len(content), 1 << 20):
-            decoder.decode(content[start : start + (1 << 20)])
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _windows_note(content: bytes) -> str:
-    """Return the note on a file in Windows-1252; refuse a file that is not all of it."""
-    if content.startswith(codecs.BOM_UTF8) or _UTF8_LETTER.search(content) or _CONTROL.search(content):
-        raise undecodable(content, "utf-8")
-    first = next(_LETTER.finditer(content)).start()
-    return (
-        "The file is not UTF-8 and was read as Windows-1252, in which Excel saves a plain CSV (see line "
-        f"{line_of(content, first):,}); if letters look wrong, save it as 'CSV UTF-8'."
-    )
-
-
+_SEPARATORS = (",", ";", "\t", "|")
+_SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged, on this many letters
+_SAMPLE_RECORDS = 200
 _BATCH = 20_000
 
-Record = tuple[int, list[str]]
-
-
-class TextRecords:
-    """The header and the records of a text table; its content begins on the file's `first_line`.
-
-    With `edges`, lines without a filled cell (counted in `blank`) and empty cells beyond the header's names are taken
-    off, and the header is the first record that has a filled cell, if there is any.
-    """
-
-    def __init__(self, content: bytes, encoding: str, separator: str, *, first_line: int, edges: bool) -> None:
-        self._edges = edges
-        self.blank = 0
-        self._records = _records(content, encoding, separator, first_line)
-        self.header = next(self._records)[1]
-        if edges and not _filled(self.header):
-            found = next((record for record in self._records if _filled(record[1])), None)
-            self.header = self.header if found is None else found[1]
-
-    def columns(self, max_rows: int) -> list[Any]:
-        """Return the cells column by column, checking that every record is as wide as the header."""
-        import pyarrow as pa
-
-        parts: list[list[Any]] = [[] for _ in self.header]
-        count = 0
-        while batch := [self._checked(*record) for record in islice(self._kept(), _BATCH)]:
-            count += len(batch)
-            check_rows(count, max_rows)
-            for part, column in zip(parts, zip(*batch, strict=True), strict=True):
-                part.append(pa.array(column, pa.string()))
-        return [pa.chunked_array(part, pa.string()) for part in parts]
-
-    def _kept(self) -> Iterator[Record]:
-        for record in self._records:
-            if self._edges and not _filled(record[1]):
-                self.blank += 1
-            else:
-                yield record
-
-    def _checked(self, line: int, cells: list[str]) -> list[str]:
-        width = len(self.header)
-        if len(cells) != width:
-            if not (self._edges and fits(cells, self.header)):
-                raise InputError(
-                    f"Every record must have {width} cells like the first line, line {line:,} has "
-                    f"{len(cells):,}; add or delete separators there, or quote the cell that holds one."
-                )
-            cells = [*cells[:width], *[""] * (width - len(cells))]
-        if cells == self.header:
-            raise InputError(f"The column names must stand on the first line only, line {line:,} repeats them.")
-        return cells
-
-
-def fits(cells: list[str], header: list[str]) -> bool:
-    """Return whether a record is as wide as the header, or would be without empty cells beyond the last name."""
-    named = max((place for place, name in enumerate(header, 1) if name.strip()), default=len(header))
-    return len(cells) == len(header) or (len(cells) >= named and not _filled(cells[named:]))
-
-
-def is_record(cells: list[str]) -> bool:
-    """Return whether a line is not blank."""
-    return len(cells) > 1 or bool(cells and cells[0].strip())
-
-
-def _filled(cells: list[str]) -> bool:
-    return any(cell and not cell.isspace() for cell in cells)
-
-
-def _records(content: bytes, encoding: str, separator: str, line: int) -> Iterator[Record]:
-    """Yield the line on which each record starts, and its cells; blank lines are skipped."""
-    text = io.TextIOWrapper(io.BytesIO(content), encoding=encoding, newline="")
-    reader = csv.reader(text, delimiter=separator, skipinitialspace=True, strict=True)
-    before = line - 1
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            raise _broken(str(error), line, before + reader.line_num) from None
-        except UnicodeDecodeError:
-            raise undecodable(content, encoding) from None
-        if is_record(cells):
-            yield line, cells
-        line = before + reader.line_num + 1
-
-
-def _broken(reason: str, line: int, last: int) -> InputError:
-    if "limit" in reason:
-        return InputError(
-            f"The record that starts on line {line:,} holds a cell of more than {csv.field_size_limit():,} characters; "
-            "shorten it, or close its quotation mark."
-        )
-    if "end of data" in reason:
-        return InputError(f"A quotation mark opened in the record that starts on line {line:,} must be closed.")
-    return InputError(
-        f"Line {last:,} has text after a closing quotation mark; double the quotation marks inside a cell."
-    )
-
-
-_SEPARATORS = (",", ";", "\t", "|")
-_SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged, on this many bytes
-_SAMPLE_RECORDS = 200
-_BLANK = b" \t\r\n\v\f\0" + codecs.BOM_UTF8 + codecs.BOM_UTF16_LE  # whole bytes of marks: none begins a name on its own
+_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_NOT_WINDOWS = re.compile(  # bytes that Windows-1252 has no letter for, and letters of UTF-8
+    rb"[\x81\x8d\x8f\x90\x9d]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
+)
 
 
 def text_columns(
@@ -216,45 +48,69 @@ def text_columns(
     What was decided is added to `notes`; without notes nothing that needs one is decided.
     """
     office = notes is not None
-    encoding, note = encoding_of(content, name, windows=office)
+    encoding, note = _encoding(content, name, office=office)
     content, told = _named_separator(content)
-    start = _first_line(content)
-    mark = content[:2] if start and encoding == "utf-16" else b""  # says the order of bytes
-    sample = (mark + content[start : start + _SAMPLE]).decode(encoding, "ignore")
-    if not sample.strip():
+    sample, cut = _sample(content, encoding)
+    if not sample:
         raise empty_file(name)
-    separator = told or _separator(sample, len(content) - start > _SAMPLE, max_columns)
-    records = TextRecords(content, encoding, separator, first_line=2 if told else 1, edges=office)
-    names = [cell.strip() for cell in records.header]
+    separator = _separator(sample, told or _SEPARATORS, cut, max_columns)
+    records = _records(content, encoding, separator, 2 if told else 1)
+    header = next(records)[1]
+    if office and not _filled(header):
+        header = next((cells for _, cells in records if _filled(cells)), header)
+    names = [cell.strip() for cell in header]
     unnamed = {place for place, title in enumerate(names) if not title} if office and any(names) else set()
     if all(could_be_number(title) for place, title in enumerate(names) if place not in unnamed):
-        raise InputError(
-            f"The first line must hold the column names, got only numbers ({quoted(', '.join(names))}); "
-            "put a line with the names above it."
-        )
+        raise _no_header("only numbers", names)
     check_names(names, without=unnamed)
-    columns = [cleaned(column) for column in records.columns(min(max_rows, MOST_CELLS // len(names)))]
+    columns, blank = _columns(records, header, min(max_rows, MOST_CELLS // len(names)), office=office)
     if notes is None:
-        columns = [_typed(column, separator in ";\t") for column in columns]
+        columns = [_undoubted(column, separator) for column in columns]
     else:
         notes.extend([note] if note else [])
-        names, columns = _inside(names, columns, records.blank, notes)
+        names, columns = _inside(names, columns, blank, notes)
         columns = number_columns(names, columns, separator, notes)
     if all(_is_cell(title, column) for title, column in zip(names, columns, strict=True)):
-        raise InputError(
-            f"The first line must hold the column names, got what looks like a record ({quoted(', '.join(names))}); "
-            "put a line with the names above it."
-        )
+        raise _no_header("what looks like a record", names)
     return names, columns
 
 
-def _first_line(content: bytes) -> int:
-    """Return where the first line begins that is not blank; 0 if it lies within the sample anyway."""
-    if content[:_SAMPLE].strip(_BLANK):
-        return 0
-    start = len(content) - len(content.lstrip(_BLANK))
-    start = max(content.rfind(end, 0, start) for end in (b"\n", b"\r")) + 1
-    return start + start % 2 * content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+def _encoding(content: bytes, name: str, *, office: bool) -> tuple[str, str]:
+    """Return the codec of a text file and a note on it; only an office's file may be Windows-1252.
+
+    Read so, every byte is one letter of its own: should the code page be another one, letters look wrong, but equal
+    texts stay equal. A file that mixes it with UTF-8 would split a category in two, and is refused.
+    """
+    if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and content[2:4] != b"\0\0":
+        return "utf-16", ""
+    sample = content[:4096]
+    if len(_CONTROL.findall(sample)) > len(sample) / 50:
+        raise InputError(f"The file {quoted(name)} is not text; export the table as CSV (UTF-8) or Parquet.")
+    if (place := content.find(b"\0")) >= 0:
+        line = content.count(b"\n", 0, place) + 1
+        raise InputError(f"Line {line} holds a NUL byte, which no text table may; export the table again as UTF-8.")
+    if content.isascii() or (found := _first_not_utf8(content)) is None:
+        return "utf-8-sig", ""
+    line, place, byte = found
+    if not office or _NOT_WINDOWS.search(content):
+        raise InputError(
+            f"Line {line:,} is not UTF-8 (its byte {place:,} is 0x{byte:02X}); "
+            "save the file as UTF-8 (in Excel: 'CSV UTF-8')."
+        )
+    return "cp1252", (
+        "The file is not UTF-8 and was read as Windows-1252, in which Excel saves a plain CSV (see line "
+        f"{line:,}); if letters look wrong, save it as 'CSV UTF-8'."
+    )
+
+
+def _first_not_utf8(content: bytes) -> tuple[int, int, int] | None:
+    """Return line, place in it, both from 1, and value of the first byte that is no UTF-8."""
+    for number, line in enumerate(io.BytesIO(content), 1):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            return number, error.start + 1, line[error.start]
+    return None
 
 
 def _named_separator(content: bytes) -> tuple[bytes, str]:
@@ -266,20 +122,33 @@ def _named_separator(content: bytes) -> tuple[bytes, str]:
     return content[content.index(first[0]) + len(first[0]) :], told[4:]
 
 
-def _separator(sample: str, cut: bool, max_columns: int) -> str:
+def _text(content: bytes, encoding: str, errors: str = "strict") -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(content), encoding=encoding, errors=errors, newline="")
+
+
+def _sample(content: bytes, encoding: str) -> tuple[str, bool]:
+    """Return the text from where something stands on, and whether it goes on after it; "" if there is nothing."""
+    text = _text(content, encoding, "replace")
+    while chunk := text.read(_SAMPLE):
+        if chunk.strip():
+            return chunk + text.read(_SAMPLE), bool(text.read(1))
+    return "", False
+
+
+def _separator(sample: str, separators: Sequence[str], cut: bool, max_columns: int) -> str:
     """Return the separator that gives most records the width of the first; of several, the one with most columns."""
     best, score, first = "", (0.0, 1), [""]
-    for separator in _SEPARATORS:
+    for separator in separators:
         rows: list[list[str]] = []
         try:
             reader = csv.reader(io.StringIO(sample, newline=""), delimiter=separator, skipinitialspace=True)
-            rows.extend(row for row in islice(reader, _SAMPLE_RECORDS) if is_record(row))
+            rows.extend(islice(filter(_is_record, reader), _SAMPLE_RECORDS))
         except csv.Error:  # an endless cell: reading the file says where
             best = best or separator
         if cut and 1 < len(rows) < _SAMPLE_RECORDS:
             rows.pop()  # may end in the middle
         if rows and len(rows[0]) > 1:
-            share = sum(fits(row, rows[0]) for row in rows) / len(rows)
+            share = sum(_fits(row, rows[0]) for row in rows) / len(rows)
             if (share, len(rows[0])) > score or len(rows[0]) > max_columns:
                 best, score = separator, (share, len(rows[0]))
         first = rows[0] if rows else first
@@ -300,13 +169,95 @@ def _one_column(name: str) -> InputError:
     )
 
 
+def _no_header(what: str, names: list[str]) -> InputError:
+    return InputError(
+        f"The first line must hold the column names, got {what} ({quoted(', '.join(names))}); "
+        "put a line with the names above it."
+    )
+
+
+def _is_record(cells: list[str]) -> bool:
+    return len(cells) > 1 or _filled(cells)
+
+
+def _filled(cells: list[str]) -> bool:
+    return any(cell and not cell.isspace() for cell in cells)
+
+
+def _fits(cells: list[str], header: list[str]) -> bool:
+    """Return whether a record is as wide as the header, or would be without empty cells beyond the last name."""
+    named = max((place for place, name in enumerate(header, 1) if name.strip()), default=len(header))
+    return len(cells) == len(header) or (len(cells) >= named and not _filled(cells[named:]))
+
+
+def _records(content: bytes, encoding: str, separator: str, line: int) -> Iterator[tuple[int, list[str]]]:
+    """Yield the line on which each record starts, and its cells; lines with blanks alone are skipped."""
+    reader = csv.reader(_text(content, encoding), delimiter=separator, skipinitialspace=True, strict=True)
+    before = line - 1
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise _broken(str(error), line, before + reader.line_num) from None
+        except UnicodeDecodeError:
+            raise InputError("The file begins like UTF-16 but is damaged; save it as UTF-8.") from None
+        if _is_record(cells):
+            yield line, cells
+        line = before + reader.line_num + 1
+
+
+def _broken(reason: str, line: int, last: int) -> InputError:
+    if "limit" in reason:
+        return InputError(
+            f"The record that starts on line {line:,} holds a cell of more than {csv.field_size_limit():,} characters; "
+            "shorten it, or close its quotation mark."
+        )
+    if "end of data" in reason:
+        return InputError(f"A quotation mark opened in the record that starts on line {line:,} must be closed.")
+    return InputError(
+        f"Line {last:,} has text after a closing quotation mark; double the quotation marks inside a cell."
+    )
+
+
+def _columns(
+    records: Iterator[tuple[int, list[str]]], header: list[str], max_rows: int, *, office: bool
+) -> tuple[list[Any], int]:
+    """Return the trimmed cells column by column, and how many of an office's lines had no filled cell."""
+    import pyarrow as pa
+
+    parts: list[list[Any]] = [[] for _ in header]
+    count = blank = 0
+    while batch := list(islice(records, _BATCH)):
+        rows = [_checked(line, cells, header, office) for line, cells in batch if not office or _filled(cells)]
+        blank += len(batch) - len(rows)
+        count += len(rows)
+        check_rows(count, max_rows)
+        for part, column in zip(parts, zip(*rows, strict=True), strict=False):
+            part.append(pa.array(column, pa.string()))
+    return [cleaned(pa.chunked_array(part, pa.string())) for part in parts], blank
+
+
+def _checked(line: int, cells: list[str], header: list[str], office: bool) -> list[str]:
+    """Return a record as wide as the header; refuse another width, and the header once more."""
+    width = len(header)
+    if len(cells) != width:
+        if not (office and _fits(cells, header)):
+            raise InputError(
+                f"Every record must have {width} cells like the first line, line {line:,} has "
+                f"{len(cells):,}; add or delete separators there, or quote the cell that holds one."
+            )
+        cells = [*cells[:width], *[""] * (width - len(cells))]
+    if cells == header:
+        raise InputError(f"The column names must stand on the first line only, line {line:,} repeats them.")
+    return cells
+
+
 def _inside(names: list[str], columns: list[Any], blank: int, notes: list[str]) -> tuple[list[str], list[Any]]:
     """Return the columns without those that have neither name nor content; adds to `notes` what is left out."""
-    empty = {
-        place
-        for place, (name, column) in enumerate(zip(names, columns, strict=True))
-        if not name and column.null_count == len(column)
-    }
+    pairs = enumerate(zip(names, columns, strict=True))
+    empty = {place for place, (name, column) in pairs if not name and column.null_count == len(column)}
     check_names(names, without=empty)
     inside = [place for place in range(len(names)) if place not in empty]
     if len(inside) < 2:
@@ -318,21 +269,6 @@ def _inside(names: list[str], columns: list[Any], blank: int, notes: list[str]) 
     return [names[place] for place in inside], [columns[place] for place in inside]
 
 
-def _typed(column: Any, decimal_comma: bool) -> Any:
-    """Return the cells as whole numbers or numbers where every filled cell is one, else as text."""
-    import pyarrow as pa
-
-    filled = column.drop_null()
-    ways = [Way(mark) for mark in (",." if decimal_comma else ".")]
-    way = next((way for way in ways if every(filled, way.pattern)), None)
-    if way is None or some(filled, r"^[+-]?0\d"):
-        return column
-    try:
-        return way.simple(column).cast(pa.int64() if every(filled, r"^[+-]?\d+$") else pa.float64())
-    except pa.ArrowInvalid:  # a whole number beyond 64 bits
-        return column
-
-
 def _is_cell(name: str, column: Any) -> bool:
     """Return whether a column name could as well be a cell of its column."""
     import pyarrow as pa
@@ -341,3 +277,209 @@ def _is_cell(name: str, column: Any) -> bool:
     if pa.types.is_string(column.type):
         return bool(pc.any(pc.equal(column, name)).as_py())
     return could_be_number(name)
+
+
+_BLANKS = "[ \u00a0\u2007\u2009\u202f]"
+_THOUSANDS = {",": ",", ".": r"\.", " ": _BLANKS, "'": "['\u2019]"}
+_EXAMPLES = {",": "1,234", ".": "1.234", " ": "1 234", "'": "1’234"}
+_WHOLE, _CODE, _NONZERO_WHOLE = r"^-?\d+$", r"^[+-]?0\d", r"^[+-]?0*[1-9]\d*$"
+_LONG_CODE = 9  # digits
+
+_PERCENT = f"{_BLANKS}?%$"
+_CURRENCIES = "(?:EUR|USD|GBP|CHF|SEK|NOK|DKK|PLN|CZK|HUF|JPY|CAD|AUD)"
+_BEFORE = rf"^([+-]?)(?:\p{{Sc}}{_BLANKS}?|{_CURRENCIES}{_BLANKS})"
+_AFTER = rf"(?:{_BLANKS}?\p{{Sc}}|{_BLANKS}{_CURRENCIES})$"
+_MONEY = rf"{_BEFORE}[+-]?[\d.,]|\d[.,]?{_AFTER}"
+
+
+@dataclass(frozen=True)
+class _Way:
+    """One way of writing numbers: the decimal mark, "." or ",", and the one between thousands, "" for none."""
+
+    decimal: str
+    thousands: str = ""
+
+    @cached_property
+    def pattern(self) -> str:
+        """Regular expression of one number."""
+        mark = re.escape(self.decimal)
+        plain = rf"(?:\d+(?:{mark}\d*)?|{mark}\d+)(?:[eE][+-]?\d+)?"
+        grouped = rf"|[1-9]\d{{0,2}}(?:{_THOUSANDS[self.thousands]}\d{{3}})+(?:{mark}\d+)?" if self.thousands else ""
+        return rf"^[+-]?(?:{plain}{grouped}|(?i:inf|infinity))$"
+
+    def simple(self, cells: Any) -> Any:
+        """Return cells that fit with a decimal point, nothing between thousands and no plus sign."""
+        import pyarrow.compute as pc
+
+        if self.thousands:
+            cells = pc.replace_substring_regex(cells, _THOUSANDS[self.thousands], "")
+        if self.decimal == ",":
+            cells = pc.replace_substring(cells, ",", ".")
+        return pc.replace_substring_regex(cells, r"^\+", "")
+
+
+_WAYS = [_Way(decimal, thousands) for decimal in ".," for thousands in ("", *_THOUSANDS) if decimal != thousands]
+
+
+def could_be_number(text: str) -> bool:
+    """Return whether a text is a number in some way of writing."""
+    return any(re.match(way.pattern, text) for way in _WAYS)
+
+
+def _every(cells: Any, pattern: str) -> bool:
+    """Return whether there are cells and all of them match; a look at the first hundred saves the look at all."""
+    import pyarrow.compute as pc
+
+    parts = (cells[:100], cells)
+    return bool(len(cells)) and all(pc.all(pc.match_substring_regex(part, pattern)).as_py() for part in parts)
+
+
+def _some(cells: Any, pattern: str) -> bool:
+    import pyarrow.compute as pc
+
+    return bool(pc.any(pc.match_substring_regex(cells, pattern)).as_py())
+
+
+def _ways_of(filled: Any) -> tuple[_Way, ...]:
+    """Return the ways in which every one of the filled cells is a number: none, one, or two."""
+    comma, point = _some(filled, ","), _some(filled, r"\.")
+    apart = [mark for mark in " '" if _some(filled, _THOUSANDS[mark])]
+    if apart:
+        ways = [_Way("," if comma else ".", apart[0])] if len(apart) == 1 and not (comma and point) else []
+    elif comma and point:
+        ways = [_Way(".", ","), _Way(",", ".")]
+    elif comma:
+        ways = [_Way(","), _Way(".", ",")]
+    else:
+        ways = [_Way("."), _Way(",", ".")] if point else [_Way(".")]
+    return tuple(way for way in ways if _every(filled, way.pattern))
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """A column of text that holds numbers: its cells without `unit`, the ways that fit them, why it stays text."""
+
+    cells: Any
+    ways: tuple[_Way, ...]
+    unit: str = ""
+    doubt: str = ""
+
+    @cached_property
+    def filled(self) -> Any:
+        """The cells that are not missing."""
+        return self.cells.drop_null()
+
+    @property
+    def shows(self) -> str:
+        """The decimal mark that the column leaves no doubt of, or ""."""
+        if self.doubt or len(self.ways) > 1:
+            return ""
+        way = self.ways[0]
+        return way.decimal if way.thousands in (",", ".") or _some(self.filled, "[.,]") else ""
+
+
+def number_columns(names: Sequence[str], columns: Sequence[Any], separator: str, notes: list[str]) -> list[Any]:
+    """Return the columns (trimmed cells), those of numbers as such; adds to `notes` what was decided.
+
+    `separator` is what stands between the cells of the file.
+    """
+    decisions: dict[str, list[str]] = defaultdict(list)  # sentence with a place for the names -> columns
+    found = [_looked_at(column) for column in columns]
+    marks = {column.shows for column in found if column is not None} - {""}
+    if not marks and separator == ",":
+        marks = {"."}
+    read = []
+    for name, column, seen in zip(names, columns, found, strict=True):
+        way, sentence = (None, "") if seen is None else _way(seen, marks, separator)
+        numbers = None if seen is None or way is None else _values(seen, way)
+        read.append(column if numbers is None else numbers)
+        if sentence and (numbers is not None or way is None):
+            decisions[sentence].append(name)
+        if seen is None or numbers is None or not seen.unit:
+            continue
+        money = f"Amounts of money are read as numbers, without their {seen.unit}, in: COLUMNS."
+        decisions["Percentages are read as shares ('12%' is 0.12) in: COLUMNS." if seen.unit == "%" else money].append(
+            name
+        )
+    notes.extend(sentence.replace("COLUMNS", listed(told)) for sentence, told in decisions.items())
+    return read
+
+
+def _undoubted(column: Any, separator: str) -> Any:
+    """Return the column as numbers where no decision that needs a note makes them, else as text."""
+    notes: list[str] = []
+    read = number_columns([""], [column], separator, notes)[0]
+    return column if notes else read
+
+
+def _looked_at(column: Any) -> _Numbers | None:
+    """Return the column as numbers in one or two ways of writing, or None if it is text."""
+    import pyarrow.compute as pc
+
+    sample = column.drop_null()[:100].to_pylist()
+    if not sample or not all(re.search(r"\d|[iI][nN][fF]", cell) for cell in sample):
+        return None
+    cells = pc.replace_substring(column, "\u2212", "-")
+    filled, unit, doubt = cells.drop_null(), "", ""
+    if _some(filled[:100], _PERCENT):
+        unit = "%"
+        if not _every(filled, _PERCENT) or _some(filled, "[eE]"):
+            doubt = "some numbers have a percent sign and some have none"
+        cells = pc.replace_substring_regex(cells, _PERCENT, "")
+    elif _some(filled[:100], _MONEY):
+        signs = pc.unique(pc.replace_substring_regex(filled, r"[^\p{Sc}A-Z]", "")).to_pylist()
+        unit = str(signs[0])
+        if len(signs) > 1 or not _every(filled, _MONEY):
+            doubt = "amounts in several currencies, or without one, stand in it"
+        cells = pc.replace_substring_regex(pc.replace_substring_regex(cells, _BEFORE, r"\1"), _AFTER, "")
+    ways = _ways_of(cells.drop_null())
+    return _Numbers(cells, ways, unit, doubt) if ways else None
+
+
+def _way(column: _Numbers, marks: set[str], separator: str) -> tuple[_Way | None, str]:
+    """Return the way in which a column is read, None for as text, and a sentence if that needs saying."""
+    if column.doubt:
+        return None, f"Kept as text because {column.doubt}: COLUMNS."
+    ways = column.ways
+    if len(ways) == 1 or len(marks) == 1:
+        way = ways[0] if len(ways) == 1 else next(way for way in ways if way.decimal in marks)
+        return way, _said(way, column, separator)
+    plain, grouped = (_EXAMPLES[way.thousands or way.decimal] for way in ways)
+    both = all(way.thousands for way in ways)
+    if both or _some(column.filled, _NONZERO_WHOLE):
+        doubt = f"'{plain if both else grouped}' may mean 1.234 or 1234"
+        return None, f"Kept as text because {doubt}, and no other column tells: COLUMNS."
+    return ways[0], f"'{plain}' is read as 1.234, though it may mean 1234, in: COLUMNS."
+
+
+def _said(way: _Way, column: _Numbers, separator: str) -> str:
+    if way.thousands:
+        return f"A mark between thousands is taken as one ('{_EXAMPLES[way.thousands]}' is read as 1234) in: COLUMNS."
+    if way.decimal == "," and separator == "," and _some(column.filled, ","):
+        return "A decimal comma is taken as one ('1,5' is read as 1.5) in: COLUMNS."
+    return ""
+
+
+def _values(column: _Numbers, way: _Way) -> Any:
+    """Return the cells as numbers, or None if they are codes or too long."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if _some(column.filled, _CODE) or (way.thousands and _is_long_code(column.filled)):
+        return None
+    cells = way.simple(column.cells)
+    try:
+        if column.unit == "%":
+            return pc.binary_join_element_wise(cells, "e-2", "").cast(pa.float64())
+        return cells.cast(pa.int64() if _every(cells.drop_null(), _WHOLE) else pa.float64())
+    except pa.ArrowInvalid:  # a whole number beyond 64 bits
+        return None
+
+
+def _is_long_code(filled: Any) -> bool:
+    """Return whether every cell is another number of the same, large number of digits (123 456 789)."""
+    import pyarrow.compute as pc
+
+    lengths = pc.unique(pc.utf8_length(filled))
+    digits = len(re.sub(r"\D", "", filled[0].as_py()))
+    return len(lengths) == 1 and digits >= _LONG_CODE and len(filled) == len(pc.unique(filled)) > 1

@@ -9,8 +9,8 @@ from typing import Any
 import streamlit as st
 
 from core.config import AuditConfig
+from core.datasets.catalog import DEMO_FILE
 from core.datasets.dataset import AuditDataset, Table
-from core.datasets.demo import DEMO_FILE
 from core.errors import FairLeakError
 from core.estimates import in_words
 from core.sweep.landscape import (

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, GroupRow, Table
-from core.datasets.predictions import SETS
-from core.datasets.splits import shared_records
+from core.datasets.splits import SETS, shared_records
 from core.estimates import count, interval, percent
 from core.models import GIVEN
 from core.subject import Subject

@@ -22,7 +22,7 @@ from core.datasets import (
     suggested_group,
     suggested_limit,
 )
-from core.datasets.predictions import SET_NAMES, named_set
+from core.datasets.splits import SET_NAMES, named_set
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import assert_one_sentence
 

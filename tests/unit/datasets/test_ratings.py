@@ -76,7 +76,7 @@ BAD = [
     ({"test_user": b"\n4:good\n"}, r"with a whole number and a number, got '4:good' in line 2 of test_user.txt\."),
     ({"test_user": b"x:1\n\n"}, r"got 'x:1' in line 1"),
     ({"test_user": b"4 1\n\n"}, r"got '4' in line 1"),
-    ({"test_user": b"99999999999999999999:1\n\n"}, r"got '99999999999999999999:1' in line 1"),
+    ({"test_user": b"99999999999999999999:1\n\n"}, r"from 0 to 99999, got 99999999999999999999 in line 1"),
     ({"test_user": b"4:0.4 5:1 4:0.2\n\n"}, r"got item 4 twice in line 1 of test_user.txt\."),
     ({"test_user": b""}, r"The file 'test_user.txt' is empty"),
     ({"train_label": b" \n"}, r"The file 'train_label.txt' is empty"),
