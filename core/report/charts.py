@@ -187,7 +187,7 @@ def line_chart(table: Mapping[str, Any]) -> Markup:
         draw_lines(LIGHT, table["title"], curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels)
         for gutter, pixels in ((300, _WIDE), (0, _NARROW))
     )
-    return _svg(wide, _WIDE, "wide") + _svg(narrow, _NARROW, "narrow")
+    return svg(wide, _WIDE, "wide") + svg(narrow, _NARROW, "narrow")
 
 
 def _real(value: Any) -> float:
@@ -210,7 +210,7 @@ def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
         return Markup("")
     axis = Axis(ends=(0, 100), marks=(0, 25, 50, 75, 100), words=("0", "25", "50", "75", "100"), title="Share (%)")
     chart = draw_rows(LIGHT, "Rates of acceptance by group, with 95% intervals", rows, axis)
-    return _svg(chart, _WIDE, "wide") + _svg(chart, _NARROW, "narrow")
+    return svg(chart, _WIDE, "wide") + svg(chart, _NARROW, "narrow")
 
 
 _DASHES = {"dash": "5 4", "dot": "1.5 3", "dashdot": "7 3 1.5 3", "longdash": "10 4"}
@@ -301,7 +301,7 @@ class _Paper:
         return parts
 
 
-def _svg(chart: Drawing, width: float, form: str) -> Markup:
+def svg(chart: Drawing, width: float, form: str) -> Markup:
     """Return a chart drawn on paper of this width: for large screens or for telephones, as `form` says."""
     paper = _Paper(chart, width)
     shapes = [paper.shape(one) for one in paper.layout["shapes"]]

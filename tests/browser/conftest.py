@@ -13,8 +13,8 @@ from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, Server
 from tests.browser.view import View
 
 OWN_FOLDER = Path(__file__).parent
-SHORT = "test_walks.py"
-"""The one file here that is run unasked."""
+SHORT = ("test_walks.py", "test_labels.py")
+"""The files here that are run unasked."""
 
 Open = Callable[..., View]
 Start = Callable[..., Server]
@@ -25,7 +25,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if OWN_FOLDER in item.path.parents:
             item.add_marker(pytest.mark.browser)
-            if item.path.name != SHORT:
+            if item.path.name not in SHORT:
                 item.add_marker(pytest.mark.long)
             if CHROMIUM is None:
                 item.add_marker(pytest.mark.skip(reason="no Chromium found (Debian: apt-get install chromium)"))

@@ -38,7 +38,7 @@ from core.estimates import points
 from core.fairness import METRICS
 from core.sweep import SweepRow, grid, summarise, sweep
 from tests.samples import ROLES, dataset
-from tests.unit.charts.boxes import check, dots
+from tests.unit.charts.checks import check, dots
 
 HOSTILE = ("<b>men</b> & others", "=women|`x`")
 

@@ -26,7 +26,7 @@ from core.charts import (
     value_noise,
 )
 from core.estimates import Estimate
-from tests.unit.charts.boxes import check, dots, written
+from tests.unit.charts.checks import check, dots, written
 
 HOSTILE = ("<b>women</b> & others of a very long name", "=men|`x`")
 ATTACKERS = ("logistic", "forest", "network", "boosting", "adversarial", "distillation", "region", "dropping")

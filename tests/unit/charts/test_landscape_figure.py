@@ -13,7 +13,7 @@ import pytest
 from core.charts import DARK, LIGHT, Palette, draw_landscape
 from core.sweep.landscape import Landscape, read_landscape
 from pages.common.start_map import KEPT_MAP
-from tests.unit.charts.boxes import assert_readable, boxes
+from tests.unit.charts.checks import check, written
 
 PALETTES = (LIGHT, DARK)
 
@@ -32,8 +32,8 @@ def heat(figure: go.Figure) -> dict:  # type: ignore[type-arg]
 def test_plotly_takes_it_and_every_word_has_its_place(palette: Palette):
     drawing = draw_landscape(kept(), palette)
     drawing.sketch.figure(check=True)
-    assert_readable(drawing.figure)
-    words = [box.words for box in boxes(drawing.figure, 700)]
+    check(drawing)
+    words = written(drawing.figure)
     for cell in kept().cells:
         assert f"{100 * cell.after.value:.1f}" in words
     assert {"none", "0.001", "ε = ∞", "ε = 0.1"} <= set(words)
@@ -86,7 +86,7 @@ def test_cells_below_the_control_missing_ones_and_hostile_names():
     )
     drawing = draw_landscape(odd, LIGHT)
     drawing.sketch.figure(check=True)
-    assert_readable(drawing.figure)
+    check(drawing)
     trace = heat(drawing.figure)
     assert trace["zmax"] > trace["zmin"] == pytest.approx(0.95) and trace["z"][0][0] is None
     written = str(drawing.figure.to_plotly_json())

@@ -21,7 +21,7 @@ from core.charts import (
 from core.estimates import gap, not_measured
 from core.membership.curves import EPSILONS, CurveBand
 from core.membership.fairpick import FairPickFindings
-from tests.unit.charts.boxes import assert_readable, check, written
+from tests.unit.charts.checks import check, written
 from tests.unit.charts.membership_samples import bands, estimate, fairpick_bands
 
 MAJORITY = estimate(0.752, 0.006)
@@ -125,7 +125,6 @@ def test_what_could_not_be_measured_is_left_out():
     made = [replace(b, values=b.values | lost) if b.at == 1.0 else b for b in bands()]
     drawing = draw_epsilon_curve(made, LIGHT, now=1.0)
     figure = drawing.sketch.figure(check=True)
-    assert_readable(figure)
     assert len(curve(figure, "vd").x) == len(EPSILONS) - 1 and len(curve(figure, "fpr_gap").x) == len(EPSILONS)
     assert len(slider(figure)) == 1
     empty = [replace(b, values={}) for b in bands()]

@@ -15,7 +15,7 @@ from core.charts.theme import mixed
 from core.estimates import not_measured
 from core.membership.disparity import Disparities
 from core.membership.inference import MembershipFindings
-from tests.unit.charts.boxes import check, dots, written
+from tests.unit.charts.checks import check, dots, written
 from tests.unit.charts.membership_samples import (
     REASON,
     attack,

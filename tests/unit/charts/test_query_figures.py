@@ -33,7 +33,7 @@ from core.queries import (
     error_text,
     targeted_leakage,
 )
-from tests.unit.charts.boxes import check, dots
+from tests.unit.charts.checks import check, dots
 from tests.unit.queries.people import pool
 
 HOSTILE = ("<b>men</b> & others of a very long name indeed", "=women|`x`")

@@ -22,7 +22,7 @@ from core.charts import (
 )
 from core.model_card import Advice, Tried
 from tests.release_samples import card, people
-from tests.unit.charts.boxes import check, dots
+from tests.unit.charts.checks import check, dots
 
 COUNTS = (1, 2, 5, 12)
 CARDS = [card(count) for count in COUNTS]
