@@ -68,6 +68,20 @@ def is_number(text: str) -> bool:
     return True
 
 
+BLANKS = " \u00a0\u2007\u2009\u202f"
+"""Blanks that may stand between thousands."""
+
+_SOME_NUMBER = re.compile(
+    r"[+-]?(?:(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?|(?i:inf|infinity)"
+    rf"|[1-9]\d{{0,2}}([,.'\u2019{BLANKS}])\d{{3}}(?:\1\d{{3}})*(?:[.,]\d+)?)"
+)
+
+
+def could_be_number(text: str) -> bool:
+    """Return whether a text is a number in some way of writing: 1,234.5, 1.234,5, 1 234, 1e3."""
+    return _SOME_NUMBER.fullmatch(text) is not None
+
+
 def as_text(column: pandas.Series) -> pandas.Series:
     """Return the cells as text, whole numbers without ".0"; missing cells stay missing."""
     import pandas as pd

@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, is_numeric, listed, names_records, shown
+from core.datasets.columns import as_text, could_be_number, is_numeric, listed, names_records, shown
 from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, groups_of
 from core.datasets.splits import named_set
-from core.datasets.text_table import could_be_number
 from core.errors import InputError
 from core.estimates import percent
 from core.serialize import Result

@@ -26,7 +26,17 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
-from core.datasets.columns import MOST_CELLS, check_names, check_rows, cleaned, empty_file, listed, quoted
+from core.datasets.columns import (
+    BLANKS,
+    MOST_CELLS,
+    check_names,
+    check_rows,
+    cleaned,
+    could_be_number,
+    empty_file,
+    listed,
+    quoted,
+)
 from core.errors import InputError
 
 _SEPARATORS = (",", ";", "\t", "|")
@@ -279,7 +289,7 @@ def _is_cell(name: str, column: Any) -> bool:
     return could_be_number(name)
 
 
-_BLANKS = "[ \u00a0\u2007\u2009\u202f]"
+_BLANKS = f"[{BLANKS}]"
 _THOUSANDS = {",": ",", ".": r"\.", " ": _BLANKS, "'": "['\u2019]"}
 _EXAMPLES = {",": "1,234", ".": "1.234", " ": "1 234", "'": "1’234"}
 _WHOLE, _CODE, _NONZERO_WHOLE = r"^-?\d+$", r"^[+-]?0\d", r"^[+-]?0*[1-9]\d*$"
@@ -316,14 +326,6 @@ class _Way:
         if self.decimal == ",":
             cells = pc.replace_substring(cells, ",", ".")
         return pc.replace_substring_regex(cells, r"^\+", "")
-
-
-_WAYS = [_Way(decimal, thousands) for decimal in ".," for thousands in ("", *_THOUSANDS) if decimal != thousands]
-
-
-def could_be_number(text: str) -> bool:
-    """Return whether a text is a number in some way of writing."""
-    return any(re.match(way.pattern, text) for way in _WAYS)
 
 
 def _every(cells: Any, pattern: str) -> bool:
