@@ -4,21 +4,262 @@ from pages.common import shell
 
 shell.guard()
 
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
 import streamlit as st
 
-from core.desk.findings import finding
+from core.charts import GapRow, draw_gaps
+from core.charts.queries import MOST_ROWS
+from core.desk import Columns, Ledger, LedgerAnswer, LedgerStatus, TestSet, example_ledger, verify_export
+from core.desk import findings as words
 from core.errors import FairLeakError
-from pages.common import desk_board as board
-from pages.common import desk_ledger, panels
+from core.estimates import count
+from core.fairness import METRIC_TITLES
+from core.files import csv_of_frame
+from core.fingerprint import fingerprint
+from core.study import Finding
+from pages.common import cached, desk_forms, desk_ledger, panels
+
+STORED = (
+    "The ledger is the only thing written to disk; it holds nobody's attribute. Files you add stay in this session's "
+    "memory. Anybody who can reach this page is trusted with the attribute, and unless FAIRLEAK_LEDGER pins the "
+    "ledger's place can have the server open any file or database it reaches."
+)
+
+INTRODUCTION = (
+    "Developers submit predictions and receive the difference in mean score between two groups, with noise that "
+    "protects each person. All answers share one privacy budget, charged before the answer is shown. Create or open a "
+    "ledger to begin."
+)
+
+GUIDE = (
+    "**Setting.** Developers who must not know a sensitive attribute need to hear how fair their model is. All answers "
+    "about one test set and attribute share one **total privacy budget** ε: whatever one person's attribute is, no "
+    "answers together become more than e^ε times as likely (e^2ε for readers who know the group sizes). The budget "
+    "cannot be increased, and people with the same identifiers cannot be registered for the attribute again. A part of "
+    "the people is not recognised.\n\n"
+    "**Answers.** Noise is added to the sum of the disadvantaged group's scores; the group's noisy size was paid for "
+    "at registration (for equal opportunity, with the first query). The gap, advantaged minus everybody else, and its "
+    "95% CI follow from these public numbers. Half the ε means twice the noise.\n\n"
+    "**Free answers.** A query that was answered before gets the earlier answer. A query is refused for its price "
+    "only, never for its answer. It offers a thousandth of the budget at least.\n\n"
+    "**Wrong files.** A file about the registered people that is not the registered one goes on record.\n\n"
+    "**Record.** Each answer is charged and written before anybody sees it, in a hash-chained (tamper-evident) audit "
+    "log. Note the last hash elsewhere: an export that does not contain it was rewritten. The ledger itself holds the "
+    "key of its seals; an export holds no key. Refused queries leave no trace in the ledger; those of this session are "
+    "counted here."
+)
+
+SECTIONS = {
+    "ask": "Ask a question",
+    "register": "Register a test set",
+    "log": "Answered questions",
+    "record": "Export and verify",
+}
+
+
+def say(found: Finding) -> None:
+    """Write the page's finding."""
+    shell.finding(found.point, found.evidence)
+
+
+def show_answers(heading: str, legend: str, rows: list[GapRow], key: str) -> None:
+    """Draw answers."""
+    panels.titled(heading, legend, draw_gaps(rows, shell.palette()), key=key)
+
+
+def budget_bar(status: LedgerStatus) -> str:
+    """Return a budget as a bar: filled is spent."""
+    colours, made = shell.palette(), status.registration
+    line = words.budget_text(status, st.session_state.get("desk_refused", {}).get(made.name, 0))
+    share = 100 * status.spent / made.budget
+    label = f"{made.name}: ε {status.spent:g} of {made.budget:g} spent, {status.remaining:g} left; {line}"
+    return (
+        '<div style="margin-bottom:16px">'
+        f'<div style="display:flex;justify-content:space-between;gap:12px"><span style="overflow-wrap:anywhere">'
+        f"<b>{escape(made.name)}</b>, {escape(made.columns.attribute)}, {made.n_people:,} people</span>"
+        f'<span style="white-space:nowrap">ε <b>{status.remaining:g}</b> left</span></div>'
+        f'<div role="img" aria-label="{escape(label)}" style="height:10px;margin:5px 0;border-radius:2px;'
+        f'background:{colours.grid}"><div style="height:10px;border-radius:2px;width:{share:.2f}%;'
+        f'background:{colours.leak}"></div></div>'
+        f'<div style="color:var(--fl-grey);font-size:.9rem">ε {status.spent:g} of {made.budget:g} spent; '
+        f"{escape(line)}</div></div>"
+    )
+
+
+class Example(NamedTuple):
+    """An example's ledger at its end, and what was asked: its words, the answer, and the true gap."""
+
+    status: LedgerStatus
+    asked: list[tuple[str, LedgerAnswer, float]]
+
+
+def example() -> Example:
+    """Ask two simple rules for granting a loan, and one of them again, about the demo's people, in memory."""
+    from core.datasets import build_dataset, demo_table
+    from core.queries import statistical_parity_gap
+
+    n, table = 1000, demo_table()
+    dataset = build_dataset(table, table.roles[0])
+    men = (dataset.sensitive[:n] == 0).astype(np.uint8)
+    people = TestSet(ids=tuple(str(i + 1) for i in range(n)), attribute=men)
+    made = example_ledger(7)
+    made.register("Example", people, budget=1, columns=Columns(attribute="sex", advantaged="men"))
+
+    def above_the_median(feature: str) -> Any:
+        values = dataset.features[:n, dataset.feature_names.index(feature)]
+        return (values >= np.median(values)).astype(float)
+
+    asked = []
+    for line, feature in (
+        ("Loans by income", "income"),
+        ("Loans by credit history", "credit_history_years"),
+        ("Loans by income, again", "income"),
+    ):
+        scores = above_the_median(feature)
+        answer = made.ask("Example", people, scores, epsilon=0.1, asker="example")
+        asked.append((line, answer, float(statistical_parity_gap(scores, men)[0])))
+    return Example(made.status("Example"), asked)
+
+
+def show_example() -> None:
+    """Draw the example, with its finding."""
+    found: Example = cached.store_of("demo").remember(fingerprint("desk example"), example)
+    say(words.example(found.status, max(abs(a.gap.value - truth) for _, a, truth in found.asked)))
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        show_answers(
+            "Answers and true values",
+            "Gap in loan approvals, men minus women (−1 to 1). Dot: answer with 95% CI. Vertical line: true value "
+            "(shown in this example only). Diamond: free",
+            [GapRow(words=line, gap=a.gap, price=a.charged, truth=truth) for line, a, truth in found.asked],
+            "desk_example_chart",
+        )
+    with right:
+        shell.whisper("Remaining budget", "Total ε of the test set, for everybody who asks; cannot be increased")
+        st.html(budget_bar(found.status), width="stretch")
+        st.markdown(INTRODUCTION)
+
+
+def chosen(statuses: tuple[LedgerStatus, ...]) -> LedgerStatus:
+    """Choose a test set; the one registered or asked about last stays chosen."""
+    names = [status.registration.name for status in statuses]
+    if st.session_state.get("desk_name") not in names:
+        st.session_state["desk_name"] = names[-1]
+    if len(names) > 1:
+        st.selectbox("Test set", names, key="desk_name", persist_state="session", width=560)
+    return statuses[names.index(st.session_state["desk_name"])]
+
+
+def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
+    """Draw the answers of one test set beside all budgets."""
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        if now.answers:
+            part = f" The last {MOST_ROWS} of {count(len(now.answers))}." if len(now.answers) > MOST_ROWS else ""
+            legend = f"Gap with its 95% CI, latest first.{part} Diamond: free, from earlier answers"
+            rows = [GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers]
+            show_answers("Answers", legend, rows, "desk_answers_chart")
+        else:
+            shell.whisper("Answers", "None yet. Ask below: the price is shown before anything is charged")
+    with right:
+        shell.whisper("Remaining budget", "Total ε of each test set, for everybody who asks; cannot be increased")
+        st.html("".join(map(budget_bar, statuses)), width="stretch")
+
+
+def log(status: LedgerStatus) -> None:
+    """Draw the answered questions of a test set, the latest first, with a CSV."""
+    shell.whisper(
+        f"Answered about {shell.escape(status.registration.name)}",
+        "Latest first; gap with its 95% CI. Question: the first digits of the predictions' hash",
+    )
+    if not status.answers:
+        st.caption("Nothing was asked yet.")
+        return
+    table = panels.frame(
+        {
+            "Entry": one.number,
+            "When": words.moment(one.asked),
+            "Who": one.asker,
+            "Metric": METRIC_TITLES[one.metric],
+            "Gap": one.gap.value,
+            "Low": one.gap.low,
+            "High": one.gap.high,
+            "ε": one.charged,
+            "Free": one.from_past,
+            "Question": one.question[:12],
+        }
+        for one in reversed(status.answers)
+    )
+    digits = {name: st.column_config.NumberColumn(format="%.4f") for name in ("Gap", "Low", "High")}
+    st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 320, column_config=digits)
+    panels.download("CSV", lambda: csv_of_frame(table), "fairleak-desk.csv", key="desk_log_csv")
+
+
+def export(ledger: Ledger, seal: str | None) -> None:
+    """Draw the export's button."""
+    shell.whisper("Export", "Every entry with its hash, without key, predictions or anybody's attribute")
+    if seal is None:
+        st.caption("There is nothing on record yet.")
+        return
+    st.markdown(f"Last hash of the ledger, to be noted elsewhere: `{seal}`")
+    kept: dict[str, Any] = {"key": "desk_export", "mime": "application/jsonl"}
+    panels.download("Download the record", lambda: ledger.record()[0], "fairleak-ledger.jsonl", **kept)
+
+
+def verify() -> None:
+    """Draw the check of an export, which needs no ledger."""
+    shell.whisper(
+        "Verify",
+        "An export's chain of hashes, every budget's sum, every gap and standard error computed again; not the "
+        "intervals' bounds, which follow from predictions it does not hold",
+    )
+    upload = desk_forms.upload_box("desk_verify", "An exported record")
+    noted = st.text_input(
+        "A hash noted earlier, if there is one (32 digits or more)", key="desk_noted", persist_state="session"
+    )
+    if upload is None:
+        return
+    try:
+        found = verify_export(upload.content, noted=(noted or "").strip() or None)
+    except FairLeakError as error:
+        panels.problem(str(error))
+        return
+    sentence = shell.escape(words.verified(found, upload.name))
+    if found.ok:
+        st.success(sentence, icon=":material/verified:")
+    else:
+        st.error(sentence, icon=":material/error:")
+
+
+def sections(ledger: Ledger, now: LedgerStatus | None) -> None:
+    """Choose a section and draw it; without a registration there is nothing to ask and nothing answered."""
+    there = {name: title for name, title in SECTIONS.items() if now is not None or name in ("register", "record")}
+    key = "desk_first_section" if now is None else "desk_section"
+    section = panels.pick("At the desk", there, key=key, default=next(iter(there)))
+    if section == "record":
+        left, right = st.columns(2, gap="large")
+        with left:
+            export(ledger, None if now is None else now.seal)
+        with right:
+            verify()
+    elif section == "register" or now is None:
+        desk_forms.register(ledger)
+    elif section == "log":
+        log(now)
+    else:
+        desk_forms.ask(ledger, now)
+
 
 ledger = desk_ledger.current()
 shell.head(badge="" if ledger else "synthetic example")
-opening = st.container()
 if ledger is None:
-    board.show_example(opening)
+    show_example()
     desk_ledger.box(expanded=True)
     with st.expander("Verify an export", icon=":material/verified:"):
-        board.verify()
+        verify()
 else:
     try:
         statuses = ledger.statuses()
@@ -27,24 +268,20 @@ else:
         desk_ledger.unreadable(str(error))
         desk_ledger.box(expanded=True)
         st.stop()
-    if statuses:
-        with opening:
-            heading = st.container()
-            now = board.chosen(statuses)
-        with heading:
-            board.say(finding(now, shell.escape))
-            desk_ledger.still()
-        board.show(now, statuses)
-        board.sections(ledger, now)
-    else:
-        with opening:
+    heading, now = st.container(), chosen(statuses) if statuses else None
+    with heading:
+        if now is None:
             shell.finding(
                 "The ledger is open and holds no test set yet.",
                 "Register one below: its people, their attribute, and the total budget of all queries about them.",
             )
-            desk_ledger.still()
-        board.sections(ledger, None)
+        else:
+            say(words.finding(now, shell.escape))
+        desk_ledger.still()
+    if now is not None:
+        show(now, statuses)
+    sections(ledger, now)
     desk_ledger.box(expanded=False)
 
-panels.how_to_read(board.GUIDE)
-st.caption(board.STORED)
+panels.how_to_read(GUIDE)
+st.caption(STORED)

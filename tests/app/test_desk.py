@@ -7,7 +7,6 @@ import pytest
 from google.protobuf import text_format
 
 from core.desk import Columns, TestSet, default_ledger, open_ledger
-from pages.common import desk_board
 from tests import desk_files
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -32,7 +31,7 @@ def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
     assert "Example: three fairness queries about 1,000 synthetic people used ε 0.3" in finding
     assert "synthetic example" in " ".join(dashboard.texts)
     assert not default_ledger().parent.exists()
-    assert any(desk_board.STORED in caption.value for caption in dashboard.test.caption)
+    assert any("it holds nobody's attribute" in caption.value for caption in dashboard.test.caption)
 
 
 def test_two_sessions_share_one_budget(start: Start):

@@ -1,0 +1,496 @@
+"""What is filled in at the desk: files, the form that registers a test set, and the one that asks about it.
+
+The people a ledger is asked about are the audited table's test records, or a file's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from core.datasets.splits import split
+from core.desk import (
+    AskSettings,
+    Columns,
+    Ledger,
+    LedgerAnswer,
+    LedgerStatus,
+    Quote,
+    RegisterSettings,
+    Registration,
+    TestSet,
+    frame_of,
+    predictions_of,
+    test_set_of,
+)
+from core.desk import findings as words
+from core.errors import FairLeakError, InputError
+from core.fairness import METRIC_TITLES
+from core.fingerprint import fingerprint
+from core.settings import Setting, params
+from core.subject import train_model
+from pages.common import cached, panels, shell, state
+from pages.common.background import Job, need
+from pages.common.controls import control
+from pages.common.upload import values_of
+
+_NUMBER = "record number in the audited table"
+"""Stands for the column of identifiers where people come from the audited table and not from a file."""
+
+_COLUMNS, _REGISTER, _ASKED = params(Columns), params(RegisterSettings), params(AskSettings)
+_MOST_VALUES = 200
+
+
+# Files ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A file's name and content, and what was read from it so far."""
+
+    name: str
+    content: bytes = field(repr=False)
+    read: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+def upload_box(key: str, label: str, *, help: str | None = None) -> Upload | None:
+    """Draw an upload box and return the file that is in it, or was when the page was left."""
+    files: dict[str, tuple[str, Upload]] = st.session_state.setdefault("desk_files", {})
+    given = st.file_uploader(label, key=key, help=help, on_change=_drop, args=(key,))
+    if given is not None and (key not in files or files[key][0] != given.file_id):
+        files[key] = (given.file_id, Upload(given.name, given.getvalue()))
+    if key not in files:
+        return None
+    upload = files[key][1]
+    if given is None:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(f"{upload.name[:60]} is still here.")
+            st.button("Remove", key=f"{key}_remove", on_click=_drop, args=(key,), icon=":material/delete:")
+    return upload
+
+
+def _drop(key: str) -> None:
+    st.session_state["desk_files"].pop(key, None)
+
+
+def _read(upload: Upload, make: Callable[[bytes, str], Any], *how: Any) -> Any | None:
+    """Return what a file holds, read once each way (`how`); or say in one sentence what is wrong and return None."""
+    key = fingerprint(*how)
+    if key not in upload.read:
+        try:
+            with st.spinner("Reading the file"):
+                upload.read[key] = make(upload.content, upload.name)
+        except InputError as error:
+            upload.read[key] = error
+        except MemoryError:
+            upload.read[key] = InputError("The file does not fit into memory; use fewer records or columns.")
+    found = upload.read[key]
+    if isinstance(found, InputError):
+        panels.problem(str(found))
+        return None
+    return found
+
+
+def _frame(upload: Upload) -> Any | None:
+    """Return a file's cells as a frame, to choose its columns from."""
+    return _read(upload, frame_of, "frame")
+
+
+def _uploaded_test_set(upload: Upload, columns: Columns) -> TestSet | None:
+    return _read(upload, partial(test_set_of, columns=columns), "test set", columns)
+
+
+# People of the audited table ------------------------------------------------------------------------------------------
+
+
+def _audited() -> tuple[TestSet, Columns] | None:
+    """Return the audited table's test records; None, said in a sentence, for an attribute in more than two groups."""
+    config, table = cached.audited()
+    dataset = cached.dataset_of(table, config.roles)
+    if dataset.n_groups != 2:
+        panels.problem(
+            f"The desk compares two groups, and this attribute is split in {dataset.n_groups}; choose an attribute in "
+            "two groups in the sidebar."
+        )
+        return None
+    advantaged = int(dataset.sensitive.mean() >= 0.5)
+
+    def draw() -> TestSet:
+        rows = split(dataset, train_share=config.train_share, seed=config.seed).test
+        ids, attribute = tuple(str(row + 1) for row in rows), (dataset.sensitive[rows] == advantaged).astype("uint8")
+        return TestSet(ids=ids, attribute=attribute, labels=dataset.labels[rows])
+
+    key = fingerprint("desk people", dataset.fingerprint, config.train_share, config.seed)
+    try:
+        test_set: TestSet = cached.store_of(config.dataset).remember(key, draw)
+    except InputError as error:
+        panels.problem(str(error))
+        return None
+    roles = dataset.roles
+    return test_set, Columns(
+        id=_NUMBER,
+        attribute=roles.attribute,
+        advantaged=dataset.group_names[advantaged],
+        label=roles.label,
+        positive=roles.positive,
+    )
+
+
+def _audited_scores() -> Any:
+    """Return the audited model's scores of the test records; waits with a progress bar while it is trained."""
+    config, table = cached.audited()
+    dataset = cached.dataset_of(table, config.roles)
+    store = cached.store_of(config.dataset)
+
+    def work(job: Job) -> Any:
+        splits = split(dataset, train_share=config.train_share, seed=config.seed)
+        model = cached.trained_model(store, config, dataset) or train_model(config, dataset, splits)
+        return model.scores[splits.test]
+
+    key = fingerprint("desk scores", dataset.fingerprint, config)
+    return need(store, key, "Training the audited model", work)
+
+
+# Registering a test set -----------------------------------------------------------------------------------------------
+
+_REGISTER_PROBLEM = "desk_register_problem"
+
+
+def register(ledger: Ledger) -> None:
+    """Draw the form that registers a test set, and its button."""
+    shell.whisper("Register a test set", "Who is asked about, and how much may ever be told about them")
+    sources = {"file": "A file", "audited": "Test records of the audited table"}
+    source = panels.pick("People", sources, key="desk_source", default="audited")
+    found = _from_file() if source == "file" else _audited()
+    if found is not None and source != "file":
+        _describe(*found)
+    left, right = st.columns([3, 2], gap="large")
+    suggested = f"{state.dataset_name()}, {found[1].attribute}" if found and source != "file" else ""
+    name = left.text_input(
+        "Name, as askers will call it",
+        value=suggested,
+        max_chars=80,
+        key=f"desk_new_name_{source}_{suggested[:60]}",
+        persist_state="session",
+    )
+    budget = control(
+        _REGISTER["budget"],
+        "desk_budget",
+        "number_input",
+        place=right,
+        min_value=0.00001,
+        max_value=1000.0,
+        value=1.0,
+        step=0.1,
+        format="%g",
+        help="Smaller protects more and answers less. 1 is strict, 10 protects little.",
+    )
+    st.caption(words.price_of_size(float(budget)))
+    another = control(
+        _REGISTER["another_attribute"],
+        "desk_another_attribute",
+        help="Needed where these people have a budget for another attribute. It is believed, and goes on record.",
+    )
+    look: dict[str, Any] = {"type": "primary", "icon": ":material/how_to_reg:"}
+    if st.button("Register", key="desk_register", disabled=found is None, **look) and found is not None:
+        with panels.keeping_problem(_REGISTER_PROBLEM):
+            if not (name or "").strip():
+                raise InputError("Give the test set a name; askers need it.")
+            test_set, columns = found
+            made = ledger.register(
+                name, test_set, budget=round(float(budget), 6), columns=columns, another_attribute=another
+            )
+            for key, value in (
+                ("desk_name", made.name),
+                ("desk_section", "ask"),
+                ("desk_another_attribute", False),
+            ):
+                state.choose(key, value)
+            st.rerun()
+    panels.kept_problem(_REGISTER_PROBLEM)
+
+
+def _describe(test_set: TestSet, columns: Columns) -> None:
+    """Say who would be registered."""
+    labels = "" if test_set.n_positive is None else f" {test_set.n_positive:,} of them have the positive label."
+    st.markdown(
+        f"{test_set.n:,} people; attribute **{shell.escape(columns.attribute)}**, advantaged group "
+        f"**{shell.escape(columns.advantaged or '1')}**, compared with everybody else.{labels}"
+    )
+
+
+def _from_file() -> tuple[TestSet, Columns] | None:
+    """Ask for a file and what its columns are; return who is in it, described, as soon as it can be read."""
+    upload = upload_box(
+        "desk_test_set",
+        "Test set: a CSV or Parquet file with a record a person (up to 200 MB)",
+        help="Read in this session's memory. The ledger keeps a keyed hash of it, to know it again.",
+    )
+    frame = None if upload is None else _frame(upload)
+    if upload is None or frame is None:
+        return None
+    columns = _columns(frame)
+    test_set = _uploaded_test_set(upload, columns)
+    if test_set is None:
+        return None
+    _describe(test_set, columns)
+    if others := words.together(words.everybody_else(frame, columns.attribute, columns.advantaged)):
+        st.markdown(f"The disadvantaged group takes together {shell.escape(others)}.")
+    return test_set, columns
+
+
+def _columns(frame: Any) -> Columns:
+    """Ask which column is which, and which values count."""
+    named = [str(column) for column in frame.columns]
+    left, middle, right = st.columns(3, gap="medium")
+    usual = next((i for i, name in enumerate(named) if name.casefold() in ("id", "person", "identifier")), 0)
+    identifier = _choose(left, _COLUMNS["id"], named, "desk_id_column", value=named[usual])
+    others = [name for name in named if name != identifier]
+    attribute = _choose(middle, _COLUMNS["attribute"], others, "desk_attribute_column")
+    values = values_of(frame, attribute, _MOST_VALUES)
+    advantaged = _choose(middle, _COLUMNS["advantaged"], values, f"desk_advantaged_{attribute}")
+    labels = ["none", *(name for name in others if name != attribute)]
+    told = "Counts as public: those who ask may know it."
+    at = _choose(right, _COLUMNS["label"], dict(enumerate(labels)), "desk_label_column", help=told)
+    label, positive = labels[at] if at else None, None
+    if label is not None:
+        values = values_of(frame, label, _MOST_VALUES)
+        positive = _choose(right, _COLUMNS["positive"], values, f"desk_positive_{label}")
+    return Columns(id=identifier, attribute=attribute, advantaged=advantaged, label=label, positive=positive)
+
+
+def _choose(place: Any, setting: Setting, options: Any, key: str, *, help: str | None = None, **told: Any) -> Any:
+    """Draw the choice of one column or value of a test set's file."""
+    return control(setting, key, "selectbox", place=place, options=options, help=help, persist_state=None, **told)
+
+
+# Asking ---------------------------------------------------------------------------------------------------------------
+
+_EPSILON, _PRICED, _SHOWN = "desk_epsilon", "desk_priced", "desk_shown"
+_ANSWER, _PROBLEM = "desk_answer", "desk_ask_problem"
+
+
+def ask(ledger: Ledger, status: LedgerStatus) -> None:
+    """Draw the question at the left, its price and the button at the right."""
+    made = status.registration
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        shell.whisper(f"Ask about {shell.escape(made.name)}", "The price is shown before anything is charged")
+        metrics = ["statistical_parity"] + (["equal_opportunity"] if (made.n_positive or 0) >= 2 else [])
+        metric = panels.pick(
+            _ASKED["metric"].param.title,
+            {name: METRIC_TITLES[name] for name in metrics},
+            key=f"desk_metric_{len(metrics)}",
+            default="statistical_parity",
+            help="The answer is a difference of mean scores: of all people, or of those with a positive label where it "
+            "is known. Of labels, 0 or 1, it is the gap of this name.",
+        )
+        epsilon = _epsilon(ledger, status)
+        test_set = _test_set(made)
+        scores = None if test_set is None else _scores(test_set, made)
+    with right, st.container(border=True):
+        if test_set is None or scores is None:
+            _price(ledger, made, None, epsilon)
+        else:
+            _price(ledger, made, _Question(test_set, np.asarray(scores), metric), epsilon)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Question:
+    """What is asked about whom."""
+
+    test_set: TestSet
+    scores: Any
+    metric: str
+
+
+@dataclass(slots=True)
+class _Answered:
+    """An answer, what it is about, what was paid, and the price on the slider when it was first shown."""
+
+    about: tuple[str, str]
+    question: str
+    answer: LedgerAnswer
+    paid: float
+    slider: float | None = None
+
+
+def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
+    """Return the price of a new answer: a small share of what remains until another one is chosen."""
+    made = status.registration
+    offered = words.prices(status.remaining, least=made.least_epsilon)
+    if len(offered) < 2:
+        if not offered:
+            st.caption("The budget is spent: only what was answered before can still be asked.")
+        return offered[0] if offered else made.least_epsilon
+    about = (ledger.place, made.name)
+    before, last_offered = st.session_state.get(_PRICED, ("", ()))
+    if before != about or (offered != last_offered and st.session_state.get(_EPSILON) not in offered):
+        st.session_state[_EPSILON] = words.suggested_price(status.remaining, least=made.least_epsilon)
+    st.session_state[_PRICED] = (about, offered)
+    epsilon = control(
+        _ASKED["epsilon"],
+        _EPSILON,
+        "select_slider",
+        options=offered,
+        format_func=lambda value: f"{value:.10g}",
+        help="Half of it means twice the noise. Nothing is charged for what was answered before.",
+    )
+    return float(epsilon)
+
+
+def _test_set(made: Registration) -> TestSet | None:
+    """Return the registered people, whose attribute the ledger does not keep."""
+    if made.columns.id == _NUMBER:
+        found = _audited()
+        return None if found is None else found[0]
+    upload = upload_box(
+        "desk_test_set",
+        "The test set's file again: the ledger does not keep the attribute",
+        help="The file it was registered with; the order of its records may differ.",
+    )
+    return None if upload is None else _uploaded_test_set(upload, made.columns)
+
+
+def _scores(test_set: TestSet, made: Registration) -> Any | None:
+    """Return the predictions asked about."""
+    audited = made.columns.id == _NUMBER
+    if audited:
+        sources = {"audited": "Of the audited model", "file": "A file"}
+        if panels.pick("Predictions", sources, key="desk_predictions_source", default="audited") == "audited":
+            scores = _audited_scores()
+            return scores if len(scores) == test_set.n else None
+    upload = upload_box(
+        "desk_predictions",
+        "Predictions: a CSV or Parquet file with identifier and score",
+        help="A score from 0 to 1 for each person of the test set, in any order.",
+    )
+    if audited:
+        panels.download(
+            "These records' numbers, to fill in",
+            lambda: "\n".join(["record,score", *(f"{one},0.5" for one in test_set.ids), ""]).encode(),
+            "fairleak-records.csv",
+            key="desk_numbers",
+        )
+    frame = None if upload is None else _frame(upload)
+    if upload is None or frame is None:
+        return None
+    named = [str(column) for column in frame.columns]
+    left, right = st.columns(2)
+    place = named.index(made.columns.id) if made.columns.id in named else 0
+    identifier = left.selectbox("Identifier", named, index=place, key="desk_predictions_id")
+    others = [column for column in named if column != identifier]
+    score = right.selectbox("Score, from 0 to 1", others, key="desk_predictions_score") if others else None
+    if score is None:
+        panels.problem(f"The file {upload.name!r} must have a column of scores besides {identifier!r}, got none.")
+        return None
+    make = partial(predictions_of, ids=test_set.ids, id_column=identifier, score=score)
+    return _read(upload, make, "predictions", identifier, score, fingerprint(list(test_set.ids)))
+
+
+def _price(ledger: Ledger, made: Registration, asked: _Question | None, epsilon: float) -> None:
+    """Draw what the question would cost and tell, who asks, the button, and what came of it."""
+    quote, again, question = None, False, ""
+    if asked is None:
+        shell.whisper("No question yet", "Add the files at the left; then its price and its precision stand here.")
+    else:
+        question = fingerprint("desk question", ledger.place, made.name, asked.scores, asked.metric)
+        quote, again = _quoted(ledger, made, asked, epsilon)
+    asker = st.text_input(
+        "Who asks, and about which model, for the record",
+        max_chars=80,
+        key="desk_asker",
+        placeholder="team A, model 7",
+        help="The record keeps this text and has no other field for the model.",
+        persist_state="session",
+    )
+    ready = quote is not None and not quote.refused and _sure(made, quote)
+    button, shown = words.button(quote), st.session_state.get(_SHOWN)
+    look: dict[str, Any] = {"type": "primary", "icon": ":material/front_hand:"}
+    pressed = st.button(button, key="desk_ask", disabled=not ready, **look)
+    st.session_state[_SHOWN] = button
+    if pressed and ready and asked is not None:
+        try:
+            if shown != button:
+                raise InputError("The price has changed since it was shown; press again if it suits you.")
+            if not (asker or "").strip():
+                raise InputError("Say who asks; the record needs it.")
+            how: dict[str, Any] = {"epsilon": epsilon, "metric": asked.metric, "asker": asker, "again": again}
+            answer = ledger.ask(made.name, asked.test_set, asked.scores, **how)
+        except FairLeakError as error:
+            st.session_state[_PROBLEM] = (question, str(error))
+        else:
+            panels.forget(_PROBLEM)
+            state.choose("desk_again", False)
+            if answer.refused:
+                refused = st.session_state.setdefault("desk_refused", {})  # the ledger itself keeps no trace of it
+                refused[made.name] = refused.get(made.name, 0) + 1
+            st.session_state[_ANSWER] = _Answered((ledger.place, made.name), question, answer, epsilon)
+            st.rerun()
+    _show_outcome((ledger.place, made.name), question, epsilon, again=again)
+
+
+def _sure(made: Registration, quote: Quote) -> bool:
+    """Ask for a tick where a question takes more than half of what is left; each price needs its own."""
+    if 2 * quote.charged <= quote.remaining:
+        return True
+    key = fingerprint("desk sure", made.name, quote.charged, quote.remaining)
+    return st.checkbox(words.sure(quote), key=f"desk_sure_{key[:16]}")
+
+
+def _quoted(ledger: Ledger, made: Registration, asked: _Question, epsilon: float) -> tuple[Quote | None, bool]:
+    """Draw the price and the typical error; returns them, and whether a free answer shall be paid for anew."""
+    quoted = partial(ledger.quote, made.name, asked.test_set, asked.scores, epsilon=epsilon, metric=asked.metric)
+    try:
+        quote, again = quoted(), False
+        if quote.from_past:
+            told = "New noise; a repeated query gets the most precise answer."
+            again = bool(control(_ASKED["again"], "desk_again", help=told))
+        if again:
+            quote = quoted(again=True)
+    except FairLeakError as error:
+        panels.problem(str(error))
+        if made.columns.id == _NUMBER:
+            st.caption(
+                "These people were registered from the audited table: they are its test records with the same table, "
+                "attribute, training share and seed in the sidebar as then."
+            )
+        return None, False
+    shell.whisper(*words.price(quote, epsilon))
+    if made_of := words.counted(quote.charged, epsilon):
+        st.caption(made_of)
+    if quote.coarse:
+        st.caption(words.coarse(quote, epsilon))
+    if quote.refused:
+        panels.problem(quote.reason or "", point="It would be refused.")
+    shell.whisper(*words.expected(quote))
+    return quote, again
+
+
+def _show_outcome(about: tuple[str, str], question: str, epsilon: float, *, again: bool) -> None:
+    """Say what came of the question; of another question, only its answer, named as such.
+
+    The slider's end follows what remains, so the price on it may move by itself while an answer arrives: the price it
+    then shows is the one that belongs to the answer.
+    """
+    asked, sentence = st.session_state.get(_PROBLEM, ("", ""))
+    if question and asked == question:
+        panels.problem(sentence)
+    kept: _Answered | None = st.session_state.get(_ANSWER)
+    if kept is None or kept.about != about:
+        return
+    if kept.slider is None:
+        kept.slider = epsilon
+    same = (kept.question, kept.slider) == (question, epsilon) and not again
+    if kept.answer.refused:
+        if same:
+            panels.problem(kept.answer.reason or "", point="Refused.")
+    elif same:
+        st.success(words.answered(kept.answer, kept.paid), icon=":material/check_circle:")
+    else:
+        st.caption(words.last_answer(kept.answer, shell.escape))
