@@ -5,8 +5,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import numpy as np
+
 from core.estimates import Estimate, proportion
 from core.release_audit import GroupSummary, ReleaseAudit
+from core.release_audit.inputs import AttackedPeople
 from tests.samples_report import group, sample
 
 Cells = tuple[int, ...]
@@ -31,6 +34,21 @@ def told(cells: dict[str, Cells]) -> str:
         rates = [f"{k}/{n} is {100 * k / n:.1f}% or {k / n:.4f}" for k in (tp, fn, fp, tn, tp + fn, tp + fp) if n]
         parts.append(f"of {name} got {n}, {tp}, {fn}, {fp}, {tn}: {'; '.join(rates)}")
     return f"It needs 10 people, {' and '.join(parts)}, in '{FILE[:38]}…' of /home/my files/{FILE}."
+
+
+def people_in(cells: dict[str, Cells]) -> AttackedPeople:
+    """Return the test people, by label and prediction; what a reader makes of each does not hang on the truth."""
+    patterns = [(1, 1), (1, 0), (0, 1), (0, 0)]
+    rows = [(y, p, g) for i, (y, p) in enumerate(patterns) for g, c in enumerate(cells.values()) for _ in range(c[i])]
+    labels, predictions, sensitive = (np.array(column, dtype=np.uint8) for column in zip(*rows, strict=True))
+    prior = np.random.default_rng(5).dirichlet(np.ones(len(cells)), size=len(rows))
+    return AttackedPeople(
+        predictions=predictions,
+        labels=labels,
+        sensitive=sensitive,
+        group_names=tuple(cells),
+        posterior=prior,
+    )
 
 
 def leaky(cells: dict[str, Cells]) -> ReleaseAudit:

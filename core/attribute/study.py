@@ -128,7 +128,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 f"{percent(after)} with {result.released} (95% CI {interval(after)}).",
                 to_do=closing,
                 caveats=result.over_people,
-                redacted=f"What is released {adds} {points(gain)} to inferring the {result.attribute}.",
+                redacted=f"What the release adds to inferring the {result.attribute} was measured.",
                 estimate=gain,
                 baseline=before,
                 attacker_knows=_knows(result, place),

@@ -7,7 +7,7 @@ check.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
@@ -117,6 +117,12 @@ def _row(row: CheckVerdict, attribute: str) -> dict[str, Any]:
         "title": row.title or check_title(row.check, attribute or "the attribute"),
         **{name: getattr(check, name) for name in OF_CHECK},
     }
+
+
+def rows_of(table: Mapping[str, Any]) -> Iterator[Document]:
+    """Yield the rows of a table as column -> cell."""
+    for cells in table["rows"]:
+        yield dict(zip(table["columns"], cells, strict=True))
 
 
 def _table(title: str, rows: Any) -> dict[str, Any]:

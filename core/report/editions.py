@@ -1,18 +1,13 @@
 """A report's two editions: everything for inside, and a redacted one for others, cut from one document.
 
 What is protected in the redacted edition: the number of people in a group, and of those in it with a label, a
-prediction or both, on the test records and with a label in the whole table; also on the records outside the test, which
-the difference tells. A count below the threshold stands nowhere, nor does a rate it belongs to, nor a number from which
-it can be worked out to within less than the threshold by adding up and subtracting (`core.report.suppression`, which
-assumes that everybody's totals are known). With such a count go
-
-- numbers that compare groups (unfairness, ratio of acceptance, difference in TPR at 1% FPR), with their intervals, and
-  what the report's own numbers reveal, for who knows an attacker's guesses knows how many of a group are among those
-  right;
-- where a group's size is withheld, rates at which its people are inferred correctly, with the baselines and tables of
-  these: always naming the larger group is right about its share, and the interval of an average over groups is as wide
-  as the smallest is small;
-- where a count of the training records is small, the unfairness on these and whether the tolerance holds.
+prediction or both, on the test records, on the training records and in the whole table, and so on the records outside
+the test, which the difference tells. Where one of these counts is below the threshold, no number that hangs on who is
+in which group stands in the edition: no count or rate of any group, nothing that compares groups, no inference of the
+attribute and no table of these, and nothing of what the report's own numbers reveal. All of them go, whichever count it
+is and however many there are: a rule that withheld the small ones, and as many others as it takes to hide them, would
+tell by its choice what it hides. So two tables that differ in a small count give the same edition to the byte, as long
+as their verdicts are the same.
 
 Every sentence about a check is its own redacted one (`core.study.Redacted`), made of settings alone and printed
 whatever is withheld; notes on the data are left out. The edition names no file, and has no fingerprint of data, answers
@@ -22,11 +17,10 @@ single records or groups are left out.
 
 What is not protected:
 
-- counts at or above the threshold: a rate with a tenth of a point and its size often tell a count exactly, and two
-  groups add up to everybody. What that tells about single people is what the meter estimates;
-- the verdicts on withheld numbers: that one passes or fails tells on which side of a limit it lies;
-- how many of all people an attack inferred correctly: gains stand with their sizes and intervals, also where they rest
-  on few;
+- that some count is below the threshold, and the verdicts: that one passes or fails tells on which side of a limit a
+  withheld number lies;
+- where none is below: a rate with a tenth of a point and its size often tell a count exactly, and two groups add up to
+  everybody. What that tells about single people is what the meter estimates;
 - what is likely: the share of a group in the table tells roughly how many of it a drawn test set holds;
 - what other publications about these people add, several editions with different thresholds among them;
 - what the auditor wrote: the policy, the title and the names of columns and groups stand as they are.
@@ -48,9 +42,17 @@ from core.release_audit import AuditPlan, ReleaseAudit, failed_tests
 from core.release_audit.inputs import AttackedPeople
 from core.release_audit.result import ModelNote, TableTitle
 from core.report.canonical import estimate_of, number_of, printed, rounded, rounded_estimate, strict
-from core.report.document import EDITIONS, THRESHOLD, Document, internal_document, judged_parts, sealed
+from core.report.document import (
+    EDITIONS,
+    GROUP_RATES,
+    THRESHOLD,
+    Document,
+    internal_document,
+    judged_parts,
+    rows_of,
+    sealed,
+)
 from core.report.metering import ReportMeter, external_meter, meter_report
-from core.report.suppression import redacted_groups, small_in_training, withheld_counts
 from core.settings import params
 from core.study import Redacted
 from core.subject import OutputsPlan
@@ -84,13 +86,13 @@ class Reports:
         return internal_document(self.audit)
 
     @cached_property
-    def _cut(self) -> tuple[Document, bool]:
+    def _cut(self) -> Document:
         return cut_edition(self.whole, self.audit, self.threshold)
 
     @cached_property
     def meter(self) -> ReportMeter:
         """What the reports give away by their fairness numbers."""
-        forms = {"every_digit": self.whole, "page": _as_printed(self.whole), "disclosure": self._cut[0]}
+        forms = {"every_digit": self.whole, "page": _as_printed(self.whole), "disclosure": self._cut}
         return meter_report(forms, self.people, threshold=self.threshold)
 
     def document(self, edition: str = "internal") -> Document:
@@ -98,9 +100,9 @@ class Reports:
         choice(edition, EDITIONS, name="edition")
         if edition == "internal":
             return sealed({**self.whole, "release_meter": strict(self.meter)})
-        found, compared = self._cut
-        told = _rounded(strict(external_meter(self.meter, self.people, compared=compared)))
-        return sealed({**found, "release_meter": {**told, "forms": [_rounded(form) for form in told["forms"]]}})
+        hidden = has_small_count(self.whole, self.threshold)
+        told = _rounded(strict(external_meter(self.meter, self.people, hidden=hidden)))
+        return sealed({**self._cut, "release_meter": {**told, "forms": [_rounded(form) for form in told["forms"]]}})
 
 
 def document(
@@ -116,8 +118,7 @@ def document(
 
 def _as_printed(document: Mapping[str, Any]) -> Document:
     """Return a document whose groups' rates, unfairness and ratio have the digits a page prints."""
-    rates = ("test_rate", "test_tpr", "test_fpr")
-    groups = [group | {name: rounded_estimate(group[name]) for name in rates} for group in document["groups"]]
+    groups = [group | {name: rounded_estimate(group[name]) for name in GROUP_RATES} for group in document["groups"]]
     model = document["model"] | {"unfairness_test": rounded_estimate(document["model"]["unfairness_test"])}
     measurements = [m | {"estimate": rounded_estimate(m["estimate"])} for m in document["measurements"]]
     return {**document, "groups": groups, "model": model, "measurements": measurements}
@@ -134,6 +135,37 @@ def _rounded(told: Document) -> Document:
     return found
 
 
+# ---------------------------------------------------------------------------------------------- what is withheld at all
+
+
+def has_small_count(whole: Document, threshold: int) -> bool:
+    """Whether a document counts fewer people of a group than the threshold, 0 included, in any of its parts.
+
+    Of a group's records the smallest parts are looked at: label by prediction on the test records, the label on the
+    others, and the prediction on the training records; those of a group that no table counts there may be few.
+    """
+    training = [
+        row
+        for table in whole["tables"]
+        if table["title"] == TableTitle.RATES
+        for row in rows_of(table)
+        if row["records"] == "training"
+    ]
+    counts = [count for row in training for count in _split_by(row["people"], row["positive predictions"])]
+    for group in whole["groups"]:
+        rates = (group[name] for name in ("test_tpr", "test_fpr", "label_rate"))
+        positive, negative, labels = (_split_by(rate["n"], rate["value"]) for rate in rates)
+        counts += [*positive, *negative, labels[0] - sum(positive), labels[1] - sum(negative)]
+    uncounted = len({row["group"] for row in training}) < len(whole["groups"])
+    return uncounted or min(counts) < threshold
+
+
+def _split_by(n: int | None, rate: float | str | None) -> tuple[int, int]:
+    """Return how many of n people a rate counts, and how many it does not."""
+    hits = round((n or 0) * number_of(rate)) if n else 0
+    return hits, (n or 0) - hits
+
+
 _ALWAYS = (
     "Fingerprints of the data, of the model's outputs and of the plan, and the seeds, stand in the internal report "
     "only. With a fingerprint, somebody who knows all records but one could try out that one's values.",
@@ -141,37 +173,51 @@ _ALWAYS = (
     "Shares are rounded to a tenth of a point, or to a point where their interval is wider than ±3.5 points; intervals "
     "are rounded outwards. Sentences about the checks are general ones; those of the audit stand in the internal "
     "report.",
+)
+_SHOWN = (
     "Not withheld are the verdicts, which show on which side of its limit a number lies, how many of all people an "
     "attack inferred correctly, and counts at or above the threshold, which rates and sizes may show exactly.",
+    "No count of a group is below {threshold}: none had to be withheld.",
+)
+_HIDDEN = (
+    "Not withheld are the verdicts, which show on which side of its limit a number lies.",
+    "A count of a group is below {threshold}. With it every number that hangs on who is in which group is withheld, "
+    "always all of them, so that what is left out does not reveal which count it is: counts and rates of all groups, "
+    "comparisons between groups, and inferences of the attribute.",
 )
 
 
-def cut_edition(whole: Document, audit: ReleaseAudit, threshold: int) -> tuple[Document, bool]:
-    """Return the redacted edition before it is metered and sealed, and whether it withholds no count of a group."""
-    found, plan = dict(whole), audit.plan
-    notes: list[str] = []
-    trained_sizes, trained_counts = small_in_training(found["tables"], threshold)
-    found["edition"] = "disclosure"
-    found["groups"], hidden = redacted_groups(found, threshold, notes)
-    # that a size is printed nowhere follows from what is printed, and so tells nothing of the counts that are not
-    unsized = any(group[name] is None for group in found["groups"] for name in group if name != "group")
-    compared, sizes_hidden = not hidden, unsized or trained_sizes
-    found["plan"] = _plan(whole["plan"], plan, whole["data"]["title"])
-    found["data"] = _data(whole["data"], plan, threshold)
-    found["model"] = _model(whole["model"], plan, threshold, compared=compared, trained=compared and not trained_counts)
-    gone = _withheld(found, threshold, compared=compared, sizes_hidden=sizes_hidden, members=not trained_sizes)
+def cut_edition(whole: Document, audit: ReleaseAudit, threshold: int) -> Document:
+    """Return the redacted edition before it is metered and sealed."""
+    plan, hidden = audit.plan, has_small_count(whole, threshold)
+    because = _withheld(whole, threshold, hidden)
     facts = _facts(audit)
-    found["measurements"] = [
-        _measurement(one, plan, facts, gone.get(one["check"], ""), sizes_hidden=sizes_hidden)
-        for one in whole["measurements"]
-    ]
-    found["verdict"] = _verdict(found, audit, gone)
-    found["findings"] = _findings(whole["findings"])
-    found["tables"] = _tables(whole["tables"], notes, sizes_hidden=sizes_hidden, known=compared and not trained_counts)
-    found["provenance"] = {**found["provenance"], "plan": "", "seeds": {}}
-    found["times"] = {"started": found["times"].get("started", "")[:10]} if found["times"].get("started") else {}
-    found["withheld"] = {"threshold": threshold, "notes": [*_ALWAYS, *notes]}
-    return found, compared
+    measurements = [_measurement(one, plan, facts, because.get(one["check"], "")) for one in whole["measurements"]]
+    tables = [cut for table in whole["tables"] for cut in _table(table, hidden)]
+    notes = [*_ALWAYS, *(note.format(threshold=threshold) for note in (_HIDDEN if hidden else _SHOWN))]
+    if [(len(table["columns"]), len(table["rows"])) for table in tables] != [
+        (len(table["columns"]), len(table["rows"])) for table in whole["tables"]
+    ]:
+        notes.append(
+            "Rows about single groups, and columns and tables that could reveal how many people are in one, are left "
+            "out of the tables."
+        )
+    started = whole["times"].get("started", "")[:10]
+    return {
+        **whole,
+        "edition": "disclosure",
+        "groups": [_group(group, hidden) for group in whole["groups"]],
+        "plan": _plan(whole["plan"], plan, whole["data"]["title"]),
+        "data": _data(whole["data"], plan, threshold),
+        "model": _model(whole["model"], plan, threshold, hidden),
+        "measurements": measurements,
+        "verdict": _verdict(whole, audit, {one["check"]: one for one in measurements}, because),
+        "findings": [_findings(study) for study in whole["findings"]],
+        "tables": tables,
+        "provenance": {**whole["provenance"], "plan": "", "seeds": {}},
+        "times": {"started": started} if started else {},
+        "withheld": {"threshold": threshold, "notes": notes},
+    }
 
 
 # -------------------------------------------------------------------------------------------- table, model and plan
@@ -184,8 +230,14 @@ def _own(plan: AuditPlan) -> bool:
     return bool(plan.data.file) or plan.data.dataset not in CATALOG
 
 
+def _group(group: Document, hidden: bool) -> Document:
+    """Return a group's name and, unless they are hidden, its size and rates."""
+    rates = {name: None if hidden else rounded_estimate(group[name]) for name in GROUP_RATES}
+    return {**group, **rates, "count": None if hidden else group["count"]}
+
+
 def _data(data: Document, plan: AuditPlan, threshold: int) -> Document:
-    """Return the table without fingerprint, notes and names of files; the size of a small set is withheld."""
+    """Return the table without fingerprint, notes and names of files; if a set is small, no set's size is told."""
     own, config = _own(plan), plan.config
     does = "train the model" if plan.model.kind == "train" else "stand for the model's unknown training records"
     split = (
@@ -194,21 +246,20 @@ def _data(data: Document, plan: AuditPlan, threshold: int) -> Document:
     )
     if config.roles is not None and config.roles.sets:
         split = "The sets are those of a column of the table; a seed that is withheld divides the attacker's."
-    sums = [("", tuple(data["sets"]))] if sum(data["sets"].values()) == data["n"] else []
-    hidden = withheld_counts({**data["sets"], "": data["n"]}, sums, threshold=threshold, public=("",))
+    small = min(data["sets"].values()) < threshold
     return {
         **data,
         "title": _OWN if own else data["title"],
         "source": f"{_OWN}, not named here." if own else data["source"],
-        "sets": {name: None if name in hidden else size for name, size in data["sets"].items()},
+        "sets": dict.fromkeys(data["sets"]) if small else data["sets"],
         "split": split,
         "notes": ["What was left out, filled in or duplicated stands in the internal report."] if data["notes"] else [],
         "fingerprint": "",
     }
 
 
-def _model(model: Document, plan: AuditPlan, threshold: int, *, compared: bool, trained: bool) -> Document:
-    """Return the model without fingerprint and file; unfairness on test and training records where it may stand."""
+def _model(model: Document, plan: AuditPlan, threshold: int, hidden: bool) -> Document:
+    """Return the model without fingerprint and file; its unfairness unless it is hidden."""
     rates = {
         name: None if model[name]["n"] < threshold else rounded_estimate(model[name])
         for name in ("accuracy_train", "accuracy_test", "majority_test")
@@ -217,8 +268,8 @@ def _model(model: Document, plan: AuditPlan, threshold: int, *, compared: bool, 
         **model,
         **rates,
         "title": "Model file, not named here" if plan.model.kind == "file" else model["title"],
-        "unfairness_test": rounded_estimate(model["unfairness_test"]) if compared else None,
-        "achieved": rounded(model["achieved"]) if trained else None,
+        "unfairness_test": None if hidden else rounded_estimate(model["unfairness_test"]),
+        "achieved": None if hidden else rounded(model["achieved"]),
         "notes": [note for note in model["notes"] if note in tuple(ModelNote)],
         "fingerprint": "",
     }
@@ -243,42 +294,32 @@ def _plan(plan: Document, audited: AuditPlan, title: str) -> Document:
 
 # ------------------------------------------------------------------------------------------- measurements and verdict
 
-_COMPARING = ("unfairness", "four_fifths", "membership_gap")
-"""Checks whose number compares groups."""
-
-_NAMING = ("answers_excess", "attriguard_exposure")
-"""Checks whose number is a rate at which people's groups are inferred correctly."""
-
-_NAMING_CONTROL = ("attribute_excess", "attribute_balanced", "attribute_bits", "correction_gain")
-"""Checks whose control is one."""
-
-_COMPARES = "counts of a group are withheld here, and with them every number that compares groups"
-_TRAINED = "how many of a group are among the training records is withheld here, and the number may reveal it"
-_SIZED = "how many people of a group there are is withheld here, and the number may reveal it"
-"""Why a number is withheld: the rule that withholds it, as it stands; where rates it compares are printed, they are
-printed all the same."""
+_OF_GROUPS = frozenset(
+    {
+        *("unfairness", "four_fifths", "membership_gap"),  # compares groups
+        *("answers_excess", "attriguard_exposure"),  # a rate at which people's groups are inferred correctly
+        *("attribute_excess", "attribute_balanced", "attribute_bits", "correction_gain"),
+    }
+)
+"""Checks whose number hangs on who is in which group."""
 
 WITHHELD = "The number is withheld from this edition because {because}; the verdict is that of the whole audit."
+
+_COUNTED = "counts of a group are withheld here, and with them every number that hangs on who is in which group"
 
 _INSIDE = "the reason stands in the internal report alone, for it may count people."
 
 
-def _withheld(found: Document, threshold: int, *, compared: bool, sizes_hidden: bool, members: bool) -> dict[str, str]:
-    """Return check -> why its number is withheld."""
+def _withheld(whole: Document, threshold: int, hidden: bool) -> dict[str, str]:
+    """Return check -> why its number is withheld: the rule that withholds it."""
     because: dict[str, str] = {}
-    for measurement in found["measurements"]:
+    for measurement in whole["measurements"]:
         name, estimate = measurement["check"], measurement["estimate"]
         of_people = measurement["basis"] != "declared" and measurement["freedom"] is None
-        if estimate is None:
-            continue
-        if of_people and 0 < estimate["n"] < threshold:
+        if estimate is not None and hidden and name in _OF_GROUPS:
+            because[name] = _COUNTED
+        elif estimate is not None and of_people and 0 < estimate["n"] < threshold:
             because[name] = f"it rests on fewer than {threshold} people"
-        elif name in _COMPARING and not compared:
-            because[name] = _COMPARES
-        elif name == "membership_gap" and not members:
-            because[name] = _TRAINED
-        elif name in _NAMING and sizes_hidden:
-            because[name] = _SIZED
     return because
 
 
@@ -308,21 +349,18 @@ def _words(settings: Any) -> dict[str, str]:
     return found
 
 
-def _measurement(
-    whole: Document, plan: AuditPlan, facts: Mapping[str, Any], because: str, *, sizes_hidden: bool
-) -> Document:
+def _measurement(whole: Document, plan: AuditPlan, facts: Mapping[str, Any], because: str) -> Document:
     """Return a measurement rounded and with the redacted sentences of its check.
 
     `because` says why its number is withheld, if it is.
     """
-    name, done = whole["check"], whole["outcome"] == "done"
-    control = because or (sizes_hidden and name in _NAMING_CONTROL) or not whole["control"]
-    words = redacted_of(name) if done else Redacted()
+    words = redacted_of(whole["check"]) if whole["outcome"] == "done" else Redacted()
+    control = None if because else rounded_estimate(whole["control"])
     return {
         **whole,
         "estimate": None if because else rounded_estimate(whole["estimate"]),
-        "control": None if control else rounded_estimate(whole["control"]),
-        "control_name": "" if control else words.control,
+        "control": control,
+        "control_name": words.control if control else "",
         "attacked": words.attacked.format(**facts),
         "knows": words.knows.format(**facts),
         "assumptions": [text.format(**facts) for text in words.assumptions],
@@ -350,18 +388,19 @@ def _reason(measurement: Document, plan: AuditPlan) -> str:
     return f"It could not be run on these people; {_INSIDE}"
 
 
-def _verdict(found: Document, audit: ReleaseAudit, because: dict[str, str]) -> Document:
+def _verdict(
+    whole: Document, audit: ReleaseAudit, measurements: Mapping[str, Document], because: Mapping[str, str]
+) -> Document:
     """Return the verdict with every decided interval rounded, without p-values, and with its own sentences."""
-    measurements = {measurement["check"]: measurement for measurement in found["measurements"]}
-    level = number_of(found["policy"]["level"])
+    level = number_of(whole["policy"]["level"])
     headline, detail = headline_and_detail(audit.verdict.rows, level=level, failed_tests=failed_tests(audit.self_tests))
     rows = []
-    for row in found["verdict"]["checks"]:
+    for row in whole["verdict"]["checks"]:
         gone = because.get(row["check"], "")
         decided = None if gone else rounded_estimate(row["decided"])
         cut = {**row, "decided": decided, "p_value": None, "p_adjusted": None}
         rows.append(cut | {"why": why_of(cut, measurements.get(row["check"]), level, gone)})
-    return {**found["verdict"], "headline": strict(headline), "detail": strict(detail), "checks": rows}
+    return {**whole["verdict"], "headline": strict(headline), "detail": strict(detail), "checks": rows}
 
 
 def why_of(row: Document, measurement: Document | None, level: float, because: str) -> str:
@@ -393,25 +432,16 @@ def why_of(row: Document, measurement: Document | None, level: float, because: s
     return f"{how}, the value {does} the limit of {limited}; rounded it is {value_text(check, estimate['value'])}."
 
 
-def _findings(whole: Sequence[Document]) -> list[Document]:
-    """Return the studies' findings with nothing but their own redacted sentences."""
+def _findings(study: Document) -> Document:
+    """Return a study's findings with nothing but their own redacted sentences."""
     blank: Document = {"evidence": "", "so_what": "", "to_do": "", "caveats": [], "estimate": None, "baseline": None}
-    return [
-        {
-            **study,
-            "findings": [
-                {**finding, **blank, "point": finding["redacted"], "attacker_knows": ""}
-                for finding in study["findings"]
-                if finding["redacted"]
-            ],
-        }
-        for study in whole
-    ]
+    told = [finding for finding in study["findings"] if finding["redacted"]]
+    return {**study, "findings": [{**one, **blank, "point": one["redacted"], "attacker_knows": ""} for one in told]}
 
 
 # ------------------------------------------------------------------------------------------------------------- tables
 
-_SHOWN = {
+_COLUMNS = {
     TableTitle.ATTRIBUTION: ("attacker", "step", "accuracy", "balanced accuracy", "change"),
     TableTitle.CORRECTIONS: ("tolerance", "attacker", "true", "before", "after", "gain"),
     TableTitle.ANSWERS: ("attacker", "answers", "draws", "balanced accuracy"),
@@ -420,48 +450,21 @@ _SHOWN = {
 }
 """Title -> columns that may be shown, without those of their intervals' ends."""
 
-_TELL_SIZES = {
-    TableTitle.ATTRIBUTION: _SHOWN[TableTitle.ATTRIBUTION],
-    TableTitle.CORRECTIONS: ("before", "after"),
-    TableTitle.ANSWERS: _SHOWN[TableTitle.ANSWERS],
-    TableTitle.GUARD: _SHOWN[TableTitle.GUARD],
-}
-"""Title -> columns that tell how large the groups are: always naming the larger group is right about its share, and the
-interval of a balanced accuracy is as wide as the smaller group is small."""
-
 _TEXTS = ("attacker", "step", "attack", "true", "people")
 
 _SETTINGS = ("tolerance", "budget", "answers", "draws")
 
 
-def _tables(tables: Sequence[Document], notes: list[str], *, sizes_hidden: bool, known: bool) -> list[Document]:
-    """Return the tables for others; `notes` is told what is left out.
-
-    `known` says whether the unfairness on the training records is printed: a column tells how it lies to every
-    tolerance.
-    """
-    shown, cut = [], False
-    for whole in tables:
-        allowed = set(_SHOWN.get(whole["title"], ()))
-        if sizes_hidden:
-            allowed -= set(_TELL_SIZES.get(whole["title"], ()))
-        if not known:
-            allowed -= {"true"}
-        kept = [name for name in whole["columns"] if _base(name) in allowed]
-        if not any(_base(name) in allowed - set(_TEXTS) - set(_SETTINGS) for name in kept):
-            kept = []  # nothing but names is left
-        rows = [dict(zip(whole["columns"], row, strict=True)) for row in whole["rows"]] if kept else []
-        rows = [row for row in rows if row.get("people", "everybody") == "everybody"]
-        if rows:
-            cells = [list(_cells(row, kept)) for row in rows]
-            shown.append({"title": whole["title"], "columns": kept, "rows": cells})
-        cut |= len(kept) < len(whole["columns"]) or len(rows) < len(whole["rows"])
-    if cut:
-        notes.append(
-            "Rows about single groups, and columns and tables that could reveal how many people are in one, are left "
-            "out of the tables."
-        )
-    return shown
+def _table(whole: Document, hidden: bool) -> Iterator[Document]:
+    """Yield a table for others, unless it goes: where counts are hidden only members are no matter of groups."""
+    if hidden and whole["title"] != TableTitle.MEMBERS:
+        return
+    allowed = _COLUMNS.get(whole["title"], ())
+    kept = [name for name in whole["columns"] if _base(name) in allowed]
+    rows = [row for row in rows_of(whole) if row.get("people", "everybody") == "everybody"]
+    if rows and not {_base(name) for name in kept} <= {*_TEXTS, *_SETTINGS}:  # numbers are left
+        cells = [list(_cells(row, kept)) for row in rows]
+        yield {"title": whole["title"], "columns": kept, "rows": cells}
 
 
 def _base(column: str) -> str:

@@ -9,11 +9,11 @@ reader a group's size n and rate r on some rows R are linear statements about wh
 the answers to bias questions of Hamman et al. (2023), about a model everybody has already. A rate printed with d
 decimals leaves the whole numbers k for which k/n rounds to it; its interval and, with two groups, the other group's
 rate, the unfairness and the ratio of acceptance rule out more of them. What is left is an interval of k, often a single
-number, and it is handed to `core.model_card` as the interval of values that would be printed alike.
+number, and it is handed to `core.model_card.measure_card` as the interval of values that would be printed alike.
 
 Three forms of the numbers are metered: every digit, as the files and the text at the end of the page have them; the
 digits that the page prints; and what is left of these in the disclosure edition. Of more than two groups each is
-metered against all others; a form's row is the group with the most bits.
+metered against all others, by its own numbers; a form's row is the group with the most bits.
 
 Not read: numbers about other records (sizes and label rates of the whole table, unfairness on the training records),
 and whatever the verdicts and the numbers of the attacks themselves tell. What those add was not tried.
@@ -22,7 +22,7 @@ and whatever the verdicts and the numbers of the attacks themselves tell. What t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -34,14 +34,14 @@ from core.estimates import Estimate, count, interval, not_measured, percent, pro
 from core.model_card import (
     DISTANCE_MEDIAN,
     DISTANCE_WORST,
-    Measured,
     Published,
     Release,
+    ReleasedPeople,
+    ReleaseSettings,
+    measure_card,
     measured,
     meter,
     pinned,
-    predict,
-    project,
 )
 from core.release_audit.inputs import AttackedPeople
 from core.report.canonical import decimals_of, number_of, printed, strict
@@ -107,38 +107,33 @@ class ReportMeter(Result):
     distance: str = ""
 
 
-PARTS = {"test_rate": None, "test_tpr": 1, "test_fpr": 0}
-"""Rate in a group's summary -> label of the rows it is about, None for all."""
+# ------------------------------------------------------------------------------------ what a document says in equations
 
-_METRIC_OF = {"test_rate": "statistical_parity", "test_tpr": "equal_opportunity", "test_fpr": "predictive_equality"}
+_PARTS = {
+    "test_rate": (None, "sp_rate", "size", "statistical_parity"),
+    "test_tpr": (1, "tpr_rate", "size_label_1", "equal_opportunity"),
+    "test_fpr": (0, "fpr_rate", "size_label_0", "predictive_equality"),
+}
+"""Rate in a group's summary -> label of its rows, None for all; statistic and size of a card; metric it decides."""
 
 _MOST_TRIED = 50
 """Numbers of accepted people tried against unfairness and ratio; where more are left, these are hardly finer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Statement:
-    """So large is a group on the test records, or on those with a label, and `low` to `high` of it are accepted."""
-
-    group: int
-    label: int | None
-    size: int
-    low: int
-    high: int
-
-
-def statements_of(document: Mapping[str, Any], people: AttackedPeople, *, exact: bool = False) -> tuple[Statement, ...]:
-    """Return what the groups' summaries state about these people.
+def published_of(
+    document: Mapping[str, Any], people: AttackedPeople, group: int, *, exact: bool = False
+) -> Published | None:
+    """Return what a document's summaries say of one group of these people as published numbers; None for nothing.
 
     With `exact` the rates have every digit, so that each gives a whole number; otherwise they are read as rounded.
-    InputError if the document names a group the people do not have, or counts more of them than there are.
+    `group` counts as 1; of two groups the other one's numbers are read as well. InputError if the document names a
+    group the people do not have, counts more of them than there are, or its numbers contradict each other.
     """
-    predictions, labels = people.predictions, people.labels
-    names = [strict(name) for name in people.group_names]
-    found: list[Statement] = []
-    for part, label in PARTS.items():
-        rows = np.ones(len(labels), dtype=bool) if label is None else labels == label
-        accepted = int(np.count_nonzero(predictions[rows]))
+    names, two = [strict(name) for name in people.group_names], len(people.group_names) == 2
+    values: dict[tuple[str, str], float | tuple[float, float]] = {}
+    for part, (label, statistic, size_name, _) in _PARTS.items():
+        rows = np.ones(len(people.labels), dtype=bool) if label is None else people.labels == label
+        n, accepted = int(rows.sum()), int(np.count_nonzero(people.predictions[rows]))
         sizes: dict[int, int] = {}
         hits: dict[int, range] = {}
         for summary in document["groups"]:
@@ -147,19 +142,24 @@ def statements_of(document: Mapping[str, Any], people: AttackedPeople, *, exact:
             rate = summary[part]
             if rate is None or rate["value"] is None:
                 continue
-            group = names.index(summary["group"])
-            sizes[group] = size = int(rate["n"])
-            if size > rows.sum():
-                raise InputError(f"A group must not have more than the {rows.sum():,} people attacked, got {size:,}.")
+            code = names.index(summary["group"])
+            sizes[code] = size = int(rate["n"])
+            if size > n:
+                raise InputError(f"A group must not have more than the {n:,} people attacked, got {size:,}.")
             whole = round(number_of(rate["value"]) * size)
-            hits[group] = range(whole, whole + 1) if exact else _possible(rate)
-        if not exact:
-            hits = _linked(document, part, sizes, hits, accepted, len(names), int(rows.sum()))
-        found += [
-            Statement(group=group, label=label, size=size, low=hits[group].start, high=hits[group].stop - 1)
-            for group, size in sizes.items()
-        ]
-    return tuple(found)
+            hits[code] = range(whole, whole + 1) if exact else _possible(rate)
+        if two and not exact:
+            _link(document, part, sizes, hits, accepted, n)
+        for code, size in sizes.items() if n else ():
+            if code == group or two:
+                values["", size_name] = float(size if code == group else n - size)
+                if 0 < size < n and hits[code]:
+                    ends = hits[code][0] / size, hits[code][-1] / size
+                    values["model 1", f"{statistic}_{int(code == group)}"] = ends
+    if not values:
+        return None
+    ordered = dict(sorted(values.items(), key=lambda item: item[0][0]))  # sizes first
+    return Published.from_values(Release(people.predictions, labels=people.labels, statistics=("sp_rate",)), ordered)
 
 
 def _possible(rate: Mapping[str, Any]) -> range:
@@ -173,68 +173,170 @@ def _possible(rate: Mapping[str, Any]) -> range:
     return range(told[0], told[-1] + 1) if told else wide
 
 
-def _linked(
-    document: Mapping[str, Any],
-    part: str,
-    sizes: dict[int, int],
-    hits: dict[int, range],
-    accepted: int,
-    k: int,
-    n: int,
-) -> dict[int, range]:
-    """Use that, of two groups, what one does not have the other has, and the numbers that compare them."""
-    if k != 2 or not hits:
-        return hits
-    for group in (0, 1):
-        other = hits.get(1 - group)
-        if other is not None and sizes.get(group, n - sizes[1 - group]) == n - sizes[1 - group]:
-            own = hits.get(group, range(0, accepted + 1))
-            hits[group] = range(max(own.start, accepted - other.stop + 1), min(own.stop, accepted - other.start + 1))
-            sizes[group] = n - sizes[1 - group]
+def _link(
+    document: Mapping[str, Any], part: str, sizes: dict[int, int], hits: dict[int, range], accepted: int, n: int
+) -> None:
+    """Narrow, in place: of two groups what one does not have the other has, and some numbers compare them."""
+    for code in (0, 1):
+        if 1 - code in hits and sizes.get(code, n - sizes[1 - code]) == n - sizes[1 - code]:
+            own, other = hits.get(code, range(accepted + 1)), hits[1 - code]
+            hits[code] = range(max(own.start, accepted - other.stop + 1), min(own.stop, accepted - other.start + 1))
+            sizes[code] = n - sizes[1 - code]
     if set(hits) == {0, 1} and len(hits[1]) <= _MOST_TRIED:
-        kept = [h for h in hits[1] if _fits_others(document, part, h, sizes, accepted, n)]
+        kept = [number for number in hits[1] if _fits_others(document, part, number, sizes, accepted)]
         if kept:
             hits[1] = range(kept[0], kept[-1] + 1)
             hits[0] = range(accepted - kept[-1], accepted - kept[0] + 1)
-    return hits
 
 
-def _fits_others(
-    document: Mapping[str, Any], part: str, hits: int, sizes: dict[int, int], accepted: int, n: int
-) -> bool:
+def _fits_others(document: Mapping[str, Any], part: str, hits: int, sizes: dict[int, int], accepted: int) -> bool:
     """Whether this many accepted people of group 1 would give the unfairness and the ratio that are printed."""
-    gap, ratio = _gap(document, part), _ratio(document, part)
+    n, model = sizes[0] + sizes[1], document["model"]
     rates = [k / size for k, size in ((hits, sizes[1]), (accepted - hits, sizes[0])) if size]
-    if gap is not None and not _near(max(abs(rate - accepted / n) for rate in rates), gap):
-        return False
-    return ratio is None or len(rates) < 2 or not accepted or _near(min(rates) / max(rates), ratio)
+    compared: list[tuple[float, Any]] = []
+    if model["metric"] == _PARTS[part][-1]:  # on these rows alone every metric is statistical parity
+        compared.append((max(abs(rate - accepted / n) for rate in rates), model["unfairness_test"]))
+    if part == "test_rate" and len(rates) == 2 and accepted:
+        ratios = (m["estimate"] for m in document["measurements"] if m["check"] == "four_fifths")
+        compared.append((min(rates) / max(rates), next(ratios, None)))
+    return all(_near(value, stated) for value, stated in compared if stated and stated["value"] is not None)
 
 
-def _gap(document: Mapping[str, Any], part: str) -> Mapping[str, Any] | None:
-    """Return the printed unfairness where it is about these rows alone: there every metric is statistical parity."""
-    gap = document["model"]["unfairness_test"]
-    about = document["model"]["metric"] == _METRIC_OF[part]
-    return gap if about and gap is not None and gap["value"] is not None else None
-
-
-def _ratio(document: Mapping[str, Any], part: str) -> Mapping[str, Any] | None:
-    """Return the printed ratio of acceptance, which is about everybody."""
-    found = (m["estimate"] for m in document["measurements"] if m["check"] == "four_fifths" and part == "test_rate")
-    ratio = next(found, None)
-    return None if ratio is None or ratio["value"] is None else ratio
-
-
-def _near(value: float, printed_: Mapping[str, Any]) -> bool:
+def _near(value: float, stated: Mapping[str, Any]) -> bool:
     """Whether a number would be printed as this one."""
-    low, high = number_of(printed_["low"]), number_of(printed_["high"])
-    half = 0.5 * 10.0 ** -decimals_of(low, high)
-    return abs(value - number_of(printed_["value"])) <= half + 1e-9
+    half = 0.5 * 10.0 ** -decimals_of(number_of(stated["low"]), number_of(stated["high"]))
+    return abs(value - number_of(stated["value"])) <= half + 1e-9
 
 
-def bits_text(bits: float) -> str:
-    """Write "1,234.5 bits", with a true minus."""
-    return f"{bits:,.1f} bits".replace("-", "−")
+# -------------------------------------------------------------------------------------------------- what they give away
 
+
+def meter_report(
+    documents: Mapping[str, Mapping[str, Any]], people: AttackedPeople | None, *, threshold: int
+) -> ReportMeter:
+    """Meter the forms of a report's numbers; what cannot be metered, or breaks, is a result that says so.
+
+    `documents` has form -> the document whose groups' summaries have the numbers in this form; `threshold` is that of
+    the disclosure edition.
+    """
+    if people is None:
+        return not_metered("the test people were not at hand", threshold)
+    if people.posterior is None:
+        return not_metered(people.reason, threshold)
+    try:
+        found = [_metered_form(form, document, people) for form, document in documents.items()]
+    except InputError as error:
+        return not_metered(str(error).rstrip("."), threshold, outcome=MeterOutcome.FAILED)
+    except Exception as error:  # the report then says that it was not metered
+        return not_metered(f"the meter broke ({type(error).__name__})", threshold, outcome=MeterOutcome.FAILED)
+    rows = tuple(row for row, *_ in found)
+    if wrong := [row.form for row in rows if row.status == "infeasible"]:
+        reason = f"no memberships agree with its numbers ({wrong[0]})"
+        return not_metered(reason, threshold, outcome=MeterOutcome.FAILED)
+    _, before, majority = found[0]
+    return ReportMeter(
+        outcome=MeterOutcome.DONE,
+        reason="",
+        people=len(people.labels),
+        threshold=threshold,
+        forms=rows,
+        accuracy_before=before,
+        majority=majority,
+        told=told_of(rows, len(people.group_names)),
+        control=control_of(majority, before, rows[0]),
+        distance=_DISTANCE,
+    )
+
+
+def not_metered(reason: str, threshold: int, *, outcome: MeterOutcome = MeterOutcome.NOT_RUN) -> ReportMeter:
+    """Return that nothing was metered, and why."""
+    sentence = f"What the fairness numbers reveal was not estimated: {reason}."
+    return ReportMeter(outcome=outcome, reason=reason, threshold=threshold, told=sentence, control="")
+
+
+def external_meter(whole: ReportMeter, people: AttackedPeople | None, *, hidden: bool) -> ReportMeter:
+    """Return what the disclosure edition says of its own numbers, by the meter of the whole report.
+
+    Where counts are `hidden`, that is nothing but a fixed sentence: bits and near-certain people hang on the counts,
+    and may tell them to whoever knows the prior. No reason that counts people is given either.
+    """
+    if people is not None and hidden:
+        withheld = not_metered("", whole.threshold, outcome=MeterOutcome.WITHHELD)
+        return replace(withheld, told=METER_WITHHELD)
+    if people is not None and whole.outcome == MeterOutcome.NOT_RUN:
+        return not_metered("its attacker could not be trained", whole.threshold)
+    if whole.outcome == MeterOutcome.FAILED:
+        wrong = "its numbers contradict the people it was estimated on"
+        return not_metered(wrong, whole.threshold, outcome=MeterOutcome.FAILED)
+    forms = tuple(row for row in whole.forms if row.form == "disclosure")
+    if people is None or not forms:
+        return whole
+    told, control = told_of(forms, len(people.group_names)), control_of(whole.majority, whole.accuracy_before, forms[0])
+    return replace(whole, forms=forms, told=told, control=control)
+
+
+def _metered_form(
+    form: str, document: Mapping[str, Any], people: AttackedPeople
+) -> tuple[MeteredForm, Estimate, Estimate]:
+    """Return a form's row, that of the group with the most bits, the accuracy before it and that of the majority."""
+    groups = [1] if len(people.group_names) == 2 else range(len(people.group_names))
+    return max((_metered(form, document, people, group) for group in groups), key=lambda row: row[0].df_bits)
+
+
+def _metered(
+    form: str, document: Mapping[str, Any], people: AttackedPeople, group: int
+) -> tuple[MeteredForm, Estimate, Estimate]:
+    assert people.posterior is not None
+    before = np.ascontiguousarray(people.posterior[:, group], dtype=np.float64)
+    truth = (people.sensitive == group).astype(np.uint8)
+    published = published_of(document, people, group, exact=form == "every_digit")
+    about: dict[str, Any] = {"form": form, "group": people.group_names[group]}
+    if published is None:
+        found, unsure = measured(before, before, truth), pinned(before, before).n_unsure
+        prior = meter(before, Release(people.predictions, statistics=("sp_gap",))).prior_bits
+        nothing = dict.fromkeys(("numbers", "pinned", "pinned_right"), 0)
+        bits = dict.fromkeys(("df_bits", "joint_bits", "person_bits"), 0.0) | {"prior_bits": prior}
+        told = {"bits": found.bits, "unsure": unsure, "accuracy": found.accuracy_after, "status": "nothing"}
+        return MeteredForm(**about, **nothing, **bits, **told), found.accuracy_before, found.majority
+    card = measure_card(_card_people(people, before, truth, group), ReleaseSettings(), published=published)
+    found, read, named = card.measured, card.meter, card.pinned
+    right = 0.0 if named.right is None or math.isnan(named.right.value) else named.right.value * named.right.n
+    row = MeteredForm(
+        **about,
+        numbers=card.n_numbers,
+        df_bits=card.prediction.bits.value,
+        **{name: getattr(read, name) for name in ("joint_bits", "prior_bits", "person_bits")},
+        bits=found.bits,
+        unsure=named.n_unsure,
+        pinned=named.count,
+        pinned_right=round(right),
+        accuracy=found.accuracy_after,
+        status=card.status,
+    )
+    return row, found.accuracy_before, found.majority
+
+
+def _card_people(people: AttackedPeople, before: Any, truth: Any, group: int) -> ReleasedPeople:
+    """Return the test people as those of a card about one group."""
+    import pandas as pd
+
+    rows = np.arange(truth.size)
+    return ReleasedPeople(
+        title="",
+        attribute="",
+        group=people.group_names[group],
+        other="",
+        rows=rows,
+        posterior=before,
+        predictions=people.predictions[None],
+        names=("model 1",),
+        labels=people.labels,
+        sensitive=truth,
+        columns=pd.DataFrame(index=rows),
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------- in words
 
 FORM_TITLES = {
     "every_digit": "This report, every digit (files)",
@@ -253,6 +355,18 @@ BITS_OF_THE_METER = (
     "quantity: what the model's outputs reveal about the people whom that check attacks."
 )
 """What the meter's bits count, where those of a check may stand in the same report."""
+
+_DISTANCE = (
+    "Probabilities after reading are approximate (information projection). Against exact enumeration for 6 to 12 "
+    f"people the error is {100 * DISTANCE_MEDIAN:.0f} points in the median release and {100 * DISTANCE_WORST:.0f} in "
+    "the worst; it shrinks as more people share a number."
+)
+"""How far the projection is from the exact posterior."""
+
+
+def bits_text(bits: float) -> str:
+    """Write "1,234.5 bits", with a true minus."""
+    return f"{bits:,.1f} bits".replace("-", "−")
 
 
 def told_of(rows: Sequence[MeteredForm], groups: int) -> str:
@@ -312,144 +426,3 @@ def control_of(majority: Estimate, before: Estimate, row: MeteredForm) -> str:
         f"Baseline, always the larger side: {baseline} correct. The attacker's accuracy is {without} without the "
         f"report and {reading} {after}."
     )
-
-
-_DISTANCE = (
-    "Probabilities after reading are approximate (information projection). Against exact enumeration for 6 to 12 "
-    f"people the error is {100 * DISTANCE_MEDIAN:.0f} points in the median release and {100 * DISTANCE_WORST:.0f} in "
-    "the worst; it shrinks as more people share a number."
-)
-"""How far the projection is from the exact posterior."""
-
-
-_STATISTICS = {None: "sp_rate", 1: "tpr_rate", 0: "fpr_rate"}
-_SIZES = {None: "size", 1: "size_label_1", 0: "size_label_0"}
-"""Label of the people who are counted, None for all -> the statistic, the size."""
-
-
-def meter_report(
-    documents: Mapping[str, Mapping[str, Any]], people: AttackedPeople | None, *, threshold: int
-) -> ReportMeter:
-    """Meter the forms of a report's numbers; what cannot be metered, or breaks, is a result that says so.
-
-    `documents` has form -> the document whose groups' summaries have the numbers in this form; `threshold` is that of
-    the disclosure edition.
-    """
-    if people is None:
-        return not_metered("the test people were not at hand", threshold)
-    if people.posterior is None:
-        return not_metered(people.reason, threshold)
-    try:
-        found = {form: _metered_form(form, document, people) for form, document in documents.items()}
-    except InputError as error:
-        return not_metered(str(error).rstrip("."), threshold, outcome=MeterOutcome.FAILED)
-    except Exception as error:  # the report then says that it was not metered
-        return not_metered(f"the meter broke ({type(error).__name__})", threshold, outcome=MeterOutcome.FAILED)
-    if wrong := [form for form, (row, _) in found.items() if row.status == "infeasible"]:
-        reason = f"no memberships agree with its numbers ({wrong[0]})"
-        return not_metered(reason, threshold, outcome=MeterOutcome.FAILED)
-    rows, control = tuple(row for row, _ in found.values()), next(iter(found.values()))[1]
-    return ReportMeter(
-        outcome=MeterOutcome.DONE,
-        reason="",
-        people=len(people.labels),
-        threshold=threshold,
-        forms=rows,
-        accuracy_before=control.accuracy_before,
-        majority=control.majority,
-        told=told_of(rows, len(people.group_names)),
-        control=control_of(control.majority, control.accuracy_before, rows[0]),
-        distance=_DISTANCE,
-    )
-
-
-def not_metered(reason: str, threshold: int, *, outcome: MeterOutcome = MeterOutcome.NOT_RUN) -> ReportMeter:
-    """Return that nothing was metered, and why."""
-    sentence = f"What the fairness numbers reveal was not estimated: {reason}."
-    return ReportMeter(outcome=outcome, reason=reason, threshold=threshold, told=sentence, control="")
-
-
-def external_meter(whole: ReportMeter, people: AttackedPeople | None, *, compared: bool) -> ReportMeter:
-    """Return what the disclosure edition says of its own numbers, by the meter of the whole report.
-
-    Where it withholds counts (not `compared`), that is nothing but a fixed sentence: bits and near-certain people hang
-    on the counts, and may tell them to whoever knows the prior. No reason that counts people is given either.
-    """
-    if people is not None and not compared:
-        withheld = not_metered("", whole.threshold, outcome=MeterOutcome.WITHHELD)
-        return replace(withheld, told=METER_WITHHELD)
-    if people is not None and whole.outcome == MeterOutcome.NOT_RUN:
-        return not_metered("its attacker could not be trained", whole.threshold)
-    if whole.outcome == MeterOutcome.FAILED:
-        wrong = "its numbers contradict the people it was estimated on"
-        return not_metered(wrong, whole.threshold, outcome=MeterOutcome.FAILED)
-    forms = tuple(row for row in whole.forms if row.form == "disclosure")
-    if people is None or not forms:
-        return whole
-    told, control = told_of(forms, len(people.group_names)), control_of(whole.majority, whole.accuracy_before, forms[0])
-    return replace(whole, forms=forms, told=told, control=control)
-
-
-def _metered_form(form: str, document: Mapping[str, Any], people: AttackedPeople) -> tuple[MeteredForm, Measured]:
-    """Return a form's row, that of the group with the most bits, and what was measured for it."""
-    statements = statements_of(document, people, exact=form == "every_digit")
-    groups = [1] if len(people.group_names) == 2 else range(len(people.group_names))
-    rows = [_metered(form, statements, people, group) for group in groups]
-    return max(rows, key=lambda row: row[0].df_bits)
-
-
-def _metered(
-    form: str, statements: Sequence[Statement], people: AttackedPeople, group: int
-) -> tuple[MeteredForm, Measured]:
-    assert people.posterior is not None
-    before = np.ascontiguousarray(people.posterior[:, group], dtype=np.float64)
-    truth = (people.sensitive == group).astype(np.uint8)
-    published = published_of(statements, people, group)
-    after, status, prediction = before, "nothing", None
-    # where nothing is published any release of these people has the prior's bits
-    read = meter(before, Release(people.predictions, statistics=("sp_gap",)) if published is None else published)
-    if published is not None:
-        projected = project(before, published)
-        after, status = projected.probability, projected.status
-        prediction = predict(before, published, metered=read)
-    chance = None if prediction is None or status == "infeasible" else prediction.chance
-    found, named = measured(before, after, truth, chance=chance), pinned(before, after, sensitive=truth)
-    told, right = published is not None, named.right
-    return MeteredForm(
-        form=form,
-        group=people.group_names[group],
-        numbers=len(published.numbers) if published is not None else 0,
-        df_bits=0.0 if prediction is None else prediction.bits.value,
-        joint_bits=read.joint_bits if told else 0.0,
-        prior_bits=read.prior_bits,
-        person_bits=read.person_bits if told else 0.0,
-        bits=found.bits,
-        unsure=named.n_unsure,
-        pinned=named.count,
-        pinned_right=0 if right is None or math.isnan(right.value) else round(right.value * right.n),
-        accuracy=found.accuracy_after,
-        status=status,
-    ), found
-
-
-def published_of(statements: Iterable[Statement], people: AttackedPeople, group: int) -> Published | None:
-    """Return what statements say of one group as published numbers; None where they say nothing.
-
-    `group` counts as 1; statements about the other one of two are read as well. Raises `InputError` where they
-    contradict each other.
-    """
-    two, labels = len(people.group_names) == 2, people.labels
-    there = {None: len(labels), 1: int(labels.sum()), 0: int((labels == 0).sum())}
-    sizes: dict[tuple[str, str], float] = {}
-    rates: dict[tuple[str, str], tuple[float, float]] = {}
-    for s in statements:
-        if not there[s.label] or (s.group != group and not two):
-            continue
-        own = s.group == group
-        sizes["", _SIZES[s.label]] = float(s.size if own else there[s.label] - s.size)
-        if 0 < s.size < there[s.label] and s.low <= s.high:
-            rates["model 1", f"{_STATISTICS[s.label]}_{int(own)}"] = (s.low / s.size, s.high / s.size)
-    values: dict[tuple[str, str], float | tuple[float, float]] = {**sizes, **rates}
-    if not values:
-        return None
-    return Published.from_values(Release(people.predictions, labels=labels, statistics=("sp_rate",)), values)

@@ -1,27 +1,22 @@
 """What the disclosure edition withholds stands nowhere in it: not as a count, not as a rate, and not by any detour.
 
-The second kind is tested by twins: audits that differ in nothing but withheld counts must give the same edition to the
-byte, although each tells its own counts in every sentence, table and detail. JSON, page and CSV files are drawn from
-the edition's document and nothing else.
+The second kind is tested by twins (tests/unit/report/test_twins.py). JSON, page and CSV files are drawn from the
+edition's document and nothing else.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import replace
 from functools import cache, partial
 
-import numpy as np
 import pytest
-from hypothesis import Phase, assume, example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.report import AttackedPeople, csv_files, document, to_html, to_json
-from core.report.canonical import strict
-from core.report.suppression import _ADD_UP, _ELSEWHERE, _counts, redacted_groups
-from tests.leaky_report import FILE, Cells, groups_of, leaky
+from core.report import csv_files, document, to_html, to_json
+from tests.leaky_report import FILE, leaky, people_in
 
 disclosure_edition = partial(document, edition="disclosure")
 
@@ -36,79 +31,6 @@ def texts_of(found: dict) -> list[str]:
         to_html(found),
         *(content.decode() for _, content in sorted(csv_files(found).items())),
     ]
-
-
-def withheld_in(cells: dict[str, Cells], threshold: int) -> tuple[list, list[str], frozenset]:
-    notes: list[str] = []
-    shown, hidden = redacted_groups({"groups": strict(groups_of(cells))}, threshold, notes)
-    return shown, notes, hidden
-
-
-def people(cells: dict[str, Cells]) -> AttackedPeople:
-    """Return the test people, by label and prediction; what a reader makes of each does not hang on the truth."""
-    patterns = [(1, 1), (1, 0), (0, 1), (0, 0)]
-    rows = [(y, p, g) for i, (y, p) in enumerate(patterns) for g, c in enumerate(cells.values()) for _ in range(c[i])]
-    labels, predictions, sensitive = (np.array(column, dtype=np.uint8) for column in zip(*rows, strict=True))
-    prior = np.random.default_rng(5).dirichlet(np.ones(len(cells)), size=len(rows))
-    return AttackedPeople(
-        predictions=predictions,
-        labels=labels,
-        sensitive=sensitive,
-        group_names=tuple(cells),
-        posterior=prior,
-    )
-
-
-def twin_of(cells: dict[str, Cells], hidden: frozenset, threshold: int, seed: int) -> dict[str, Cells] | None:
-    """Return other counts with the same totals and published ones, each withheld one small or not as it was."""
-    from scipy.optimize import linprog
-
-    names = [str(i) for i in range(len(cells))]
-    counts = _counts(strict(groups_of(cells)))
-    free = [cell for cell in counts if cell in hidden or (cell[0] and cell[1] in _ELSEWHERE)]
-    sums = [((name, total), [(name, part) for part in parts]) for name in ("", *names) for total, *parts in _ADD_UP]
-    sums += [(("", kind), [(name, kind) for name in names]) for kind in {kind for _, kind in counts}]
-    matrix, values = np.zeros((len(sums), len(free))), np.zeros(len(sums))
-    for i, (total, parts) in enumerate(sums):
-        for cell, sign in ((total, -1), *((part, 1) for part in parts)):
-            if cell in free:
-                matrix[i, free.index(cell)] += sign
-            else:
-                values[i] -= sign * counts[cell]
-    bounds = [(0, threshold - 1) if counts[cell] < threshold else (threshold, None) for cell in free]
-    aim = np.random.default_rng(seed).normal(size=len(free))
-    found = linprog(aim, A_eq=matrix, b_eq=values, bounds=bounds, method="highs")
-    if found.status != 0 or not np.allclose(found.x, np.round(found.x), atol=1e-6):
-        return None
-    new = counts | dict(zip(free, map(round, found.x), strict=True))
-    kinds = ("true positive", "false negative", "false positive", "true negative", *list(_ELSEWHERE)[1:])
-    return {name: tuple(new[str(i), kind] for kind in kinds) for i, name in enumerate(cells)}
-
-
-COUNTS = st.integers(0, 4) | st.integers(3, 30) | st.integers(20, 90)
-
-GROUPS = st.lists(
-    st.tuples(*[COUNTS] * 4, st.integers(0, 80), st.integers(0, 80)).filter(lambda c: sum(c[:4]) > 0),
-    min_size=2,
-    max_size=3,
-).map(lambda found: dict(zip(NAMES, found, strict=False)))
-
-
-@settings(deadline=None, max_examples=8, phases=(Phase.explicit, Phase.generate))  # an edition is slow to make smaller
-@given(GROUPS, st.integers(0, 1000), st.sampled_from([3, 10]))
-@example(  # a size stood among the withheld counts of the one and not of the other, and was printed in neither
-    {"Female": (14, 3, 41, 56, 35, 18), "Male": (3, 40, 14, 0, 28, 21), "Other people": (68, 51, 85, 27, 33, 74)},
-    496,
-    10,
-)
-def test_audits_that_differ_in_withheld_counts_alone_give_one_edition(cells, seed, threshold):
-    shown, notes, hidden = withheld_in(cells, threshold)
-    assume(hidden)
-    twin = twin_of(cells, hidden, threshold, seed)
-    assume(twin is not None and twin != cells and all(sum(c[:4]) for c in twin.values()))
-    assume(withheld_in(twin, threshold)[:2] == (shown, notes))
-    editions = [disclosure_edition(leaky(c), people=people(c), threshold=threshold) for c in (cells, twin)]
-    assert json.dumps(editions[0]) == json.dumps(editions[1])  # the order of keys tells nothing either
 
 
 @cache
@@ -137,7 +59,7 @@ def test_no_withheld_count_and_no_rate_of_a_group_stands_in_any_text(numbers):
 
 def test_small_counts_stand_in_no_sentence_of_an_edition():
     cells = {"Female": (3, 4, 5, 6, 40, 50), "Male": (300, 400, 500, 600, 700, 800), "x": (90, 91, 92, 93, 94, 95)}
-    found = disclosure_edition(leaky(cells), people=people(cells))
+    found = disclosure_edition(leaky(cells), people=people_in(cells))
     sentences = [text for text in _strings(found) if " " in text]
     assert len(sentences) > 60
     for text in sentences:

@@ -19,7 +19,7 @@ from core.release_audit import same_numbers
 from core.report import AttackedPeople, Reports, csv_files, document, editions, from_json, to_html, to_json
 from core.report.canonical import decimals_of, printed
 from core.report.document import sealed
-from core.report.metering import BITS_OF_THE_METER, published_of, statements_of, told_of
+from core.report.metering import BITS_OF_THE_METER, published_of, told_of
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
 
@@ -64,16 +64,6 @@ def test_a_document_is_built_cut_and_metered_once(monkeypatch):
     assert {key for key in second if second[key] != first[0][key]} == {"plan", "fingerprint"}
 
 
-def test_every_statement_holds_for_the_people_it_is_about():
-    for groups in (GROUPS, SMALL_GROUPS):
-        who = people(groups)
-        told = statements_of(disclosure_edition(sample(groups)), who)
-        assert told
-        for one in told:
-            rows = (who.sensitive == one.group) & (True if one.label is None else who.labels == one.label)
-            assert one.size == rows.sum() and one.low <= who.predictions[rows].sum() <= one.high
-
-
 def test_a_reader_who_already_knows_the_shares_learns_less():
     who = people()
     cell = who.predictions + 2 * who.labels
@@ -86,10 +76,10 @@ def test_a_reader_who_already_knows_the_shares_learns_less():
 def test_people_of_another_audit_are_refused():
     edition = disclosure_edition(sample())
     with pytest.raises(InputError, match="groups must be those of the people, got 'women'"):
-        statements_of(edition, replace(people(), group_names=("x", "y")))
+        published_of(edition, replace(people(), group_names=("x", "y")), 1)
     few = AttackedPeople(**{k: v if k == "group_names" else v[::3] for k, v in people_of().items()})
     with pytest.raises(InputError, match="must not have more than the 4,975 people attacked"):
-        statements_of(edition, few)
+        published_of(edition, few, 1)
     told = disclosure_edition(sample(), people=few)["release_meter"]
     assert told["outcome"] == "failed" and "4,975" not in told["told"]
 
@@ -120,8 +110,7 @@ def test_the_digits_of_a_large_table_leave_something_open():
     exact, printed, given = (row_of(audit, form) for form in ("every_digit", "page", "disclosure"))
     assert given.df_bits == printed.df_bits < exact.df_bits
     assert given.joint_bits < exact.joint_bits
-    told = statements_of(disclosure_edition(sample(LARGE)), who)
-    published = published_of(told, who, 1)
+    published = published_of(disclosure_edition(sample(LARGE)), who, 1)
     assert_is(given, who.posterior[:, 1], who.sensitive, published)
     truth = Release(who.predictions, labels=who.labels, statistics=RATES).publish(who.sensitive)
     true = {number.statistic: number.value for number in truth.numbers}

@@ -1,0 +1,126 @@
+"""The edition for others: when counts are withheld, what goes with them, and what stands in it in no case."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+from core.errors import InputError
+from core.report import document
+from core.report.document import internal_document
+from core.report.editions import _OF_GROUPS, has_small_count
+from tests.leaky_report import groups_of
+from tests.samples_report import GROUPS, SMALL_GROUPS, not_there, sample
+
+disclosure_edition = partial(document, edition="disclosure")
+
+CELLS = (60, 70, 80, 90, 50, 40)
+
+
+def counted(cells: tuple[int, ...] = CELLS, *, people: int = 100, accepted: int = 50):
+    """Return an audit of two groups, one with these cells and training records."""
+    audit = sample(groups_of({"Female": cells, "Male": CELLS}))
+    rows = tuple(
+        {**row, "people": people, "positive predictions": accepted / people}
+        if (row["records"], row["group"]) == ("training", "Female")
+        else row
+        for row in audit.tables["Rates by group"]
+    )
+    return replace(audit, tables={**audit.tables, "Rates by group": rows})
+
+
+PLACES = {
+    **{f"cell {i}": lambda n, i=i: counted((*CELLS[:i], n, *CELLS[i + 1 :])) for i in range(6)},
+    "training, accepted": lambda n: counted(accepted=n),
+    "training, refused": lambda n: counted(accepted=100 - n),
+}
+"""Where there are n people of a group -> the audit."""
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("threshold", [3, 10])
+def test_a_count_below_the_threshold_hides_all_groups_wherever_it_is(place: str, threshold: int):
+    for n, small in ((0, True), (threshold - 1, True), (threshold, False)):
+        audit = PLACES[place](n)
+        assert has_small_count(internal_document(audit), threshold) == small
+        found = disclosure_edition(audit, threshold=threshold)
+        told = {m["check"]: m["estimate"] for m in found["measurements"] if m["outcome"] == "done"}
+        numbers = [value for group in found["groups"] for name, value in group.items() if name != "group"]
+        hanging = [*numbers, *(told[name] for name in _OF_GROUPS & set(told)), found["model"]["unfairness_test"]]
+        assert [value is None for value in [*hanging, found["model"]["achieved"]]] == [small] * (len(hanging) + 1)
+        assert told["membership_caught"] is not None and told["targeted_leakage"] is not None
+        assert [table["title"] for table in found["tables"]] == ([] if small else ["Corrections over tolerances"])
+
+
+@pytest.mark.parametrize("audit", [sample((*GROUPS, not_there("others"))), replace(sample(), tables={})])
+def test_groups_that_nobody_counted_are_taken_to_be_small(audit):
+    assert {group["count"] for group in disclosure_edition(audit)["groups"]} == {None}
+
+
+def test_a_withheld_number_gives_the_rule_that_withholds_it_and_keeps_its_verdict():
+    found = disclosure_edition(sample(SMALL_GROUPS))
+    rule = "counts of a group are withheld here, and with them every number that hangs on who is in which group"
+    rows = {row["check"]: row for row in found["verdict"]["checks"]}
+    assert rows["unfairness"]["verdict"] == "pass" and rows["unfairness"]["decided"] is None
+    told = {m["check"]: m for m in found["measurements"]}
+    for words in (rows["unfairness"]["why"], told["correction_gain"]["reason"]):
+        assert (
+            words == f"The number is withheld from this edition because {rule}; the verdict is that of the whole audit."
+        )
+    assert told["correction_gain"]["control"] is None and told["correction_gain"]["control_name"] == ""
+    assert told["attribute_bits"]["reason"].startswith("It could not be run on these people; the reason stands in")
+    (note,) = [note for note in found["withheld"]["notes"] if "below 10" in note]
+    assert "always all of them" in note and not any(g["group"] in note for g in found["groups"])
+    few = tuple(
+        replace(m, estimate=replace(m.estimate, n=9)) if m.check == "membership_caught" else m
+        for m in sample().measurements
+    )
+    lone = {m["check"]: m for m in disclosure_edition(replace(sample(), measurements=few))["measurements"]}
+    assert "because it rests on fewer than 10 people" in lone["membership_caught"]["reason"]
+
+
+def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
+    found = disclosure_edition(sample())
+    text = str(found)
+    for secret in ("people.csv", "/home/officer", "bank.toml", "d" * 64, "e" * 64, "a" * 64, "'changed guesses'"):
+        assert secret not in text, secret
+    assert "seed 42" not in text and "a seed that is withheld" in found["data"]["split"]
+    assert "c" * 64 in text and "f" * 64 in text  # code and policy
+    assert found["plan"]["config"]["seed"] is None and found["provenance"]["seeds"] == {}
+    assert found["data"]["notes"] == ["What was left out, filled in or duplicated stands in the internal report."]
+
+
+def test_numbers_keep_the_digits_a_reader_needs_and_intervals_grow():
+    whole, cut = internal_document(sample()), disclosure_edition(sample())
+    for before, after in zip(whole["measurements"], cut["measurements"], strict=True):
+        old, new = before["estimate"], after["estimate"]
+        if old is None:
+            continue
+        assert abs(old["value"] - new["value"]) <= 0.005
+        assert new["low"] <= old["low"] and old["high"] <= new["high"]
+        assert all(round(new[name], 3) == new[name] for name in ("value", "low", "high"))
+
+
+@pytest.mark.parametrize("threshold", [1, 2.5, True, "10"])
+def test_a_threshold_is_a_whole_number_of_at_least_2(threshold):
+    with pytest.raises(InputError, match="threshold must be a whole number of at least 2"):
+        disclosure_edition(sample(), threshold=threshold)
+
+
+def test_a_small_set_takes_all_sizes_of_sets_with_it():
+    audit = sample()
+    for few, hidden in ((9, True), (10, False)):
+        sets = audit.data.sets | {"validation": few}
+        found = disclosure_edition(replace(audit, data=replace(audit.data, sets=sets)))["data"]["sets"]
+        assert found == (dict.fromkeys(sets) if hidden else sets)
+
+
+def test_of_a_known_dataset_title_and_source_stand():
+    audit = sample()
+    plan = replace(audit.plan, data=replace(audit.plan.data, dataset="adult", file=""))
+    found = disclosure_edition(replace(audit, plan=plan, data=replace(audit.data, source="1994 census, UCI.")))
+    assert (found["data"]["title"], found["data"]["source"]) == ("Adult census", "1994 census, UCI.")
+    own = disclosure_edition(audit)["data"]
+    assert own["title"] == "A table of the auditor's own" and own["source"] == f"{own['title']}, not named here."
