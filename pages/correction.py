@@ -126,7 +126,7 @@ def told() -> None:
             "Certificate": now.certificate.to_frame(),
         }
         panels.numbers(tables, key="correction")
-        for finding in (control, own):
+        for finding in (control, own, *([truth] if now.is_true else [])):
             st.caption(shell.escape(finding.text))
 
 

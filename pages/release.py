@@ -74,7 +74,8 @@ def in_common(now: ReleaseStudy) -> dict[str, Any]:
         return {}
     quantity = "Shares among the disclosed (●) and the rest (○)"
     drawn = panels.titled(title, quantity, draw_in_common(now, colours), key="release_common_chart")
-    st.caption(words(certain.so_what, "The numbers treat people with the same label and predictions as one."))
+    alike = "The numbers treat people with the same label and predictions as one."
+    st.caption(words(certain.point, certain.evidence, certain.so_what, alike))
     sizes = pd.DataFrame(now.in_common.cell_sizes, columns=["people alike", "disclosed among them"])
     return {title: drawn.table, "People with the same label and predictions": sizes}
 
@@ -151,6 +152,9 @@ def draw() -> None:
         panels.how_to_read(guide(now))
     with right:
         name = "The published numbers" if now.published.noise is None else "One draw of the numbers, not for publishing"
+        if now.published.noise is not None:
+            seed = findings.noise_seed(now)
+            st.caption(words(seed.point, seed.so_what, seed.to_do))
         panels.numbers(tables | {name: now.published.to_frame(), "Every figure": now.to_frame()}, key="release")
         if (plan := card.plan(now.n_models)) is not None:
             panels.download(

@@ -14,8 +14,9 @@ from core.datasets.catalog import default_cache_folder
 from core.files import content_of
 from core.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
 from core.model_card.findings import advice as advised
-from core.model_card.findings import bits_text, findings
+from core.model_card.findings import bits_text
 from core.model_card.settings import precision_text
+from core.model_card.study import STUDY
 from core.release_audit import load_model, load_table
 from core.release_audit.card_plan import ReleasePlan, named, people_of, read_release, study_of
 from core.serialize import plain
@@ -27,7 +28,7 @@ from core.study import Finding
 def told(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Iterator[str]:
     """Yield the lines, tables included."""
     yield from _head(plan, study)
-    first, *others = findings(study)
+    first, *others = STUDY.findings(study, study.settings)
     for finding in (replace(first, evidence=""), *others):  # its evidence is that of the others
         yield ""
         yield from _lines(finding)
