@@ -13,7 +13,8 @@ number, and it is handed to `core.model_card.measure_card` as the interval of va
 
 Three forms of the numbers are metered: every digit, as the files and the text at the end of the page have them; the
 digits that the page prints; and what is left of these in the disclosure edition. Of more than two groups each is
-metered against all others, by its own numbers; a form's row is the group with the most bits.
+metered against all others, by its own numbers; a form's row is the group with the most bits. A reader of all groups'
+numbers together has more bits than that.
 
 Not read: numbers about other records (sizes and label rates of the whole table, unfairness on the training records),
 and whatever the verdicts and the numbers of the attacks themselves tell. What those add was not tried.
@@ -383,6 +384,7 @@ def told_of(rows: Sequence[MeteredForm], groups: int) -> str:
     if several:
         sentences.append(
             "Each group is estimated against all others; the one with the largest information gain is shown."
+            " All groups read together can reveal more."
         )
     alike: dict[tuple[str | float, ...], list[MeteredForm]] = {}
     for row in rows:

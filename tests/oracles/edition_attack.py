@@ -61,8 +61,8 @@ def attacked(document: Mapping[str, Any], people: AttackedPeople) -> tuple[float
             known.append(made)
             kept.append(row)
     if kept:
-        both = [(w, g, sign, sign * end, low == high) for w, g, low, high in kept for sign, end in ((1, high), (-1, low))]
-        both = [row for row in both if row[2] == 1 or not row[4]]
+        both = [(w, g, 1, high, low == high) for w, g, low, high in kept]
+        both += [(w, g, -1, -low, False) for w, g, low, high in kept if low < high]
         told = project(
             before,
             Constraints(

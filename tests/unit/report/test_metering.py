@@ -20,6 +20,7 @@ from core.report import AttackedPeople, Reports, csv_files, document, editions, 
 from core.report.canonical import decimals_of, printed
 from core.report.document import sealed
 from core.report.metering import BITS_OF_THE_METER, published_of, told_of
+from tests.oracles.edition_attack import attacked
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
 
@@ -118,6 +119,39 @@ def test_the_digits_of_a_large_table_leave_something_open():
     for number in published.numbers:
         assert number.low - 1e-9 <= true[number.statistic] <= number.high + 1e-9
         assert number.high - number.low <= 0.00101
+
+
+def planted(groups, few: int = 12) -> AttackedPeople:
+    """Return people of whom a reader knows everybody's group but that of the first so many accepted of one group."""
+    who = people(groups)
+    open_ = np.flatnonzero((who.sensitive == 1) & (who.predictions == 1) & (who.labels == 0))[:few]
+    k = len(groups)
+    certain = np.where(np.eye(k)[who.sensitive] == 1, 1 - 1e-6 * (k - 1), 1e-6)
+    certain[open_] = np.where(np.arange(k) == 0, 0.6, 0.4 / (k - 1))
+    return replace(who, posterior=certain)
+
+
+EVEN = tuple(group(name, (40, 30, 20, 60), 200, 400) for name in ("a", "b", "c"))
+
+
+@pytest.mark.parametrize("groups", [EVEN[:2], EVEN, GROUPS, TINY])
+@pytest.mark.parametrize("leaking", [False, True])
+def test_the_meter_sees_what_an_attack_on_all_groups_at_once_sees(groups, leaking: bool):
+    """Of the edition for others: planted, its numbers settle twelve people. Of more groups each is read by itself, so
+    that bits of all together stay unread; that is said.
+    """
+    who = planted(groups, few=4 if groups is TINY else 12) if leaking else people(groups)
+    row = row_of(metered(groups, who)[0], "disclosure")
+    bits, settled = attacked(disclosure_edition(sample(groups)), who)
+    if groups is TINY:
+        assert (bits, settled.size, row.bits.value, row.pinned) == (0, 0, 0, 0)
+        return
+    settles = leaking and groups is not GROUPS
+    assert (row.pinned, row.pinned_right, settled.size) == ((12, 12, 12) if settles else (0, 0, 0))
+    if len(groups) == 2:
+        assert row.bits.value == pytest.approx(bits, rel=1e-3)
+    else:
+        assert "All groups read together can reveal more." in metered(groups, who)[0].meter.told
 
 
 def test_of_more_groups_the_one_with_the_most_bits_is_told():
