@@ -291,28 +291,30 @@ def _metered(
     before = np.ascontiguousarray(people.posterior[:, group], dtype=np.float64)
     truth = (people.sensitive == group).astype(np.uint8)
     published = published_of(document, people, group, exact=form == "every_digit")
-    about: dict[str, Any] = {"form": form, "group": people.group_names[group]}
-    if published is None:
-        found, unsure = measured(before, before, truth), pinned(before, before).n_unsure
-        prior = meter(before, Release(people.predictions, statistics=("sp_gap",))).prior_bits
-        nothing = dict.fromkeys(("numbers", "pinned", "pinned_right"), 0)
-        bits = dict.fromkeys(("df_bits", "joint_bits", "person_bits"), 0.0) | {"prior_bits": prior}
-        told = {"bits": found.bits, "unsure": unsure, "accuracy": found.accuracy_after, "status": "nothing"}
-        return MeteredForm(**about, **nothing, **bits, **told), found.accuracy_before, found.majority
-    card = measure_card(_card_people(people, before, truth, group), ReleaseSettings(), published=published)
-    found, read, named = card.measured, card.meter, card.pinned
+    if published is None:  # any release of these people has the prior's bits
+        read = meter(before, Release(people.predictions, statistics=("sp_gap",)))
+        read = replace(read, joint_bits=0.0, person_bits=0.0)
+        numbers, predicted, status = 0, 0.0, "nothing"
+        found, named = measured(before, before, truth), pinned(before, before)
+    else:
+        card = measure_card(_card_people(people, before, truth, group), ReleaseSettings(), published=published)
+        read, numbers, predicted, status = card.meter, card.n_numbers, card.prediction.bits.value, card.status
+        found, named = card.measured, card.pinned
     right = 0.0 if named.right is None or math.isnan(named.right.value) else named.right.value * named.right.n
     row = MeteredForm(
-        **about,
-        numbers=card.n_numbers,
-        df_bits=card.prediction.bits.value,
-        **{name: getattr(read, name) for name in ("joint_bits", "prior_bits", "person_bits")},
+        form=form,
+        group=people.group_names[group],
+        numbers=numbers,
+        df_bits=predicted,
+        joint_bits=read.joint_bits,
+        prior_bits=read.prior_bits,
+        person_bits=read.person_bits,
         bits=found.bits,
         unsure=named.n_unsure,
         pinned=named.count,
         pinned_right=round(right),
         accuracy=found.accuracy_after,
-        status=card.status,
+        status=status,
     )
     return row, found.accuracy_before, found.majority
 
