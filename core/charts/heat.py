@@ -46,23 +46,17 @@ def draw_heat(
     deep, wide = len(values), len(values[0])
     left = min(124, max(46, *(width(name, 12) + 14 for name in names[1])))
     room = (NARROW - left - 14) / wide - 4
-    size = min(13, int(13 * room / max(width(one) for row in words for one in row)))
-    x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), words=[fit(n, room, 12) for n in names[0]], title=titles[0])
-    y = Axis(
-        ends=(deep - 0.5, -0.5), marks=range(deep), words=[fit(n, left - 12, 12) for n in names[1]], title=titles[1]
+    under, beside = (
+        [fit(name, pixels, 12) for name in side] for side, pixels in zip(names, (room, left - 12), strict=True)
     )
+    x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), words=under, title=titles[0])
+    y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), words=beside, title=titles[1])
     below = 48 + 76 * (scale is not None)
     sketch = Sketch(palette, height=pitch * deep + below + 32, x=x, y=y, margins=(left, 14, 32, below))
     sketch.axes()
     sketch.layout["xaxis"] |= {"ticks": ""}
     sketch.layout["shapes"] = []  # of a grid
-    look: dict[str, Any] = {"showscale": False}
-    if scale is not None:
-        font = {"color": palette.grey, "size": 12}
-        bar = {"orientation": "h", "len": 0.62, "thickness": 13, "y": -54 / (pitch * deep), "yanchor": "top"}
-        bar |= {"outlinewidth": 0, "ticks": "outside", "tickcolor": palette.ink, "tickfont": font}
-        bar |= {"tickvals": list(scale[1]), "ticktext": list(scale[1].values())}
-        look = {"colorbar": {**bar, "title": {"text": scale[0], "side": "top", "font": font}}}
+    size = min(13, int(13 * room / max(width(one) for row in words for one in row)))
     sketch.trace(
         "heatmap",
         x=list(range(wide)),
@@ -79,10 +73,19 @@ def draw_heat(
         customdata=[list(row) for row in told],
         hoverlabel={"align": "left", "font": {"size": 12}},
         hovertemplate="%{customdata}<extra></extra>",
-        **look,
+        **({"showscale": False} if scale is None else _bar(palette, *scale, down=54 / (pitch * deep))),
     )
     cells = [(values[i][j], i, j) for i in range(deep) for j in range(wide) if not math.isnan(values[i][j])]
     shown = cells if len(cells) <= _FEW else [min(cells), max(cells)]
     said = [f"{names[1][i]}, {names[0][j]} {plain(words[i][j])}" for _, i, j in shown]
     sketch.say(f"Map of {titles[1]} by {titles[0]}", "" if shown is cells else "lowest and highest", said)
     return Drawing(title=title, sketch=sketch, rows=rows)
+
+
+def _bar(palette: Palette, heading: str, marks: Mapping[float, str], *, down: float) -> dict[str, Any]:
+    """Return a bar of the colours under the map, by that share of its height."""
+    font = {"color": palette.grey, "size": 12}
+    look = {"orientation": "h", "len": 0.62, "thickness": 13, "y": -down, "yanchor": "top", "outlinewidth": 0}
+    look |= {"ticks": "outside", "tickcolor": palette.ink, "tickfont": font}
+    look |= {"tickvals": list(marks), "ticktext": list(marks.values())}
+    return {"colorbar": {**look, "title": {"text": heading, "side": "top", "font": font}}}

@@ -7,6 +7,7 @@ least 4.5:1.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 _READABLE = 4.6  # contrast of the numbers in the darkest cell of a map
 
@@ -43,40 +44,25 @@ class Palette:
         return self.grid, mixed(self.leak, self.background, weight)
 
 
-LIGHT = Palette(
-    ink="#22262D",
-    background="#FEFDFB",
-    grid="#E9E6DF",
-    leak="#B84A00",
-    before="#6A7585",
-    strongest="#6A3D9A",
-    prior="#00594F",
-    chance="#5B626D",
-    first="#1F5FA8",
-    second="#946500",
-    muted="#A3A7AE",
-    grey="#5B626D",
-    fail="#A01A13",
-)
-DARK = Palette(
-    ink="#E9E7E2",
-    background="#14161B",
-    grid="#2A2E36",
-    leak="#F5965A",
-    before="#8C9AAE",
-    strongest="#BDA2EC",
-    prior="#86EBD8",
-    chance="#A9B0BA",
-    first="#7FB2F0",
-    second="#E3B34C",
-    muted="#6C7480",
-    grey="#A9B0BA",
-    fail="#F2837B",
-)
+_COLORS = {
+    "ink": ("#22262D", "#E9E7E2"),
+    "background": ("#FEFDFB", "#14161B"),
+    "grid": ("#E9E6DF", "#2A2E36"),
+    "leak": ("#B84A00", "#F5965A"),
+    "before": ("#6A7585", "#8C9AAE"),
+    "strongest": ("#6A3D9A", "#BDA2EC"),
+    "prior": ("#00594F", "#86EBD8"),
+    "chance": ("#5B626D", "#A9B0BA"),
+    "first": ("#1F5FA8", "#7FB2F0"),
+    "second": ("#946500", "#E3B34C"),
+    "muted": ("#A3A7AE", "#6C7480"),
+    "grey": ("#5B626D", "#A9B0BA"),
+    "fail": ("#A01A13", "#F2837B"),
+}
+LIGHT, DARK = (Palette(**{role: colors[theme] for role, colors in _COLORS.items()}) for theme in (0, 1))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupStyle:
+class GroupStyle(NamedTuple):
     """How one of two groups is drawn."""
 
     color: str
@@ -85,9 +71,7 @@ class GroupStyle:
 
 def group_style(palette: Palette, code: int) -> GroupStyle:
     """Return how one of two groups is drawn on every chart, by its code in the dataset: 1, the first group, or 0."""
-    if code == 1:
-        return GroupStyle(color=palette.first, symbol="circle")
-    return GroupStyle(color=palette.second, symbol="diamond")
+    return GroupStyle(palette.first, "circle") if code == 1 else GroupStyle(palette.second, "diamond")
 
 
 def _channels(color: str) -> list[int]:
