@@ -43,7 +43,8 @@ class StudyRun(Background):
 
 def title_of(check: Check, subject: Subject) -> str:
     """Return what a check is called about these people."""
-    return check.title.format(attribute=subject.attribute)
+    title = check.title.format(attribute=subject.attribute)
+    return f"{title[:1].upper()}{title[1:]}"
 
 
 def draw_checks_of(

@@ -1,0 +1,173 @@
+"""What pages say beside core's numbers: changed limits, guarantees, headings of curves, the self-test's board."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from core.estimates import proportion
+from core.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
+from core.membership.findings import Reading, epsilon_heading, guarantee, headline, picking_heading
+from core.policy import Limit, bullet, default_policy
+from core.release_audit import SelfTest
+from core.report import check_rows, document
+from pages.common.attriguard_sections import _by_value
+from pages.common.report_board import bullet as drawn
+from pages.common.report_board import self_test_board
+from pages.common.report_policy import changed_limit, with_limit, without_limit
+from tests.samples_report import HOSTILE, sample
+from tests.unit.charts.membership_samples import attack, bands, findings
+
+LIMIT = Limit(
+    check="four_fifths",
+    value=0.8,
+    required=False,
+    author="A. Officer",
+    date="2026-03-01",
+    rationale="The rule of thumb.",
+    source="29 CFR 1607.4(D)",
+)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        replace(LIMIT, rationale="Said better."),
+        replace(LIMIT, value=0.9, author="B", date="2026-04-01", rationale="Stricter.", source="Ours"),
+    ],
+    ids=["unchanged value", "filled in anew"],
+)
+def test_a_limit_with_its_own_words_keeps_them(same: Limit):
+    assert changed_limit(LIMIT, same) == same
+
+
+def test_a_changed_value_does_not_keep_another_s_reason():
+    new = changed_limit(LIMIT, replace(LIMIT, value=0.9))
+    assert new.value == 0.9 and new.source == "" and new.date > LIMIT.date
+    assert new.author == "A. Officer, changed on the Report page"
+    assert new.rationale == "Changed on the Report page from at least 0.8, not required; no reason was given."
+    assert changed_limit(new, replace(new, value=0.7)).author == new.author
+    required = changed_limit(LIMIT, replace(LIMIT, required=True))
+    assert required.required and required.source == LIMIT.source and required.author != LIMIT.author
+
+
+def test_limits_are_replaced_in_their_place_added_at_the_end_and_taken_away():
+    policy = default_policy()
+    stricter = replace(policy.limits[1], value=0.01)
+    assert with_limit(policy, stricter).limits == (policy.limits[0], stricter, *policy.limits[2:])
+    cost = Limit(check="attriguard_cost", value=3.0)
+    assert with_limit(policy, cost).limits == (*policy.limits, cost)
+    assert without_limit(with_limit(policy, cost), "attriguard_cost") == policy
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in check_rows(document(sample())) if row.verdict.limit], ids=lambda row: row.verdict.check
+)
+def test_a_bar_shows_what_core_places(row):
+    places, html = bullet(row.verdict), drawn(row.verdict, 'a "label" <b>')
+    assert 'role="img" aria-label="a &quot;label&quot; &lt;b&gt;"' in html and html.count('class="limit"') == 1
+    if places is None:
+        assert "dot" not in html and "allowed" not in html
+        return
+    assert f'class="dot" style="left: {100 * places.value:.2f}%"' in html
+    assert ("▸" in html or "◂" in html) == (places.value_beyond or places.low_beyond or places.high_beyond)
+    assert ("side right allowed" in html) == (row.verdict.check == "four_fifths")
+
+
+def test_the_self_test_s_board_has_every_share_and_no_tag_of_a_name():
+    told = self_test_board(sample().self_tests)
+    for words in (
+        ">correction</div>", "Called leaking without a leak: </span><b>2.0%</b> (0.6 to 7.0%) of 100",
+        "Planted leaks caught: </span><b>99.0%</b> (94.6 to 99.8%) of 100", "class='word pass'>✓ passed",
+        "a planted one that copies it for 5% of the people.", "class='word fail'>✕ failed",
+    ):  # fmt: skip
+        assert words in told, words
+    assert told.count("role='row'") == 3 and told.count("role='cell'") == 2 * 4 == 2 * told.count("columnheader")
+    rate = proportion(0, 10)
+    hostile = self_test_board((SelfTest(attack=HOSTILE, false_alarms=rate, detected=rate, passed=True, told=HOSTILE),))
+    assert HOSTILE not in hostile and "<script" not in hostile
+
+
+CHOSEN = MembershipSettings(epsilon=1.0, max_depth=8)
+
+
+def guaranteed(epsilon: float) -> tuple[str, DisparityResult]:
+    """Return what is guaranteed, and what was measured."""
+    read = Reading(findings([attack("network")]), replace(CHOSEN, epsilon=epsilon))
+    assert read.result is not None
+    return guarantee(read), read.result
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 1.0, 2.0])
+def test_the_guarantee_is_twice_epsilon_for_who_takes_ones_place(epsilon: float):
+    told, result = guaranteed(epsilon)
+    assert "somebody else takes the person's place, which doubles ε" in told
+    once, twice = (float(number.replace(",", "")) for number in re.findall(r"more than ([\d.,]+) times as", told))
+    assert math.exp(epsilon) <= once < math.exp(epsilon) + 0.11
+    assert math.exp(2 * epsilon) <= twice < math.exp(2 * epsilon) + 0.11
+    alarms = sum(rate.n * rate.value for rate in result.false_alarms) / sum(rate.n for rate in result.false_alarms)
+    (most,) = re.findall(r"a TPR of at most ([\d.]+)%", told)
+    assert 0 <= float(most) - 100 * most_caught(alarms, epsilon) < 0.1 + 1e-9
+
+
+def test_large_budgets_guarantee_nothing_to_speak_of():
+    assert "more than a million times as likely" in guaranteed(50.0)[0] and "practically 100%" in guaranteed(50.0)[0]
+    assert "no outcome is more than 22,027 times as likely" in guaranteed(10.0)[0]
+    assert guaranteed(math.inf)[0].startswith("No DP guarantee (ε = ∞). Measured, by the paper's network: TPR")
+
+
+def test_the_curve_names_the_largest_budget_at_which_the_attack_is_chance():
+    drawn = bands((0.01, 0.1, 1.0, 10.0, math.inf))
+    chance = [band.at for band in drawn if band.values["auc"].low <= 0.5]
+    said = epsilon_heading(drawn, ("women", "men"))
+    assert 1 < len(chance) < len(drawn)
+    assert said.startswith(f"Up to ε = {max(chance):g} the attack is not significantly better than random guessing")
+    assert "so far" not in said and "so far" in epsilon_heading(drawn, ("women", "men"), growing=True)
+    assert epsilon_heading(drawn[:2], ("women", "men")).startswith("At every ε the attack is not significantly")
+    assert epsilon_heading(drawn[-2:], ("women", "men")).startswith("Membership-advantage gap, women − men: ")
+
+
+def test_a_muted_attack_is_no_better_than_random_guessing():
+    found = headline(Reading(findings([attack("network", muted=True)]), replace(CHOSEN, epsilon=0.1)))
+    assert found.point.startswith("Membership inference is not significantly better than random guessing at ε = 0.1")
+    assert "VD would read" in found.evidence and not found.so_what
+    strong = headline(Reading(findings([attack("network", muted=True), attack("lira")]), CHOSEN)).point
+    assert strong.startswith("Membership inference succeeds (LiRA: AUC") and strong.endswith("says nothing.")
+    told = headline(Reading(findings([attack("network"), attack("rmia", disparities=None)]), CHOSEN))
+    assert "and reveals more about men: 7.9 points." in told.point
+    assert "VD alone, as published, reads +0.131" in told.evidence and "RMIA: AUC 0." in told.evidence
+
+
+def points(repeats: int, *, apart: float) -> list[CurvePoint]:
+    """Return points whose repeats differ far more than FairPick and its control do within them."""
+    made = []
+    for repeat in range(repeats):
+        for variant, extra in (("random", 0.0), ("fairpick", apart + 0.001 * (repeat % 3 - 1))):
+            vd = 0.2 * (repeat % 2) + extra
+            rates = dict.fromkeys(("accuracy_train", "accuracy_test", "auc", "precision", "recall"), 0.5)
+            gaps = {"vd": vd, "fpr_gap": 0.0, "advantage_gap": vd}
+            made.append(CurvePoint(at=0.4, repeat=repeat, variant=variant, **rates, **gaps))
+    return made
+
+
+def test_fairpick_is_told_within_the_repeats_that_have_both_and_not_of_too_few():
+    assert "−0.010 (−0.011 to −0.009) within repeats" in picking_heading(points(6, apart=-0.01), "vd")
+    assert "no statistically significant" not in picking_heading(points(6, apart=-0.01), "vd")
+    whole = picking_heading(points(6, apart=0.0), "vd")
+    assert "no statistically significant difference" in whole and "(mean over 6 repeats)" in whole
+    half = points(7, apart=0.0)[:-1]  # the seventh has no FairPick yet
+    assert picking_heading(half, "vd", growing=True) == whole.replace("6 repeats", "6 repeats so far")
+    said = picking_heading(points(4, apart=0.0), "vd")
+    assert said.startswith("VD +0.1") and "within" not in said and "significant" not in said
+    assert picking_heading(points(4, apart=0.0)[:1], "vd") == "What FairPick changes"
+
+
+def test_a_card_of_many_values_has_a_row_a_value():
+    cells = {"item": ["app 1", "app 2"], "without noise": ["–", "0.4"], "Ulm": ["1", ""], "Bonn": ["", ""]}
+    listed = _by_value(pd.DataFrame(cells | {"Kiel": ["1", "–"]}))
+    assert listed["target value"].tolist() == ["Ulm", "Bonn", "Kiel"]
+    assert listed["what changes"].tolist() == ["app 1: – → 1", "nothing", "app 1: – → 1, app 2: 0.4 → –"]
