@@ -23,6 +23,7 @@ PAGES = {
     "Bias queries": "",
     "AttriGuard": "",
     "Membership": "",
+    "Attribute inference from outputs": "adds",
     "Release": "",
     "Query desk": "",
     "Learn by example": "promise",

@@ -8,23 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
-import numpy as np
 import pytest
 from playwright.sync_api import Locator, WebSocket, expect
 
-from core.desk import Columns, Ledger, TestSet, open_ledger, verify_export
+from core.desk import Ledger, open_ledger, verify_export
 from tests import desk_files
 from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server
 from tests.browser.test_privacy import holding
 from tests.browser.view import PATIENT, View
-
-SECTIONS = {
-    "Ask a question": "Ask about",
-    "Register a test set": "Register a test set",
-    "Answered questions": "Answered about",
-    "Export and verify": "Verify",
-}
 
 
 @pytest.fixture
@@ -42,17 +34,6 @@ def server(start_server: Start, folder: Path) -> Iterator[Server]:
 def ledger(folder: Path) -> Ledger:
     """Return the default ledger, as somebody else opens it."""
     return open_ledger(folder / "fairleak" / "ledger.sqlite")
-
-
-def filled(folder: Path) -> None:
-    """Make the default ledger with two test sets and a few answers."""
-    rng = np.random.default_rng(3)
-    made = open_ledger(folder / "fairleak" / "ledger.sqlite", create=True)
-    for name, n in (("Card limits", 900), ("Loans", 1500)):
-        people = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
-        made.register(name, people, budget=2, columns=Columns(attribute="sex", advantaged="men"))
-        for k in range(4):
-            made.ask(name, people, rng.random(n), epsilon=0.2, asker=f"team {k}")
 
 
 def give(view: View, key: str, name: str, content: bytes) -> None:
@@ -135,18 +116,3 @@ def test_a_password_never_comes_back(look: Open, server: Server):
     assert received and not [frame for frame in received if b"S3cret" in frame]
     assert "S3cret" not in view.page.content() and "S3cret" not in view.page.url
     assert "S3cret" not in server.log.read_text()
-
-
-def test_every_section_fits_a_narrow_screen_in_the_dark(look: Open, folder: Path):
-    filled(folder)
-    view = look("desk", viewport={"width": 400, "height": 900}, color_scheme="dark")
-    view.found("The last answer")
-    view.painted(1)
-    for section, beginning in SECTIONS.items():
-        view.segment("desk_section", section)
-        expect(heading(view, beginning)).to_be_visible(timeout=PATIENT)
-        view.fits(section)
-        view.in_order()
-    view.choose("desk_name", "Card limits")
-    expect(view.page.get_by_text("is left for Card limits.")).to_be_visible()
-    view.in_order()

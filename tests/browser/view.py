@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, Dialog, Error, Locator, Request, TimeoutError, expect
 
 from tests import patience
-from tests.browser.scripts import FINDING, FOUND, FRESH, INKS, LABELS, TRACES, WIDER
 
 __all__ = ["PATIENT", "WHOLE_CURVE", "View"]
 
@@ -28,6 +27,40 @@ WHOLE_CURVE = 15
 
 expect.set_options(timeout=SWIFT)
 
+FRESH = "[data-testid=stElementContainer]:not([data-stale=true])"
+"""Elements that are not the remainder of an earlier run."""
+
+FINDING = f"[data-testid=stMain] {FRESH} h2"
+"""The page's finding."""
+
+FOUND = f"""words => {{
+    const idle = document.querySelector('[data-testid=stApp][data-test-script-state=notRunning]');
+    const found = document.querySelectorAll('{FINDING}');
+    if (!idle || found.length !== 1) return null;
+    const plain = text => text.replace(/[\\u200b\\u00ad]/g, '').replace(/\\s+/g, ' ');
+    const told = plain((found[0].closest('[data-testid=stMarkdownContainer]') || found[0]).textContent);
+    return words.every(word => told.includes(plain(word))) ? found[0].innerText : null;
+}}"""
+"""The finding's text if it and what stands below hold all words and no script runs, else null; in one moment."""
+
+TRACES = """(plots, mode) => ((plots.length && plots[0].data) || []).filter(t => t.mode === mode)
+    .map(t => ({x: Array.from(t.x || []), y: Array.from(t.y || []), fill: t.fill || ''}))"""
+"""The first chart's traces of one mode; none while it is painted anew."""
+
+INKS = "plots => plots.map(plot => plot.layout?.font?.color)"
+"""The colour each chart is written in."""
+
+LABELS = "tags => tags.map(tag => tag.getAttribute('aria-label'))"
+"""The labels of tags."""
+
+WIDER = """() => {
+    const main = document.querySelector('[data-testid=stMain]'), root = document.documentElement;
+    const charts = Array.from(document.querySelectorAll('.js-plotly-plot .main-svg'));
+    return [root.scrollWidth - window.innerWidth, main.scrollWidth - main.clientWidth,
+        ...charts.map(chart => Math.round(chart.getBoundingClientRect().right - window.innerWidth))];
+}"""
+"""By how many pixels the window, the main part and each chart are too wide."""
+
 _ERRORS = "[data-testid=stException], [data-testid=stAlertContentError]"
 
 _TITLES = {
@@ -38,6 +71,7 @@ _TITLES = {
     "Bias queries": "Bias queries",
     "AttriGuard": "AttriGuard",
     "Membership": "Membership inference",
+    "Attribute inference from outputs": "Attribute inference from outputs",
     "Release": "What a model card gives away",
     "Report": "Report",
     "Query desk": "Query desk",
@@ -285,18 +319,6 @@ class View:
         self.until(lambda: cancel.count() > 0 or over(), "the models under way")
         self.halt("cancel_sweep")
         self.until(over, "the models stopped, or all of them trained")
-
-    def train_all(self) -> None:
-        """Wait until the curve of trained models is whole, for each model as long as one may take."""
-        most = 0
-
-        def more() -> bool:
-            nonlocal most
-            before, most = most, max(most, len(self.trained()))
-            return most > before
-
-        while most < WHOLE_CURVE:
-            self.until(more, f"more than {most} models on the curve")
 
     def finish(self) -> None:
         """Wait until nothing is under way on the page, for each step as long as one may take."""

@@ -1,0 +1,94 @@
+"""Every page and section on a narrow screen in the dark: nothing is too wide, nothing is wrong, charts are dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+from core.charts import DARK
+from core.desk import Columns, TestSet, open_ledger
+from core.models import METHOD_TITLES
+from tests.browser.conftest import Open, Start
+from tests.browser.driver import Server
+from tests.browser.view import PATIENT, View
+
+SETTINGS = f"?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}"
+PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
+    "": (2, "", ()),
+    "data": (1, "", ()),
+    "model": (2, "", ()),
+    "correction": (3, "further", ("Compare methods", "Seeds and controls", "Tune the attack", "Stronger disclosure")),
+    "attribute": (2, "", ()),
+    "attriguard": (
+        2,
+        "further_guard_table",
+        ("Transferability", "Noise concentration", "Utility loss", "Allowed changes", "One person"),
+    ),
+    "bias_queries": (
+        2,
+        "further_queries",
+        ("Targeted query", "How much noise, and why", "The paper's table", "Recovered values"),
+    ),
+    "membership": (
+        2,
+        "further_members",
+        ("Accuracy over ε", "FairPick", "Other groups", "Accounting", "Over ε"),
+    ),
+    "release": (4, "", ()),
+    "desk": (
+        1,
+        "desk_section",
+        ("Ask a question", "Register a test set", "Answered questions", "Export and verify"),
+    ),
+    "learn": (0, "", ()),
+}
+"""Address -> charts at least, key of the sections below, and these; the officer's walk sees the report."""
+
+WORK = ("cancel_curves", "cancel_epsilon", "cancel_fairpick", "cancel_sweep")
+
+
+@pytest.fixture(scope="module")
+def server(start_server: Start, tmp_path_factory: pytest.TempPathFactory) -> Server:
+    """A server whose query desk has two test sets and a few answers."""
+    folder = tmp_path_factory.mktemp("data")
+    _fill(folder / "fairleak" / "ledger.sqlite")
+    return start_server(XDG_DATA_HOME=str(folder))
+
+
+def _fill(place: Path) -> None:
+    rng = np.random.default_rng(3)
+    made = open_ledger(place, create=True)
+    for name, n in (("Card limits", 900), ("Loans", 1500)):
+        people = TestSet(ids=tuple(f"{name} {k}" for k in range(n)), attribute=rng.integers(0, 2, n))
+        made.register(name, people, budget=2, columns=Columns(attribute="sex", advantaged="men"))
+        for k in range(4):
+            made.ask(name, people, rng.random(n), epsilon=0.2, asker=f"team {k}")
+
+
+def settled(view: View, charts: int) -> None:
+    """Wait for what a page computes by itself, and stop what would slow down the next test."""
+    view.painted(charts, or_more=True)
+    expect(view.keyed("cancel_attackers").or_(view.keyed("cancel_members"))).to_have_count(0, timeout=PATIENT)
+    for name in WORK:
+        view.halt(name)
+    view.idle()
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_and_section_fits_a_narrow_screen_in_the_dark(look: Open, path: str):
+    charts, key, sections = PAGES[path]
+    view = look(f"{path}{SETTINGS}", viewport={"width": 400, "height": 900}, color_scheme="dark")
+    expect(view.finding).to_have_count(1, timeout=PATIENT)
+    settled(view, charts)
+    for section in sections:
+        view.segment(key, section)
+        settled(view, charts)
+        view.fits(section)
+        view.in_order()
+    view.fits(path)
+    if charts:
+        view.until(lambda: view.inks() == {DARK.ink}, "charts for the dark")
+    view.in_order()
