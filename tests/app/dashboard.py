@@ -185,3 +185,23 @@ class Dashboard:
     def button(self, key: str) -> Any:
         """Return the button whose key begins like this."""
         return next(button for button in self.test.button if (button.key or "").startswith(key))
+
+    def widget(self, key: str) -> Any:
+        """Return the control whose key begins like this, one of the whole key before others."""
+        kinds = ("selectbox", "multiselect", "slider", "select_slider", "number_input", "toggle", "button_group")
+        kinds += ("checkbox", "radio", "text_input", "text_area")
+        found = [one for kind in kinds for one in getattr(self.test, kind) if (one.key or "").startswith(key)]
+        return next((one for one in found if one.key == key), found[0])
+
+    def choose(self, **controls: object) -> Dashboard:
+        """Set controls by the beginning of their key, and look at the page after each."""
+        for key, value in controls.items():
+            self.widget(key).set_value(value)
+            self.settle()
+        return self
+
+    @property
+    def told(self) -> str:
+        """All text but the explanations, as it is read."""
+        words = " ".join([*self.texts, *(caption.value for caption in self.test.caption)])
+        return re.sub(r"\\(.)", r"\1", words)

@@ -116,32 +116,6 @@ def few_attackers(monkeypatch: pytest.MonkeyPatch) -> Gate:
     return made
 
 
-def widget(dashboard: Dashboard, key: str) -> Any:
-    """Return the control whose key begins like this."""
-    test = dashboard.test
-    kinds = {
-        "guard_budget": test.slider,
-        "guard_margin": test.select_slider,
-        "guard_balanced": test.toggle,
-        "guard_rules": test.toggle,
-        "guard_given": test.text_area,
-        "guard_added": test.text_area,
-        "guard_frozen": test.multiselect,
-        "guard_person": test.number_input,
-        "further": test.button_group,
-    }
-    found = next((widgets for start, widgets in kinds.items() if key.startswith(start)), test.selectbox)
-    return next(widget for widget in found if (widget.key or "").startswith(key))
-
-
-def choose(dashboard: Dashboard, **controls: object) -> Dashboard:
-    """Set controls by the beginning of their key, and look at the page after each."""
-    for key, value in controls.items():
-        widget(dashboard, key).set_value(value)
-        dashboard.settle()
-    return dashboard
-
-
 def study_of(**changes: Any) -> Exposure:
     """Return the whole study of the demo with these settings."""
     return studies_of_demo(FEW_OF_TABLES(**changes))[-1][1]
@@ -151,12 +125,6 @@ def study_of(**changes: Any) -> Exposure:
 def study_of_ratings(**changes: Any) -> Exposure:
     """Return the whole study of the few ratings with these settings."""
     return list(Guarded(few_ratings(), FEW(**changes)).expose())[-1]
-
-
-def told(dashboard: Dashboard) -> str:
-    """Return all text but the explanations, as it is read."""
-    words = " ".join([*dashboard.texts, *(caption.value for caption in dashboard.test.caption)])
-    return re.sub(r"\\(.)", r"\1", words)
 
 
 def assert_tells(dashboard: Dashboard, study: Exposure, budget: float, *, balanced: bool = False) -> None:

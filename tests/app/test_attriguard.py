@@ -1,27 +1,27 @@
-"""AttriGuard in-process: whatever the controls say, the page says what core says."""
+"""AttriGuard in-process: the page says what core says, studies grow and are stopped, ratings of one's own."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pages.common import attriguard_controls as controls
+from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
 from tests.app.guarding import (
     FEW_OF_TABLES,
     Gate,
     assert_tells,
-    choose,
     few_attackers,
     few_ratings,
     guard_columns,
     studies_of_demo,
     study_of,
     study_of_ratings,
-    told,
-    widget,
 )
 
 
@@ -39,7 +39,7 @@ def test_opens_on_the_audited_table(dashboard: Dashboard, gate: Gate):
     assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
     assert "google_play" not in controls.offered()
     assert not dashboard.test.warning and not dashboard.test.error
-    assert "safe" not in told(dashboard).lower()
+    assert "safe" not in dashboard.told.lower()
     assert not dashboard.has_button("cancel_attackers") and not dashboard.has_button("start_attackers")
 
 
@@ -49,7 +49,7 @@ def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashb
     jobs = len(RecordedJob.started)
     last = controls.last_budget(study)
     for budget in (0.0, 0.1, last):
-        choose(dashboard, guard_budget=budget)
+        dashboard.choose(guard_budget=budget)
         assert_tells(dashboard, study, budget)
     assert len(RecordedJob.started) == jobs and gate.begun == 1
 
@@ -68,15 +68,15 @@ def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashb
 def test_ratings(dashboard: Dashboard, gate: Gate, changes: dict[str, Any]):
     dashboard.open("attriguard")
     keys = {"policy": "guard_policy", "defender": "guard_defender", "target": "guard_target", "margin": "guard_margin"}
-    choose(dashboard, guard_data="invented", **{keys[name]: value for name, value in changes.items()})
+    dashboard.choose(guard_data="invented", **{keys[name]: value for name, value in changes.items()})
     study = study_of_ratings(**changes)
     if changes.get("defender") == "network":
-        assert "Network: " in told(dashboard)
+        assert "Network: " in dashboard.told
     else:
-        choose(dashboard, guard_budget=1.5)
+        dashboard.choose(guard_budget=1.5)
         assert_tells(dashboard, study, 1.5)
     found = study.found.sum() < study.found.size
-    assert ("None was found" in told(dashboard)) == found
+    assert ("None was found" in dashboard.told) == found
     assert not dashboard.test.warning
 
 
@@ -92,14 +92,14 @@ BAD_SHARES = {
 
 def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    choose(dashboard, guard_target="given", guard_given="men: 30\nwomen: 70")
+    dashboard.choose(guard_target="given", guard_given="men: 30\nwomen: 70")
     begun, finding = gate.begun, dashboard.finding
     for written, sentence in BAD_SHARES.items():
-        choose(dashboard, guard_given=written)
+        dashboard.choose(guard_given=written)
         problem = dashboard.plain_problem()
         assert sentence in problem and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
         assert dashboard.finding == finding  # at the last valid shares
-    choose(dashboard, guard_given="men: 30\nwomen: 70")
+    dashboard.choose(guard_given="men: 30\nwomen: 70")
     assert not dashboard.test.warning
     assert dashboard.finding == finding and gate.begun == begun  # what was there is there still
 
@@ -117,50 +117,50 @@ def test_every_section_of_a_table(dashboard: Dashboard, gate: Gate):
     study, words = study_of(), {}
     sentences = {**SECTIONS, "changes": "of the changed records hold only pairs of values that somebody has"}
     for section, sentence in sentences.items():
-        choose(dashboard, further_guard_table=section)
-        words[section] = told(dashboard)
+        dashboard.choose(further_guard_table=section)
+        words[section] = dashboard.told
         assert sentence in words[section]
         if section == "person":
             for budget in (0.0, 0.3):
-                choose(dashboard, guard_budget=budget, guard_person=7)
+                dashboard.choose(guard_budget=budget, guard_person=7)
                 k = 6
                 expected_size = float(study.mechanism(budget)[k] @ study.size[k])
-                assert f"“{study.values[study.predicted[k]]}”" in told(dashboard)
-                assert f"on average {expected_size:.2f} columns change" in told(dashboard)
+                assert f"“{study.values[study.predicted[k]]}”" in dashboard.told
+                assert f"on average {expected_size:.2f} columns change" in dashboard.told
             (frame,) = (f.value for f in dashboard.test.dataframe)
             assert list(frame.columns)[:2] == ["column", "without noise"] and len(frame) == study.size[k].max()
         if section == "cost":
             assert "no fairness method" in words[section]
-            choose(dashboard, guard_budget=0.0)
-            assert told(dashboard) != words[section]
+            dashboard.choose(guard_budget=0.0)
+            assert dashboard.told != words[section]
     rule = studies_of_demo(FEW_OF_TABLES())[-1][0].found_rules
-    example = widget(dashboard, "guard_added").placeholder
+    example = dashboard.widget("guard_added").placeholder
     assert example == (" + ".join(f"{a}: {b}" for a, b in (rule[0].pair[:2], rule[0].pair[2:])) if rule else "")
 
 
 def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    choose(dashboard, guard_data="invented")
+    dashboard.choose(guard_data="invented")
     words = {}
     for section, sentence in {**SECTIONS, "others": "AttriGuard changes"}.items():
-        choose(dashboard, further_guard=section)
-        words[section] = told(dashboard)
+        dashboard.choose(further_guard=section)
+        words[section] = dashboard.told
         assert sentence in words[section]
         if section == "person":
             people_ = few_ratings().people_test.shape[0]
             assert f"Person, 1 to {people_}" in [w.label for w in dashboard.test.number_input]
-            choose(dashboard, guard_person=80)  # who rated nothing
-            assert "Inferred as" in told(dashboard)
+            dashboard.choose(guard_person=80)  # who rated nothing
+            assert "Inferred as" in dashboard.told
     assert "of the noise against logistic regression fools a network" in words["transfer"]
     assert "of the 10 items recommended are right" in words["cost"]
     for budget in (0.0, 1.5):  # other defences are compared at the slider's budget
-        choose(dashboard, guard_budget=budget)
-        assert f"AttriGuard changes {study_of_ratings().spent(budget).value:.1f} ratings" in told(dashboard)
+        dashboard.choose(guard_budget=budget)
+        assert f"AttriGuard changes {study_of_ratings().spent(budget).value:.1f} ratings" in dashboard.told
 
 
 def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    choose(dashboard, further_guard_table="changes", guard_frozen=["sector"])
+    dashboard.choose(further_guard_table="changes", guard_frozen=["sector"])
     assert gate.begun == 1  # nothing happens before the button is pressed
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
@@ -168,27 +168,27 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     assert_tells(dashboard, study, controls.first_budget(study))
     columns = dashboard.test.dataframe[0].value
     assert list(columns[columns["may change"] == "frozen"]["column"]) == ["sector"]
-    choose(dashboard, guard_frozen=[], guard_added="purpose: car + origin: nowhere")
+    dashboard.choose(guard_frozen=[], guard_added="purpose: car + origin: nowhere")
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
     problem = dashboard.plain_problem()
     assert "nowhere" in problem and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
     assert_tells(dashboard, study, controls.first_budget(study))  # all is as it was
-    choose(dashboard, guard_added="purposse: car + origin: nowhere")
+    dashboard.choose(guard_added="purposse: car + origin: nowhere")
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
     problem = dashboard.plain_problem()
     assert "“purposse”" in problem and ", ".join(guard_columns()[:5]) in problem
-    choose(dashboard, guard_added="", guard_frozen=list(guard_columns()))
+    dashboard.choose(guard_added="", guard_frozen=list(guard_columns()))
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
     assert "At least one column must be free to change" in dashboard.plain_problem() and "%" in dashboard.finding
-    choose(dashboard, guard_frozen=[])
+    dashboard.choose(guard_frozen=[])
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
     study = study_of()
     assert_tells(dashboard, study, controls.first_budget(study))
-    choose(dashboard, guard_added="purpose")
+    dashboard.choose(guard_added="purpose")
     dashboard.button("guard_use_rules").click()
     dashboard.settle()
     assert "must read “column: value + column: value”" in dashboard.plain_problem() and "%" in dashboard.finding
@@ -196,7 +196,7 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
 
 def test_the_numbers_behind_the_charts(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
-    choose(dashboard, further_guard_table="where")
+    dashboard.choose(further_guard_table="where")
     assert not dashboard.test.dataframe
     dashboard.test.session_state["numbers_attriguard"] = True
     dashboard.settle()
@@ -208,3 +208,85 @@ def test_the_numbers_behind_the_charts(dashboard: Dashboard, gate: Gate):
     assert row["accuracy"] == point.accuracy.value and row["or baseline"] == point.reported.value
     assert set(curves.attacker) == {*study.attackers, "baseline"}
     assert set(values["sex"]) == set(study.values)
+
+
+def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Gate):
+    gate.free = 2
+    gate.open.clear()
+    dashboard.open("attriguard", settled=False)
+    while not gate.reached.wait(0.1):  # the table is being prepared
+        dashboard.test.run()
+    dashboard.test.run()
+    assert "adversarial training is still learning" in dashboard.finding
+    dashboard.widget("further_guard_table").set_value("transfer")
+    dashboard.test.run()
+    assert "is fooled least so far: by" in dashboard.told
+    dashboard.press("cancel_attackers")
+    gate.open.set()
+    dashboard.settle()
+    assert "adversarial training is not trained yet" in dashboard.finding
+    assert dashboard.button("start_attackers").label == "Stopped after 3 of 7 attackers. Go on"
+    dashboard.choose(guard_budget=0.1)
+    assert "is not trained yet" in dashboard.finding  # the slider starts nothing
+    dashboard.choose(further_guard_table="cost")  # other work does not lose what is there
+    assert "is not trained yet" in dashboard.finding and "no fairness method" in dashboard.told
+    assert dashboard.has_button("start_attackers")
+    dashboard.button("start_attackers").click()
+    dashboard.settle()
+    study = study_of()
+    assert_tells(dashboard, study, 0.1)
+    assert gate.begun == 1  # what was there is not computed again
+
+
+def long_table(people_: int = 60) -> bytes:
+    """Return ratings of one's own as one long table."""
+    rng = np.random.default_rng(3)
+    rows = ["user,item,rating,town"]
+    for k in range(people_):
+        town = "Up" if k % 3 else "Down"
+        liked = rng.permutation(12)[:5] + (0 if town == "Up" else 6)
+        rows += [f"u{k},film {item},{rng.integers(1, 6)},{town}" for item in liked]
+    return "\n".join(rows).encode()
+
+
+def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gate):
+    dashboard.open("attriguard")
+    dashboard.choose(guard_data="own_ratings")
+    assert not dashboard.findings and not dashboard.test.warning
+    box = dashboard.test.file_uploader(key="guard_upload")
+    box.set_value([("films.csv", long_table(), "text/csv")])
+    dashboard.settle()
+    assert "inferring the town" in dashboard.finding
+    before = dashboard.finding
+    box = dashboard.test.file_uploader(key="guard_upload")
+    box.set_value([("films.csv", b"user,item\n1,2\n", "text/csv")])
+    dashboard.settle()
+    problem = dashboard.plain_problem()
+    assert len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
+    assert dashboard.finding == before  # what was computed is not lost
+    dashboard.button("guard_remove").click()
+    dashboard.settle()
+    assert not dashboard.findings
+    dashboard.choose(guard_data="table")
+    assert "inferring the sex" in dashboard.finding
+
+
+def test_the_papers_ratings_are_offered_where_they_are(
+    start: Start, gate: Gate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    folder = tmp_path / "google_play_ratings"
+    folder.mkdir()
+    for part, rows in (("train", range(160)), ("test", range(160, 240))):
+        ratings = few_ratings()
+        people_, values = (getattr(ratings, f"{name}_{part}") for name in ("people", "values"))
+        lines = [
+            " ".join(f"{item}:{rating:g}" for item, rating in zip(row.indices, row.data, strict=True))
+            for row in (people_[[k]] for k in range(len(rows)))
+        ]
+        (folder / f"{part}_user.txt").write_text("\n".join(lines) + "\n")
+        (folder / f"{part}_label.txt").write_text("".join(f"{value}\n" for value in values))
+    monkeypatch.setenv("FAIRLEAK_DATA", str(tmp_path))
+    dashboard = start().open("attriguard")
+    dashboard.choose(guard_data="google_play")
+    assert "inferring the city" in dashboard.finding
+    assert "The paper finds that adversarial training hardly helps." in dashboard.told

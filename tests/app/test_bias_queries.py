@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 import threading
+from dataclasses import replace
 from functools import cache
 from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -36,15 +38,12 @@ from core.queries import (
 from core.seeds import child_generator
 from pages.common import bias_queries_trials
 from tests import expected
-from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
 from tests.patience import PATIENT
 
 FEW = 4
 
 NOISES: dict[str, Mechanism] = {
-    "exact": Exact(),
-    "rounded": Rounded(2),
     "laplace": LaplaceGlobal(20.0),
     "cauchy": SmoothCauchy(20.0),
     "smooth_laplace": SmoothLaplace(20.0, 1e-5),
@@ -79,29 +78,6 @@ def trials(n: int = 100, *, design: str = "jitter", repeats: int = FEW, **change
     return Trials(pool_of(config), Asking(n=n, design=design, repeats=repeats, seed=config.seed))
 
 
-def choose(dashboard: Dashboard, **controls: object) -> Dashboard:
-    """Set controls by their key, and look at the page afterwards."""
-    test = dashboard.test
-    for key, value in controls.items():
-        if key in ("noise", "gap_kind", "further_queries", "decoder"):
-            test.button_group(key=key).set_value(value)
-        elif key in ("decimals", "answer_epsilon", "people_asked"):
-            test.select_slider(key=key).set_value(value)
-        elif key == "answers_as_published":
-            test.toggle(key=key).set_value(value)
-        elif key.startswith("answered"):
-            test.slider(key=key).set_value(value)
-        else:
-            test.selectbox(key=key).set_value(value)
-        dashboard.settle()
-    return dashboard
-
-
-def told(dashboard: Dashboard) -> str:
-    """Return all text but the explanations."""
-    return " ".join([*dashboard.texts, *(caption.value for caption in dashboard.test.caption)])
-
-
 def assert_tells(dashboard: Dashboard, made: Trials, m: int, mechanism: Mechanism) -> None:
     """Check finding and grey line against core."""
     leak, prior = made.leak(m, mechanism, "strongest").leakage, made.leak(0, Exact(), "strongest").leakage
@@ -121,64 +97,66 @@ def test_opens_on_the_demo_with_a_finding(dashboard: Dashboard, monkeypatch: pyt
     assert f"makes the answers useless: median error {error_text(error.median)}" in dashboard.finding
     assert "A targeted query reveals one person's group with" in dashboard.finding
     assert "**So what.**" in dashboard.finding and "These answers are not usable" in dashboard.problem
-    assert "50 draws" in told(dashboard) and not dashboard.test.exception and not dashboard.test.error
+    assert "50 draws" in dashboard.told and not dashboard.test.exception and not dashboard.test.error
     assert not dashboard.has_button("cancel_curves")
     assert any("synthetic" in text.lower() for text in dashboard.texts)
     strips = " ".join(str(element.proto.body) for element in dashboard.test.get("html"))
     assert "33 women: <b>" in strips and "67 men: <b>" in strips
 
 
-@pytest.mark.parametrize("noise", NOISES)
-def test_every_noise(dashboard: Dashboard, noise: str, request: pytest.FixtureRequest):
-    request.getfixturevalue("few" if noise == "exact" else "ends")  # how many answers are needed is told without noise
-    dashboard.open("bias_queries")
-    choose(dashboard, noise=noise)
-    if noise == "rounded":
-        choose(dashboard, decimals=2)
-    elif noise != "exact":
-        choose(dashboard, answer_epsilon=20)
-    assert_tells(dashboard, trials(), 25, NOISES[noise])
-    choose(dashboard, answered_60=60)
-    assert_tells(dashboard, trials(), 60, NOISES[noise])
-    if noise == "exact":
-        assert "60 exact answers reveal everybody's sex." in dashboard.finding
-        assert "Without noise, " in told(dashboard) and "everybody in every draw" in told(dashboard)
-    least = 0 if noise == "exact" else 1
-    choose(dashboard, answered_60=least)
-    assert_tells(dashboard, trials(), least, NOISES[noise])
+_MADE: list[tuple[dict[str, object], dict[str, Any], int, Mechanism]] = [
+    *(
+        ({"noise": name, "answer_epsilon": 20}, {}, 60, NOISES[name])
+        for name in NOISES
+        if name not in ("exact", "rounded")
+    ),
+    ({"noise": "rounded", "decimals": 2, "answered_60": 1}, {}, 1, Rounded(2)),
+    ({"noise": "exact", "question_design": "random_binary"}, {"design": "random_binary"}, 60, Exact()),
+    ({"noise": "exact", "question_design": "targeted"}, {"design": "targeted"}, 101, Exact()),
+    ({"noise": "exact", "question_design": "bits"}, {"design": "bits"}, 2, Exact()),
+    ({"noise": "noisy_sums", "question_design": "bits", "answered_2": 1}, {"design": "bits"}, 1, NoisySums(5.0)),
+    ({"noise": "exact", "gap_kind": "absolute"}, {"design": "single"}, 100, Exact(absolute=True)),
+    ({"noise": "cauchy", "gap_kind": "absolute"}, {"design": "single"}, 100, replace(SmoothCauchy(5.0), absolute=True)),
+    ({"metric": "equalized_odds", "noise": "exact"}, {"metric": "equalized_odds"}, 25, Exact()),
+    ({"metric": "predictive_equality", "noise": "exact"}, {"metric": "predictive_equality"}, 25, Exact()),
+]
+"""Controls -> how core asks, how many answers, and how they are made."""
 
 
-@pytest.mark.parametrize(("design", "last"), [("random_binary", 60), ("targeted", 101), ("bits", 2)])
-def test_every_design(dashboard: Dashboard, ends: None, design: str, last: int):
-    dashboard.open("bias_queries")
-    choose(dashboard, noise="exact", question_design=design)
-    key = f"answered_{last}"
-    assert dashboard.test.slider(key=key).max == last
-    choose(dashboard, **{key: last})
-    assert_tells(dashboard, trials(design=design), last, Exact())
-    assert "everybody's sex" in dashboard.finding
-    choose(dashboard, noise="noisy_sums", **{key: 1})
-    assert_tells(dashboard, trials(design=design), 1, NoisySums(5.0))
+@pytest.mark.parametrize(("controls", "asked", "m", "mechanism"), _MADE, ids=str)
+def test_the_page_says_what_core_says(
+    dashboard: Dashboard,
+    ends: None,
+    controls: dict[str, object],
+    asked: dict[str, object],
+    m: int,
+    mechanism: Mechanism,
+):
+    dashboard.open("bias_queries").choose(**controls)
+    if (last := f"answered_{m}") not in controls and m != 25 and m != 1:
+        dashboard.choose(**{last: m})
+    assert_tells(dashboard, trials(**asked), m, mechanism)
+    everybody = mechanism.noise == "none" and m == trials(**asked).numbers[-1]
+    assert ("everybody's sex" in dashboard.finding) == everybody
+    if "metric" in asked:
+        label = 0 if asked["metric"] == "predictive_equality" else 1
+        assert any(f"Only people with label {label} enter the gap" in text for text in dashboard.texts)
+    single = [box.disabled for box in dashboard.test.selectbox if box.key == "question_single"]
+    assert single == [True] * (controls.get("gap_kind") == "absolute")
 
 
-def test_absolute_gaps_are_asked_one_person_at_a_time(dashboard: Dashboard, ends: None):
-    dashboard.open("bias_queries")
-    choose(dashboard, noise="exact", gap_kind="absolute")
-    assert dashboard.test.selectbox(key="question_single").disabled
-    choose(dashboard, answered_100=100)
-    assert_tells(dashboard, trials(design="single"), 100, Exact(absolute=True))
-    for noise in ("rounded", "cauchy", "noisy_sums"):
-        choose(dashboard, noise=noise)
-        made = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=True, as_published=False).mechanism()
-        assert made.absolute
-        assert_tells(dashboard, trials(design="single"), 100, made)
-    choose(dashboard, gap_kind="signed")
-    assert not dashboard.test.selectbox(key="question_design").disabled
+def test_exact_answers_reveal_everybody_and_none_nobody(dashboard: Dashboard, few: None):
+    dashboard.open("bias_queries").choose(noise="exact", answered_60=60)
+    assert_tells(dashboard, trials(), 60, Exact())
+    assert "60 exact answers reveal everybody's sex." in dashboard.finding
+    assert "Without noise, " in dashboard.told and "everybody in every draw" in dashboard.told
+    dashboard.choose(answered_60=0)
+    assert_tells(dashboard, trials(), 0, Exact())
 
 
 def test_many_people_are_read_off_the_curve(dashboard: Dashboard, few: None):
     dashboard.open("bias_queries")
-    choose(dashboard, question_design="bits", noise="exact", people_asked=300)
+    dashboard.choose(question_design="bits", noise="exact", people_asked=300)
     made = trials(300, design="bits")
     assert dashboard.test.select_slider(key="answered_6").options == ["0", "1", "2", "3", "4", "5", "6"]
     dashboard.test.select_slider(key="answered_6").set_value(6)
@@ -190,15 +168,15 @@ def test_many_people_are_read_off_the_curve(dashboard: Dashboard, few: None):
 def test_the_published_noise_says_why_it_differs(dashboard: Dashboard, ends: None):
     dashboard.open("bias_queries")
     for noise in ("laplace", "cauchy"):
-        choose(dashboard, noise=noise)
+        dashboard.choose(noise=noise)
         mechanism = Answering(noise=noise, epsilon=5.0, decimals=3, absolute=False, as_published=True).mechanism()
         assert mechanism.why(True) not in dashboard.finding
-        choose(dashboard, answers_as_published=True)
+        dashboard.choose(answers_as_published=True)
         grey = dashboard.finding.split("\n", 1)[1]
         assert mechanism.why(True) in grey
         assert_tells(dashboard, trials(), 25, mechanism)
-        choose(dashboard, answers_as_published=False)
-    choose(dashboard, answers_as_published=True, noise="noisy_sums")
+        dashboard.choose(answers_as_published=False)
+    dashboard.choose(answers_as_published=True, noise="noisy_sums")
     assert "As published" not in dashboard.finding and "Both versions" not in dashboard.finding
 
 
@@ -213,21 +191,21 @@ SECTIONS = {
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_section(dashboard: Dashboard, ends: None, section: str):
     dashboard.open("bias_queries")
-    choose(dashboard, further_queries=section)
+    dashboard.choose(further_queries=section)
     for noise in ("exact", "noisy_sums", "cauchy"):
-        choose(dashboard, noise=noise)
-        assert SECTIONS[section] in told(dashboard)
+        dashboard.choose(noise=noise)
+        assert SECTIONS[section] in dashboard.told
     tables = [list(frame.value.columns) for frame in dashboard.test.dataframe]
     if section == "values":
         for decoder in ("published", "without_prior", "strongest"):
-            choose(dashboard, decoder=decoder)
-            assert SECTIONS[section] in told(dashboard)
+            dashboard.choose(decoder=decoder)
+            assert SECTIONS[section] in dashboard.told
     if section == "noise":
         assert [names[:3] for names in tables] == [["noise", "scale", "as published"]]
-        choose(dashboard, noise="laplace", gap_kind="absolute", answers_as_published=True)
-        assert "Nothing at this ε" in told(dashboard)
-        choose(dashboard, noise="exact")
-        assert "Nothing: the answers carry no noise" in told(dashboard)
+        dashboard.choose(noise="laplace", gap_kind="absolute", answers_as_published=True)
+        assert "Nothing at this ε" in dashboard.told
+        dashboard.choose(noise="exact")
+        assert "Nothing: the answers carry no noise" in dashboard.told
     if section == "published":
         (frame,) = (f.value for f in dashboard.test.dataframe)
         row = frame[(frame["people"] == 100) & (frame["queries"] == 25) & (frame["ε"] == "5")].iloc[0]
@@ -238,16 +216,6 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
             "71%",
         )
         assert len(frame) == 24
-
-
-@pytest.mark.parametrize("metric", ["equalized_odds", "predictive_equality"])
-def test_other_metrics_ask_about_a_label(start: Start, ends: None, metric: str):
-    dashboard = start().open("bias_queries")
-    dashboard.test.selectbox(key="metric").set_value(metric)
-    choose(dashboard, noise="exact")
-    assert_tells(dashboard, trials(metric=metric), 25, Exact())
-    label = 0 if metric == "predictive_equality" else 1
-    assert any(f"Only people with label {label} enter the gap" in text for text in dashboard.texts)
 
 
 def test_an_attribute_in_many_groups_is_refused_in_one_sentence(dashboard: Dashboard, ends: None):
@@ -271,17 +239,17 @@ def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: Non
     monkeypatch.setattr("core.queries.query_pool", lambda *_: tiny)
     dashboard.open("bias_queries")
     assert "%" in dashboard.finding
-    choose(dashboard, people_asked=20)
+    dashboard.choose(people_asked=20)
     problem = dashboard.plain_problem()
     assert "at least 2 people of each group" in problem and "a sample of 20 holds 1 of women" in problem
     assert not dashboard.findings and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
-    choose(dashboard, people_asked=100)
+    dashboard.choose(people_asked=100)
     assert "%" in dashboard.finding
 
 
 def test_the_numbers_behind_the_charts(dashboard: Dashboard, few: None):
     dashboard.open("bias_queries")
-    choose(dashboard, noise="noisy_sums", people_asked=20)
+    dashboard.choose(noise="noisy_sums", people_asked=20)
     assert not dashboard.test.dataframe
     dashboard.test.session_state["numbers_bias-queries"] = True
     dashboard.settle()
@@ -312,7 +280,7 @@ def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monk
     dashboard.until(lambda: dashboard.findings)  # the model is being trained
     assert all(reached.acquire(timeout=PATIENT) for _ in range(2))  # both curves have begun
     dashboard.test.run()
-    assert "%" in dashboard.finding and "still counting" in told(dashboard)
+    assert "%" in dashboard.finding and "still counting" in dashboard.told
     dashboard.press("cancel_curves")
     gate.set()
     for job in curves():
@@ -320,13 +288,13 @@ def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monk
     assert len(curves()) == 2 and {job.state for job in curves()} == {"cancelled"}
     assert all(0 < len(job.partial) < job.total for job in curves())
     monkeypatch.setattr(bias_queries_trials.Trials, "curve", compute)
-    choose(dashboard, answered_60=30)  # the marker goes on, the curves do not
+    dashboard.choose(answered_60=30)  # the marker goes on, the curves do not
     assert_tells(dashboard, trials(), 30, SmoothCauchy(5.0))
-    assert len(curves()) == 2 and "still counting" in told(dashboard)
+    assert len(curves()) == 2 and "still counting" in dashboard.told
     there = [len(job.partial) for job in curves()]
     dashboard.button("start_curves").click()
     dashboard.settle()
     again = curves()[2:]
     assert len(again) == 2 and all(job.state == "finished" and len(job.partial) == job.total for job in again)
     assert again[0]._given == there[0] > 0  # what was there is not computed again
-    assert "still counting" not in told(dashboard) and not dashboard.has_button("start_curves")
+    assert "still counting" not in dashboard.told and not dashboard.has_button("start_curves")
