@@ -207,6 +207,44 @@ def rate_over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate
     return Estimate(value=found.value, low=low, high=high, n=found.n, level=level)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread(Estimate):
+    """A number over seeds: mean, Student's t interval, and standard deviation between seeds, nan with fewer than two.
+
+    The interval is `over` "seeds" if there are several; else it is that of the one seed, over "people", or nan, and
+    this empty, where the one seed measured a fact without an interval. `seeds` counts those that measured something.
+    """
+
+    sd: float
+    over: str
+    seeds: int
+
+    @property
+    def estimate(self) -> Estimate:
+        """The number and its interval alone."""
+        return Estimate(value=self.value, low=self.low, high=self.high, n=self.n, level=self.level)
+
+
+def over_seeds(
+    values: Sequence[Estimate | float | None], *, least: float = -math.inf, most: float = math.inf
+) -> Spread:
+    """Return what was measured in some of the seeds, intervals over seeds cut to [least, most]; nan where in none."""
+    there = [value for value in values if value is not None]
+    numbers = [value.value if isinstance(value, Estimate) else float(value) for value in there]
+    if len(there) > 1:
+        found = over_repeats(numbers)
+        low, high = (limit if math.isnan(limit) else min(most, max(least, limit)) for limit in (found.low, found.high))
+        sd = float(np.std(numbers, ddof=1))
+        return Spread(value=found.value, low=low, high=high, n=found.n, sd=sd, over="seeds", seeds=len(there))
+    own = there[0] if there else not_measured()
+    if isinstance(own, Estimate):
+        low, high, n, over = own.low, own.high, own.n, "people"
+    else:
+        low, high, n, over = math.nan, math.nan, 1, ""
+    value = numbers[0] if numbers else math.nan
+    return Spread(value=value, low=low, high=high, n=n, sd=math.nan, over=over, seeds=len(there))
+
+
 MOST_TESTED = 16
 """Most tests that are decided together; intervals of what was picked among several are made to hold for as many."""
 

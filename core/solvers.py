@@ -2,16 +2,16 @@
 
 A program of cvxpy holds its parameters and its solution itself, so threads that share one would mix theirs: whoever
 sets parameters, solves and reads the variables of a shared program holds `SOLVING` meanwhile. CBC must not run longer
-than told, nor be believed without its log.
+than told. PuLP hands over no lower bound where CBC stops early: whoever needs one takes that of a relaxation.
 """
 
 from __future__ import annotations
 
-import re
+import math
 import tempfile
 import time
-from enum import IntEnum
-from pathlib import Path
+from collections.abc import Callable
+from enum import StrEnum
 from threading import RLock
 from typing import Any
 
@@ -42,13 +42,41 @@ def solve(program: Any, **options: Any) -> None:
         program.unpack(found)
 
 
-class Claim(IntEnum):
-    """What CBC claims of a program; above 0 its variables hold a solution."""
+class SolverStatus(StrEnum):
+    """What became of a program."""
 
-    INFEASIBLE = -1
-    NOTHING = 0
-    OPTIMAL = 1
-    INCUMBENT = 2
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    NOT_SOLVED = "not_solved"
+
+    @property
+    def reason(self) -> str:
+        """Why there is no proved optimum; "" where there is one."""
+        return {
+            "optimal": "",
+            "feasible": "The solver stopped before it proved that nothing is better.",
+            "infeasible": "The solver proved that nothing meets all rows.",
+            "not_solved": "The solver stopped before it found anything that meets all rows.",
+        }[self]
+
+
+MUCH = 4.0
+"""Fall of the objective after which a bound found at the old scale is not trusted, and all is solved again."""
+
+
+def rescaled(value: Callable[[], float], search: Callable[[], float], over: Callable[[], bool]) -> float:
+    """Search again as long as the objective, and with it the scale of the costs, falls by much; return the bound.
+
+    Raw costs may span eighteen magnitudes, which no solver can tell apart: a search scales them by the best objective
+    known, the `value`, and returns its lower bound. It may end `over` a limit; then the last bound counts if its scale
+    does, else 0.
+    """
+    bound, before = 0.0, math.inf
+    while value() < before / MUCH and not over():
+        before = value()
+        bound = search()
+    return bound if value() >= before / MUCH else 0.0
 
 
 def empty_model() -> Any:
@@ -65,51 +93,37 @@ def linear(terms: Any) -> Any:
     return pulp.LpAffineExpression(dict(terms))
 
 
-def run(model: Any, objective: Any, deadline: float, gap: float = 0.0) -> tuple[Claim, float]:
-    """Let CBC minimise; return what it claims, and its lower bound."""
+def run(model: Any, objective: Any, deadline: float, gap: float = 0.0) -> SolverStatus:
+    """Let CBC minimise until a deadline of `time.perf_counter`; the variables hold what it found."""
     import pulp
 
     model += objective
     # Preprocessing takes most of the time on thousands of segments and finds nothing; but CBC crashes without it on
     # some small programs that have no solution, and then gets it.
     for options in (["preprocess off"], []):
-        text = _solved(model, deadline - time.perf_counter(), options, gap)
-        if text is not None:
+        seconds = deadline - time.perf_counter()
+        if seconds <= 0:
             break
-    else:
-        return Claim.NOTHING, 0.0
-    if model.sol_status == pulp.LpSolutionOptimal:
-        return Claim.OPTIMAL, float(pulp.value(objective))
-    if model.status == pulp.LpStatusInfeasible:
-        return Claim.INFEASIBLE, 0.0
-    found = model.sol_status == pulp.LpSolutionIntegerFeasible
-    return (Claim.INCUMBENT if found else Claim.NOTHING), _printed_bound(text)
-
-
-def _solved(model: Any, seconds: float, options: list[str], gap: float) -> str | None:
-    """Let CBC solve and return its log; None where it crashes or no time is left."""
-    import pulp
-
-    if seconds <= 0:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "log"
-        bundled = pulp.PULP_CBC_CMD.pulp_cbc_path
-        solver = pulp.COIN_CMD(
-            msg=False, path=bundled, timeLimit=seconds, gapRel=gap, threads=1, logPath=str(log), options=options
-        )
-        solver.tmpDir = folder
-        try:
-            model.solve(solver)
-        except pulp.PulpSolverError:
-            return None
-        return log.read_text()
-
-
-def _printed_bound(log: str) -> float:
-    """Return the last lower bound in CBC's log, less the rounding of its last digit; 0 if there is none."""
-    found = re.findall(r"(?:Lower bound:\s*|best possible )(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)", log)
-    if not found:
-        return 0.0
-    decimals = len(found[-1].partition(".")[2])
-    return float(found[-1]) - 10.0**-decimals
+        with tempfile.TemporaryDirectory() as folder:
+            solver = pulp.COIN_CMD(
+                msg=False,
+                path=pulp.PULP_CBC_CMD.pulp_cbc_path,
+                timeLimit=seconds,
+                gapRel=gap,
+                threads=1,
+                options=options,
+            )
+            solver.tmpDir = folder
+            try:
+                model.solve(solver)
+            except pulp.PulpSolverError:
+                continue
+        if model.status == pulp.LpStatusInfeasible:
+            return SolverStatus.INFEASIBLE
+        # `status` is optimal at a time limit too; only `sol_status` tells an incumbent from an optimum.
+        found = {
+            pulp.LpSolutionOptimal: SolverStatus.OPTIMAL,
+            pulp.LpSolutionIntegerFeasible: SolverStatus.FEASIBLE,
+        }
+        return found.get(model.sol_status, SolverStatus.NOT_SOLVED)
+    return SolverStatus.NOT_SOLVED

@@ -25,8 +25,7 @@ with shell.head():
         ),
     )
 config, table = cached.audited()
-audit = cached.audit(config, table)
-result = audit.result
+result = cached.audit(config, table)
 
 from core.adversaries import STRONG
 from core.charts import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one
@@ -56,8 +55,8 @@ attribute = shell.escape(result.subject.attribute)
 @st.fragment
 def told() -> None:
     """Draw everything that follows the slider."""
-    tolerance = st.session_state.get("told", first_tolerance(result))
-    now, curve = audit.disclosure(tolerance, **attacker), audit.curve(**attacker)
+    tolerance = round(st.session_state.get("told", first_tolerance(result)), 3)
+    now, curve = result.disclose(tolerance, **attacker), result.curve(tolerance, **attacker)
     left, right = st.columns([3, 2], gap="large")
     with left:
         by_disclosed = panels.titled(
@@ -138,6 +137,6 @@ adversary = attacker["adversary"]
 strong = adversary in STRONG
 with left:
     shell.chips(*known(result, adversary))
-audit.curve(**attacker)  # ends the page while it is computed
+cached.tell(result, attacker)  # ends the page while it is computed
 told()
-sections.draw(audit, attacker)
+sections.draw(result, attacker)

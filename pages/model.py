@@ -12,7 +12,7 @@ shell.head()
 opening = st.container()
 controls.model_settings()
 config, table = cached.audited()
-subject = cached.audit(config, table).result.subject
+subject = cached.audit(config, table).subject
 
 from core.charts import draw_accuracy, draw_rates
 from core.model_fairness import STUDY, FairnessSettings, constraint_rows

@@ -64,10 +64,10 @@ with waiting:
 with left:
     start_map.draw_map(config, table)
 with waiting:
-    audit = cached.audit(config, table)
+    result = cached.audit(config, table)
+tolerance = round(min(config.tolerance, 0.2), 3)
 with waiting:
-    now = audit.disclosure(min(config.tolerance, 0.2), **cached.ATTACKER)
-result = audit.result
+    now = result.disclose(tolerance, **cached.ATTACKER)
 
 from core.charts import draw_disclosure
 from core.correction.findings import headline
@@ -80,7 +80,7 @@ with right:
         "Accuracy by disclosed tolerance",
         f"Share of people whose {shell.escape(attribute)} the published attack infers correctly, for the audited model",
     )
-    curve = audit.curve(**cached.ATTACKER)
+    curve = result.curve(tolerance, **cached.ATTACKER)
     panels.chart(
         draw_disclosure(curve, now, result.strong, shell.palette(), attribute=attribute, attacker="Published attack"),
         key="start_curve",

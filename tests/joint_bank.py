@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from core.correction import Disclosed
 from tests.problem_bank import METRICS, parts
 
 Share = Fraction | tuple[Fraction, Fraction] | None
@@ -35,7 +36,7 @@ class JointProblem:
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `correct_jointly`."""
         shares = None if self.shares is None else [_float(share) for share in self.shares]
-        told = [{key: _float(value) for key, value in disclosed.items()} for disclosed in self.disclosures]
+        told = [Disclosed(**plain(disclosed)) for disclosed in self.disclosures]
         cost = None if self.cost is None else np.array(self.cost)
         return {
             "guess": np.array(self.guess, dtype=np.uint8),
@@ -48,8 +49,13 @@ class JointProblem:
     def single(self) -> dict[str, Any]:
         """Return the arguments of `correct`, for a problem with one disclosure."""
         arguments = self.arguments()
-        (told,) = arguments.pop("disclosures")
-        return arguments | told
+        del arguments["disclosures"]
+        return arguments | plain(self.disclosures[0])
+
+
+def plain(disclosed: dict[str, Any]) -> dict[str, Any]:
+    """Return a disclosure with numbers for fractions."""
+    return {key: _float(value) for key, value in disclosed.items()}
 
 
 def _float(value: Any) -> Any:

@@ -211,12 +211,12 @@ def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Step]:
         if step.step not in names or not step.n_seeds:
             continue
         aside = step.step not in STEPS
-        base = found.step(step.builds_on).values["accuracy"].estimate.value if aside and step.builds_on else None
+        base = found.step(step.builds_on).values["accuracy"].value if aside and step.builds_on else None
         rows.append(
             Step(
                 name=names[step.step],
-                reached=step.values["accuracy"].estimate,
-                change=step.changes["accuracy"].estimate if step.changes else None,
+                reached=step.values["accuracy"],
+                change=step.changes["accuracy"] if step.changes else None,
                 promise=step.step.startswith("constraint"),
                 base=base,
             )

@@ -84,8 +84,8 @@ def _cells(step: RepeatedStep) -> list[str]:
     cells = [STEP_TITLES[step.step]]
     for measure in MEASURES:
         percent = measure != "log_loss"
-        cells.append(estimate_words(step.values[measure].estimate, percent=percent))
-        changed = estimate_words(step.changes[measure].estimate, percent=percent, signed=True) if step.changes else ""
+        cells.append(estimate_words(step.values[measure], percent=percent))
+        changed = estimate_words(step.changes[measure], percent=percent, signed=True) if step.changes else ""
         cells.append(changed)
     return cells
 

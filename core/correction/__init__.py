@@ -9,37 +9,31 @@ from core.correction.attribute_attacks import (
     attack_model,
     protocols_of,
 )
-from core.correction.attribution import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_leak
-from core.correction.disclosure import (
-    COSTS,
-    Disclosure,
-    disclose,
-    gain_of_best,
-    permuted_records,
+from core.correction.attribution import (
+    MEASURES,
+    STEP_TITLES,
+    STEPS,
+    Attribution,
+    LeakAttribution,
+    RepeatedStep,
+    attribute_leak,
+    attribute_over_seeds,
 )
+from core.correction.disclosure import COSTS, Disclosure, disclose, gain_of_best
+from core.correction.exact import smallest_tolerance, true_tolerance
 from core.correction.findings import false_promise
 from core.correction.knowledge import (
-    ConstraintComparison,
     EstimatedConstraint,
+    LeakPoint,
     MoreDisclosed,
-    PermutedControl,
     compare_constraints,
     disclose_more,
     estimate_constraint,
-    identification_rate,
-    permuted_control,
-)
-from core.correction.over_seeds import (
-    LeakAttribution,
-    LeakPoint,
-    RepeatedStep,
-    attribute_over_seeds,
     leak_configs,
     measure_leak,
 )
-from core.correction.problem import Correction, Disclosed, SolverCertificate, smallest_tolerance, true_tolerance
+from core.correction.problem import Correction, Disclosed, SolverCertificate, correct, correct_jointly
 from core.correction.soft import soft_correct
-from core.correction.solve import correct, correct_jointly
 from core.correction.study import STUDY, CorrectionSettings, audit_key, run
 
 __all__ = [
@@ -53,7 +47,6 @@ __all__ = [
     "STUDY",
     "AttackFindings",
     "Attribution",
-    "ConstraintComparison",
     "Correction",
     "CorrectionResult",
     "CorrectionSettings",
@@ -63,7 +56,6 @@ __all__ = [
     "LeakAttribution",
     "LeakPoint",
     "MoreDisclosed",
-    "PermutedControl",
     "RepeatedStep",
     "SolverCertificate",
     "attack_model",
@@ -78,11 +70,8 @@ __all__ = [
     "estimate_constraint",
     "false_promise",
     "gain_of_best",
-    "identification_rate",
     "leak_configs",
     "measure_leak",
-    "permuted_control",
-    "permuted_records",
     "protocols_of",
     "run",
     "smallest_tolerance",

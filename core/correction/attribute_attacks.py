@@ -8,21 +8,23 @@ is fast enough to follow a slider.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import ADVERSARIES, STRONG, Adversary, AttackedRecords, calibrate, train_adversary, train_strong
+from core.adversaries import ADVERSARIES, STRONG, AttackedRecords, calibrate, train_adversary, train_strong
 from core.arrays import Codes, Floats
 from core.config import AuditConfig
 from core.correction.attribution import Attribution, attribute_leak
 from core.correction.disclosure import Disclosure, disclose, permuted_records
-from core.correction.knowledge import MoreDisclosed, disclose_more
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, known_shares, taught
 from core.estimates import Estimate, accuracy
 from core.fingerprint import fingerprint
 from core.serialize import Result
+from core.study import Report
 from core.subject import ModelFindings, Subject
 from core.validation import choice
 
@@ -40,11 +42,16 @@ KINDS = {"paper's": ("features", "predictions"), "strong": ("strong", "strong_pr
 PROTOCOLS = ("held_out", "as_published")
 """Where the attacker chooses the confidence exponent: on own held-out records, or on the test records as published."""
 
-_Said = tuple[Floats, Floats]
-"""An attacker's probabilities for the attacked and for the held-out records."""
+TOLERANCES = (*(t / 1000 for t in (*range(20), *range(20, 60, 4), *range(60, 201, 10))),)
+"""Disclosed tolerances of the curve: 45 values in [0, 0.2], denser near 0; others are added when asked for."""
+
+TOLERANCES_OF_MANY = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2)
+"""The same with more than two groups, where each takes programs of its own."""
 
 _BLIND = ("features", "strong")
 """Those that do not see the model: asked once for all models on the same records."""
+
+_Rows = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +69,11 @@ class AttackFindings(Result):
 def protocols_of(kind: str) -> tuple[str, ...]:
     """Return the protocols an attacker is trained under: the strong ones are not in the paper and keep to the first."""
     return PROTOCOLS if kind in ADVERSARIES else PROTOCOLS[:1]
+
+
+def attacks_of(*, as_published: bool) -> list[tuple[str, str]]:
+    """Return the attackers with their protocols, those as published only where that is asked for."""
+    return [(kind, p) for kind in ATTACKERS for p in protocols_of(kind) if as_published or p == PROTOCOLS[0]]
 
 
 def attack_model(
@@ -82,76 +94,50 @@ def attack_model(
     """
     choice(kind, ATTACKERS, name="adversary")
     choice(protocol, PROTOCOLS, name="protocol")
-    y, s = dataset.labels, dataset.sensitive
+    x, y, s = dataset.features, dataset.labels, dataset.sensitive
     learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
     learn = taught(learn, config.seed)
 
-    def ask() -> _Said:
-        adversary = _trained_adversary(kind, dataset, learn, predictions, config)
-        x = dataset.features
-        about_attacked, about_tuned = (
-            adversary.probability(x[rows], y[rows], predictions[rows]) for rows in (splits.train, tune)
-        )
-        return about_attacked, about_tuned
+    def ask() -> tuple[Floats, ...]:
+        known = x[learn], y[learn], s[learn]
+        if kind in STRONG:
+            answers = predictions[learn] if kind == "strong_predictions" else None
+            adversary = train_strong(*known, answers, categorical=dataset.categorical, seed=config.seed)
+        else:
+            parameters = None if config.forest is None else dict(config.forest)
+            adversary = train_adversary(kind, *known, predictions[learn], seed=config.seed, parameters=parameters)
+        return tuple(adversary.probability(x[rows], y[rows], predictions[rows]) for rows in (splits.train, tune))
 
     if kind in _BLIND:
         key = fingerprint(kind, learn, splits.train, tune, config.seed, config.forest)
-        attacked, held_out = dataset.once(("attacker", key), ask)
+        raw = dataset.once(("attacker", key), ask)
     else:
-        attacked, held_out = ask()
-    scale = calibrate(held_out, s[tune])
-
-    def records(said: Floats, rows: npt.NDArray[np.intp]) -> AttackedRecords:
-        calibrated = scale.apply(said)
-        return AttackedRecords(
-            probability=calibrated if kind in STRONG else said,
-            calibrated=calibrated,
-            predictions=predictions[rows],
-            labels=y[rows],
-            truth=s[rows],
-        )
-
-    tuned = records(held_out, tune)
-    return AttackFindings(
-        held_out_accuracy=accuracy(tuned.truth, tuned.guess),
-        attacked=records(attacked, splits.train),
-        held_out=tuned,
-    )
+        raw = ask()
+    scale = calibrate(raw[1], s[tune])
+    calibrated = tuple(map(scale.apply, raw))
+    return attack_saying(calibrated if kind in STRONG else raw, calibrated, (splits.train, tune), dataset, predictions)
 
 
-def attack_saying(subject: Subject, probability: Floats) -> AttackFindings:
-    """Return an attacker with these calibrated probabilities, (n, K), whose own records are the validation set."""
-
-    def records(rows: npt.NDArray[np.intp]) -> AttackedRecords:
-        return AttackedRecords(
-            probability=probability[rows],
-            calibrated=probability[rows],
-            predictions=subject.model.predictions[rows],
-            labels=subject.dataset.labels[rows],
-            truth=subject.dataset.sensitive[rows],
-        )
-
-    held_out = records(subject.splits.validation)
-    return AttackFindings(
-        held_out_accuracy=accuracy(held_out.truth, held_out.guess),
-        attacked=records(subject.splits.train),
-        held_out=held_out,
-    )
-
-
-def _trained_adversary(
-    kind: str,
+def attack_saying(
+    said: tuple[Floats, ...],
+    calibrated: tuple[Floats, ...],
+    rows: tuple[_Rows, _Rows],
     dataset: AuditDataset,
-    learn: npt.NDArray[np.intp],
     predictions: Codes,
-    config: AuditConfig,
-) -> Adversary:
-    x, y, s = dataset.features[learn], dataset.labels[learn], dataset.sensitive[learn]
-    if kind in STRONG:
-        answers = predictions[learn] if kind == "strong_predictions" else None
-        return train_strong(x, y, s, answers, categorical=dataset.categorical, seed=config.seed)
-    parameters = None if config.forest is None else dict(config.forest)
-    return train_adversary(kind, x, y, s, predictions[learn], seed=config.seed, parameters=parameters)
+) -> AttackFindings:
+    """Return an attacker with these probabilities, (n, K), for the attacked and for its own records."""
+    attacked, held_out = (
+        AttackedRecords(
+            probability=raw,
+            calibrated=scaled,
+            predictions=predictions[inside],
+            labels=dataset.labels[inside],
+            truth=dataset.sensitive[inside],
+        )
+        for raw, scaled, inside in zip(said, calibrated, rows, strict=True)
+    )
+    right = accuracy(held_out.truth, held_out.guess)
+    return AttackFindings(held_out_accuracy=right, attacked=attacked, held_out=held_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -161,6 +147,17 @@ class CorrectionResult:
     subject: Subject
     attacks: dict[tuple[str, str], AttackFindings]
     """(attacker, protocol) -> AttackFindings, attackers from `ATTACKERS`."""
+
+    @classmethod
+    def of(cls, subject: Subject, *, as_published: bool = False, report: Report | None = None) -> CorrectionResult:
+        """Train every attacker, each once a subject; under the paper's protocol too where that is asked for."""
+        attacks, pairs = {}, attacks_of(as_published=as_published)
+        for done, pair in enumerate(pairs, start=1):
+            work = partial(attack_model, *pair, subject.dataset, subject.splits, subject.model.predictions)
+            attacks[pair] = subject.once(f"attack {' '.join(pair)}", partial(work, config=subject.config))
+            if report is not None:
+                report(done, len(pairs))
+        return cls(subject=subject, attacks=attacks)
 
     @property
     def config(self) -> AuditConfig:
@@ -196,15 +193,17 @@ class CorrectionResult:
         cost: str = "published",
         as_published: bool = False,
         permuted: bool = False,
-        solver: str = "exact",
+        until_true: bool | None = None,
+        seed: int = 0,
     ) -> Disclosure:
         """Tell one attacker the tolerance, once; see `core.correction.disclose`.
 
-        `as_published` chooses the exponent on the test records and raises the tolerance until it holds. `permuted` is
-        the control: the same guess, told the tolerance as it is, with permuted predictions, of its held-out records too
-        (`core.correction.permuted_control`).
+        `as_published` chooses the exponent on the test records and, unless `until_true` says otherwise, raises the
+        tolerance until it holds. `permuted` is the control: the same guess, told the tolerance as it is, with permuted
+        predictions, of its held-out records too (see `core.correction.knowledge`).
         """
         found, metric = self.attack(adversary, as_published=as_published), self.config.metric
+        raised = (as_published if until_true is None else until_true) and not permuted
 
         def make() -> Disclosure:
             attacked, held_out = found.attacked, found.held_out
@@ -217,23 +216,26 @@ class CorrectionResult:
                 tolerance=tolerance,
                 metric=metric,
                 cost=cost,
-                raise_until_true=as_published and not permuted,
-                solver=solver,
+                raise_until_true=raised,
+                seed=seed,
             )
 
-        return self.subject.once(f"told {(tolerance, adversary, cost, as_published, permuted, solver)}", make)
+        return self.subject.once(f"told {(tolerance, adversary, cost, as_published, permuted, raised, seed)}", make)
 
-    def disclose_more(
-        self,
-        tolerance: float,
-        *,
-        adversary: str = "features",
-        cost: str = "published",
-        as_published: bool = False,
-    ) -> tuple[MoreDisclosed, ...]:
-        """Tell one attacker more than a bound; see `core.correction.disclose_more`."""
-        found = self.attack(adversary, as_published=as_published)
-        return disclose_more(found.attacked, found.held_out, tolerance=tolerance, metric=self.config.metric, cost=cost)
+    def curve(self, *also: float, report: Report | None = None, **attacker: Any) -> list[Disclosure]:
+        """Return what an attacker makes of the slider's tolerances, those told `also`, now or before, among them.
+
+        `attacker` are the settings of `disclose`: adversary, cost, as_published.
+        """
+        values = TOLERANCES if len(self.group_names) == 2 else TOLERANCES_OF_MANY
+        told: set[float] = self.subject.once(f"curve {sorted(attacker.items())}", lambda: set(values))
+        told |= {round(tolerance, 3) for tolerance in also}
+        found = []
+        for done, tolerance in enumerate(sorted(told)):
+            if report is not None:
+                report(done, len(told))
+            found.append(self.disclose(tolerance, **attacker))
+        return found
 
     def explained(self, adversary: str, tolerance: float) -> Attribution:
         """Return the attribution of the published or the strong attacker, whichever an adversary is of; made once."""

@@ -7,6 +7,10 @@ predictions.
 
 Probabilities in, measures out: every step is a posterior, its guess is the most probable group, and its log-loss is
 taken from the posterior itself. Each change compares a step with the one it builds on, on the same people.
+
+Each seed draws its own splits, model and attackers; a step's figure is the mean over seeds with Student's t interval,
+and so is its change, which is paired within each seed. With a single seed the interval is the one over people, and
+the result says so.
 """
 
 from __future__ import annotations
@@ -14,29 +18,35 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.arrays import Floats
-from core.correction.bootstrap import Step, rightly, rightly_balanced, steps_in_draws, widened
+from core.correction.bootstrap import rightly, rightly_balanced, widened
 from core.correction.disclosure import true_unfairness, won_and_lost
-from core.correction.soft import Tilt, soft_constraints
+from core.correction.soft import Tilt, soft_constraints, steps_in_draws
 from core.errors import InputError
 from core.estimates import (
     Estimate,
+    Spread,
     accuracy,
     balanced_accuracy,
     balanced_gain,
     mean,
     not_measured,
+    over_seeds,
     paired_gain,
 )
 from core.fairness import row_sets
 from core.projection import ProjectionStatus, project
 from core.serialize import Result
 from core.validation import unit_interval
+
+if TYPE_CHECKING:
+    import pandas
 
 STEP_TITLES = {
     "majority": "Baseline",
@@ -137,46 +147,34 @@ def attribute_leak(
         The disclosed bound.
     """
     tolerance, truth = unit_interval(tolerance, name="tolerance"), with_predictions.truth.astype(np.intp)
-    k = features.n_groups
     known = {
-        "majority": np.broadcast_to(np.asarray(prior, dtype=np.float64), (truth.size, k)),
+        "majority": np.broadcast_to(np.asarray(prior, dtype=np.float64), features.probability.shape),
         "features": features.probability,
         "predictions": with_predictions.probability,
     }
     if permuted is not None:
         known["permuted_predictions"] = permuted.probability
-    for name, posterior in known.items():
-        if posterior.shape != (truth.size, k):
-            raise InputError(f"The posterior '{name}' must have shape {(truth.size, k)}, got {posterior.shape}.")
-    told, reasons, tilts = _told(with_predictions, tolerance, metric)
-    known |= told
-    drawn = {}
+    reasons, tilts = _tell(known, with_predictions, tolerance, metric)
+    drawn: dict[str, tuple[Floats, Floats, Floats]] = {}
     if tilts:
-        drawn = steps_in_draws(
-            known["predictions"],
-            _surprise(known["predictions"], truth),
-            truth,
-            next(iter(tilts.values())).constraints.pattern,
-            {"predictions": None, **tilts},
-        )
-    measured = [_measure(step, known, reasons, drawn, truth) for step in ("majority", *BUILDS_ON) if step in known]
+        q, pattern = known["predictions"], next(iter(tilts.values())).constraints.pattern
+        drawn = steps_in_draws(q, _surprise(q, truth), truth, pattern, {"predictions": None, **tilts})
     return Attribution(
         attacker=attacker,
         metric=metric,
         tolerance=tolerance,
         achieved=true_unfairness(with_predictions, with_predictions.truth, metric),
-        steps=tuple(measured),
+        steps=tuple(_measure(step, known, reasons, drawn, truth) for step in ("majority", *BUILDS_ON) if step in known),
     )
 
 
-def _told(
-    records: AttackedRecords, tolerance: float, metric: str
-) -> tuple[dict[str, Floats], dict[str, str], dict[str, Tilt]]:
-    """Return the posterior after each disclosure, why where one cannot be met, and the others to draw from."""
-    known, reasons, tilts = {}, {}, {}
-    parts = [
-        None if rows is None else int(name[-1]) for name, rows in row_sets(metric, records.labels, records.truth.size)
-    ]
+def _tell(
+    known: dict[str, Floats], records: AttackedRecords, tolerance: float, metric: str
+) -> tuple[dict[str, str], dict[str, Tilt]]:
+    """Add the posterior after each disclosure; return why where one cannot be met, and the others to draw from."""
+    reasons, tilts = {}, {}
+    sets = row_sets(metric, records.labels, records.truth.size)
+    parts = tuple(None if rows is None else int(name[-1]) for name, rows in sets)
     shares = (np.bincount(records.truth, minlength=records.n_groups) / records.truth.size).tolist()
     for step, bound, sizes in (
         ("shares", None, shares),
@@ -199,35 +197,32 @@ def _told(
             tilts[step] = Tilt(
                 constraints=constraints,
                 multipliers=done.multipliers,
-                parts=tuple(parts),
+                parts=parts,
                 tolerance=bound,
                 shares=sizes is not None,
             )
-    return known, reasons, tilts
-
-
-def _in_draws(found: Step) -> tuple[Floats, Floats, Floats]:
-    """Return the measures in each of the draws."""
-    return rightly(found.size, found.right), rightly_balanced(found.size, found.right), found.log_loss
+    return reasons, tilts
 
 
 def _measure(
     step: str,
     known: dict[str, Floats],
     reasons: dict[str, str],
-    drawn: dict[str, Step],
+    drawn: dict[str, tuple[Floats, Floats, Floats]],
     truth: npt.NDArray[np.intp],
 ) -> StepMeasures:
-    """Measure one step, and its change against the step it builds on where both can be measured."""
+    """Measure one step, and its change against the step it builds on where both can be measured.
+
+    The guess is the most probable group, the first of several: of two groups, group 1 where its P is above 1/2.
+    """
     base, reason, nothing = BUILDS_ON.get(step), reasons.get(step, ""), not_measured()
-    after = known[step]
-    guess, surprise = _guess(after), _surprise(after, truth)
+    guess, surprise = known[step].argmax(axis=1), _surprise(known[step], truth)
     values: tuple[Estimate, ...] = (nothing,) * 3
     changes: tuple[Estimate | None, ...] = (None,) * 3
     if not reason:
         values = accuracy(truth, guess), balanced_accuracy(truth, guess), mean(surprise)
     if base is not None and not reason and base not in reasons:
-        before = _guess(known[base])
+        before = known[base].argmax(axis=1)
         changes = (
             paired_gain(*won_and_lost(truth, before, guess), truth.size),
             balanced_gain(truth, before, guess),
@@ -242,24 +237,103 @@ def _measure(
                 own and widened(own, a - b, within=(low - high, high - low))
                 for own, a, b, (low, high) in zip(changes, now, was, _LIMITS, strict=True)
             )
-    return StepMeasures(
-        step=step,
-        builds_on=base,
-        accuracy=values[0],
-        balanced_accuracy=values[1],
-        log_loss=values[2],
-        accuracy_change=changes[0],
-        balanced_accuracy_change=changes[1],
-        log_loss_change=changes[2],
-        reason=reason,
-    )
+    measured: dict[str, Any] = dict(zip(MEASURES, values, strict=True))
+    measured |= {f"{name}_change": change for name, change in zip(MEASURES, changes, strict=True)}
+    return StepMeasures(step=step, builds_on=base, reason=reason, **measured)
 
 
-def _guess(posterior: Floats) -> npt.NDArray[np.intp]:
-    """Return the most probable group, the first of several; for two groups, group 1 where its P is above 1/2."""
-    return posterior.argmax(axis=1)
+def _in_draws(drawn: tuple[Floats, Floats, Floats]) -> tuple[Floats, ...]:
+    """Return the measures in each of the draws, of people by group, those named rightly, and the log-loss."""
+    size, right, log_loss = drawn
+    return rightly(size, right), rightly_balanced(size, right), log_loss
 
 
 def _surprise(posterior: Floats, truth: npt.NDArray[np.intp]) -> Floats:
     """Return the log-loss of each person in nats."""
     return -np.log(np.maximum(posterior[np.arange(truth.size), truth], LOG_LOSS_CLIP))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedStep(Result):
+    """One step over the seeds in which it could be measured, and the reasons why not in the others.
+
+    Values and changes are by measure; there are no changes for the majority guess.
+    """
+
+    step: str
+    builds_on: str | None
+    values: dict[str, Spread]
+    changes: dict[str, Spread]
+    n_seeds: int
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakAttribution(Result):
+    """One attacker's leak over seeds.
+
+    Of `n_seeds` seeds in all, the model really satisfied the disclosed bound in `n_true`.
+    """
+
+    attacker: str
+    metric: str
+    tolerance: float
+    n_seeds: int
+    n_true: int
+    steps: tuple[RepeatedStep, ...]
+
+    def step(self, name: str) -> RepeatedStep:
+        """Return a step by name."""
+        return next(step for step in self.steps if step.step == name)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row a step: attacker, step, and mean, limits and deviation of each measure and change."""
+        import pandas as pd
+
+        rows = []
+        for step in self.steps:
+            row: dict[str, Any] = {"attacker": self.attacker, "step": step.step, "builds_on": step.builds_on}
+            row["seeds"] = step.n_seeds
+            for kind, measures in (("", step.values), ("_change", step.changes)):
+                for measure in MEASURES:
+                    found, name = measures.get(measure, over_seeds([])), f"{measure}{kind}"
+                    row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+                    row[f"{name}_sd"] = found.sd
+            over = step.values[MEASURES[0]].over
+            rows.append(row | {"interval_over": over, "reason": " ".join(step.reasons)})
+        return pd.DataFrame(rows)
+
+
+def attribute_over_seeds(seeds: Sequence[Attribution]) -> LeakAttribution:
+    """Put together one attacker's attributions, one a seed; a single seed keeps the intervals it came with.
+
+    They are told the same and have the same steps. Raises `InputError` if there is no seed.
+    """
+    if not seeds:
+        raise InputError("An attribution needs at least one seed, got none.")
+    first = seeds[0]
+    return LeakAttribution(
+        attacker=first.attacker,
+        metric=first.metric,
+        tolerance=first.tolerance,
+        n_seeds=len(seeds),
+        n_true=sum(seed.is_true for seed in seeds),
+        steps=tuple(_repeated(same) for same in zip(*(seed.steps for seed in seeds), strict=True)),
+    )
+
+
+def _repeated(same: Sequence[StepMeasures]) -> RepeatedStep:
+    """Put together one step's measures, leaving out the seeds in which it could not be measured."""
+    measured, first = [step for step in same if not step.reason], same[0]
+    return RepeatedStep(
+        step=first.step,
+        builds_on=first.builds_on,
+        values={name: over_seeds([getattr(step, name) for step in measured]) for name in MEASURES},
+        changes={
+            name: over_seeds([getattr(step, f"{name}_change") for step in measured])
+            for name in MEASURES
+            if first.builds_on
+        },
+        n_seeds=len(measured),
+        reasons=tuple(sorted({step.reason for step in same if step.reason})),
+    )

@@ -30,9 +30,8 @@ More groups. The same in the variables "how many leave each block" and "how many
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -41,9 +40,7 @@ import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.arrays import Codes, Floats, Ints
-from core.correction.exact import cumulated
-from core.correction.problem import WIDENING, true_tolerance
-from core.correction.soft import Tilt
+from core.correction.exact import WIDENING, cumulated, true_tolerance
 from core.estimates import Estimate
 from core.fairness import row_sets
 from core.seeds import child_generator
@@ -243,9 +240,6 @@ DRAWS = 100
 DRAWS_OF_MANY = 40
 """The same where there are more, and each draw takes a linear program."""
 
-DRAWS_OF_PROJECTIONS = 30
-"""The same for a projection."""
-
 _FEWEST = 10
 """Draws with a correction below which their spread is not trusted."""
 
@@ -296,7 +290,7 @@ def named_together(
 ) -> list[Named]:
     """Correct what several attackers say of the same people: everybody (first row), then each of the same draws."""
     counts = [np.empty((draws + 1, each.everybody.size)) for each in attackers]
-    for number, weight in enumerate(_drawn_people(attackers[0].place.size, draws, seed)):
+    for number, weight in enumerate(drawn_people(attackers[0].place.size, draws, seed)):
         for count, each in zip(counts, attackers, strict=True):
             count[number] = np.bincount(each.place, weights=weight, minlength=each.everybody.size)
     return [
@@ -305,7 +299,7 @@ def named_together(
     ]
 
 
-def _drawn_people(n: int, draws: int, seed: int) -> Iterator[Ints]:
+def drawn_people(n: int, draws: int, seed: int) -> Iterator[Ints]:
     """Yield how often each of n people is there: once each, and then as drawn."""
     yield np.ones(n, dtype=np.int64)
     rng = child_generator(seed, _NAME)
@@ -325,64 +319,3 @@ def rightly_balanced(size: Floats, named: Floats) -> Floats:
 
 def _share(part: Floats, whole: Floats) -> Floats:
     return np.asarray(part / np.where(whole > 0, whole, np.nan))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Step:
-    """What an attacker reaches at one step: everybody in the first row, then each of the draws; nan where unknown.
-
-    People of each group, and of them those named rightly, of shape (draws + 1, K); mean log-loss in nats.
-    """
-
-    size: Floats
-    right: Floats
-    log_loss: Floats
-
-
-def steps_in_draws(
-    posterior: Floats,
-    surprise: Floats,
-    truth: npt.NDArray[np.intp],
-    pattern: npt.NDArray[np.intp],
-    tilts: Mapping[str, Tilt | None],
-    *,
-    draws: int = DRAWS_OF_PROJECTIONS,
-    seed: int = 0,
-) -> dict[str, Step]:
-    """Measure an attacker told several things, each a step of its own (a tilt; None for the posterior itself).
-
-    The posterior has the shape (n, K); `surprise` is each person's log-loss under it, `pattern` as in
-    `core.projection`.
-    """
-    k = posterior.shape[1]
-    order = np.argsort(pattern, kind="stable")
-    with np.errstate(divide="ignore"):
-        logs = np.log(posterior[order])
-    truth, pattern = truth[order], pattern[order]
-    spans = list(itertools.pairwise(np.searchsorted(pattern, np.arange(5)).tolist()))
-    tables = {name: tilt.columns(logs, pattern) for name, tilt in tilts.items() if tilt is not None}
-    table = np.hstack([np.eye(k)[truth], surprise[order][:, None], *tables.values()])
-    ends = np.cumsum([k + 1, *(each.shape[1] for each in tables.values())]).tolist()
-    own = {name: slice(*span) for name, span in zip(tables, itertools.pairwise(ends), strict=True)}
-    by_group = np.ascontiguousarray(logs.T)
-    guessed = by_group.argmax(axis=0) == truth
-    size = np.empty((draws + 1, k))
-    right = {name: np.full((draws + 1, k), np.nan) for name in tilts}
-    loss = {name: np.full(draws + 1, np.nan) for name in tilts}
-    for number, people in enumerate(_drawn_people(truth.size, draws, seed)):
-        weight = people.astype(np.float64)
-        sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
-        true, said = sums[:, :k], sums[:, k]
-        size[number] = true.sum(axis=0)
-        for name, tilt in tilts.items():
-            named, change = guessed, 0.0
-            if tilt is not None:
-                there = tilt.moved(true, sums[:, own[name]])
-                if there is None:
-                    continue
-                shift, change = there
-                guess = [(by_group[:, a:b] + shift[p][:, None]).argmax(axis=0) for p, (a, b) in enumerate(spans)]
-                named = np.concatenate(guess) == truth
-            loss[name][number] = said.sum() / truth.size + change
-            right[name][number] = np.bincount(truth, weights=weight * named, minlength=k)
-    return {name: Step(size=size, right=right[name], log_loss=loss[name]) for name in tilts}

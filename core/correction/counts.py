@@ -17,28 +17,13 @@ pinned to a fraction p / q: then A = p z and m = q z with a whole z >= 1. That i
 0 only (p / q = P / N), and where an exact unfairness has to be attained by a rate that is a fraction known in advance,
 two fractions with denominators up to N lying at least 1 / N^2 apart. Rows of D are scaled to coefficients of about
 1,000.
-
-Correction by integer programming, through PuLP and CBC.
-
-Two models of the problem of `core.correction.counts`, after Ferry et al. (SaTML 2023, section IV and appendix):
-
-RC_e  an integer a cell and group, new[c, g]; the records that leave are the sum of one bounded segment variable a
-      distinct cost. As costs are minimised, the cheap segments fill first.
-RC    one binary variable a record and group. It has no use beyond small N but to check RC_e.
-
-Both have the same optima (Theorem 1). The paper's two groups under one tolerance are the smallest case.
-
-Costs are scaled by the objective of a feasible reconstruction found beforehand, and records that alone cost more stay,
-because raw costs may span eighteen magnitudes. Counts are handed on only if they meet every constraint in integers.
-That no counts do is CBC's word, unless the tolerance alone rules them out.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -46,8 +31,7 @@ from typing import Any
 import numpy as np
 
 from core.arrays import Codes, Floats, Ints, Mask
-from core.correction.problem import Claim, smallest_fraction
-from core.solvers import empty_model, linear, run
+from core.correction.exact import smallest_fraction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -78,12 +62,6 @@ class Attained:
 
 
 Choice = tuple[Attained, ...]
-
-TIGHTENING = 1e-5
-"""Margin on scaled rows when a solution within the solver's own row tolerance breaks a constraint."""
-
-MUCH = 4.0
-"""Fall of the objective after which a bound found at the old scale is not trusted, and all is solved again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -168,25 +146,45 @@ class CountOutcome:
     bound: float
 
 
-def count_problem(claim: Claim) -> CountProblem:
-    """Sort the records into cells and collect the constraints."""
-    code, values = np.zeros(claim.guess.size, dtype=np.int64), []
-    for number, bound in enumerate(claim.bounds):
-        for _, rows in bound.row_sets():
-            value = bound.predictions + np.uint8(1)
-            if rows is not None:
-                value = value * rows
-            values.append((number, value))
-            code = _compressed(code * 3 + value)
+def count_problem(
+    guess: Codes,
+    cost: Floats,
+    n_groups: int,
+    limits: Sequence[tuple[int, Codes, float, float]],
+    sizes: tuple[tuple[int, int], ...] | None,
+) -> CountProblem:
+    """Sort the records into cells and collect the constraints.
+
+    `limits` are, for each row set of each disclosure, the disclosure's number, what it says of each record (0 outside
+    of the row set, 1 or 2 with prediction 0 or 1), and the lower and the upper limit.
+    """
+    code = np.zeros(guess.size, dtype=np.int64)
+    for _, value, _, _ in limits:
+        code = np.unique(code * 3 + value, return_inverse=True)[1]
     n_cells = int(code.max()) + 1 if code.size else 1
-    rates = tuple(_rate(claim, number, value, code, n_cells) for number, value in values)
-    place = code * claim.n_groups + claim.guess
-    order = np.lexsort((claim.cost, place))
-    old = np.bincount(place, minlength=n_cells * claim.n_groups)
+    rates = []
+    for number, value, lower, upper in limits:
+        of_cell = np.zeros(n_cells, dtype=np.uint8)
+        of_cell[code] = value
+        n, positives = int(np.count_nonzero(value)), int(np.count_nonzero(value == 2))
+        rates.append(
+            Rate(
+                disclosure=number,
+                inside=of_cell > 0,
+                positive=of_cell == 2,
+                n=n,
+                positives=positives,
+                lower=lower,
+                upper=upper,
+            )
+        )
+    place = code * n_groups + guess
+    order = np.lexsort((cost, place))
+    old = np.bincount(place, minlength=n_cells * n_groups)
     members = tuple(np.split(order, np.cumsum(old)[:-1]))
-    total = tuple(np.concatenate([[0.0], np.cumsum(claim.cost[records])]) for records in members)
+    total = tuple(np.concatenate([[0.0], np.cumsum(cost[records])]) for records in members)
     return CountProblem(
-        old=old.reshape(n_cells, claim.n_groups), members=members, total=total, rates=rates, sizes=claim.sizes
+        old=old.reshape(n_cells, n_groups), members=members, total=total, rates=tuple(rates), sizes=sizes
     )
 
 
@@ -219,85 +217,68 @@ def _restricted(problem: CountProblem, rates: list[Rate]) -> CountProblem:
     )
 
 
-def _rate(claim: Claim, number: int, value: Codes, code: Ints, n_cells: int) -> Rate:
-    of_cell = np.zeros(n_cells, dtype=np.uint8)
-    of_cell[code] = value
-    bound = claim.bounds[number]
-    return Rate(
-        disclosure=number,
-        inside=of_cell > 0,
-        positive=of_cell == 2,
-        n=int(np.count_nonzero(value)),
-        positives=int(np.count_nonzero(value == 2)),
-        lower=bound.lower,
-        upper=bound.upper,
-    )
-
-
-def _compressed(code: Ints) -> Ints:
-    """Renumber the codes in use from 0 on."""
-    number = np.cumsum(np.bincount(code) > 0) - 1 if code.size else code
-    renumbered: Ints = number[code]
-    return renumbered
-
-
 _SCALE = 1000.0
 """Size of the coefficients in the rows of D."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """low <= sum of coefficient * unknown <= high."""
-
-    index: list[int]
-    coefficient: list[float]
-    low: float
-    high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """All rows, and the largest value of each multiplier; `impossible` where an alternative has no fraction."""
+    """low <= matrix @ unknowns <= high, and the largest value of each multiplier.
 
-    rows: list[Row]
+    They are `impossible` where an alternative has no fraction.
+    """
+
+    matrix: Floats
+    low: Floats
+    high: Floats
     multipliers: list[int]
-    impossible: bool = False
+    impossible: bool
 
 
 def linear_rows(problem: CountProblem, chosen: Choice = (), margin: float = 0.0) -> Rows:
     """Return the rows of a problem with the chosen alternatives; `margin` tightens the rows of D."""
-    maker = _Maker(problem, margin)
-    for c, size in enumerate(problem.old.sum(axis=1).tolist()):
-        maker.add({maker.place(c, g): 1.0 for g in range(problem.n_groups)}, size, size)
+    maker, cells = _Maker(problem, margin), np.eye(len(problem.old))
+    for cell, size in zip(cells, problem.old.sum(axis=1).tolist(), strict=True):
+        maker.add(cell, slice(None), size, size)
     for rate in problem.rates:
         maker.add_rate(rate)
     for g, (low, high) in enumerate(problem.sizes or ()):
-        maker.add({maker.place(c, g): 1.0 for c in range(problem.old.shape[0])}, low, high)
+        maker.add(cells.sum(axis=0), g, low, high)
     possible = all([maker.attain(alternative) for alternative in chosen])
-    return Rows(rows=maker.rows, multipliers=maker.multipliers, impossible=not possible)
+    return maker.rows(impossible=not possible)
 
 
 class _Maker:
-    """Collects rows."""
+    """Collects rows: coefficients of the counts, that of a multiplier, and both limits."""
 
     def __init__(self, problem: CountProblem, margin: float) -> None:
         self.problem, self.margin = problem, margin
-        self.rows: list[Row] = []
+        self.found: list[tuple[Floats, float, float, float]] = []
         self.multipliers: list[int] = []
 
-    def place(self, c: int, g: int) -> int:
-        return c * self.problem.n_groups + g
+    def add(self, weights: Any, g: Any, low: float, high: float, multiplier: float = math.nan) -> None:
+        """Add a row with these weights of the cells in one group (or in all of a slice), and of the last multiplier."""
+        row = np.zeros(self.problem.old.shape)
+        row.T[g] = weights
+        self.found.append((row.ravel(), multiplier, low, high))
 
-    def add(self, terms: dict[int, float], low: float, high: float) -> None:
-        self.rows.append(Row(index=list(terms), coefficient=list(terms.values()), low=low, high=high))
-
-    def sum_of(self, cells: Mask, g: int) -> dict[int, float]:
-        return {self.place(c, g): 1.0 for c in np.flatnonzero(cells).tolist()}
+    def rows(self, *, impossible: bool) -> Rows:
+        counts, coefficients, low, high = (np.array(column) for column in zip(*self.found, strict=True))
+        pinned = np.zeros((len(counts), len(self.multipliers)))
+        own = np.flatnonzero(~np.isnan(coefficients))
+        pinned[own, np.arange(own.size) // 2] = coefficients[own]  # two rows a multiplier
+        return Rows(
+            matrix=np.hstack([counts, pinned]),
+            low=low,
+            high=high,
+            multipliers=self.multipliers,
+            impossible=impossible,
+        )
 
     def add_rate(self, rate: Rate) -> None:
         k = self.problem.n_groups
         for g in range(k):  # Ferry et al. (2023): (2) and (3) of RC, (7) and (8) of RC_e
-            self.add(self.sum_of(rate.inside, g), 1, rate.n - k + 1)
+            self.add(rate.inside, g, 1, rate.n - k + 1)
         if not 0 < rate.positives < rate.n:  # D = 0 whatever the counts
             return
         if rate.upper * rate.n * (rate.n - k + 1) < 1:  # |D| < 1, and D is an integer
@@ -306,29 +287,19 @@ class _Maker:
             return
         for g in range(k):
             for sign in (1, -1):  # (4) and (5) of RC, (9) and (10) of RC_e, multiplied by the size of the group
-                self.add(self.gap(rate, g, sign, -rate.upper), -math.inf, -self.margin)
-
-    def gap(self, rate: Rate, g: int, sign: int, limit: float) -> dict[int, float]:
-        """Return the terms of sign D + limit N m, scaled; its coefficient is that of a record predicted 1 or 0."""
-        share, positive = rate.positives / rate.n, rate.positive.tolist()
-        return {
-            self.place(c, g): _SCALE * (sign * ((1 - share) if positive[c] else -share) + limit)
-            for c in np.flatnonzero(rate.inside).tolist()
-        }
+                self.add(_gap(rate, sign, -rate.upper), g, -math.inf, -self.margin)
 
     def pin(self, rate: Rate, g: int, fraction: Fraction) -> None:
         """Ask that A / m is this fraction."""
-        p, q = fraction.numerator, fraction.denominator
-        z = self.problem.old.size + len(self.multipliers)
-        self.multipliers.append(rate.n // q)
-        self.add(self.sum_of(rate.positive, g) | {z: -p}, 0, 0)
-        self.add(self.sum_of(rate.inside, g) | {z: -q}, 0, 0)
+        self.multipliers.append(rate.n // fraction.denominator)
+        self.add(rate.positive, g, 0, 0, -fraction.numerator)
+        self.add(rate.inside, g, 0, 0, -fraction.denominator)
 
     def attain(self, alternative: Attained) -> bool:
         """Ask that a group attains the lower limit; False where no rate with a denominator up to N can."""
         rate, g, sign = alternative.rate, alternative.group, alternative.sign
         if (rate.upper - rate.lower) * rate.n**2 >= 1:
-            self.add(self.gap(rate, g, sign, -rate.lower), self.margin, math.inf)
+            self.add(_gap(rate, sign, -rate.lower), g, self.margin, math.inf)
             return True
         overall = Fraction(rate.positives, rate.n)
         ends = sorted(overall + sign * Fraction(limit) for limit in (rate.lower, rate.upper))
@@ -339,152 +310,7 @@ class _Maker:
         return True
 
 
-_CBC_SCALE = 1e7
-"""Objective of the best known solution after scaling: CBC takes reduced costs below 1e-7 for 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Task:
-    """A problem with one choice of alternatives; costs are multiplied by 1 / `unit`, all 1 where `value` is None."""
-
-    problem: CountProblem
-    choice: Choice
-    value: float | None
-    per_record: bool
-    margin: float = 0.0
-
-    @property
-    def unit(self) -> float:
-        return 1.0 if self.value is None else self.value / _CBC_SCALE
-
-    def costs(self, j: int) -> Floats:
-        """Return the scaled costs, in rising order, of the records that may leave group and cell j."""
-        own = np.diff(self.problem.total[j])
-        if self.value is None:
-            return np.ones(own.size)
-        kept: Floats = own[own <= self.value * (1 + 1e-9)] / self.unit
-        return kept
-
-
-def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOutcome:
-    """Return the best counts CBC finds in the given time, with their lower bound.
-
-    RC (one variable a record) is solved rather than RC_e where it is asked `per_record`. The seconds are for the model
-    and CBC together, which looks at its clock now and then, so it may overrun a little.
-    """
-    deadline = time.perf_counter() + seconds
-    best, possible = _start(problem, per_record, deadline)
-    if best is None:
-        return CountOutcome(counts=None, bound=0.0 if possible or problem.surely_possible() else math.inf)
-    bound, before = 0.0, math.inf
-    while problem.cost_of(best) < before / MUCH and time.perf_counter() < deadline:
-        before = problem.cost_of(best)
-        best, bound = _all(problem, per_record, best, possible, deadline)
-    value = problem.cost_of(best)
-    return CountOutcome(counts=best, bound=min(bound, value) if value >= before / MUCH else 0.0)
-
-
-def _all(
-    problem: CountProblem, per_record: bool, best: Ints, possible: list[Choice], deadline: float
-) -> tuple[Ints, float]:
-    """Solve every choice; return the cheapest counts, and the lowest bound."""
-    bound = math.inf
-    for choice in possible:
-        task = _Task(problem=problem, choice=choice, value=problem.cost_of(best), per_record=per_record)
-        answer = _believed(task, deadline)
-        bound = min(bound, answer.bound)
-        if answer.counts is not None and problem.cost_of(answer.counts) < problem.cost_of(best):
-            best = answer.counts
-    return best, bound
-
-
-def _start(problem: CountProblem, per_record: bool, deadline: float) -> tuple[Ints | None, list[Choice]]:
-    """Return feasible counts (None if none were found), and the choices that are not proved infeasible."""
-    possible, best = [], None
-    for choice in problem.choices():
-        if best is None:
-            task = _Task(problem=problem, choice=choice, value=None, per_record=per_record)
-            answer = _believed(task, deadline)
-            if math.isinf(answer.bound):
-                continue
-            best = answer.counts
-        possible.append(choice)
-    return best, possible
-
-
-def _believed(task: _Task, deadline: float) -> CountOutcome:
-    """Solve; once more with tightened rows if the first counts break a constraint. The first bound stays."""
-    first = _run(task, deadline)
-    if first.counts is None:
-        return first
-    counts: Ints | None = first.counts
-    if not task.problem.meets(first.counts):
-        counts = _run(replace(task, margin=TIGHTENING), deadline).counts
-        if counts is not None and not task.problem.meets(counts):
-            counts = None
-    return replace(first, counts=counts)
-
-
-def _run(task: _Task, deadline: float) -> CountOutcome:
-    rows = linear_rows(task.problem, task.choice, task.margin)
-    if rows.impossible:
-        return CountOutcome(counts=None, bound=math.inf)
-    model, k = empty_model(), task.problem.n_groups
-    sizes = np.repeat(task.problem.old.sum(axis=1), k).tolist()
-    unknowns = [model.add_variable(f"n{j}", 0, size, "Integer") for j, size in enumerate(sizes)]
-    unknowns += [model.add_variable(f"z{j}", 1, most, "Integer") for j, most in enumerate(rows.multipliers)]
-    for row in rows.rows:
-        terms = linear((unknowns[j], value) for j, value in zip(row.index, row.coefficient, strict=True))
-        if row.low == row.high:
-            model += terms == row.low
-            continue
-        if math.isfinite(row.high):
-            model += terms <= row.high
-        if math.isfinite(row.low):
-            model += terms >= row.low
-    terms = _record_terms(model, task, unknowns) if task.per_record else _segment_terms(model, task, unknowns)
-    # objective (1) of RC, (6) of RC_e: cumulated costs, as bounded segments
-    status, bound = run(model, linear(terms), deadline, gap=0.0 if task.value else 0.2)
-    if status < 0:
-        # Records that alone cost more than the best counts may not leave: then nothing is cheaper than these.
-        return CountOutcome(counts=None, bound=math.inf if task.value is None else task.value)
-    counts = None
-    if status >= 1:
-        counts = np.array([round(unknown.value()) for unknown in unknowns[: len(sizes)]], dtype=np.int64)
-        counts = counts.reshape(task.problem.old.shape)
-    return CountOutcome(counts=counts, bound=max(0.0, bound) * task.unit)
-
-
-def _segment_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[Any, float]]:
-    """Let segments take up what leaves, old - new at least; return their costs."""
-    costs: list[tuple[Any, float]] = []
-    for j, old in enumerate(task.problem.old.ravel().tolist()):
-        if not old:
-            continue
-        distinct, sizes = np.unique(task.costs(j), return_counts=True)
-        segments = [model.add_variable(f"s{j}_{i}", 0, size) for i, size in enumerate(sizes.tolist())]
-        model += linear([(segment, 1) for segment in segments] + [(unknowns[j], 1)]) >= old
-        costs += list(zip(segments, distinct.tolist(), strict=True))
-    return costs
-
-
-def _record_terms(model: Any, task: _Task, unknowns: list[Any]) -> list[tuple[Any, float]]:
-    """Give every record one group, and every count its records; return the costs of leaving."""
-    cells, k = task.problem.old.shape
-    held: list[list[tuple[Any, int]]] = [[(unknown, -1)] for unknown in unknowns[: cells * k]]
-    costs: list[tuple[Any, float]] = []
-    for j, old in enumerate(task.problem.old.ravel().tolist()):
-        c, g = divmod(j, k)
-        own = task.costs(j)
-        for i in range(old):
-            places = [model.add_variable(f"r{j}_{i}_{h}", 0, 1, "Integer") for h in range(k)]
-            model += linear((place, 1) for place in places) == 1
-            if i >= own.size:
-                model += linear([(places[g], 1)]) == 1
-            for h, place in enumerate(places):
-                held[c * k + h].append((place, 1))
-                if h != g and i < own.size:
-                    costs.append((place, float(own[i])))
-    for terms in held:
-        model += linear(terms) == 0
-    return costs
+def _gap(rate: Rate, sign: int, limit: float) -> Floats:
+    """Return what a record of each cell adds to sign D + limit N m, scaled."""
+    share = rate.positives / rate.n
+    return np.asarray(rate.inside * _SCALE * (sign * (rate.positive - share) + limit))

@@ -20,16 +20,15 @@ depend on the exponent, and neither do the counts a correction may reach, so all
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from core.adversaries import AttackedRecords
 from core.adversaries.permuted import permuted_predictions
-from core.arrays import Codes, Floats
+from core.arrays import Codes, Floats, Ints
 from core.correction.bootstrap import (
     DRAWS_OF_MANY,
     Blocks,
@@ -40,22 +39,21 @@ from core.correction.bootstrap import (
     rightly_balanced,
     widened,
 )
-from core.correction.problem import RowProblem, SolverCertificate, smallest_tolerance, true_tolerance
-from core.correction.solve import correct
-from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
-from core.fairness import METRICS, unfairness
-from core.serialize import Result
-from core.validation import choice, unit_interval
-
-if TYPE_CHECKING:
-    pass
-from collections.abc import Sequence
-
-from core.arrays import Ints
-from core.correction.exact import best_repair, repairs, solve_rows
+from core.correction.exact import (
+    WIDENING,
+    RowProblem,
+    best_repair,
+    repairs,
+    smallest_tolerance,
+    solve_rows,
+    true_tolerance,
+)
+from core.correction.problem import SolverCertificate, correct
 from core.errors import InputError
-from core.fairness import row_sets
-from core.validation import positive_array
+from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
+from core.fairness import METRICS, row_sets, unfairness
+from core.serialize import Result
+from core.validation import choice, positive_array, unit_interval
 
 COSTS = {"published": "Confidence (published)", "log_odds": "Log-odds", "count": "Uniform"}
 """Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
@@ -66,9 +64,6 @@ whichever group a record is moved to. With the other costs she starts from the a
 """
 
 Guesses = npt.NDArray[np.integer]
-
-_SECONDS = 60.0
-"""Time the integer programs of the paper may take."""
 
 _EXPONENTS_OF_MANY = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 """Exponents tried with more than two groups, where each takes a program of its own."""
@@ -136,15 +131,6 @@ class Disclosure(Result):
         """Whether the model really satisfies what the attacker was told."""
         return self.achieved <= self.used + 1e-12
 
-    def limits(self, *names: str) -> dict[str, float | None]:
-        """Return estimates as flat columns by name: value, low and high of each, None where there is none."""
-        row: dict[str, float | None] = {}
-        for name in names:
-            found: Estimate | None = getattr(self, name)
-            for column, end in ((name, "value"), (f"{name}_low", "low"), (f"{name}_high", "high")):
-                row[column] = None if found is None else getattr(found, end)
-        return row
-
 
 def disclose(
     attacked: AttackedRecords,
@@ -154,7 +140,6 @@ def disclose(
     metric: str = "statistical_parity",
     cost: str = "published",
     raise_until_true: bool = False,
-    solver: str = "exact",
     draws: int | None = None,
     seed: int = 0,
 ) -> Disclosure:
@@ -173,7 +158,6 @@ def disclose(
     cost : {"published", "log_odds", "count"}
     raise_until_true : bool
         Raise the tolerance in steps of 0.001 until the model satisfies it, as the published experiments do.
-    solver : {"exact", "ilp", "ilp_general"}
     draws : int, optional
         Draws of people behind the intervals of what follows the correction (see `core.correction.bootstrap`); with 0
         they take the changes as given, which is too narrow.
@@ -192,8 +176,7 @@ def disclose(
         labels=attacked.labels,
         cost=prices,
         n_groups=attacked.n_groups,
-        solver=solver,
-        time_limit=math.inf if solver == "exact" else _SECONDS,  # the exact solver counts its work instead
+        time_limit=math.inf,  # the exact solver counts its work instead
     )
     named = None
     if draws != 0 and correction.reconstruction is not None:
@@ -387,7 +370,10 @@ def corrected_accuracy(records: AttackedRecords, *, tolerance: float, metric: st
     for _, rows in row_sets(metric, records.labels, guess.size):
         inside = slice(None) if rows is None else rows
         problem = RowProblem(
-            guess=guess[inside], predictions=records.predictions[inside], cost=base[inside], tolerance=tolerance
+            guess=guess[inside],
+            predictions=records.predictions[inside],
+            cost=base[inside],
+            upper=tolerance * WIDENING,
         )
         right += _gained(problem, truth[inside], np.array(exponents))
     return right / guess.size
@@ -423,7 +409,7 @@ def _gained(problem: RowProblem, truth: Codes, exponents: Ints) -> Floats:
         won = [np.append(0, np.cumsum(1 - 2 * right[cell].astype(np.int64))) for cell in (raised, lowered)]
         gained = (won[0][x] + won[1][plan.y[x]]).astype(np.float64)
     for i in np.flatnonzero(~certain):
-        vector = solve_rows(replace(problem, cost=problem.cost ** exponents[i])).vector
+        vector, _ = solve_rows(replace(problem, cost=problem.cost ** exponents[i]))
         if vector is None:  # whatever the costs
             return np.full(exponents.size, math.nan)
         gained[i] = np.count_nonzero(vector == truth) - np.count_nonzero(right)

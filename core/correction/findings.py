@@ -11,10 +11,10 @@ from collections.abc import Mapping, Sequence
 from core.adversaries import STRONG, TunedForest
 from core.config import AuditConfig
 from core.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult
+from core.correction.attribution import LeakAttribution
 from core.correction.disclosure import Disclosure
-from core.correction.knowledge import MoreDisclosed, identification_rate
-from core.correction.over_seeds import LeakAttribution, LeakPoint
-from core.correction.problem import true_tolerance
+from core.correction.exact import true_tolerance
+from core.correction.knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, share_named
 from core.estimates import (
     Estimate,
     count,
@@ -125,8 +125,7 @@ def known(result: CorrectionResult, adversary: str) -> tuple[list[str], list[str
 def certificate(now: Disclosure) -> Finding:
     """Return what the solver did, and how its answer was checked."""
     proof, used = now.certificate, tolerance_text(now.used)
-    exact = "Exact two-group solver" if len(now.groups) == 2 else "Certified solver for many groups"
-    solver = {"exact": exact, "ilp": "Integer program, CBC", "ilp_general": "General program, CBC"}[proof.solver]
+    solver = "Exact two-group solver" if len(now.groups) == 2 else "Certified solver for many groups"
     if now.n_changed is None or now.after is None:
         missing = "was found in time" if proof.status == "not_solved" else "exists"
         return Finding(point=f"No correction {missing} at tolerance {used}.", evidence=f"{solver}.")
@@ -227,8 +226,8 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
 
 def constraint_effect(leak: LeakAttribution, measure: str = "accuracy") -> Finding:
     """Return what the constraint changes once the group proportions are known, as far as its interval supports."""
-    found, title = leak.step("constraint").changes[measure], measure.replace("_", " ").replace("log ", "log-")
-    change, whose = found.estimate, f"the {title} of the {leak.attacker} attacker"
+    change, title = leak.step("constraint").changes[measure], measure.replace("_", " ").replace("log ", "log-")
+    whose = f"the {title} of the {leak.attacker} attacker"
     false = leak.n_seeds - leak.n_true
     where = "for this model" if leak.n_seeds == 1 else f"for the model in {false} of {leak.n_seeds} seeds"
     caveats = (f"The disclosed tolerance does not hold {where}.",) if false else ()
@@ -242,13 +241,13 @@ def constraint_effect(leak: LeakAttribution, measure: str = "accuracy") -> Findi
     least, most = (4, 6) if unit == "nats" else (1, 3)
     places = min(max(least, math.ceil(-math.log10(2 * smallest))), most)
     value, low, high = (gap(number, decimals=places) for number in scaled)
-    over = f"{change.n} seeds" if found.over == "seeds" else f"{count(change.n)} people, one seed"
+    over = f"{change.n} seeds" if change.over == "seeds" else f"{count(change.n)} people, one seed"
     if change.low > 0 or change.high < 0:
         point = f"{opening} {'raises' if change.low > 0 else 'lowers'} {whose} by {value.lstrip('+−')} {unit}."
     else:
         point = f"{opening} {_NONE} on {whose}: {value} {unit}."
     evidence = f"{100 * change.level:.0f}% CI over {over}: {low} to {high}."
-    return Finding(point=point, evidence=evidence, caveats=caveats, estimate=change)
+    return Finding(point=point, evidence=evidence, caveats=caveats, estimate=change.estimate)
 
 
 def over_seeds(found: Sequence[LeakPoint], attacker: str, step: str) -> Estimate:
@@ -353,21 +352,24 @@ def control_findings(
 def _estimated(found: Sequence[LeakPoint], own: Sequence[LeakPoint], config: AuditConfig) -> Finding:
     """Return what an attacker reaches who estimates the constraint (Ferry et al. 2023, tables IV and V)."""
     trained = config.metric if config.method in ("exponentiated_gradient", "threshold_optimizer") else None
+    estimates, n = [p.unknown.estimate for p in own], len(own)
     twins = [p.unknown.estimate for p in found if p.config.method == "unmitigated"]
-    named = identification_rate([p.unknown.estimate for p in own], trained=trained, unmitigated=twins or None)
     both = [p for p in own if p.unknown.estimated.after and (p.unknown.trained is None or p.unknown.trained.after)]
     after = [p.unknown.estimated.after.value for p in both if p.unknown.estimated.after]
     known_after = [p.unknown.trained.after.value for p in both if p.unknown.trained and p.unknown.trained.after]
     evidence = []
-    if trained is None or named.rate is None:
-        most = max(named.shares, key=lambda metric: named.shares[metric].value)
-        often = f"{round(named.shares[most].value * named.n)} of {named.n} seeds"
-        evidence.append(f"The attacker estimates {METRIC_TITLES[most].lower()} in {often}.")
+    if trained is None:
+        shares = {metric: share_named(estimates, metric).value for metric in METRIC_TITLES}
+        most = max(shares, key=shares.__getitem__)
+        evidence.append(
+            f"The attacker estimates {METRIC_TITLES[most].lower()} in {round(shares[most] * n)} of {n} seeds."
+        )
     else:
-        chance = f"guessing one of three: {percent(named.control_of_three or 0.0, decimals=0)}"
-        if named.unmitigated is not None:
-            chance += f"; {round(named.unmitigated.value * named.n)} seeds without mitigation"
-        evidence.append(f"The metric is right in {round(named.rate.value * named.n)} of {named.n} seeds ({chance}).")
+        chance = f"guessing one of three: {percent((trained in IDENTIFIABLE) / len(IDENTIFIABLE), decimals=0)}"
+        if twins:
+            chance += f"; {round(share_named(twins, trained).value * n)} seeds without mitigation"
+        right = round(share_named(estimates, trained).value * n)
+        evidence.append(f"The metric is right in {right} of {n} seeds ({chance}).")
     if after:
         evidence.append(f"Accuracy with the estimated constraint: {percent(over_repeats(after).value)}.")
     if known_after:

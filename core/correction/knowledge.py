@@ -1,4 +1,4 @@
-"""Other knowledge than a true tolerance: predictions of other people, more than a bound, a constraint estimated.
+"""Other knowledge than a true tolerance, and one model's leak over seeds, with the controls that keep it honest.
 
 Control. The promise says something about people only through their predictions. Here the attacker corrects the very
 same guess with permuted predictions: dealt out within the row sets the metric compares groups on (everybody for
@@ -10,56 +10,61 @@ More than a bound. Ferry et al. (2023, VII) leave the groups' shares, the exact 
 work. Every correction with these starts from the same guess at the same price, whose exponent is chosen for the bound
 alone, so that only what is known differs.
 
-The unknown constraint: who is not told a tolerance measures one (Ferry et al. 2023, V-B).
+The unknown constraint: who is not told a tolerance measures one (Ferry et al. 2023, V-B). They know predictions, labels
+and the sensitive attribute on their own attack set, measure the four metrics there, and take the metric with the
+smallest violation, with that violation as tolerance. Equalized odds is the larger of predictive equality and equal
+opportunity, so it is never the smallest alone and, ties going to the metric named first, it is never taken; the paper
+says so too, and counts a model trained for it as never identified. What is taken instead may still be true of the
+people under attack, or false: the measured tolerance holds of the attack set. Beside the known one (tables IV and V)
+both corrections start from the same guess on the same records and differ only in metric and tolerance.
 
-They know predictions, labels and the sensitive attribute on their own attack set, measure the four metrics there, and
-take the metric with the smallest violation, with that violation as tolerance. Equalized odds is the larger of
-predictive equality and equal opportunity, so it is never the smallest alone and, ties going to the metric named
-first, it is never taken; the paper says so too, and counts a model trained for it as never identified. What is taken
-instead may still be true of the people under attack, or false: the measured tolerance holds of the attack set.
-
-Beside the known one. Both corrections start from the same guess on the same records and differ only in metric and
-tolerance (Ferry et al. 2023, tables IV and V). Nothing is relaxed on its own.
+`measure_leak` trains one configuration and asks all of this, and what each piece of knowledge adds. Repeated over seeds
+and set beside the unmitigated model it says how far any of it exceeds chance and what the mitigation itself changes.
 """
 
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import AttackedRecords
-from core.arrays import Codes
-from core.correction.disclosure import (
-    Disclosure,
-    disclose,
-    permuted_records,
-    prices_of,
-    true_unfairness,
-    won_and_lost,
-)
-from core.correction.problem import Disclosed, SolverCertificate, smallest_tolerance, true_tolerance
-from core.correction.solve import correct, correct_jointly
+from core.adversaries import AttackedRecords, permuted_by_set
+from core.config import AuditConfig
+from core.correction.attribute_attacks import ATTACKERS, KINDS, PROTOCOLS, CorrectionResult, attack_model
+from core.correction.attribution import Attribution
+from core.correction.disclosure import Disclosure, disclose, prices_of, true_unfairness, won_and_lost
+from core.correction.exact import smallest_tolerance, true_tolerance
+from core.correction.problem import Disclosed, SolverCertificate, correct, correct_jointly
+from core.datasets.dataset import AuditDataset
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, paired_gain, proportion
 from core.fairness import METRICS, group_codes, row_sets, unfairness
 from core.serialize import Result
-from core.validation import binary_array, choice, one_length, unit_interval
+from core.subject import subject_of
+from core.validation import binary_array, one_length
 
 if TYPE_CHECKING:
     import pandas
+
+
+def _ends(told: Disclosure, *names: str) -> dict[str, float | None]:
+    """Return estimates by name as flat columns: value, low and high of each, None where there is none."""
+    ends = {"": "value", "_low": "low", "_high": "high"}
+    return {f"{name}{end}": getattr(getattr(told, name), of, None) for name in names for end, of in ends.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PermutedControl(Result):
     """A correction beside its control, with the model's answers and with these permuted.
 
-    The control's `achieved` is the unfairness of the permuted answers; above `used`, chance has made the promise false
-    of them.
+    The control is told the tolerance the real one used, and chooses its own exponent, on held-out records with permuted
+    predictions. Its `achieved` is the unfairness of the permuted answers; above `used`, chance has made the promise
+    false of them.
     """
 
     real: Disclosure
@@ -72,41 +77,8 @@ class PermutedControl(Result):
         rows = []
         for name, told in (("real", self.real), ("permuted", self.permuted)):
             row = {"predictions": name, "tolerance": told.used, "achieved": told.achieved, "changed": told.n_changed}
-            rows.append(row | told.limits("before", "after", "gain"))
+            rows.append(row | _ends(told, "before", "after", "gain"))
         return pd.DataFrame(rows)
-
-
-def permuted_control(
-    attacked: AttackedRecords,
-    held_out: AttackedRecords,
-    *,
-    tolerance: float,
-    seed: int,
-    metric: str = "statistical_parity",
-    cost: str = "published",
-    raise_until_true: bool = False,
-) -> PermutedControl:
-    """Correct the same guess with the real and with permuted predictions.
-
-    The arguments are those of `core.correction.disclose`. The control is told the tolerance the real correction used,
-    raised or not, and chooses its own exponent, on held-out records with permuted predictions.
-    """
-    real = disclose(
-        attacked,
-        held_out,
-        tolerance=tolerance,
-        metric=metric,
-        cost=cost,
-        raise_until_true=raise_until_true,
-    )
-    permuted = disclose(
-        permuted_records(attacked, metric=metric, seed=seed, name="attacked"),
-        permuted_records(held_out, metric=metric, seed=seed, name="held out"),
-        tolerance=real.used,
-        metric=metric,
-        cost=cost,
-    )
-    return PermutedControl(real=real, permuted=permuted)
 
 
 KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
@@ -134,27 +106,28 @@ class MoreDisclosed(Result):
 
 
 def disclose_more(
-    attacked: AttackedRecords,
-    held_out: AttackedRecords,
-    *,
+    result: CorrectionResult,
     tolerance: float,
-    metric: str = "statistical_parity",
+    *,
+    adversary: str = "features",
     cost: str = "published",
+    as_published: bool = False,
 ) -> tuple[MoreDisclosed, ...]:
     """Correct the same guess with every kind of knowledge.
 
-    The arguments are those of `core.correction.disclose`; the tolerance, in [0, 1], is told as it is. The exact
+    The arguments are those of `CorrectionResult.disclose`; the tolerance, in [0, 1], is told as it is. The exact
     unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds, which is
     two of them) each is told with the smallest true bound in steps of 0.001.
 
     Intervals take the changed guesses as given, and are narrower than those of `core.correction.disclose`.
     """
-    tolerance, metric = unit_interval(tolerance, name="tolerance"), choice(metric, METRICS, name="metric")
+    attack, metric = result.attack(adversary, as_published=as_published), result.config.metric
+    attacked, held_out = attack.attacked, attack.held_out
     guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
     prices, _ = prices_of(attacked, held_out, tolerance, metric, cost)
-    counts = np.bincount(attacked.truth, minlength=attacked.n_groups)
-    shares = (counts / counts.sum()).tolist()
-    exact = true_unfairness(attacked, attacked.truth, metric)
+    truth, before = attacked.truth, accuracy(attacked.truth, guess)
+    shares = (np.bincount(truth, minlength=attacked.n_groups) / truth.size).tolist()
+    exact = true_unfairness(attacked, truth, metric)
     told: dict[str, dict[str, Any]] = {
         "bound": {"tolerance": tolerance},
         "bound_shares": {"tolerance": tolerance, "group_shares": shares},
@@ -166,11 +139,18 @@ def disclose_more(
         known: correct(guess, attacked.predictions, metric=metric, labels=attacked.labels, **common, **more)
         for known, more in told.items()
     }
-    found["all_metrics"] = correct_jointly(guess, [_true_bound(attacked, name) for name in METRICS[:3]], **common)
-    truth, before = attacked.truth, accuracy(attacked.truth, guess)
+    bounds = [
+        Disclosed(
+            predictions=attacked.predictions,
+            metric=name,
+            tolerance=true_tolerance(0.0, true_unfairness(attacked, truth, name)),
+            labels=attacked.labels,
+        )
+        for name in IDENTIFIABLE
+    ]
+    found["all_metrics"] = correct_jointly(guess, bounds, **common)
     measured = []
-    for known in KNOWLEDGE:
-        correction = found[known]
+    for known, correction in found.items():
         after = correction.reconstruction
         measured.append(
             MoreDisclosed(
@@ -186,13 +166,8 @@ def disclose_more(
     return tuple(measured)
 
 
-def _true_bound(attacked: AttackedRecords, metric: str) -> Disclosed:
-    bound = true_tolerance(0.0, true_unfairness(attacked, attacked.truth, metric))
-    return Disclosed(predictions=attacked.predictions, metric=metric, tolerance=bound, labels=attacked.labels)
-
-
 IDENTIFIABLE = METRICS[:3]
-"""The metrics an estimate can name: all but equalized odds."""
+"""The metrics an estimate can name: all but equalized odds, which is two of them."""
 
 _TIE = 1e-12
 """Violations closer than this are the same number, computed from different counts."""
@@ -226,7 +201,11 @@ def estimate_constraint(
     answers, known = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
     _, groups = group_codes(sensitive)
     n = one_length(predictions=answers, sensitive=groups, labels=known)
-    measured = {metric: _measured(answers, groups, known, metric) for metric in METRICS}
+    measured = {}
+    for metric in METRICS:  # nan where one group, or nobody, is left to compare on a row set
+        sets = [groups if rows is None else groups[rows] for _, rows in row_sets(metric, known, n)]
+        alone = any(np.unique(inside).size < 2 for inside in sets)
+        measured[metric] = math.nan if alone else unfairness(answers, groups, metric=metric, labels=known)
     found = {metric: value for metric, value in measured.items() if not math.isnan(value)}
     if not found:
         raise InputError(f"The attack records must hold at least two groups, got {np.unique(groups).size}.")
@@ -235,60 +214,8 @@ def estimate_constraint(
     return EstimatedConstraint(metric=taken, tolerance=found[taken], unfairness=measured, n=n)
 
 
-def _measured(answers: Codes, groups: npt.NDArray[Any], labels: Codes, metric: str) -> float:
-    """Return a metric's violation; nan where one group, or nobody, is left to compare on a row set."""
-    for _, rows in row_sets(metric, labels, answers.size):
-        if np.unique(groups if rows is None else groups[rows]).size < 2:
-            return math.nan
-    return unfairness(answers, groups, metric=metric, labels=labels)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Identification(Result):
-    """How often, over repeated seeds, the estimate names the metric the models were trained for.
-
-    A method that is trained for none, such as correlation remover, has no rate. `shares` are those of seeds in which
-    each metric is named. Controls: naming at random one of the three metrics an estimate can name; and the share of
-    seeds in which the model without any mitigation is given the same name, that is, how far it comes from the data.
-    """
-
-    trained: str | None
-    rate: Estimate | None
-    control_of_three: float | None
-    unmitigated: Estimate | None
-    shares: dict[str, Estimate]
-    n: int
-
-
-def identification_rate(
-    estimates: Sequence[EstimatedConstraint],
-    *,
-    trained: str | None,
-    unmitigated: Sequence[EstimatedConstraint] | None = None,
-) -> Identification:
-    """Return how often estimates, one a seed, name the metric the models were trained for (None: for none).
-
-    `unmitigated` are those for models trained without mitigation, as control. Raises `InputError` if there is no
-    estimate or the metric is unknown.
-    """
-    if trained is not None:
-        choice(trained, METRICS, name="trained")
-    n = len(estimates)
-    if n == 0:
-        raise InputError("A rate of identification needs the estimates of at least one seed, got none.")
-    shares = {metric: _share(estimates, metric) for metric in METRICS}
-    control = None if trained is None or not unmitigated else _share(unmitigated, trained)
-    return Identification(
-        trained=trained,
-        rate=None if trained is None else shares[trained],
-        control_of_three=None if trained is None else (trained in IDENTIFIABLE) / len(IDENTIFIABLE),
-        unmitigated=control,
-        shares=shares,
-        n=n,
-    )
-
-
-def _share(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
+def share_named(estimates: Sequence[EstimatedConstraint], metric: str) -> Estimate:
+    """Return in how many of some estimates, one a seed, a metric is named."""
     return proportion(sum(estimate.metric == metric for estimate in estimates), len(estimates))
 
 
@@ -317,7 +244,7 @@ class ConstraintComparison(Result):
         for name, told in (("trained", self.trained), ("estimated", self.estimated)):
             if told is not None:
                 row = {"constraint": name, "metric": told.metric, "tolerance": told.used, "achieved": told.achieved}
-                rows.append(row | told.limits("before", "after") | {"status": told.certificate.status})
+                rows.append(row | _ends(told, "before", "after") | {"status": told.certificate.status})
         return pd.DataFrame(rows)
 
 
@@ -325,65 +252,105 @@ def compare_constraints(
     attacked: AttackedRecords,
     held_out: AttackedRecords,
     estimate: EstimatedConstraint,
-    *,
-    metric: str | None,
-    tolerance: float | None,
-    cost: str = "published",
-    raise_until_true: bool = False,
-    raise_until_feasible: bool = False,
+    promised: tuple[str, float] | None,
 ) -> ConstraintComparison:
-    """Correct the same guess with the real and with the estimated constraint.
+    """Correct the same guess with the real and with the estimated constraint, at the published cost.
 
     Parameters
     ----------
-    attacked, held_out, cost
+    attacked, held_out : AttackedRecords
         As for `core.correction.disclose`, the same for both corrections.
     estimate : EstimatedConstraint
-        From `estimate_constraint` on the attacker's own records.
-    metric, tolerance : str and float in [0, 1], or None and None
-        Metric the model was trained for and tolerance disclosed with it; none for a method that is trained for none.
-    raise_until_true : bool
-        Raise the real constraint's tolerance until the model satisfies it, as published. The estimate is never
-        raised for truth, which its attacker cannot know.
-    raise_until_feasible : bool
-        Raise an estimated tolerance that no answer can meet to the smallest that one can; the attacker knows all
-        that this takes (predictions and labels). Otherwise such a correction is reported as infeasible.
+        From `estimate_constraint` on the attacker's own records. A tolerance that no answer can meet is raised to the
+        smallest that one can (the attacker knows all that this takes), but never for truth, which she cannot know.
+    promised : (metric, tolerance) or None
+        What the model was trained for, the tolerance raised until the model satisfies it, as published; None for a
+        method that is trained for nothing.
     """
-    if (metric is None) != (tolerance is None):
-        raise InputError(
-            f"metric and tolerance must be given together or not at all, got {metric!r} and {tolerance!r}."
-        )
     real = None
-    if metric is not None and tolerance is not None:
-        real = disclose(
-            attacked,
-            held_out,
-            tolerance=tolerance,
-            metric=metric,
-            cost=cost,
-            raise_until_true=raise_until_true,
-        )
-    told = estimate.tolerance
-    if raise_until_feasible:
-        needed = smallest_tolerance(
-            attacked.predictions, metric=estimate.metric, labels=attacked.labels, n_groups=attacked.n_groups
-        )
-        told = max(told, needed) if needed <= 1 else told
-    estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric, cost=cost)
-    return ConstraintComparison(
-        estimate=estimate, trained=real, estimated=estimated, difference=_difference(real, estimated)
+    if promised is not None:
+        real = disclose(attacked, held_out, tolerance=promised[1], metric=promised[0], raise_until_true=True)
+    needed = smallest_tolerance(
+        attacked.predictions, metric=estimate.metric, labels=attacked.labels, n_groups=attacked.n_groups
     )
+    told = max(estimate.tolerance, needed) if needed <= 1 else estimate.tolerance
+    estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric)
+    difference = None
+    if real is not None and real.after is not None and estimated.after is not None:
+        a, b = estimated.after, real.after
+        value = a.value - b.value
+        difference = Estimate(
+            value=value,
+            low=max(-1.0, value - math.hypot(a.value - a.low, b.high - b.value)),
+            high=min(1.0, value + math.hypot(a.high - a.value, b.value - b.low)),
+            n=a.n,
+        )
+    return ConstraintComparison(estimate=estimate, trained=real, estimated=estimated, difference=difference)
 
 
-def _difference(real: Disclosure | None, estimated: Disclosure) -> Estimate | None:
-    if real is None or real.after is None or estimated.after is None:
-        return None
-    a, b = estimated.after, real.after
-    value = a.value - b.value
-    return Estimate(
-        value=value,
-        low=max(-1.0, value - math.hypot(a.value - a.low, b.high - b.value)),
-        high=min(1.0, value + math.hypot(a.high - a.value, b.value - b.low)),
-        n=a.n,
-        level=a.level,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeakPoint(Result):
+    """One model, and where its leak comes from. Equality ignores the seconds (in all, and of the model)."""
+
+    config: AuditConfig
+    """Its tolerance is what the attackers are told, true or not."""
+    achieved: float
+    difference_train: float
+    """Unfairness and difference between groups on the training records."""
+    accuracy_train: Estimate
+    accuracy_test: Estimate
+    majority_test: Estimate
+    """Of the audited model, and of always predicting the more frequent label."""
+    held_out: dict[str, Estimate]
+    """Attacker kind -> accuracy on the attacker's own held-out records."""
+    attributions: dict[str, Attribution]
+    """Attacker (`KINDS`) -> Attribution."""
+    permuted: PermutedControl
+    """The paper's correction beside the same with permuted predictions."""
+    unknown: ConstraintComparison
+    """The paper's correction, told a tolerance raised until true, beside that of one who measures it herself."""
+    seconds: float = field(default=0.0, compare=False)
+    seconds_model: float = field(default=0.0, compare=False)
+
+
+def leak_configs(config: AuditConfig, seeds: Sequence[int]) -> list[AuditConfig]:
+    """Return the configuration and its unmitigated twin for every seed: the fairness delta compares them."""
+    methods = dict.fromkeys((config.method, "unmitigated"))
+    return [replace(config, method=method, seed=seed) for seed in seeds for method in methods]
+
+
+def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
+    """Train one model and attack it in every way."""
+    started = time.perf_counter()
+    subject = subject_of(config, dataset)
+    seconds_model = time.perf_counter() - started
+    model, splits = subject.model, subject.splits
+    result = CorrectionResult.of(subject)
+    sets = {name: getattr(splits, name) for name in ("train", "attack", "validation", "test")}
+    dealt = permuted_by_set(model.predictions, dataset.labels, sets, seed=config.seed)
+    permuted = {
+        name: attack_model(kind, PROTOCOLS[0], dataset, splits, dealt, config=config)
+        for name, (_, kind) in KINDS.items()
+    }
+    paper, known = result.attack("features"), splits.known
+    promises = config.method in ("exponentiated_gradient", "threshold_optimizer")
+    real = result.disclose(config.tolerance)
+    return LeakPoint(
+        config=config,
+        achieved=model.unfairness_train,
+        difference_train=model.difference_train,
+        accuracy_train=model.accuracy_train,
+        accuracy_test=model.accuracy_test,
+        majority_test=model.majority_test,
+        held_out={kind: result.attack(kind).held_out_accuracy for kind in ATTACKERS},
+        attributions={name: result.attribution(name, config.tolerance, permuted=permuted[name]) for name in KINDS},
+        permuted=PermutedControl(real=real, permuted=result.disclose(real.used, permuted=True)),
+        unknown=compare_constraints(
+            paper.attacked,
+            paper.held_out,
+            estimate_constraint(model.predictions[known], dataset.sensitive[known], dataset.labels[known]),
+            (config.metric, config.tolerance) if promises else None,
+        ),
+        seconds=time.perf_counter() - started,
+        seconds_model=seconds_model,
     )

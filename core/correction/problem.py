@@ -1,31 +1,12 @@
-"""The correction problem in counts, and the smallest tolerance that K groups can meet.
+"""Reconstruction correction: the cheapest change of guesses that a fairness bound allows.
 
-A row set has N records, P of them predicted 1 and M = N - P predicted 0. A reconstruction puts a of the first and
-b of the second into group 1, m = a + b in all. Both groups must be non-empty, and with D = a N - P m (the same for
-both groups but for its sign) both groups' rates are within t of the overall rate P/N exactly when
+Ferry et al., "Exploiting Fairness to Enhance Sensitive Attributes Reconstruction" (SaTML 2023): a published bound on
+a model's unfairness is a constraint on its training records, so an adversary who knows the predictions can correct
+guesses that break it. The correction promises the cheapest such change, or says that there is none.
 
-    |D| <= t N min(m, N - m).
-
-D is an exact integer (N up to 10^9). The disclosed tolerance is widened by one part in 10^12, so that a bound such as
-1/3 is met by counts that meet it in fractions. Every solver uses this one definition.
-
-A row set has N records, P of them predicted 1; d = gcd(N, P), (q, p) = (N, P)/d. A group with m records, a of them
-predicted 1, is the lattice vector (m, a); its rate is a/m. A split into K non-empty groups within t of p/q is a way to
-write d (q, p) as a sum of K nonzero lattice vectors in the cone |a/m - p/q| <= t.
-
-If d >= K, K multiples of (q, p) do it: t = 0. Otherwise let the sail be the boundary of the convex hull of the cone's
-nonzero lattice vectors. The concave function that is linear on every ray and 1 on the sail is superadditive and at
-least 1 on every such vector, so d (q, p) is a sum of at most its value there, and any longer sum can be merged into K
-parts (the cone is convex). The value is reached: (q, p) lies between two neighbouring lattice vectors u and v of the
-sail, which form a basis of the lattice, and
-
-    (q, p) = D_v u + D_u v,    D_u = q a_u - p m_u > 0,    D_v = p m_v - q a_v > 0,
-
-so exactly d (D_u + D_v) parts are possible. Two vectors of determinant 1 with p/q between their rates are a bracket on
-the way from (0/1, 1/1) down to p/q in the Stern-Brocot tree. On that way D_u + D_v, which starts at q, and both
-distances fall, so the smallest tolerance is the larger distance of the last bracket with d (D_u + D_v) >= K.
-
-What is disclosed about the guessed records, and what a correction proves about itself.
+Beyond the paper's two groups and one tolerance: K groups, known group shares, the exact unfairness, several
+disclosures at once. Two groups under one tolerance, and two groups on one row set with shares or an exact value, are
+solved by sorting; everything else, and all that CBC is asked, in the counts of `core.correction.counts`.
 
 A disclosure limits the unfairness of one vector of predictions under one metric to [lower, upper]; a tolerance is the
 case lower = 0. Exact values stand for an interval of one part in 10^12 (at least the rounding of a difference of two
@@ -46,193 +27,26 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from enum import StrEnum
-from fractions import Fraction
-from typing import Any
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Mask
+from core.correction.counts import CountOutcome, components, count_problem
+from core.correction.exact import WIDENING, RowProblem, group_number, smallest_tolerance, solve_rows
+from core.correction.integer_programs import solve_counts_by_ilp
+from core.correction.tangents import solve_counts
 from core.errors import InputError
 from core.fairness import METRICS, group_counts, row_sets
 from core.serialize import Result
-from core.validation import binary_array, choice, one_length, unit_interval
+from core.solvers import SolverStatus
+from core.validation import binary_array, choice, one_length, positive_array, unit_interval
 
-MOST_GROUPS = 20
-"""Largest number of groups a correction handles."""
-
-_RAISE_STEP = 0.001
-
-
-def group_number(value: int) -> int:
-    """Return a number of groups if it is a whole number from 2 to `MOST_GROUPS`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 2 <= value <= MOST_GROUPS:
-        raise InputError(f"n_groups must be a whole number from 2 to {MOST_GROUPS}, got {value!r}.")
-    return int(value)
-
-
-def smallest_tolerance(
-    predictions: npt.ArrayLike,
-    *,
-    metric: str = "statistical_parity",
-    labels: npt.ArrayLike | None = None,
-    n_groups: int = 2,
-) -> float:
-    """Return the smallest tolerance that some split into groups meets, every group non-empty in every row set.
-
-    It lies in [0, 1] and is exact up to rounding; inf where a row set has fewer records than there are groups, of which
-    there are 2 to 20. Predictions (n,), 0 or 1, metric and labels are those of `core.fairness.unfairness`.
-    """
-    predicted, groups = binary_array(predictions, name="predictions"), group_number(n_groups)
-    tolerances = []
-    for _, rows in row_sets(metric, labels, predicted.size):
-        inside = predicted if rows is None else predicted[rows]
-        if inside.size < groups:
-            return math.inf
-        q, larger = _last_bracket(inside.size, int(np.count_nonzero(inside)), groups)
-        tolerances.append(larger.numerator / larger.denominator / q)
-    return max(tolerances)
-
-
-def true_tolerance(tolerance: float, achieved: float) -> float:
-    """Return a tolerance raised in steps of 0.001 until an unfairness keeps to it; itself where it does."""
-    steps = max(0, math.ceil((achieved - tolerance) / _RAISE_STEP - 1e-9))
-    return min(1.0, tolerance + steps * _RAISE_STEP)
-
-
-def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:
-    """Return the smallest tolerance of n records with this many positive predictions; None where n < n_groups."""
-    if n < n_groups:
-        return None
-    q, larger = _last_bracket(n, positives, n_groups)
-    return Fraction(larger.numerator, larger.denominator * q)
-
-
-def _last_bracket(n: int, positives: int, n_groups: int) -> tuple[int, Fraction]:
-    """Return q and max(D_u / m_u, D_v / m_v) of the last bracket with enough parts; 0 where d >= K."""
-    d = math.gcd(n, positives)
-    q, p = n // d, positives // d
-    if d >= n_groups:
-        return q, Fraction(0)
-    need = -(-n_groups // d)
-    high, low = (1, q - p), (1, p)  # (m, D) of the rates 1/1 and 0/1
-    while True:
-        gap = high[1] - low[1]
-        if gap == 0:  # the next bracket has p/q itself as an end
-            break
-        (m, far), (_, near) = (high, low) if gap > 0 else (low, high)
-        # The farther end takes k steps towards p/q: its D falls by `near` each, and must stay above 0.
-        k = min((far - 1) // near, (far + near - need) // near)
-        if k < 1:
-            break
-        other = low if gap > 0 else high
-        moved = (m + k * other[0], far - k * near)
-        high, low = (moved, other) if gap > 0 else (other, moved)
-    return q, max(Fraction(end[1], end[0]) for end in (high, low))
-
-
-WIDENING = 1 + 1e-12
-"""Factor on the tolerance that absorbs the rounding of decimal fractions."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
-    """Counts of one row set: N, P, today's a and b, and the slope t N of the tolerance."""
-
-    n: int
-    positives: int
-    a: int
-    b: int
-    slack: float
-
-    @property
-    def negatives(self) -> int:
-        """M, the records predicted 0."""
-        return self.n - self.positives
-
-    def gap(self, a: Any, b: Any) -> Any:
-        """Return D = a N - P m = a M - b P: negative where group 1's rate is below the overall rate."""
-        return a * self.negatives - b * self.positives
-
-    def room(self, a: Any, b: Any) -> Any:
-        """Return t N min(m, N - m), the largest |D| the tolerance allows."""
-        m = a + b
-        if isinstance(m, np.ndarray):
-            return self.slack * np.minimum(m, self.n - m)
-        return self.slack * min(m, self.n - m)
-
-    def allowed(self, a: Any, b: Any) -> Any:
-        """Tell whether the counts meet the tolerance with two non-empty groups (scalars or arrays)."""
-        m = a + b
-        # Ferry et al. (2023): (7) and (8), both groups keep a record; (9) and (10), multiplied out.
-        return (m >= 1) & (m <= self.n - 1) & (abs(self.gap(a, b)) <= self.room(a, b))
-
-    def high_enough(self, a: Any, b: Any) -> Any:
-        """Tell whether group 1's rate is not too low (and so group 0's not too high), empty groups included."""
-        return -self.gap(a, b) <= self.room(a, b)
-
-    def swapped(self) -> Counts:
-        """Return the same problem with the groups' names exchanged."""
-        return Counts(
-            n=self.n,
-            positives=self.positives,
-            a=self.positives - self.a,
-            b=self.negatives - self.b,
-            slack=self.slack,
-        )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowProblem:
-    """The records of one row set: guesses and predictions (uint8 0/1) and the cost of changing each guess."""
-
-    guess: Codes
-    predictions: Codes
-    cost: Floats
-    tolerance: float
-
-    def counts(self) -> Counts:
-        """Count the records."""
-        in_group = int(np.count_nonzero(self.guess))
-        a = int(np.count_nonzero(self.guess & self.predictions))
-        n, positives = self.guess.size, int(np.count_nonzero(self.predictions))
-        return Counts(n=n, positives=positives, a=a, b=in_group - a, slack=self.tolerance * WIDENING * n)
-
-    def cell(self, prediction: int, guess: int) -> Mask:
-        """Return the mask of the records with this prediction and this guess."""
-        if prediction != guess:
-            return self.predictions > self.guess if prediction else self.guess > self.predictions
-        both = self.predictions & self.guess if prediction else (self.predictions | self.guess) ^ 1
-        return both.view(np.bool_)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What a solver claims about one row set; nothing in it has been checked yet.
-
-    The vector is None where the solver has none; the bound is a lower one on the objective, inf when infeasible.
-    """
-
-    vector: Codes | None
-    bound: float
-
-
-def flip_cheapest(vector: Codes, cell: Mask, cost: Floats, k: int, dearest: float) -> None:
-    """Change, in place, the k cheapest records of a cell; `dearest` is the cost of the k-th.
-
-    Records of equal cost are taken in the order of the records.
-    """
-    if k == 0:
-        return
-    chosen = cell & (cost <= dearest)
-    surplus = np.count_nonzero(chosen) - k
-    if surplus:
-        chosen[np.flatnonzero(chosen & (cost == dearest))[-surplus:]] = False
-    vector ^= chosen.view(np.uint8)
-
+SOLVERS = ("exact", "ilp", "ilp_general")
+"""Certified solver; integer program over counts (RC_e); integer program over records (RC)."""
 
 _ROUNDING = 5e-16
 """Rounding error of the difference between two rates in [0, 1]."""
@@ -316,17 +130,8 @@ class Claim:
         return float(np.compress(vector != self.guess, self.cost).sum())  # Ferry et al. (2023), objective (1)
 
 
-def bound_of(disclosed: Disclosed | Mapping[str, object]) -> Bound:
+def bound_of(disclosed: Disclosed) -> Bound:
     """Check one disclosure."""
-    if isinstance(disclosed, Mapping):
-        known = set(Disclosed.__dataclass_fields__)
-        if wrong := sorted(set(disclosed) - known):
-            raise InputError(f"A disclosure may have the keys {', '.join(sorted(known))}, got {wrong[0]!r}.")
-        if "predictions" not in disclosed:
-            raise InputError("A disclosure must have predictions, got none.")
-        disclosed = Disclosed(**disclosed)  # type: ignore[arg-type]
-    if not isinstance(disclosed, Disclosed):
-        raise InputError(f"A disclosure must be a Disclosed or a mapping, got {type(disclosed).__name__}.")
     predicted = binary_array(disclosed.predictions, name="predictions")
     labels = None if disclosed.labels is None else binary_array(disclosed.labels, name="labels")
     one_length(predictions=predicted, labels=labels)
@@ -400,15 +205,6 @@ _GAP = 1e-9
 """Relative distance between objective and bound within which a reconstruction counts as optimal."""
 
 
-class SolverStatus(StrEnum):
-    """What became of a correction, by what was checked."""
-
-    OPTIMAL = "optimal"
-    FEASIBLE = "feasible"
-    INFEASIBLE = "infeasible"
-    NOT_SOLVED = "not_solved"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SolverCertificate(Result):
     """The checked outcome of a correction.
@@ -463,10 +259,225 @@ def certify(
         status = SolverStatus.INFEASIBLE if math.isinf(bound) else SolverStatus.NOT_SOLVED
     else:
         objective, residual = claim.objective(vector), claim.residual(vector)
-        proved = objective - bound <= _GAP * objective
+        proved = abs(objective - bound) <= _GAP * objective  # a bound above what was reached is none
         status = SolverStatus.OPTIMAL if proved else SolverStatus.FEASIBLE
         if residual > 0:
             status = SolverStatus.NOT_SOLVED
     return SolverCertificate(
         status=status, objective=objective, best_bound=bound, residual=residual, solver=solver, seconds=seconds
     )
+
+
+def correct(
+    guess: npt.ArrayLike,
+    predictions: npt.ArrayLike,
+    *,
+    tolerance: float | None = None,
+    metric: str = "statistical_parity",
+    labels: npt.ArrayLike | None = None,
+    cost: npt.ArrayLike | None = None,
+    n_groups: int | None = None,
+    group_shares: Shares | None = None,
+    unfairness: Unfairness | None = None,
+    solver: str = "exact",
+    time_limit: float = 60.0,
+) -> Correction:
+    """Return the cheapest guesses that meet what is disclosed, every group non-empty in every row set.
+
+    What is infeasible is never relaxed: the result then carries the reason and, for a tolerance alone, the smallest
+    feasible one.
+
+    Parameters
+    ----------
+    guess : array-like of shape (n,)
+        The adversary's guess of each record's group, 0 to K - 1.
+    predictions : array-like of shape (n,)
+        The audited model's predictions, 0 or 1.
+    tolerance : float, optional
+        Disclosed bound on the unfairness, in [0, 1]. Exactly one of `tolerance` and `unfairness` is given.
+    metric : str
+        The disclosed metric, one of `core.fairness.METRICS`. Records outside its row sets keep their guess, unless
+        group shares are given.
+    labels : array-like of shape (n,), optional
+        True labels, 0 or 1; needed by all metrics but statistical parity.
+    cost : array-like of shape (n,), optional
+        Cost of changing each guess, to whatever group, finite and above 0; without it changes are counted.
+    n_groups : int, optional
+        K, from 2 to 20; by default the largest guess and one more, at least 2.
+    group_shares : sequence of length K, optional
+        What is known of each group's share of all records: a number (it stands for the nearest whole count), an
+        interval (low, high), or None.
+    unfairness : float or (low, high), optional
+        Disclosed value of the unfairness (counts that equal it up to one part in 10^12), or the interval that a
+        rounded value stands for.
+    solver : str
+        One of `SOLVERS`; they reach the same objective.
+    time_limit : float
+        Seconds the search may take, above 0; two groups under a tolerance take the exact solver milliseconds. The exact
+        solver also ends after a fixed amount of work: with an infinite limit its answer does not depend on the machine.
+    """
+    disclosed = Disclosed(
+        predictions=predictions, metric=metric, tolerance=tolerance, unfairness=unfairness, labels=labels
+    )
+    return correct_jointly(
+        guess,
+        [disclosed],
+        cost=cost,
+        n_groups=n_groups,
+        group_shares=group_shares,
+        solver=solver,
+        time_limit=time_limit,
+    )
+
+
+def correct_jointly(
+    guess: npt.ArrayLike,
+    disclosures: Sequence[Disclosed],
+    *,
+    cost: npt.ArrayLike | None = None,
+    n_groups: int | None = None,
+    group_shares: Shares | None = None,
+    solver: str = "exact",
+    time_limit: float = 60.0,
+) -> Correction:
+    """Return the cheapest guesses that meet several disclosures at once: of several metrics, models or both.
+
+    When that is infeasible, the result carries the reason. There may be none where group shares are given. The other
+    arguments are those of `correct`.
+    """
+    started = time.perf_counter()
+    guesses, k = _guesses(guess, n_groups)
+    bounds = tuple(bound_of(disclosed) for disclosed in disclosures)
+    costs = np.ones(guesses.size) if cost is None else positive_array(cost, name="cost")
+    for bound in bounds:
+        one_length(guess=guesses, predictions=bound.predictions, labels=bound.labels, cost=costs)
+    one_length(guess=guesses, cost=costs)
+    sizes = share_counts(group_shares, guesses.size, k)
+    if not bounds and sizes is None:
+        raise InputError("At least one disclosure or group share must be given, got none.")
+    claim = Claim(guess=guesses, cost=costs, n_groups=k, bounds=bounds, sizes=sizes)
+    return _corrected(claim, solver, time_limit, started)
+
+
+def _guesses(guess: npt.ArrayLike, n_groups: int | None) -> tuple[Codes, int]:
+    """Return the guesses as whole numbers, and the number of groups."""
+    array = np.asarray(guess)
+    numeric = array.ndim == 1 and array.size and array.dtype.kind in "iuf"
+    if n_groups is None:
+        highest = float(array.max()) if numeric else 1.0  # nan and fractions are refused below
+        k = max(2, int(highest) + 1) if np.isfinite(highest) else 2
+    else:
+        k = group_number(n_groups)
+    if k == 2 or not numeric:
+        return binary_array(array, name="guess"), k
+    wrong = (array < 0) | (array >= k) | (array != np.floor(array))
+    if wrong.any():
+        raise InputError(f"guess must hold whole numbers from 0 to {k - 1}, got {array[wrong][0]}.")
+    return array.astype(np.uint8), group_number(k)
+
+
+def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> Correction:
+    choice(solver, SOLVERS, name="solver")
+    if not time_limit > 0:
+        raise InputError(f"time_limit must be above 0 seconds, got {time_limit!r}.")
+    sortable = solver == "exact" and _is_sortable(claim)
+    vector, bounds = _by_sorting(claim) if sortable else _by_counts(claim, solver, started + time_limit)
+    certificate = certify(claim, vector, bounds, solver=solver, seconds=0.0)
+    needed, reason = None, ""
+    if certificate.status == SolverStatus.INFEASIBLE:
+        needed, reason = _why_infeasible(claim)
+    elif certificate.status == SolverStatus.NOT_SOLVED:
+        within = f"{time_limit:g} seconds" if np.isfinite(time_limit) else "the work allowed"
+        reason = f"No guesses that meet what is disclosed were found within {within}."
+    if reason:
+        vector = None
+    if vector is not None:
+        vector.flags.writeable = False
+    return Correction(
+        reconstruction=vector,
+        objective=None if vector is None else certificate.objective,
+        n_changed=None if vector is None else int(np.count_nonzero(vector != claim.guess)),
+        smallest_tolerance=needed,
+        certificate=replace(certificate, seconds=time.perf_counter() - started),
+        reason=reason,
+    )
+
+
+def _is_sortable(claim: Claim) -> bool:
+    """Tell whether two groups are compared under a tolerance alone, or on one row set, all records where shares are."""
+    if claim.n_groups != 2 or len(claim.bounds) != 1:
+        return False
+    (bound,) = claim.bounds
+    if bound.metric == "statistical_parity" or (bound.lower <= 0 and claim.sizes is None):
+        return True
+    return bound.metric != "equalized_odds" and claim.sizes is None
+
+
+_Solved = tuple[Codes | None, list[float]]
+
+
+def _by_sorting(claim: Claim) -> _Solved:
+    """Solve each row set of a single disclosure with two groups."""
+    bound, vector, bounds, complete, sizes = claim.bounds[0], claim.guess.copy(), [], True, None
+    if claim.sizes is not None:  # both groups' shares limit group 1's records
+        n, (fewest, most), own = vector.size, *claim.sizes
+        sizes = max(own[0], n - most), min(own[1], n - fewest)
+    for _, rows in bound.row_sets():
+        inside = slice(None) if rows is None else rows
+        problem = RowProblem(
+            guess=claim.guess[inside],
+            predictions=bound.predictions[inside],
+            cost=claim.cost[inside],
+            upper=bound.upper,
+            lower=bound.lower,
+            sizes=sizes,
+        )
+        solved, reached = solve_rows(problem)
+        bounds.append(reached)
+        if solved is None:
+            complete = False
+        else:
+            vector[inside] = solved
+    return (vector if complete else None), bounds
+
+
+def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
+    """Solve the counts of every component."""
+    vector, bounds, complete, limits = claim.guess.copy(), [], True, []
+    for number, bound in enumerate(claim.bounds):
+        for _, rows in bound.row_sets():
+            value = (bound.predictions + np.uint8(1)) * (np.uint8(1) if rows is None else rows)
+            limits.append((number, value, bound.lower, bound.upper))
+    for part in components(count_problem(claim.guess, claim.cost, claim.n_groups, limits, claim.sizes)):
+        seconds = deadline - time.perf_counter()
+        if part.meets(part.old):
+            outcome = CountOutcome(counts=part.old, bound=0.0)
+        elif any(rate.impossible(part.n_groups) for rate in part.rates):
+            outcome = CountOutcome(counts=None, bound=math.inf)
+        elif solver == "exact":
+            outcome = solve_counts(part, seconds=seconds)
+        else:
+            outcome = solve_counts_by_ilp(part, per_record=solver == "ilp_general", seconds=seconds)
+        bounds.append(outcome.bound)
+        if outcome.counts is None:
+            complete = False
+        else:
+            part.place(outcome.counts, vector)
+    return (vector if complete else None), bounds
+
+
+def _why_infeasible(claim: Claim) -> tuple[float | None, str]:
+    """Return the smallest feasible tolerance, where a single tolerance is what failed, and the reason."""
+    if len(claim.bounds) == 1:
+        bound, k = claim.bounds[0], claim.n_groups
+        needed = smallest_tolerance(bound.predictions, metric=bound.metric, labels=bound.labels, n_groups=k)
+        alone = bound.lower <= 0 and claim.sizes is None
+        if math.isinf(needed):
+            told = f"No guesses can fill {k} groups, as a row set has fewer records than that."
+            return (needed if alone else None), told
+        if alone:
+            return needed, (
+                f"No guesses meet the tolerance {bound.tolerance:g} with {k} non-empty groups; the "
+                f"smallest that some meet is {needed:.6g}."
+            )
+    return None, "No guesses meet everything that is disclosed at once."

@@ -19,8 +19,9 @@ sample anew gives.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -28,7 +29,9 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
-from core.correction.problem import WIDENING, Shares, interval_of
+from core.correction.bootstrap import drawn_people
+from core.correction.exact import WIDENING
+from core.correction.problem import Shares, interval_of
 from core.errors import InputError
 from core.fairness import row_sets
 from core.projection import Constraints, newton_direction, project
@@ -257,3 +260,52 @@ class Tilt:
         norms = norm.sum() + (mean * by).sum() + (by * (spread @ by[:, :, None])[:, :, 0]).sum() / 2
         loss = float(norms - (true * (was + by)).sum()) / float(true.sum())
         return (was + by, loss) if math.isfinite(loss) else None
+
+
+def steps_in_draws(
+    posterior: Floats,
+    surprise: Floats,
+    truth: npt.NDArray[np.intp],
+    pattern: npt.NDArray[np.intp],
+    tilts: Mapping[str, Tilt | None],
+    *,
+    draws: int = 30,
+) -> dict[str, tuple[Floats, Floats, Floats]]:
+    """Measure an attacker told several things, each a step of its own (a tilt; None for the posterior itself).
+
+    The posterior has the shape (n, K); `surprise` is each person's log-loss under it, `pattern` as in
+    `core.projection`. Each step has people of each group and of them those named rightly, of shape (draws + 1, K), and
+    the mean log-loss in nats: everybody in the first row, then each of the draws; nan where unknown.
+    """
+    k = posterior.shape[1]
+    order = np.argsort(pattern, kind="stable")
+    with np.errstate(divide="ignore"):
+        logs = np.log(posterior[order])
+    truth, pattern = truth[order], pattern[order]
+    spans = list(itertools.pairwise(np.searchsorted(pattern, np.arange(5)).tolist()))
+    tables = {name: tilt.columns(logs, pattern) for name, tilt in tilts.items() if tilt is not None}
+    table = np.hstack([np.eye(k)[truth], surprise[order][:, None], *tables.values()])
+    ends = np.cumsum([k + 1, *(each.shape[1] for each in tables.values())]).tolist()
+    own = {name: slice(*span) for name, span in zip(tables, itertools.pairwise(ends), strict=True)}
+    by_group = np.ascontiguousarray(logs.T)
+    guessed = by_group.argmax(axis=0) == truth
+    size = np.empty((draws + 1, k))
+    right = {name: np.full((draws + 1, k), np.nan) for name in tilts}
+    loss = {name: np.full(draws + 1, np.nan) for name in tilts}
+    for number, people in enumerate(drawn_people(truth.size, draws, 0)):
+        weight = people.astype(np.float64)
+        sums = np.stack([weight[a:b] @ table[a:b] for a, b in spans])
+        true, said = sums[:, :k], sums[:, k]
+        size[number] = true.sum(axis=0)
+        for name, tilt in tilts.items():
+            named, change = guessed, 0.0
+            if tilt is not None:
+                there = tilt.moved(true, sums[:, own[name]])
+                if there is None:
+                    continue
+                shift, change = there
+                guess = [(by_group[:, a:b] + shift[p][:, None]).argmax(axis=0) for p, (a, b) in enumerate(spans)]
+                named = np.concatenate(guess) == truth
+            loss[name][number] = said.sum() / truth.size + change
+            right[name][number] = np.bincount(truth, weights=weight * named, minlength=k)
+    return {name: (size, right[name], loss[name]) for name in tilts}

@@ -9,31 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 
 from core.config import AuditConfig
 from core.correction import findings
-from core.correction.attribute_attacks import (
-    ATTACKERS,
-    KINDS,
-    PROTOCOLS,
-    CorrectionResult,
-    attack_model,
-    attack_saying,
-    protocols_of,
-)
-from core.correction.attribution import STEP_TITLES
-from core.correction.disclosure import COSTS, Disclosure, disclose, gain_of_best
-from core.correction.over_seeds import attribute_over_seeds
-from core.correction.problem import true_tolerance
+from core.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult, attack_saying, attacks_of
+from core.correction.attribution import STEP_TITLES, attribute_over_seeds
+from core.correction.disclosure import COSTS, Disclosure, gain_of_best
+from core.correction.exact import true_tolerance
 from core.datasets.build import build_dataset
 from core.datasets.catalog import demo_table
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
-from core.estimates import estimate_columns, strongest
+from core.estimates import estimate_columns
 from core.fairness import METRIC_TITLES
 from core.fingerprint import fingerprint
 from core.models import GIVEN
@@ -68,27 +60,10 @@ def tolerance_told(result: CorrectionResult) -> float:
     return true_tolerance(result.config.tolerance, result.model.unfairness_train)
 
 
-def disclosure_of(result: CorrectionResult, kind: str, tolerance: float | None = None) -> Disclosure:
-    """Return what one attacker gains from a tolerance; from the disclosed one, raised until it holds, when left out."""
-    attack, config = result.attack(kind), result.config
-
-    def make() -> Disclosure:
-        return disclose(
-            attack.attacked,
-            attack.held_out,
-            tolerance=config.tolerance if tolerance is None else tolerance,
-            metric=config.metric,
-            raise_until_true=tolerance is None,
-            seed=config.seed,
-        )
-
-    return result.subject.once(f"disclosure {kind} {'true' if tolerance is None else repr(tolerance)}", make)
-
-
 def correction_gain(result: CorrectionResult) -> Measurement:
     """Return what a true tolerance adds to the best attacker without it; see `core.correction.gain_of_best`."""
     subject, config = result.subject, result.config
-    found = {kind: disclosure_of(result, kind) for kind in ATTACKERS}
+    found = {kind: _disclosed(result, kind, None) for kind in ATTACKERS}
     any_one = next(iter(found.values()))
     unsolved = [ATTACKERS[kind] for kind, each in found.items() if each.after is None]
     if len(unsolved) == len(found):
@@ -97,24 +72,25 @@ def correction_gain(result: CorrectionResult) -> Measurement:
         return not_run("correction_gain", reason)
     if unsolved:
         return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the best is unknown.")
-    before = {ATTACKERS[kind]: each.before for kind, each in found.items()} | {_MAJORITY: any_one.majority}
-    after = {ATTACKERS[kind]: each.after for kind, each in found.items() if each.after} | {_MAJORITY: any_one.majority}
-    first, last = (strongest(each)[0] for each in (before, after))
+    reached: dict[str, dict[str, float]] = {"before": {}, "after": {}}
+    details = {}
+    for kind, each in found.items():
+        for when in ("before", "after", "gain"):
+            details[f"{ATTACKERS[kind]}, {when}"] = value = getattr(each, when).value
+            reached.setdefault(when, {})[ATTACKERS[kind]] = value
+    majority = {_MAJORITY: any_one.majority.value}
+    before, after = reached["before"] | majority, reached["after"] | majority
+    first, last = max(before, key=before.__getitem__), max(after, key=after.__getitem__)
+    controls = {ATTACKERS[kind]: each.before for kind, each in found.items()} | {_MAJORITY: any_one.majority}
     promised, difference = config.tolerance, subject.model.difference_train
     false, truth = findings.false_promise(promised, any_one.achieved), findings.truth_of(any_one, promised, difference)
     instead = f" So the attackers were told {any_one.used:g}, the smallest that holds in steps of 0.001."
-    details = {}
-    for kind, each in found.items():
-        details[f"{ATTACKERS[kind]}, before"] = each.before.value
-        if each.after is not None and each.gain is not None:
-            details[f"{ATTACKERS[kind]}, after"] = each.after.value
-            details[f"{ATTACKERS[kind]}, gain"] = each.gain.value
     return Measurement(
         check="correction_gain",
         estimate=gain_of_best(
             {kind: result.attack(kind).attacked for kind in found}, found, raise_until_true=True, seed=config.seed
         ),
-        control=before[first],
+        control=controls[first],
         control_name="the best attacker, told nothing",
         attacked=(
             f"{f'{false} ' if false else ''}The {subject.attribute} of {subject.trained_on}, by {len(found)} attackers "
@@ -134,8 +110,8 @@ def correction_gain(result: CorrectionResult) -> Measurement:
             "majority guess": any_one.majority.value,
             "tolerance told": any_one.used,
             "unfairness on these records": any_one.achieved,
-            "best before": before[first].value,
-            "best after": after[last].value,
+            "best before": before[first],
+            "best after": after[last],
             "tolerance promised": promised,
             "difference between groups on these records": difference,
         },
@@ -168,9 +144,16 @@ def true_correction_rows(result: CorrectionResult) -> Iterator[Row]:
         yield from _told(result, None)
 
 
+def _disclosed(result: CorrectionResult, kind: str, tolerance: float | None) -> Disclosure:
+    """Return what one attacker gains from a tolerance; from the disclosed one, raised until it holds, when left out."""
+    config, raised = result.config, tolerance is None
+    told = config.tolerance if tolerance is None else tolerance
+    return result.disclose(told, adversary=kind, until_true=raised, seed=config.seed)
+
+
 def _told(result: CorrectionResult, tolerance: float | None) -> Iterator[Row]:
     for kind, title in ATTACKERS.items():
-        each = disclosure_of(result, kind, tolerance)
+        each = _disclosed(result, kind, tolerance)
         yield {
             "tolerance": each.used,
             "attacker": title,
@@ -211,23 +194,13 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
 
     def steps(self, subject: Subject, settings: CorrectionSettings) -> int:
         """Return the number of attackers."""
-        return len(_pairs(settings))
+        return len(attacks_of(as_published=settings.as_published))
 
     def run(
         self, subject: Subject, settings: CorrectionSettings, report: Report | None = None
     ) -> Iterator[CorrectionResult]:
         """Train every attacker; under the paper's protocol too where the settings ask for it."""
-        attacks, pairs = {}, _pairs(settings)
-        for done, (kind, protocol) in enumerate(pairs, start=1):
-            attacks[kind, protocol] = subject.once(
-                f"attack {kind} {protocol}",
-                lambda kind=kind, protocol=protocol: attack_model(  # type: ignore[misc]
-                    kind, protocol, subject.dataset, subject.splits, subject.model.predictions, config=subject.config
-                ),
-            )
-            if report is not None:
-                report(done, len(pairs))
-        yield CorrectionResult(subject=subject, attacks=attacks)
+        yield CorrectionResult.of(subject, as_published=settings.as_published, report=report)
 
     def findings(self, result: CorrectionResult, settings: CorrectionSettings) -> tuple[Finding, ...]:
         """Return what disclosure changes, the constraint's part in it, its truth, the proof, two controls, the noise.
@@ -273,15 +246,6 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
         return _people(seed, misled=False)
 
 
-def _pairs(settings: CorrectionSettings) -> list[tuple[str, str]]:
-    return [
-        (kind, protocol)
-        for kind in ATTACKERS
-        for protocol in protocols_of(kind)
-        if settings.as_published or protocol == PROTOCOLS[0]
-    ]
-
-
 _SETS = (400, 400, 100)
 """Training, attack and test records of the people the study is tried on."""
 
@@ -302,8 +266,12 @@ def _people(seed: int, *, misled: bool) -> Subject:
             p = np.where(people.sensitive == 1, 0.9, 0.1)
             wrong = (predictions != people.sensitive) & (rng.random(n) < 0.5)  # half of the unexpected answers mislead
             p = np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
-        attack = attack_saying(subject, np.column_stack([1.0 - p, p]))
-        subject.once(f"attack {kind} {PROTOCOLS[0]}", lambda attack=attack: attack)  # type: ignore[misc]
+        said = np.column_stack([1.0 - p, p])
+        rows = subject.splits.train, subject.splits.validation
+        about = said[rows[0]], said[rows[1]]
+        subject.once(
+            f"attack {kind} held_out", partial(attack_saying, about, about, rows, subject.dataset, predictions)
+        )
     return subject
 
 
@@ -321,8 +289,7 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
     `report` is called with (steps done, steps in all); it may raise `core.errors.Cancelled` to stop. Raises
     `InputError` if the configuration or the data break a rule.
     """
-    settings = CorrectionSettings(as_published=True)
-    progress = Progress(len(_pairs(settings)) + 2, report)
+    progress = Progress(len(attacks_of(as_published=True)) + 2, report)
     if dataset is None:
         if config.dataset != "demo":
             raise InputError(f"The dataset {config.dataset!r} must be passed in; only 'demo' is built in.")
@@ -334,6 +301,6 @@ def run(config: AuditConfig, report: Report | None = None, *, dataset: AuditData
         config, dataset, splits, train_model(config, dataset, splits), progress, trainable=config.method != GIVEN
     )
     progress.tick()
-    (result,) = STUDY.run(subject, settings, lambda done, total: progress.tick())
+    result = CorrectionResult.of(subject, as_published=True, report=lambda done, total: progress.tick())
     subject.progress = Progress(1)  # the result is kept, and must not keep whoever watched
     return result

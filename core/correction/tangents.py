@@ -20,16 +20,19 @@ import heapq
 import itertools
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints
-from core.correction.counts import MUCH, TIGHTENING, Choice, CountOutcome, CountProblem, Rows, linear_rows
+from core.correction.counts import Choice, CountOutcome, CountProblem, linear_rows
 from core.correction.enumeration import cheapest_counts, is_one_row_set
+from core.solvers import rescaled
+
+TIGHTENING = 1e-5
+"""Margin on scaled rows when a solution within the solver's own row tolerance breaks a constraint."""
 
 _SCALE = 1e6
 """Objective of the best known solution after scaling: HiGHS works to 1e-6 or so."""
@@ -42,13 +45,6 @@ _SMALLEST = 1e-9
 
 _AROUND = (-40, -20, -10, -6, -4, -3, -2, -1, 0, 1, 2, 3, 4, 6, 10, 20, 40)
 """Whole counts around a solution at which the integer program gets a tangent at once."""
-
-
-class Left(NamedTuple):
-    """What a search may still take: seconds of this machine, and nodes of integer programs on any."""
-
-    seconds: float
-    nodes: int
 
 
 class Tangents:
@@ -117,13 +113,17 @@ class Tangents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What HiGHS answers, in the costs' own unit; `counts` are rounded, `point` and `heights` are not."""
+    """What HiGHS answers, in the costs' own unit; `counts` are rounded, `point` and `heights` are not.
+
+    The prices are what one record more of each cell would cost, in a relaxation.
+    """
 
     infeasible: bool = False
     bound: float = 0.0
     counts: Ints | None = None
     point: Floats | None = None
     heights: Any = None
+    prices: Any = None
     nodes: int = 0
 
 
@@ -133,134 +133,101 @@ class System:
     def __init__(self, problem: CountProblem, choice: Choice) -> None:
         self.problem, self.choice = problem, choice
         self.old = problem.old.ravel()
-        self.rows = linear_rows(problem, choice)
         self.point: npt.NDArray[Any] = self.old
-        self.bound = 0.0
         self.size = self.old.size
-        self.width = 2 * self.size + len(self.rows.multipliers)
+        self.multipliers = linear_rows(problem, choice).multipliers
+        self.width = 2 * self.size + len(self.multipliers)
+        self.objective = np.repeat([0.0, 1.0, 0.0], [self.size, self.size, len(self.multipliers)])
 
-    def fewest_changes(self, left: Left, margin: float = 0.0) -> Answer:
+    def rows(self, margin: float = 0.0) -> tuple[Any, Floats, Floats] | None:
+        """Return the rows and their limits, None where they are impossible; multipliers come after the heights."""
+        from scipy.sparse import csr_array
+
+        rows = linear_rows(self.problem, self.choice, margin)
+        if rows.impossible:
+            return None
+        heights = np.zeros((len(rows.matrix), self.size))
+        every = [rows.matrix[:, : self.size], heights, rows.matrix[:, self.size :]]
+        return csr_array(np.hstack(every)), rows.low, rows.high
+
+    def fewest_changes(self, options: dict[str, Any], margin: float = 0.0) -> Answer:
         """Return feasible counts with nearly the fewest changes; the margin tightens the rows."""
         from scipy.sparse import csr_array
 
         every = np.arange(self.size)
         ones = np.full(2 * self.size, -1.0)
         cuts = csr_array((ones, (np.tile(every, 2), np.arange(2 * self.size))), shape=(self.size, self.width))
-        return self._run(cuts, -self.old.astype(float), math.inf, left, margin=margin, gap=0.2)
+        return self._run(cuts, -self.old.astype(float), math.inf, options | {"mip_rel_gap": 0.2}, margin)
 
     def relaxation(self, tangents: Tangents, value: float) -> Answer:
         """Solve the linear relaxation."""
-        unit = _SCALE / value
-        cuts, right = tangents.matrix(unit, self.width)
-        answer = self._run(cuts, right, value, Left(math.inf, 1), whole=False)
-        if answer.point is None:
-            return answer
-        self.point, self.bound = answer.point, answer.bound / unit
-        return Answer(bound=self.bound, point=answer.point, heights=answer.heights / unit)
-
-    def multipliers(self, tangents: Tangents, value: float) -> tuple[float, float] | None:
-        """Return what a record of the positive and of the negative cell costs at the margin, in a single row set."""
         from scipy.optimize import linprog
         from scipy.sparse import vstack
 
-        unit = _SCALE / value
+        unit, rows = _SCALE / value, self.rows()
+        if rows is None:
+            return Answer(infeasible=True)
         cuts, right = tangents.matrix(unit, self.width)
-        matrix, low, high = _matrix(self.rows, self.size, self.width)
+        matrix, low, high = rows
         same, above, below = low == high, np.isfinite(high) & (low < high), np.isfinite(low) & (low < high)
-        lows, highs = self._limits(value)
         found = linprog(
-            self._objective(),
+            self.objective,
             A_ub=vstack([matrix[above], -matrix[below], cuts]),
             b_ub=np.concatenate([high[above], -low[below], right]),
             A_eq=matrix[same],
             b_eq=low[same],
-            bounds=np.column_stack([lows, highs]),
+            bounds=np.column_stack(self._limits(value)),
             method="highs-ds",
         )
-        if found.status != 0:
-            return None
-        positive = int(np.flatnonzero(self.problem.rates[0].positive)[0])
-        cells = (found.eqlin.marginals / unit).tolist()  # the first rows are the cells'
-        return cells[positive], cells[1 - positive]
+        if found.status != 0:  # 2: infeasible
+            return Answer(infeasible=found.status == 2)
+        self.point = found.x[: self.size]
+        return Answer(
+            bound=found.fun / unit,
+            point=self.point,
+            heights=found.x[self.size : 2 * self.size] / unit,
+            prices=found.eqlin.marginals / unit,  # the first rows are the cells'
+        )
 
-    def program(self, tangents: Tangents, value: float, left: Left, *, margin: float = 0.0) -> Answer:
+    def program(self, tangents: Tangents, value: float, options: dict[str, Any], margin: float) -> Answer:
         """Solve the integer program."""
         unit = _SCALE / value
-        cuts, right = tangents.matrix(unit, self.width)
-        answer = self._run(cuts, right, value, left, margin=margin)
+        answer = self._run(*tangents.matrix(unit, self.width), value, options, margin)
         return replace(answer, bound=answer.bound / unit)
-
-    def _objective(self) -> Floats:
-        """Return 1 for every height."""
-        return np.concatenate([np.zeros(self.size), np.ones(self.size), np.zeros(len(self.rows.multipliers))])
 
     def _limits(self, value: float) -> tuple[Floats, Floats]:
         """Return the limits of all unknowns in solutions that cost at most `value`: few enough records leave."""
         limit = value * (1 + 1e-9)
         most = [int(np.searchsorted(total, limit, side="right")) - 1 for total in self.problem.total]
         cells = np.repeat(self.problem.old.sum(axis=1), self.problem.n_groups)
-        multipliers = np.array(self.rows.multipliers, dtype=float)
+        multipliers = np.array(self.multipliers, dtype=float)
         low = np.concatenate([self.old - np.array(most), np.zeros(self.size), np.ones(multipliers.size)])
         return low, np.concatenate([cells, np.full(self.size, np.inf), multipliers])
 
-    def _run(
-        self,
-        cuts: Any,
-        right: Floats,
-        value: float,
-        left: Left,
-        *,
-        whole: bool = True,
-        margin: float = 0.0,
-        gap: float = 0.0,
-    ) -> Answer:
+    def _run(self, cuts: Any, right: Floats, value: float, options: dict[str, Any], margin: float) -> Answer:
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        rows = linear_rows(self.problem, self.choice, margin) if margin else self.rows
-        if rows.impossible:
+        rows = self.rows(margin)
+        if rows is None:
             return Answer(infeasible=True)
-        matrix, low, high = _matrix(rows, self.size, self.width)
-        options: dict[str, Any] = {"mip_rel_gap": gap} | ({"node_limit": left.nodes} if whole else {})
-        options |= {"time_limit": left.seconds} if math.isfinite(left.seconds) else {}
 
         def answered(**more: Any) -> Any:
             return milp(
-                self._objective(),
-                integrality=(1 - self._objective()) * whole,
+                self.objective,
+                integrality=1 - self.objective,
                 bounds=Bounds(*self._limits(value)),
-                constraints=[LinearConstraint(matrix, low, high), LinearConstraint(cuts, -np.inf, right)],
+                constraints=[LinearConstraint(*rows), LinearConstraint(cuts, -np.inf, right)],
                 options=options | more,
             )
 
         found = answered()
         if found.status == 4:  # an error: its presolve fails on some problems with many equal costs
             found = answered(presolve=False)
-        nodes = int(getattr(found, "mip_node_count", None) or 0)
-        return replace(_read(found, whole, self.problem.old.shape), nodes=nodes)
-
-
-def _read(found: Any, whole: bool, shape: tuple[int, ...]) -> Answer:
-    """Read HiGHS's answer; its status 2 means infeasible."""
-    if found.x is None:
-        bound = getattr(found, "mip_dual_bound", None)
-        return Answer(infeasible=found.status == 2, bound=bound if bound and math.isfinite(bound) else 0.0)
-    size = math.prod(shape)
-    if not whole:
-        return Answer(bound=float(found.fun), point=found.x[:size], heights=found.x[size : 2 * size])
-    counts = np.rint(found.x[:size]).astype(np.int64).reshape(shape)
-    return Answer(bound=max(0.0, float(found.mip_dual_bound)), counts=counts)
-
-
-def _matrix(rows: Rows, size: int, width: int) -> tuple[Any, Floats, Floats]:
-    """Return the rows as a sparse matrix with limits; multipliers come after the heights."""
-    from scipy.sparse import csr_array
-
-    line = np.repeat(np.arange(len(rows.rows)), [len(row.index) for row in rows.rows])
-    column = np.array([j for row in rows.rows for j in row.index], dtype=np.int64)
-    column = np.where(column >= size, column + size, column)
-    data = np.array([value for row in rows.rows for value in row.coefficient])
-    matrix = csr_array((data, (line, column)), shape=(len(rows.rows), width))
-    return matrix, np.array([row.low for row in rows.rows]), np.array([row.high for row in rows.rows])
+        nodes, bound = int(getattr(found, "mip_node_count", None) or 0), getattr(found, "mip_dual_bound", None) or 0.0
+        if found.x is None:  # status 2: infeasible
+            return Answer(infeasible=found.status == 2, bound=bound if math.isfinite(bound) else 0.0, nodes=nodes)
+        counts = np.rint(found.x[: self.size]).astype(np.int64).reshape(self.problem.old.shape)
+        return Answer(bound=max(0.0, float(bound)), counts=counts, nodes=nodes)
 
 
 _CLOSED = 2e-10
@@ -281,8 +248,17 @@ def solve_counts(problem: CountProblem, *, seconds: float) -> CountOutcome:
     if problem.surely_possible():
         bound = 0.0  # whatever HiGHS says
     if search.best is not None:
-        bound = search.settle(search.enumerate if is_one_row_set(problem) else search.run)
+        run = search.enumerate if is_one_row_set(problem) else search.run
+        bound = rescaled(lambda: search.value, run, search.over)
     return CountOutcome(counts=search.best, bound=bound)
+
+
+def relaxed_bound(problem: CountProblem, counts: Ints) -> float:
+    """Return the lower bound of the linear relaxation, given feasible counts."""
+    search = _Search(problem, math.inf)
+    search.accept(counts)
+    search.tangents.spread(search.value)
+    return search.relax(())
 
 
 class _Search:
@@ -295,9 +271,14 @@ class _Search:
         self.tangents = Tangents(problem)
         self.systems: dict[Choice, System] = {}
         self.nodes = _MOST_NODES
+        self.prices: Any = None
 
-    def left(self) -> Left:
-        return Left(self.deadline - time.perf_counter(), max(self.nodes, 1))
+    def left(self) -> dict[str, Any]:
+        """Return what HiGHS may still take: seconds of this machine, and nodes on any."""
+        options: dict[str, Any] = {"node_limit": max(self.nodes, 1), "mip_rel_gap": 0.0}
+        if math.isfinite(self.deadline):
+            options["time_limit"] = self.deadline - time.perf_counter()
+        return options
 
     def over(self) -> bool:
         """Tell whether the search must end."""
@@ -338,21 +319,14 @@ class _Search:
             self.best, self.value = counts, value
         return True
 
-    def settle(self, run: Callable[[], float]) -> float:
-        """Search again as long as the objective, and with it the scale of the costs, falls by much."""
-        bound, before = 0.0, math.inf
-        while self.value < before / MUCH and not self.over():
-            before = self.value
-            self.tangents.spread(self.value)
-            bound = run()
-        return bound if self.value >= before / MUCH else 0.0
-
     def enumerate(self) -> float:
         """Solve a single row set by enumeration, and by integer programs only where that lists too much."""
+        self.tangents.spread(self.value)
         self.relax(())
-        multipliers = self.system(()).multipliers(self.tangents, self.value)
         found = None
-        if multipliers is not None:
+        if self.prices is not None:
+            positive = int(np.flatnonzero(self.problem.rates[0].positive)[0])
+            multipliers = float(self.prices[positive]), float(self.prices[1 - positive])
             found = cheapest_counts(self.problem, multipliers, self.value, self.deadline)
         if found is None:
             return self.run()
@@ -361,6 +335,7 @@ class _Search:
 
     def run(self) -> float:
         """Search all choices; return the lower bound on the objective."""
+        self.tangents.spread(self.value)
         alternatives, number, closed = self.problem.alternatives(), itertools.count(), math.inf
         heap: list[tuple[float, int, Choice]] = [(self.relax(()), next(number), ())]
         while heap and heap[0][0] < self.value * (1 - _CLOSED) and not self.over():
@@ -382,7 +357,7 @@ class _Search:
                 return self.value
             if answer.point is None:
                 break
-            bound = max(bound, answer.bound)
+            bound, self.prices = max(bound, answer.bound), answer.prices
             if not self.tangents.separate(answer.point, answer.heights, self.value):
                 break
         return bound
@@ -392,7 +367,7 @@ class _Search:
         system, bound, margin = self.system(choice), 0.0, 0.0
         self.tangents.surround(system.point)
         while not self.over():
-            answer = self.counted(system.program(self.tangents, self.value, self.left(), margin=margin))
+            answer = self.counted(system.program(self.tangents, self.value, self.left(), margin))
             if answer.infeasible:
                 return bound if margin else self.value
             if not margin:

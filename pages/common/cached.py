@@ -7,7 +7,6 @@ session that is emptied when the session ends.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import streamlit as st
 
 from core.config import AuditConfig
-from core.correction import CorrectionResult, Disclosure, MoreDisclosed, audit_key, run
+from core.correction import CorrectionResult, MoreDisclosed, audit_key, disclose_more, run
 from core.datasets.dataset import AuditDataset, Table
 from core.datasets.ratings import RATING_FILES, Ratings
 from core.datasets.roles import Roles
@@ -43,15 +42,6 @@ class OwnModel:
     threshold: float
     features: tuple[str, ...]  # the columns it takes, where its file does not name them
     positive: str  # the answer that counts as 1
-
-
-CURVE_TOLERANCES = tuple(
-    [t / 1000 for t in range(0, 20, 1)] + [t / 1000 for t in range(20, 60, 4)] + [t / 1000 for t in range(60, 201, 10)]
-)
-"""Disclosed tolerances of the curve: 45 values in [0, 0.2], denser near 0; others are added when asked for."""
-
-CURVE_OF_MANY = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2)
-"""The same with more than two groups, where each takes programs of its own."""
 
 
 @st.cache_resource(show_spinner=False)
@@ -177,74 +167,44 @@ def built(table: Table, roles: Roles | None) -> AuditDataset:
     return store_of(table.name).remember(*_dataset(table, roles))  # type: ignore[no-any-return]
 
 
-class Audit:
-    """A finished audit, and the curves of the attackers that were told every tolerance.
-
-    Attackers are told apart by the arguments of `core.correction.CorrectionResult.disclose`: adversary, cost,
-    as_published.
-    """
-
-    def __init__(self, result: CorrectionResult) -> None:
-        self.result, self.dataset, self.config = result, result.subject.dataset, result.config
-        self._curves: dict[tuple[Any, ...], set[float]] = {}
-
-    def fill(self, report: Callable[[int, int], None], **attacker: Any) -> bool:
-        """Tell an attacker the tolerances of the curve."""
-        tolerances = CURVE_TOLERANCES if len(self.result.group_names) == 2 else CURVE_OF_MANY
-        for i, tolerance in enumerate(tolerances):
-            report(i, len(tolerances))
-            self.result.disclose(tolerance, **attacker)
-        self._curves[tuple(attacker.items())] = set(tolerances)
-        return True
-
-    def curve(self, **attacker: Any) -> list[Disclosure]:
-        """Return the disclosures over the slider's range, those added to it among them; waits while they are made."""
-        key, label = tuple(attacker.items()), "Telling the attacker every tolerance"
-        if key not in self._curves:
-            if len(self.result.group_names) == 2:
-                with st.spinner(label):
-                    self.fill(lambda done, total: None, **attacker)
-            else:
-                store = store_of(self.config.dataset)
-                need(store, self._key("curve", key), label, lambda job: self.fill(job.report, **attacker))
-        return [self.result.disclose(tolerance, **attacker) for tolerance in sorted(self._curves[key])]
-
-    def disclosure(self, tolerance: float, **attacker: Any) -> Disclosure:
-        """Return the disclosure at one tolerance, rounded to the slider's step and added to the curve."""
-        self.curve(**attacker)
-        self._curves[tuple(attacker.items())].add(round(tolerance, 3))
-        return self.result.disclose(round(tolerance, 3), **attacker)
-
-    def more_disclosed(self, tolerance: float, **attacker: Any) -> tuple[MoreDisclosed, ...]:
-        """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
-        store, key = store_of(self.config.dataset), self._key("more disclosed", tolerance, attacker)
-        label = "Telling the attacker more"
-        return need(store, key, label, lambda _: self.result.disclose_more(tolerance, **attacker))  # type: ignore[no-any-return]
-
-    def _key(self, name: str, *parts: Any) -> str:
-        return fingerprint(name, audit_key(self.config, self.dataset), *parts)
-
-
 ATTACKER: dict[str, Any] = {"adversary": "features", "cost": "published", "as_published": False}
 """The published attack, whose curve is drawn first."""
 
 
-def audit(config: AuditConfig, table: Table) -> Audit:
-    """Return a finished audit; waits with a progress bar while it runs."""
+def audit(config: AuditConfig, table: Table) -> CorrectionResult:
+    """Return a finished audit, with the curve of the published attack; waits with a progress bar while it runs."""
     dataset = dataset_of(table, config.roles)
 
-    def work(job: Job) -> Audit:
-        made = Audit(run(config, job.report, dataset=dataset))
-        made.fill(job.report, **ATTACKER)
+    def work(job: Job) -> CorrectionResult:
+        made = run(config, job.report, dataset=dataset)
+        made.curve(report=job.report, **ATTACKER)
         return made
 
     return need(store_of(config.dataset), audit_key(config, dataset), "Auditing", work)  # type: ignore[no-any-return]
 
 
+def tell(result: CorrectionResult, attacker: dict[str, Any]) -> None:
+    """Have an attacker told every tolerance of the curve; waits while that is done."""
+    label, dataset = "Telling the attacker every tolerance", result.config.dataset
+    if len(result.group_names) == 2:
+        with st.spinner(label):
+            result.curve(**attacker)
+    else:
+        key = fingerprint("curve", audit_key(result.config, result.subject.dataset), attacker)
+        need(store_of(dataset), key, label, lambda job: bool(result.curve(report=job.report, **attacker)))
+
+
+def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[str, Any]) -> tuple[MoreDisclosed, ...]:
+    """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
+    key = fingerprint("more disclosed", audit_key(result.config, result.subject.dataset), tolerance, attacker)
+    store = store_of(result.config.dataset)
+    return need(store, key, "Telling the attacker more", lambda _: disclose_more(result, tolerance, **attacker))  # type: ignore[no-any-return]
+
+
 def trained_model(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:
     """Return the audited model if an audit has trained it already."""
     audit = store.get(audit_key(config, dataset))
-    return None if audit is None else audit.result.model
+    return None if audit is None else audit.model
 
 
 def point_store(name: str, dataset: AuditDataset) -> Any:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core import charts
 from core.config import AuditConfig
-from core.correction import KINDS, PROTOCOLS
+from core.correction import KINDS, PROTOCOLS, CorrectionResult
 from core.correction.findings import (
     constraint_effect,
     control_findings,
@@ -30,7 +30,6 @@ from core.sweep import SweepSettings
 from core.sweep.findings import method_rows, trained_tolerances
 from pages.common import cached, panels, shell, state, wording
 from pages.common.background import Background, Job, pace
-from pages.common.cached import Audit
 
 _SWEEP = params(SweepSettings)
 
@@ -38,16 +37,16 @@ Attacker = dict[str, Any]
 """Attacker, price and protocol, as the page's controls say."""
 
 
-def draw(audit: Audit, attacker: Attacker) -> None:
+def draw(result: CorrectionResult, attacker: Attacker) -> None:
     """Offer the sections and draw one; with work of its own it is drawn anew while that is under way."""
     title, section, work_of = _SECTIONS[panels.further(_SECTIONS, key="further")]
     if work_of is None:
-        section(audit, attacker)
-    elif work_of is not _search and audit.config.method == GIVEN:
+        section(result, attacker)
+    elif work_of is not _search and result.config.method == GIVEN:
         st.info(wording.needs_training(title))
     else:
-        busy = work_of(audit, attacker).busy
-        st.fragment(section, run_every=1.0 if busy else None)(audit, attacker, busy)
+        busy = work_of(result, attacker).busy
+        st.fragment(section, run_every=1.0 if busy else None)(result, attacker, busy)
 
 
 def _current(work: Any, running: bool) -> Any:
@@ -60,11 +59,13 @@ def _current(work: Any, running: bool) -> Any:
 class Sweep(Background):
     """Models measured one after the other, begun with what is kept from earlier ones."""
 
-    def __init__(self, name: str, audit: Audit, configs: Sequence[AuditConfig], measure: Any, result: Any) -> None:
-        self.configs, self.dataset, self.measure, self.kind = configs, audit.dataset, measure, result
+    def __init__(
+        self, name: str, result: CorrectionResult, configs: Sequence[AuditConfig], measure: Any, kind: Any
+    ) -> None:
+        self.configs, self.dataset, self.measure, self.kind = configs, result.subject.dataset, measure, kind
         self.points: Any = None
         self.left: list[AuditConfig] = []
-        store, key = cached.store_of(configs[0].dataset), fingerprint(name, audit.dataset.fingerprint, list(configs))
+        store, key = cached.store_of(configs[0].dataset), fingerprint(name, self.dataset.fingerprint, list(configs))
         super().__init__("sweep", store, key, self._sweep, lane="sweep", total=len(configs), widget=name)
 
     def there(self) -> list[Any]:
@@ -92,15 +93,15 @@ class Sweep(Background):
         return points
 
 
-def _models(name: str, audit: Audit, configs: Sequence[AuditConfig]) -> Sweep:
+def _models(name: str, result: CorrectionResult, configs: Sequence[AuditConfig]) -> Sweep:
     from core.sweep import SweepPoint, measure
 
-    return Sweep(name, audit, configs, measure, SweepPoint)
+    return Sweep(name, result, configs, measure, SweepPoint)
 
 
-def _seeds(audit: Audit, key: str, default: int = 1) -> list[int]:
+def _seeds(result: CorrectionResult, key: str, default: int = 1) -> list[int]:
     """Return the seeds a section's own control asks for, the audit's first."""
-    first = audit.config.seed
+    first = result.config.seed
     return list(range(first, first + int(st.session_state.get(key) or default)))
 
 
@@ -119,18 +120,18 @@ def _rows(points: list[Any], attacker: Attacker) -> list[Any]:
     return [row for row in _summary(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
 
 
-def _trained_models(audit: Audit, attacker: Attacker) -> Sweep:
+def _trained_models(result: CorrectionResult, attacker: Attacker) -> Sweep:
     """Return models trained for each tolerance; begun by itself with what the controls say at first."""
     from core.sweep import PAPER_TOLERANCES, TOLERANCES, grid
 
     tolerances = PAPER_TOLERANCES if st.session_state.get("sweep_tolerances") == 49 else TOLERANCES
-    asked = replace(audit.config, method="exponentiated_gradient")
-    work = _models("sweep", audit, grid(asked, tolerances=tolerances, seeds=_seeds(audit, "sweep_seeds")))
-    work.begin("sweeps", audit.dataset.fingerprint, audit.config)
+    asked = replace(result.config, method="exponentiated_gradient")
+    work = _models("sweep", result, grid(asked, tolerances=tolerances, seeds=_seeds(result, "sweep_seeds")))
+    work.begin("sweeps", result.subject.dataset.fingerprint, result.config)
     return work
 
 
-def _trained(audit: Audit, attacker: Attacker, running: bool) -> None:
+def _trained(result: CorrectionResult, attacker: Attacker, running: bool) -> None:
     """Draw the curves over trained tolerances, with their controls."""
     left, right, _ = st.columns([2, 2, 3])
     panels.pick(
@@ -149,13 +150,13 @@ def _trained(audit: Audit, attacker: Attacker, running: bool) -> None:
         help="Several: lines are means, bands 95% intervals over seeds. One: bars are intervals over people.",
         place=right,
     )
-    work = _current(_trained_models(audit, attacker), running)
+    work = _current(_trained_models(result, attacker), running)
     points = work.offer("Train", "trained", "Train the rest")
     rows = _rows(points, attacker)
-    colours, attribute = shell.palette(), shell.escape(wording.attribute(audit.config))
-    found = trained_tolerances(rows, audit.config, as_published=attacker["as_published"])
-    without = audit.disclosure(0.0, **attacker)  # for the majority guess and what the attacker has before
-    baseline = (without.majority, without.before, audit.result.strong)
+    colours, attribute = shell.palette(), shell.escape(wording.attribute(result.config))
+    found = trained_tolerances(rows, result.config, as_published=attacker["as_published"])
+    without = result.disclose(0.0, **attacker)  # for the majority guess and what the attacker has before
+    baseline = (without.majority, without.before, result.strong)
     left, right = st.columns([3, 2], gap="large")
     with left:
         recovered = panels.titled(
@@ -185,20 +186,20 @@ def _trained(audit: Audit, attacker: Attacker, running: bool) -> None:
         panels.numbers({"Models by trained tolerance": recovered.table}, key="trained")
 
 
-def _compared_models(audit: Audit, attacker: Attacker) -> Sweep:
+def _compared_models(result: CorrectionResult, attacker: Attacker) -> Sweep:
     """Return models trained by every method."""
     from core.models import METHODS
     from core.sweep import grid
 
-    config = audit.config
+    config = result.config
     metrics = METRICS if st.session_state.get("methods_metrics") == "all four metrics" else (config.metric,)
     asked = replace(config, epsilon=state.epsilon())  # the private tree's; grid keeps it from the others
-    seeds = _seeds(audit, "methods_seeds")
+    seeds = _seeds(result, "methods_seeds")
     grown = grid(asked, tolerances=[config.tolerance], methods=METHODS, metrics=metrics, seeds=seeds)
-    return _models("methods", audit, grown)
+    return _models("methods", result, grown)
 
 
-def _methods(audit: Audit, attacker: Attacker, running: bool) -> None:
+def _methods(result: CorrectionResult, attacker: Attacker, running: bool) -> None:
     """Draw the comparison of methods, with its controls."""
     from core.sweep import table_three
 
@@ -206,7 +207,7 @@ def _methods(audit: Audit, attacker: Attacker, running: bool) -> None:
     metrics = ["this metric", "all four metrics"]
     panels.pick(_SWEEP["metrics"].param.title, metrics, key="methods_metrics", default=metrics[0], place=left)
     panels.pick("Seeds", [1, 3, 5], key="methods_seeds", default=1, place=right)
-    points = _current(_compared_models(audit, attacker), running).offer()
+    points = _current(_compared_models(result, attacker), running).offer()
     if not points:
         st.caption(
             "Exponentiated gradient (in-processing), threshold optimizer (post-processing), correlation remover "
@@ -214,7 +215,7 @@ def _methods(audit: Audit, attacker: Attacker, running: bool) -> None:
             f"(ε = {epsilon_text(state.epsilon())}, chosen on the Model page), on the same people with the same seeds."
         )
         return
-    attribute = shell.escape(wording.attribute(audit.config))
+    attribute = shell.escape(wording.attribute(result.config))
     rows = _rows(points, attacker)
     every = panels.frame(method_rows(rows))
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
@@ -222,7 +223,7 @@ def _methods(audit: Audit, attacker: Attacker, running: bool) -> None:
         drawing = panels.titled(
             "Before and after, by method",
             f"Accuracy at inferring {attribute}: before disclosure ○, after ●",
-            charts.draw_methods([row for row in rows if row.metric == audit.config.metric], shell.palette()),
+            charts.draw_methods([row for row in rows if row.metric == result.config.metric], shell.palette()),
             key="methods_chart",
         )
     with right:
@@ -243,20 +244,20 @@ def _methods(audit: Audit, attacker: Attacker, running: bool) -> None:
 _LEAK_SEEDS = (3, 5, 10)
 
 
-def _leaks(audit: Audit, attacker: Attacker) -> Sweep:
+def _leaks(result: CorrectionResult, attacker: Attacker) -> Sweep:
     """Return the attribution of the leak for every seed, with and without mitigation."""
     from core.correction import LeakPoint, leak_configs, measure_leak
 
-    configs = leak_configs(audit.config, _seeds(audit, "leak_seeds", _LEAK_SEEDS[0]))
-    return Sweep("seeds", audit, configs, measure_leak, LeakPoint)
+    configs = leak_configs(result.config, _seeds(result, "leak_seeds", _LEAK_SEEDS[0]))
+    return Sweep("seeds", result, configs, measure_leak, LeakPoint)
 
 
-def _over_seeds(audit: Audit, attacker: Attacker, running: bool) -> None:
+def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> None:
     """Draw the attribution over seeds, with its control."""
     from core.correction import attribute_over_seeds
 
     panels.pick("Seeds", _LEAK_SEEDS, key="leak_seeds", default=_LEAK_SEEDS[0])
-    points, config = _current(_leaks(audit, attacker), running).offer(), audit.config
+    points, config = _current(_leaks(result, attacker), running).offer(), result.config
     own = [point for point in points if point.config.method == config.method]
     if not own:
         st.caption(
@@ -316,11 +317,11 @@ def _seeded(frame: Any, seed: int) -> list[dict[str, Any]]:
     return [{**row, "seed": seed} for row in frame.to_dict("records")]
 
 
-def _search(audit: Audit, attacker: Attacker) -> Background:
+def _search(result: CorrectionResult, attacker: Attacker) -> Background:
     """Return the search for better parameters of the attacker's forest."""
     evaluations = int(st.session_state.get("evaluations") or 30)
     kind = "predictions" if attacker["adversary"] == "predictions" else "features"
-    config, dataset = audit.config, audit.dataset
+    config, dataset = result.config, result.subject.dataset
 
     def work(job: Job) -> Any:
         from core.adversaries import tune_forest
@@ -346,7 +347,7 @@ def _search(audit: Audit, attacker: Attacker) -> Background:
     return Background("sweep", store, key, work, lane="sweep", total=evaluations, widget="tuning")
 
 
-def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
+def _tuning(result: CorrectionResult, attacker: Attacker, running: bool) -> None:
     """Draw the search, with its control."""
     left, _ = st.columns([2, 3], vertical_alignment="bottom")
     panels.pick(
@@ -357,7 +358,7 @@ def _tuning(audit: Audit, attacker: Attacker, running: bool) -> None:
         help="The published experiments used up to 100 of a tree-structured Parzen estimator, as here.",
         place=left,
     )
-    work, config = _current(_search(audit, attacker), running), audit.config
+    work, config = _current(_search(result, attacker), running), result.config
     found = work.result
     if found is None and not work.busy:
         st.caption(
@@ -410,16 +411,16 @@ def _forest_table(found: Any) -> Any:
     )
 
 
-def _more(audit: Audit, attacker: Attacker) -> None:
+def _more(result: CorrectionResult, attacker: Attacker) -> None:
     """Draw the corrections beside each other; ends the page while they are computed."""
-    tolerance = first_tolerance(audit.result)
-    found = audit.more_disclosed(tolerance, **attacker)
+    tolerance = first_tolerance(result)
+    found = cached.more_disclosed(result, tolerance, attacker)
     told = stronger_disclosure(found, tolerance)
     left, right = st.columns([3, 2], gap="large")
     with left:
         drawing = panels.titled(
             told.point,
-            f"Accuracy at inferring {shell.escape(wording.attribute(audit.config))}, before ○ and after ●, by what is "
+            f"Accuracy at inferring {shell.escape(wording.attribute(result.config))}, before ○ and after ●, by what is "
             "disclosed",
             charts.draw_more(found, shell.palette()),
             key="more_chart",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from core.correction import disclose_more
 from core.datasets import build_dataset, demo_table
 from core.estimates import percent
 from tests import expected
@@ -85,7 +86,7 @@ def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: Poi
 
 def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard, points: PointsOnDemand) -> None:
     open_section(dashboard, points, "more")
-    found = expected.audit().disclose_more(0.005)
+    found = disclose_more(expected.audit(), 0.005)
     assert any("5 of 5 answers are proved optimal" in text for text in dashboard.texts)
     assert all(more.after is not None for more in found)
 

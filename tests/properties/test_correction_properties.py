@@ -1,6 +1,7 @@
 """Properties of the exact correction: against brute force, against itself, and at the edge of feasibility."""
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.correction import correct, exact, smallest_tolerance
-from core.correction.problem import WIDENING, Counts, RowProblem
+from core.correction.exact import WIDENING, Counts, RowProblem
 from tests.problem_bank import METRICS, brute_force, brute_smallest
 
 COSTS = (
@@ -81,7 +82,7 @@ def random_rows(rng):
     cost = (base, base**59, np.ones(n), rng.integers(1, 4, n).astype(float), np.round(base, 1))[rng.integers(5)]
     rate = predictions.mean()
     tolerance = (0.0, 1e-3, float(10 ** rng.uniform(-4, 0)), 1 / n, rate, 1 - rate)[rng.integers(6)]
-    return RowProblem(guess=guess, predictions=predictions, cost=cost, tolerance=tolerance)
+    return RowProblem(guess=guess, predictions=predictions, cost=cost, upper=tolerance * WIDENING)
 
 
 def test_short_search_is_the_full_pass():
@@ -94,10 +95,8 @@ def test_short_search_is_the_full_pass():
         full, found = exact.full_search(problem, counts), exact._short_search(problem, counts)
         if found is not None:
             short += 1
-            assert found.bound == pytest.approx(full.bound, rel=1e-12)
-            own = RowProblem(
-                guess=found.vector, predictions=problem.predictions, cost=problem.cost, tolerance=problem.tolerance
-            ).counts()
+            assert found[1] == pytest.approx(full[1], rel=1e-12)
+            own = replace(problem, guess=found[0]).counts()
             assert own.allowed(own.a, own.b)
     assert short > 500  # the comparison is worth nothing if the search always gives up
 
@@ -108,7 +107,7 @@ def test_the_full_pass_is_a_search_over_all_counts():
         n = int(rng.integers(2, 25))
         predictions, guess = (rng.random((2, n)) < rng.random((2, 1))).astype(np.uint8)
         tolerance = float(rng.choice([0.0, 0.05, 0.3, predictions.mean(), 1 - predictions.mean()]))
-        problem = RowProblem(guess=guess, predictions=predictions, cost=np.ones(n), tolerance=tolerance)
+        problem = RowProblem(guess=guess, predictions=predictions, cost=np.ones(n), upper=tolerance * WIDENING)
         counts = problem.counts()
         a, b = np.meshgrid(np.arange(counts.positives + 1), np.arange(counts.negatives + 1), indexing="ij")
         allowed = counts.allowed(a, b)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.correction import correct, correct_jointly, smallest_tolerance
-from core.correction.problem import smallest_fraction
+from core.correction import Disclosed, correct, correct_jointly, smallest_tolerance
+from core.correction.exact import smallest_fraction
 from core.fairness import unfairness
-from tests.joint_bank import brute_force, reached
+from tests.joint_bank import JointProblem, brute_force, reached
 from tests.problem_bank import METRICS
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -66,20 +66,10 @@ def small(draw):
     }
 
 
-def _plain(value):
-    if isinstance(value, tuple) and value and isinstance(value[0], Fraction):
-        return tuple(float(end) for end in value)
-    return float(value) if isinstance(value, Fraction) else value
-
-
 @settings(max_examples=120, deadline=None, derandomize=True)
 @given(small())
 def test_exact_is_brute_force(problem):
-    told = [{key: _plain(value) for key, value in disclosed.items()} for disclosed in problem["disclosures"]]
-    shares = None if problem["shares"] is None else [_plain(share) for share in problem["shares"]]
-    result = correct_jointly(
-        problem["guess"], told, cost=problem["cost"], n_groups=problem["n_groups"], group_shares=shares
-    )
+    result = correct_jointly(**JointProblem(name="drawn", objective=0.0, **problem).arguments())
     assert objective(result) == pytest.approx(brute_force(**problem), rel=1e-12)
 
 
@@ -127,8 +117,8 @@ def test_knowing_more_never_costs_less_and_the_truth_stays_feasible(n, k, seed, 
     rounded = objective(correct(guess, predictions, unfairness=(max(0.0, value - 0.01), value), **told))
     pinned = objective(correct(guess, predictions, unfairness=value, **told))
     shared = objective(correct(guess, predictions, unfairness=value, group_shares=share, **told))
-    other = {"predictions": 1 - labels, "tolerance": unfairness(1 - labels, truth, metric=METRICS[0])}
-    first = {"predictions": predictions, "metric": metric, "labels": labels, "unfairness": value}
+    other = Disclosed(predictions=1 - labels, tolerance=unfairness(1 - labels, truth, metric=METRICS[0]))
+    first = Disclosed(predictions=predictions, metric=metric, labels=labels, unfairness=value)
     joint = objective(correct_jointly(guess, [first, other], cost=cost, n_groups=k, group_shares=share))
     upwards = [loose, rounded, pinned, shared, joint, math.fsum(cost[truth != guess])]
     assert all(low <= high * (1 + 2e-9) for low, high in itertools.pairwise(upwards))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.correction import CorrectionResult
+from core.correction import CorrectionResult, correct
+from core.correction.disclosure import published_cost
 from core.datasets import AuditDataset
 from tests.reference.data import needs_adult
 
@@ -52,8 +53,9 @@ def test_the_calibrated_forest_gains_nothing_from_the_promise(findings: Correcti
 
 
 def test_both_solvers_agree(findings: CorrectionResult) -> None:
-    exact = findings.disclose(0.001, adversary="features")
-    ilp = findings.disclose(0.001, adversary="features", solver="ilp")
+    exact, attacked = findings.disclose(0.001, adversary="features"), findings.attack("features").attacked
+    cost = published_cost(attacked.confidence, exact.exponent)
+    ilp = correct(attacked.guess, attacked.predictions, tolerance=0.001, cost=cost, solver="ilp")
     assert ilp.certificate.status == "optimal"
     assert exact.certificate.objective == pytest.approx(ilp.certificate.objective, rel=1e-9)
     assert max(exact.certificate.residual, ilp.certificate.residual) <= 1e-9

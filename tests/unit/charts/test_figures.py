@@ -32,7 +32,7 @@ from core.charts import (
 )
 from core.charts.correction import Step
 from core.config import AuditConfig
-from core.correction import CorrectionResult, Disclosure, attribute_over_seeds, run
+from core.correction import CorrectionResult, Disclosure, attribute_over_seeds, disclose_more, run
 from core.datasets import AuditDataset
 from core.estimates import points
 from core.fairness import METRICS
@@ -141,7 +141,7 @@ def test_every_drawing_is_valid_and_told_in_words(
         draw_models_accuracy(swept, palette),
         draw_models_unfairness(swept, palette),
         draw_methods(swept[:1], palette),
-        draw_more(findings.disclose_more(0.01), palette),
+        draw_more(disclose_more(findings, 0.01), palette),
         draw_search(search, palette),
         _waterfall(rows_of_one(leak, curve[1], share=HOSTILE[0]), findings, palette),
         _waterfall(rows_over_seeds(attribute_over_seeds([leak, leak]), share=HOSTILE[0]), findings, palette),

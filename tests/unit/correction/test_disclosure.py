@@ -122,7 +122,6 @@ def test_the_exponent_is_chosen_without_looking_at_the_attacked() -> None:
         ({"tolerance": 1.4}, r"tolerance must be in \[0, 1\], got 1.4"),
         ({"cost": "free"}, "cost must be one of"),
         ({"metric": "magic"}, "metric must be one of"),
-        ({"solver": "magic"}, "solver must be one of"),
     ],
 )
 def test_bad_settings_are_told(change: dict[str, object], words: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from core.correction import correct, smallest_tolerance
-from core.correction.solve import SOLVERS
+from core.correction.problem import SOLVERS
 from core.fairness import unfairness
 from tests.problem_bank import HAND_SOLVED, adult_like, bank, brute_force, gap, parts
 

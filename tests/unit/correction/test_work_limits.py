@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from core.adversaries import AttackedRecords
-from core.correction import correct, enumeration, solve, tangents
+from core.correction import correct, enumeration, tangents
+from core.correction import problem as problems
 from core.correction.disclosure import choose_exponent
 from core.correction.problem import Correction
 
@@ -39,7 +40,7 @@ def same(one: Correction, other: Correction) -> bool:
 def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine on which an hour passes whenever somebody looks at the clock."""
     hours = itertools.count()
-    for module in (tangents, enumeration, solve):
+    for module in (tangents, enumeration, problems):
         monkeypatch.setattr(module.time, "perf_counter", lambda: 3600.0 * next(hours))
 
 

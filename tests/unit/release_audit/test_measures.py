@@ -315,7 +315,7 @@ def test_what_breaks_is_told_and_broken_once(
         calls.append(1)
         raise error
 
-    monkeypatch.setattr("core.correction.study.attack_model", broken)
+    monkeypatch.setattr("core.correction.attribute_attacks.attack_model", broken)
     audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
     monkeypatch.setattr("core.attribute.gains.attack_released", broken)
     for check in ("attribute_excess", "attribute_balanced", "correction_gain"):

@@ -1,0 +1,218 @@
+"""What the attacker knows else: permuted predictions, more than a bound, a constraint of her own measuring."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.adversaries.adversary import AttackedRecords
+from core.config import AuditConfig
+from core.correction import (
+    CorrectionResult,
+    Disclosure,
+    EstimatedConstraint,
+    compare_constraints,
+    correct,
+    disclose,
+    disclose_more,
+    estimate_constraint,
+    run,
+    smallest_tolerance,
+)
+from core.correction.disclosure import permuted_records
+from core.correction.knowledge import IDENTIFIABLE, KNOWLEDGE
+from core.errors import InputError
+from core.fairness import METRICS, row_sets, unfairness
+from tests.samples import ROLES, dataset
+from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT
+
+
+def _blended(n: int, seed: int) -> AttackedRecords:
+    """Return records of a model that is exactly as likely to accept both groups, guessed by how they score.
+
+    The score carries both the group and the decision, so the guess takes accepted people for group 0 too often.
+    """
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n) < 0.4).astype(np.uint8)
+    predictions = (rng.random(n) < 0.4).astype(np.uint8)
+    labels = (rng.random(n) < 0.3 + 0.4 * predictions).astype(np.uint8)
+    first = 1 / (1 + np.exp(-1.2 * (truth - 0.5) + 1.0 * (predictions - 0.4) - rng.normal(size=n)))
+    p = np.column_stack([1 - first, first])
+    return AttackedRecords(probability=p, calibrated=p, predictions=predictions, labels=labels, truth=truth)
+
+
+def _timeless(told: Disclosure) -> Disclosure:
+    return replace(told, certificate=replace(told.certificate, seconds=0.0))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_permuted_predictions_keep_every_rate_and_lose_the_gain(metric: str) -> None:
+    people, own = _blended(8000, 1), _blended(4000, 2)
+    permuted, other = (permuted_records(people, metric=metric, seed=seed) for seed in (3, 4))
+    for _, rows in row_sets(metric, people.labels, people.truth.size):
+        inside = slice(None) if rows is None else rows
+        assert permuted.predictions[inside].sum() == people.predictions[inside].sum()
+    same = [smallest_tolerance(r.predictions, metric=metric, labels=r.labels) for r in (people, permuted)]
+    assert same[0] == same[1] and not np.array_equal(permuted.predictions, other.predictions)
+    held_out = permuted_records(own, metric=metric, seed=3, name="held out")
+    real = disclose(people, own, tolerance=0.05, metric=metric)
+    control = disclose(permuted, held_out, tolerance=0.05, metric=metric)
+    assert real.gain is not None and control.gain is not None and real.gain.low > 0
+    assert control.before == real.before and control.is_true  # the permuted answers are as fair as chance
+    assert control.gain.value == pytest.approx(0, abs=0.005) and control.gain.high < real.gain.value
+
+
+@pytest.fixture(scope="module", params=METRICS)
+def audit(request: pytest.FixtureRequest) -> CorrectionResult:
+    config = AuditConfig(dataset="sample", roles=ROLES, metric=request.param, tolerance=0.02, seed=3)
+    return run(config, dataset=dataset(1500, seed=5))
+
+
+def test_knowing_more_never_makes_the_correction_cheaper(audit: CorrectionResult) -> None:
+    found = {more.known: more for more in disclose_more(audit, 0.02)}
+    assert tuple(found) == KNOWLEDGE
+    objective = {}
+    for known, more in found.items():
+        assert more.certificate.status == "optimal" and more.certificate.residual == 0
+        assert more.after is not None and more.gain is not None and more.certificate.objective is not None
+        assert more.gain.value == pytest.approx(more.after.value - more.before.value)
+        objective[known] = more.certificate.objective * (1 - 1e-9) - 1e-12
+    assert objective["bound"] <= found["bound_shares"].certificate.objective
+    assert objective["exact"] <= found["exact_shares"].certificate.objective
+    attacked = audit.attack("features").attacked
+    if unfairness(attacked.predictions, attacked.truth, metric=audit.config.metric, labels=attacked.labels) <= 0.02:
+        assert objective["bound"] <= found["exact"].certificate.objective  # the exact value is one of those allowed
+    (bound, *_), told = disclose_more(audit, 0.02, cost="count"), audit.disclose(0.02, cost="count")
+    assert bound.after is not None and told.after is not None
+    assert (bound.after.value, bound.n_changed) == (told.after.value, told.n_changed)
+
+
+def test_three_groups() -> None:
+    audit = run(AuditConfig(dataset="sample", roles=ROLES, seed=3), dataset=dataset(1500, seed=5))
+    attack, rng = audit.attack("features"), np.random.default_rng(0)
+
+    def three(records: AttackedRecords) -> AttackedRecords:
+        probability = rng.dirichlet((2, 2, 1), records.truth.size)
+        truth = rng.integers(0, 3, records.truth.size).astype(np.uint8)
+        return replace(records, probability=probability, calibrated=probability, truth=truth)
+
+    own = replace(attack, attacked=three(attack.attacked), held_out=three(attack.held_out))
+    found = disclose_more(replace(audit, attacks={("features", "held_out"): own}), 0.02, cost="count")
+    assert all(more.certificate.status == "optimal" for more in found)
+
+
+def test_many_equal_costs_do_not_end_the_proof() -> None:
+    """An instance on which HiGHS fails in its presolve: the answer must still be the proved optimum."""
+    rng = np.random.default_rng(178)
+    guess = rng.choice(5, 15_375, p=[0.5, 0.2, 0.15, 0.1, 0.05])
+    predictions = (rng.random(guess.size) < 0.25 - 0.03 * guess).astype(int)
+    exact, program = (
+        correct(guess, predictions, tolerance=0.001, n_groups=5, solver=solver) for solver in ("exact", "ilp")
+    )
+    assert exact.certificate.status == program.certificate.status == "optimal"
+    assert exact.objective == program.objective
+
+
+def _direct(rows: list[tuple[int, int, int]]) -> dict[str, Fraction | None]:
+    """Return the metrics in exact fractions, person by person; None where fewer than two groups can be compared."""
+
+    def worst(keep: tuple[int, ...]) -> Fraction | None:
+        inside = [(p, g) for p, g, y in rows if y in keep]
+        answers = {g: [p for p, h in inside if h == g] for _, g in inside}
+        if len(answers) < 2:
+            return None
+        overall = Fraction(sum(p for p, _ in inside), len(inside))
+        return max(abs(overall - Fraction(sum(a), len(a))) for a in answers.values())
+
+    pe, eo = worst((0,)), worst((1,))
+    both = None if pe is None or eo is None else max(pe, eo)
+    return dict(zip(METRICS, (worst((0, 1)), pe, eo, both), strict=True))
+
+
+people = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4), st.integers(0, 1)), min_size=2, max_size=40)
+
+
+@given(people)
+def test_the_estimate_is_the_first_of_the_smallest_violations(rows: list[tuple[int, int, int]]) -> None:
+    arrays = [np.array(column) for column in zip(*rows, strict=True)]
+    expected = _direct(rows)
+    if expected["statistical_parity"] is None:
+        with pytest.raises(InputError, match="at least two groups, got 1"):
+            estimate_constraint(*arrays)
+        return
+    found = estimate_constraint(*arrays)
+    for metric, value in expected.items():
+        assert (value is None) == math.isnan(found.unfairness[metric])
+        assert value is None or found.unfairness[metric] == pytest.approx(float(value), abs=1e-12)
+    known = {metric: value for metric, value in expected.items() if value is not None}
+    assert found.tolerance == pytest.approx(float(min(known.values())), abs=1e-12)
+    assert found.metric == next(metric for metric, value in known.items() if value == min(known.values()))
+    assert found.metric in IDENTIFIABLE and found.n == len(rows)
+
+
+def _people(cells: dict[tuple[int, int], tuple[int, int]]) -> EstimatedConstraint:
+    """Return the estimate from people given as (group, label) -> (people, accepted)."""
+    rows = [(int(i < accepted), group, label) for (group, label), (n, accepted) in cells.items() for i in range(n)]
+    return estimate_constraint(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("cells", "metric", "values"),
+    [
+        # label 0: 1 of 3 and 1 of 2 accepted, 2 of 5 in all; label 1: 2 of 2 and 1 of 3, 3 of 5 in all
+        ({(0, 0): (3, 1), (1, 0): (2, 1), (0, 1): (2, 2), (1, 1): (3, 1)}, METRICS[0], (0.1, 0.1, 0.4, 0.4)),
+        ({(0, 0): (10, 2), (1, 0): (10, 4), (0, 1): (10, 6), (1, 1): (10, 8)}, METRICS[0], (0.1,) * 4),
+        ({(0, 0): (30, 6), (1, 0): (10, 4), (0, 1): (10, 6), (1, 1): (30, 24)}, METRICS[1], (0.2, 0.15, 0.15, 0.15)),
+        ({(0, 0): (10, 1), (1, 0): (10, 4), (0, 1): (10, 7), (1, 1): (10, 7)}, METRICS[2], (0.075, 0.15, 0.0, 0.15)),
+    ],
+)
+def test_ties_go_to_the_metric_named_first(cells: dict, metric: str, values: tuple[float, ...]) -> None:
+    found = _people(cells)
+    assert found.metric == metric and list(found.unfairness.values()) == pytest.approx(list(values))
+
+
+def _told(metric: str, tolerance: float) -> EstimatedConstraint:
+    return EstimatedConstraint(metric=metric, tolerance=tolerance, unfairness=dict.fromkeys(METRICS, 0.5), n=500)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_both_corrections_are_those_of_disclose_and_their_difference_by_hand(metric: str) -> None:
+    estimate = estimate_constraint(HELD_OUT.predictions, HELD_OUT.truth, HELD_OUT.labels)
+    found = compare_constraints(ATTACKED, HELD_OUT, estimate, (metric, 0.0105))
+    direct = disclose(ATTACKED, HELD_OUT, tolerance=0.0105, metric=metric, raise_until_true=True)
+    assert found.trained is not None and _timeless(found.trained) == _timeless(direct) and found.trained.is_true
+    own = disclose(ATTACKED, HELD_OUT, tolerance=estimate.tolerance, metric=estimate.metric)
+    assert _timeless(found.estimated) == _timeless(own)  # which is never raised until it is true
+    e, t, apart = found.estimated.after, found.trained.after, found.difference
+    assert e is not None and t is not None and apart is not None
+    assert apart.value == pytest.approx(e.value - t.value)
+    assert apart.low == pytest.approx(apart.value - math.hypot(e.value - e.low, t.high - t.value))
+    assert apart.high == pytest.approx(apart.value + math.hypot(e.high - e.value, t.value - t.low))
+    assert found.to_frame()["metric"].tolist() == [metric, estimate.metric]
+
+
+def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met() -> None:
+    p = np.column_stack([np.linspace(0.9, 0.1, 7), np.linspace(0.1, 0.9, 7)])
+    odd = AttackedRecords(
+        probability=p,
+        calibrated=p,
+        predictions=np.array([1, 1, 1, 0, 0, 0, 0], dtype=np.uint8),
+        labels=np.ones(7, dtype=np.uint8),
+        truth=np.array([0, 1, 0, 1, 0, 1, 1], dtype=np.uint8),
+    )
+    needed = smallest_tolerance(odd.predictions)
+    for measured, told in ((0.0, needed), (0.3, 0.3)):
+        found = compare_constraints(odd, HELD_OUT, _told("statistical_parity", measured), None)
+        assert found.estimated.used == told > 0 and found.estimated.after is not None
+        assert found.trained is None and found.difference is None
+        assert found.to_frame()["constraint"].tolist() == ["estimated"]
+    lonely = replace(odd, labels=np.array([0, 1, 1, 1, 1, 1, 1], dtype=np.uint8))  # no two groups with label 0
+    none = compare_constraints(lonely, HELD_OUT, _told("predictive_equality", 0.1), None)
+    assert none.estimated.told == 0.1 and none.estimated.after is None
+    assert none.estimated.smallest_tolerance == math.inf
