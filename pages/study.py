@@ -79,7 +79,7 @@ study = STUDIES[st.session_state["page_now"]]
 opening = st.empty()
 settings = settings_of(study.settings, study.name)
 config, table = cached.audited()
-subject = cached.audit(config, table).result.subject
+subject = cached.audit(config, table).subject
 if reason := study.unavailable(subject, settings):
     panels.problem(reason)
     st.stop()

@@ -32,17 +32,7 @@ def people() -> AuditDataset:
 def unattacked(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
     """Train and ask the model, and attack nobody."""
     model = train_model(config, dataset, split(dataset, train_share=config.train_share, seed=config.seed))
-    return SweepPoint(
-        config=config,
-        achieved=model.unfairness_train,
-        unfairness_test=model.unfairness_test,
-        difference_train=model.difference_train,
-        difference_test=model.difference_test,
-        accuracy_train=model.accuracy_train,
-        accuracy_test=model.accuracy_test,
-        majority_test=model.majority_test,
-        disclosures={},
-    )
+    return SweepPoint.of(config, model, {})
 
 
 def logged(config: AuditConfig, dataset: AuditDataset, *, log: Path, pause: float = 0.0) -> SweepPoint:

@@ -13,9 +13,9 @@ from core.charts.lines import Curve, Dot, compared, draw_lines, level, reach
 from core.charts.rows import Row, draw_rows, rate, spans
 from core.charts.theme import Palette
 from core.correction import STEPS, Attribution, Disclosure, LeakAttribution
-from core.estimates import Estimate, percent, points, tolerance_text
+from core.estimates import Estimate, Spread, percent, points, tolerance_text
 from core.models import METHOD_TITLES
-from core.sweep import Spread, SweepRow
+from core.sweep import SweepRow
 
 if TYPE_CHECKING:
     from core.adversaries import TunedForest
@@ -295,7 +295,7 @@ def draw_trained(
         Dot(
             x=row.tolerance,
             y=100 * after.value,
-            told=f"trained for {row.tolerance:g}, reached {row.unfairness_train.mean:.4f}: {100 * after.value:.1f}%",
+            told=f"trained for {row.tolerance:g}, reached {row.unfairness_train.value:.4f}: {100 * after.value:.1f}%",
             ends=(100 * after.low, 100 * after.high) if alone else (math.nan, math.nan),
             hollow=row.n_true != len(row.seeds),
         )
@@ -328,7 +328,7 @@ def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
 def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
     """Draw the models' unfairness on training and test set over the target tolerance, beside the tolerance."""
     done = sorted(rows, key=lambda row: row.tolerance)
-    achieved = [s.mean for row in done for s in (row.unfairness_train, row.unfairness_test)]
+    achieved = [s.value for row in done for s in (row.unfairness_train, row.unfairness_test)]
     x, y = _tolerances(_TRAINED), rounded([0.0, *achieved], "Unfairness", span=0.02)
     end, title = min(x.ends[1], y.ends[1]), "Unfairness of the models"
     target = Curve(x=[0, end], y=[0, end], color=palette.ink, width=1.5, dash="longdash", name="target")
@@ -342,8 +342,8 @@ def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawin
 
 def as_estimate(spread: Spread) -> Estimate:
     """Return a number over seeds in the form that labels and ranges take."""
-    low, high = (spread.mean if math.isnan(v) else v for v in (spread.low, spread.high))
-    return Estimate(value=spread.mean, low=low, high=high, n=spread.n)
+    low, high = (spread.value if math.isnan(v) else v for v in (spread.low, spread.high))
+    return Estimate(value=spread.value, low=low, high=high, n=spread.seeds)
 
 
 def _over(
@@ -357,16 +357,15 @@ def _over(
 ) -> Curve:
     """Return a line through the means over the target tolerance, with a band where the interval is over seeds."""
     banded = any(s is not None and s.over == "seeds" for s in spreads)
-    estimates = [None if s is None else Estimate(value=s.mean, low=s.low, high=s.high, n=s.n) for s in spreads]
-    last = next((e for e in reversed(estimates) if e is not None), None)
+    last = next((spread for spread in reversed(spreads) if spread is not None), None)
     value = "" if last is None else percent(last) if scale == 100.0 else f"{last.value:.3f}"
     x = [row.tolerance for row in rows]
-    return Curve.of(x, estimates, scale=scale, band=banded, color=color, name=name, value=value, **look)
+    return Curve.of(x, spreads, scale=scale, band=banded, color=color, name=name, value=value, **look)
 
 
 def _swept(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
     def told(name: str, spread: Spread | None) -> dict[str, float | None]:
-        parts = {"": "mean", ", low": "low", ", high": "high", ", sd over seeds": "sd"}
+        parts = {"": "value", ", low": "low", ", high": "high", ", sd over seeds": "sd"}
         return {f"{name}{end}": None if spread is None else getattr(spread, part) for end, part in parts.items()}
 
     return [

@@ -17,12 +17,12 @@ from core.cli.arguments import (
 )
 from core.cli.console import Console, estimate_words, table
 from core.config import AuditConfig
+from core.estimates import Spread
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 from core.sweep import (
     PAPER_TOLERANCES,
     TOLERANCES,
-    Spread,
     SweepPoint,
     SweepRow,
     SweepSettings,
@@ -107,7 +107,7 @@ def _printed(summary: SweepSummary, settings: SweepSettings, config: AuditConfig
 
 def _with_missing(after: Spread | None, seeds: int) -> str:
     words = estimate_words(after)
-    return words if after is None or after.n == seeds else f"{words} ({after.n} of {seeds})"
+    return words if after is None or after.seeds == seeds else f"{words} ({after.seeds} of {seeds})"
 
 
 def _models(rows: list[SweepRow]) -> Iterator[str]:

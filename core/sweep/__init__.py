@@ -12,21 +12,20 @@ from core.sweep.point import (
     StudyMeasure,
     StudyPoint,
     SweepPoint,
+    SweepSettings,
     environment,
     grid,
     measure,
     point_key,
 )
-from core.sweep.settings import SweepSettings
 from core.sweep.store import FolderStore, MemoryStore
-from core.sweep.summary import Spread, SweepRow, SweepSummary, summarise, table_three
+from core.sweep.summary import SweepRow, SweepSummary, summarise, table_three
 
 __all__ = [
     "PAPER_TOLERANCES",
     "TOLERANCES",
     "FolderStore",
     "MemoryStore",
-    "Spread",
     "StudyMeasure",
     "StudyPoint",
     "SweepPoint",

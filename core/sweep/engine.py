@@ -228,7 +228,7 @@ def sweep(
 
 
 def _check(dataset: AuditDataset, n_jobs: int, scheduler: str | None, store: PointStore | None) -> None:
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
+    if n_jobs < 1:
         raise InputError(f"n_jobs must be a whole number of at least 1, got {n_jobs!r}.")
     if dataset.uploaded and scheduler is not None:
         raise InputError(f"An uploaded table must stay on this machine, got the scheduler {scheduler!r}.")

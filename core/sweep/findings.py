@@ -48,11 +48,11 @@ def method_rows(rows: Sequence[SweepRow]) -> tuple[Row, ...]:
             "Metric": METRIC_TITLES[row.metric],
             "Method": METHOD_TITLES[row.method],
             "Before / after disclosure": _before_after(row),
-            "Gain, points": "" if row.gain is None else signed(row.gain.mean, row.gain.low, row.gain.high),
+            "Gain, points": "" if row.gain is None else signed(row.gain.value, row.gain.low, row.gain.high),
             "Constraint satisfied in": f"{row.n_true} of {len(row.seeds)}",
-            "Model accuracy": f"{100 * row.model_test.mean:.1f}%",
-            "Unfairness": f"{row.unfairness_train.mean:.4f}",
-            "Difference between groups": f"{row.difference_train.mean:.4f}",
+            "Model accuracy": f"{100 * row.model_test.value:.1f}%",
+            "Unfairness": f"{row.unfairness_train.value:.4f}",
+            "Difference between groups": f"{row.difference_train.value:.4f}",
         }
         for row in ordered
     )
@@ -60,9 +60,9 @@ def method_rows(rows: Sequence[SweepRow]) -> tuple[Row, ...]:
 
 def _before_after(row: SweepRow) -> str:
     if row.after is None or row.before_corrected is None:
-        return f"{100 * row.before.mean:.1f} → no correction"
-    both = f"{100 * row.before_corrected.mean:.1f} → {100 * row.after.mean:.1f}%"
-    return both if row.after.n == len(row.seeds) else f"{both} ({row.after.n} of {len(row.seeds)} seeds)"
+        return f"{100 * row.before.value:.1f} → no correction"
+    both = f"{100 * row.before_corrected.value:.1f} → {100 * row.after.value:.1f}%"
+    return both if row.after.seeds == len(row.seeds) else f"{both} ({row.after.n} of {len(row.seeds)} seeds)"
 
 
 def tension(found: Landscape) -> Finding:

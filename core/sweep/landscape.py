@@ -20,9 +20,9 @@ import numpy as np
 
 from core.arrays import Codes
 from core.config import AuditConfig
-from core.correction import AttackFindings, attack_model, disclose, smallest_tolerance
+from core.correction import attack_model, disclose, smallest_tolerance
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits, split
+from core.datasets.splits import split
 from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, over_repeats, rate_over_repeats
 from core.fairness import METRICS, difference_between_groups, unfairness
@@ -102,6 +102,18 @@ class LandscapePlan(Result):
 
 Numbers = tuple[float, ...]
 
+_COLUMNS = {
+    "after": "{} recovered after correction",
+    "gain": "change by correction",
+    "accuracy": "model accuracy, unseen",
+    "unfairness_train": "unfairness, training",
+    "unfairness_test": "unfairness, unseen",
+    "difference_train": "difference between groups, training",
+    "difference_test": "difference between groups, unseen",
+    "members": f"members told apart, AUC, {MEMBER_ATTACKER}",
+}
+"""Number of a cell -> its column, with {} for the attribute."""
+
 _RATES = ("accuracy", "unfairness_train", "unfairness_test", "difference_train", "difference_test", "members")
 
 
@@ -179,33 +191,25 @@ class Landscape(Result):
 
     def cell(self, tolerance: float | None, epsilon: float) -> MapCell:
         """Return one cell over the seeds."""
-        return self._cell(next(r for r in self.readings if (r.tolerance, r.epsilon) == (tolerance, epsilon)))
+        return next(cell for cell in self.cells if (cell.tolerance, cell.epsilon) == (tolerance, epsilon))
 
     @property
     def cells(self) -> tuple[MapCell, ...]:
         """Return all cells, in the order of the readings."""
-        return tuple(self._cell(readings) for readings in self.readings)
+        return tuple(map(self._cell, self.readings))
 
     def _cell(self, readings: Readings) -> MapCell:
+        changes = [after - before for after, before in zip(readings.after, self.before, strict=True)]
         return MapCell(
             tolerance=readings.tolerance,
             epsilon=readings.epsilon,
             after=rate_over_repeats(_there(readings.after)),
-            gain=self.change([readings]),
+            gain=over_repeats(_there(changes)),
             **{name: rate_over_repeats(getattr(readings, name)) for name in _RATES},
-            told=_mean(readings.told),
+            told=float(np.mean(_there(readings.told) or [math.nan])),
             n_true=sum(own <= told + 1e-6 for own, told in zip(readings.unfairness_train, readings.told, strict=True)),
             n_seeds=len(readings.after),
         )
-
-    def change(self, some: Sequence[Readings]) -> Estimate:
-        """Return by how much the correction changes right guesses, on average over some cells, paired by seed."""
-        changes = [
-            _mean([r.after[i] for r in some]) - before
-            for i, before in enumerate(self.before)
-            if _there([r.after[i] for r in some])
-        ]
-        return over_repeats(changes)
 
     def controls(self) -> dict[str, Estimate]:
         """Return what the map's numbers are to be compared with, over the seeds."""
@@ -216,30 +220,23 @@ class Landscape(Result):
         """Return one row a cell, with the controls in every row."""
         import pandas as pd
 
-        controls = self.controls()
+        beside = {name: found.value for name, found in self.controls().items()}
         rows = []
         for cell in self.cells:
             row: dict[str, object] = {
                 "trained tolerance": "none" if cell.tolerance is None else f"{cell.tolerance:g}",
                 "epsilon": "inf" if math.isinf(cell.epsilon) else f"{cell.epsilon:g}",
             }
-            for name, found in (
-                (f"{self.attribute} recovered after correction", cell.after),
-                ("change by correction", cell.gain),
-                ("model accuracy, unseen", cell.accuracy),
-                ("unfairness, training", cell.unfairness_train),
-                ("unfairness, unseen", cell.unfairness_test),
-                ("difference between groups, training", cell.difference_train),
-                ("difference between groups, unseen", cell.difference_test),
-                (f"members told apart, AUC, {MEMBER_ATTACKER}", cell.members),
-            ):
-                row |= {name: found.value, f"{name}, low": found.low, f"{name}, high": found.high}
+            for name, title in _COLUMNS.items():
+                found: Estimate = getattr(cell, name)
+                title = title.format(self.attribute)
+                row |= {title: found.value, f"{title}, low": found.low, f"{title}, high": found.high}
             row |= {"tolerance told, mean": cell.told, "seeds": cell.n_seeds, "seeds told the truth": cell.n_true}
             row |= {
-                f"{self.attribute} recovered before correction": controls["before"].value,
-                f"control: everybody called {self.majority_name}": controls["majority"].value,
-                "strong attacker, told nothing": controls["strong"].value,
-                "control: the more frequent label": controls["majority_label"].value,
+                f"{self.attribute} recovered before correction": beside["before"],
+                f"control: everybody called {self.majority_name}": beside["majority"],
+                "strong attacker, told nothing": beside["strong"],
+                "control: the more frequent label": beside["majority_label"],
             }
             rows.append(row)
         return pd.DataFrame(rows)
@@ -247,11 +244,6 @@ class Landscape(Result):
 
 def _there(values: Sequence[float]) -> list[float]:
     return [value for value in values if not math.isnan(value)]
-
-
-def _mean(values: Sequence[float]) -> float:
-    known = _there(values)
-    return sum(known) / len(known) if known else math.nan
 
 
 def landscape_key(dataset: AuditDataset, plan: LandscapePlan) -> str:
@@ -281,19 +273,6 @@ _LEAST = 1e-12
 
 Report = Callable[[int, int], None]
 NumberByName = dict[str, float]
-Place = tuple[float | None, float]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Attacked:
-    """One seed: who is trained on and attacked, and by whom."""
-
-    seed: int
-    dataset: AuditDataset
-    plan: LandscapePlan
-    splits: Splits
-    attack: AttackFindings
-    strong: float
 
 
 def landscape_steps(plan: LandscapePlan) -> int:
@@ -309,23 +288,18 @@ def landscape(dataset: AuditDataset, plan: LandscapePlan, *, report: Report | No
     small for the splits or the metric.
     """
     done = 0
-
-    def tick() -> None:
-        nonlocal done
-        done += 1
-        if report is not None:
-            report(done, landscape_steps(plan))
-
     controls: list[NumberByName] = []
-    found: dict[Place, list[NumberByName]] = {}
+    found: dict[tuple[float | None, float], list[NumberByName]] = {}
     for seed in plan.seeds:
-        at = _attacked(dataset, plan, seed)
-        controls.append(_controls(at))
-        tick()
-        for epsilon in plan.epsilons:
-            for tolerance, numbers in _row(at, epsilon):
-                found.setdefault((tolerance, epsilon), []).append(numbers)
-            tick()
+        models = _Models(dataset, plan, seed)
+        controls.append(models.controls())
+        for epsilon in (None, *plan.epsilons):
+            if epsilon is not None:
+                for tolerance, numbers in models.row(epsilon):
+                    found.setdefault((tolerance, epsilon), []).append(numbers)
+            done += 1
+            if report is not None:
+                report(done, landscape_steps(plan))
     return Landscape(
         plan=plan,
         title=dataset.title,
@@ -350,88 +324,86 @@ def _by_name(numbers: list[NumberByName]) -> dict[str, tuple[float, ...]]:
     }
 
 
-def _attacked(dataset: AuditDataset, plan: LandscapePlan, seed: int) -> _Attacked:
-    """Split the people and train the attackers, who need no model for that."""
-    splits = split(dataset, train_share=plan.train_share, seed=seed)
-    check_cells(plan.metric, dataset, splits)
-    config = AuditConfig(metric=plan.metric, train_share=plan.train_share, seed=seed)
-    no_answers = np.zeros(dataset.n, dtype=np.uint8)
-    attack, strong = (
-        attack_model(kind, "held_out", dataset, splits, no_answers, config=config) for kind in ("features", "strong")
-    )
-    right = strong.attacked.guess == strong.attacked.truth
-    return _Attacked(seed=seed, dataset=dataset, plan=plan, splits=splits, attack=attack, strong=float(right.mean()))
+class _Models:
+    """One seed's people, the attackers, who need no model to be trained, and the models they are told about."""
 
+    def __init__(self, dataset: AuditDataset, plan: LandscapePlan, seed: int) -> None:
+        self.data, self.plan, self.seed = dataset, plan, seed
+        self.splits = split(dataset, train_share=plan.train_share, seed=seed)
+        check_cells(plan.metric, dataset, self.splits)
+        config = AuditConfig(metric=plan.metric, train_share=plan.train_share, seed=seed)
+        nothing = np.zeros(dataset.n, dtype=np.uint8)
+        self.attack, self.strong = (
+            attack_model(kind, "held_out", dataset, self.splits, nothing, config=config)
+            for kind in ("features", "strong")
+        )
 
-def _controls(at: _Attacked) -> NumberByName:
-    attacked, labels = at.attack.attacked, at.dataset.labels[at.splits.test]
-    return {
-        "majority": np.bincount(attacked.truth).max() / attacked.truth.size,
-        "before": (attacked.guess == attacked.truth).mean(),
-        "strong": at.strong,
-        "majority_label": np.bincount(labels).max() / labels.size,
-    }
+    def controls(self) -> NumberByName:
+        """Return what the attackers reach who are told nothing, and naming the most frequent."""
+        attacked, strong = self.attack.attacked, self.strong.attacked
+        labels = self.data.labels[self.splits.test]
+        return {
+            "majority": np.bincount(attacked.truth).max() / attacked.truth.size,
+            "before": (attacked.guess == attacked.truth).mean(),
+            "strong": (strong.guess == strong.truth).mean(),
+            "majority_label": np.bincount(labels).max() / labels.size,
+        }
 
+    def row(self, epsilon: float) -> Iterator[tuple[float | None, NumberByName]]:
+        """Yield what is read off the models of one budget, tolerance by tolerance."""
+        trees: dict[bool, tuple[PrivateFairTree, float]] = {}
+        for tolerance in self.plan.tolerances:
+            promised = tolerance is not None
+            if promised not in trees:
+                tree = self.tree(epsilon, self.plan.tree_share if promised else 1.0)
+                trees[promised] = tree, self.members(tree)
+            tree, members = trees[promised]
+            model = tree.unchanged() if tolerance is None else tree.fair(tolerance, metric=self.plan.metric)
+            yield tolerance, {**self.read(model, tolerance), "members": members}
 
-def _row(at: _Attacked, epsilon: float) -> Iterator[tuple[float | None, NumberByName]]:
-    """Yield what is read off the models of one budget, tolerance by tolerance."""
-    trees: dict[bool, tuple[PrivateFairTree, float]] = {}
-    for tolerance in at.plan.tolerances:
-        promised = tolerance is not None
-        if promised not in trees:
-            tree = _tree(at, epsilon, at.plan.tree_share if promised else 1.0)
-            trees[promised] = tree, _members(at, tree)
-        tree, members = trees[promised]
-        model = tree.unchanged() if tolerance is None else tree.fair(tolerance, metric=at.plan.metric)
-        yield tolerance, {**_read(at, model, tolerance), "members": members}
+    def tree(self, epsilon: float, tree_share: float) -> PrivateFairTree:
+        """Grow a tree with noise of its own for every budget, so that no two rows share their luck."""
+        rows, data = self.splits.train, self.data
+        return fit_private_fair(
+            data.features[rows],
+            data.labels[rows],
+            data.sensitive[rows],
+            epsilon=epsilon,
+            n_groups=data.n_groups,
+            domains=data.domains,
+            tree_share=tree_share,
+            seed=child_seed(self.seed, f"landscape, epsilon {epsilon:g}"),
+        )
 
+    def read(self, model: PrivateFairModel, tolerance: float | None) -> NumberByName:
+        """Ask a model once for everybody, and correct with what it promises."""
+        data, train, test = self.data, self.splits.train, self.splits.test
+        seed = child_seed(self.seed, f"landscape, tolerance {tolerance}")
+        drawn = model.predict(data.features, data.sensitive, seed=seed)
+        unfair = {
+            f"{name}_{part}": of(drawn[rows], data.sensitive[rows], metric=self.plan.metric, labels=data.labels[rows])
+            for name, of in (("unfairness", unfairness), ("difference", difference_between_groups))
+            for part, rows in (("train", train), ("test", test))
+        }
+        told, after = self.corrected(drawn, tolerance)
+        return {"told": told, "after": after, "accuracy": (drawn[test] == data.labels[test]).mean(), **unfair}
 
-def _tree(at: _Attacked, epsilon: float, tree_share: float) -> PrivateFairTree:
-    """Grow a tree with noise of its own for every budget, so that no two rows share their luck."""
-    rows, data = at.splits.train, at.dataset
-    return fit_private_fair(
-        data.features[rows],
-        data.labels[rows],
-        data.sensitive[rows],
-        epsilon=epsilon,
-        n_groups=data.n_groups,
-        domains=data.domains,
-        tree_share=tree_share,
-        seed=child_seed(at.seed, f"landscape, epsilon {epsilon:g}"),
-    )
+    def corrected(self, drawn: Codes, tolerance: float | None) -> tuple[float, float]:
+        """Return what the attacker is told and how often she is right then; without a promise she keeps her guesses."""
+        attacked = replace(self.attack.attacked, predictions=drawn[self.splits.train])
+        if tolerance is None:
+            return math.nan, float((attacked.guess == attacked.truth).mean())
+        metric, k = self.plan.metric, self.data.n_groups
+        closest = smallest_tolerance(attacked.predictions, metric=metric, labels=attacked.labels, n_groups=k)
+        told = max(tolerance, closest)
+        if told > 1:  # no tolerance can be met
+            return math.nan, math.nan
+        held_out = replace(self.attack.held_out, predictions=drawn[self.splits.validation])
+        found = disclose(attacked, held_out, tolerance=told, metric=metric, draws=0)
+        return told, math.nan if found.after is None else found.after.value
 
-
-def _read(at: _Attacked, model: PrivateFairModel, tolerance: float | None) -> NumberByName:
-    """Ask a model once for everybody, and correct with what it promises."""
-    data, train, test, metric = at.dataset, at.splits.train, at.splits.test, at.plan.metric
-    drawn = model.predict(data.features, data.sensitive, seed=child_seed(at.seed, f"landscape, tolerance {tolerance}"))
-    unfair = {
-        f"{name}_{part}": measure(drawn[rows], data.sensitive[rows], metric=metric, labels=data.labels[rows])
-        for name, measure in (("unfairness", unfairness), ("difference", difference_between_groups))
-        for part, rows in (("train", train), ("test", test))
-    }
-    told, after = _corrected(at, drawn, tolerance)
-    return {"told": told, "after": after, "accuracy": (drawn[test] == data.labels[test]).mean(), **unfair}
-
-
-def _corrected(at: _Attacked, drawn: Codes, tolerance: float | None) -> tuple[float, float]:
-    """Return what the attacker is told and how often she is right then; without a promise she keeps her guesses."""
-    attacked = replace(at.attack.attacked, predictions=drawn[at.splits.train])
-    if tolerance is None:
-        return math.nan, float((attacked.guess == attacked.truth).mean())
-    metric, k = at.plan.metric, at.dataset.n_groups
-    closest = smallest_tolerance(attacked.predictions, metric=metric, labels=attacked.labels, n_groups=k)
-    told = max(tolerance, closest)
-    if told > 1:  # no tolerance can be met
-        return math.nan, math.nan
-    held_out = replace(at.attack.held_out, predictions=drawn[at.splits.validation])
-    found = disclose(attacked, held_out, tolerance=told, metric=metric, draws=0)
-    return told, math.nan if found.after is None else found.after.value
-
-
-def _members(at: _Attacked, tree: PrivateFairTree) -> float:
-    """Return how well the tree's score of people's own label tells members from others."""
-    data = at.dataset
-    scores = tree.tree.predict_proba(data.features)[:, 1]
-    own = np.log(np.maximum(true_label_probability(scores, data.labels), _LEAST))
-    return area(own[at.splits.train], own[at.splits.test]).value
+    def members(self, tree: PrivateFairTree) -> float:
+        """Return how well the tree's score of people's own label tells members from others."""
+        scores = tree.tree.predict_proba(self.data.features)[:, 1]
+        own = np.log(np.maximum(true_label_probability(scores, self.data.labels), _LEAST))
+        return area(own[self.splits.train], own[self.splits.test]).value

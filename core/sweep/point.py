@@ -1,4 +1,4 @@
-"""One configuration of a sweep: which there are, their keys, and how one is measured."""
+"""One configuration of a sweep: what a user chooses, which there are, their keys, and how one is measured."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.metadata import version
 from itertools import product
-from typing import Any
+from typing import Annotated, Any
 
 import core
 from core.config import AuditConfig
-from core.correction import ATTACKERS, COSTS, PROTOCOLS, Disclosure, attack_model, disclose, protocols_of
+from core.correction import ATTACKERS, COSTS, PROTOCOLS, CorrectionResult, Disclosure
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import Estimate
+from core.fairness import METRICS
 from core.fingerprint import code_fingerprint, fingerprint
+from core.models import METHODS
+from core.param import Param
 from core.serialize import Result
+from core.settings import Settings
 from core.study import Study
-from core.subject import subject_of, train_model
+from core.subject import ModelFindings, subject_of
 
 TOLERANCES = (
     0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,
@@ -38,6 +41,30 @@ PAPER_TOLERANCES = (
 The paper prints their number and range, not the values. These hold all of `TOLERANCES`, so that a long sweep goes
 on from a short one.
 """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepSettings(Settings):
+    """Which configurations are measured, and which of their numbers are printed."""
+
+    methods: Annotated[
+        tuple[str, ...],
+        Param("Fair learning", "How models are trained, or all: {options}.", options=METHODS, some=True),
+    ] = METHODS[:1]
+    metrics: Annotated[
+        tuple[str, ...], Param("Metrics", "Fairness metrics, or all: {options}.", options=METRICS, some=True)
+    ] = METRICS[:1]
+    tolerances: Annotated[
+        str, Param("Tolerances", "Trained for and told: 49, 18, or numbers in [0, 1] such as 0,0.01,0.1.")
+    ] = "18"
+    protocol: Annotated[
+        str,
+        Param("Paper's protocol", "How the exponent of the printed tables is chosen: {options}.", options=PROTOCOLS),
+    ] = PROTOCOLS[0]
+    cost: Annotated[str, Param("Correction cost", "Cost of the printed tables: {options}.", options=COSTS)] = (
+        "published"
+    )
+
 
 SWEPT_METHODS = ("exponentiated_gradient",)
 """Methods that can be asked for a tolerance; each of the others is one point, at tolerance 0."""
@@ -136,6 +163,28 @@ class SweepPoint(Result):
         """Trained for, and told to the attacker."""
         return self.config.tolerance
 
+    @classmethod
+    def of(
+        cls,
+        config: AuditConfig,
+        model: ModelFindings,
+        disclosures: dict[tuple[str, str, str], Disclosure],
+        **more: float,
+    ) -> SweepPoint:
+        """Return what is found about a model, and what was disclosed of it."""
+        return cls(
+            config=config,
+            achieved=model.unfairness_train,
+            unfairness_test=model.unfairness_test,
+            difference_train=model.difference_train,
+            difference_test=model.difference_test,
+            accuracy_train=model.accuracy_train,
+            accuracy_test=model.accuracy_test,
+            majority_test=model.majority_test,
+            disclosures=disclosures,
+            **more,
+        )
+
 
 def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
     """Train at one tolerance, attack, and tell each adversary that tolerance.
@@ -144,40 +193,21 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
     steps of 0.001, under either protocol.
     """
     started = time.perf_counter()
-    splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    begun = time.perf_counter()
-    model = train_model(config, dataset, splits)
-    seconds_model = time.perf_counter() - begun
-    disclosures: dict[tuple[str, str, str], Disclosure] = {}
-    for kind in ATTACKERS:
-        attacks = {
-            protocol: attack_model(kind, protocol, dataset, splits, model.predictions, config=config)
-            for protocol in protocols_of(kind)
-        }
-        for protocol in PROTOCOLS:
-            found = attacks.get(protocol, attacks[PROTOCOLS[0]])
-            for cost in COSTS:
-                disclosures[kind, protocol, cost] = disclose(
-                    found.attacked,
-                    found.held_out,
-                    tolerance=config.tolerance,
-                    metric=config.metric,
-                    cost=cost,
-                    raise_until_true=protocol == "as_published" or config.method not in SWEPT_METHODS,
-                )
-    return SweepPoint(
-        config=config,
-        achieved=model.unfairness_train,
-        unfairness_test=model.unfairness_test,
-        difference_train=model.difference_train,
-        difference_test=model.difference_test,
-        accuracy_train=model.accuracy_train,
-        accuracy_test=model.accuracy_test,
-        majority_test=model.majority_test,
-        disclosures=disclosures,
-        seconds=time.perf_counter() - started,
-        seconds_model=seconds_model,
-    )
+    subject = subject_of(config, dataset)
+    seconds_model = time.perf_counter() - started
+    result = CorrectionResult.of(subject, as_published=True)
+    disclosures = {}
+    for kind, protocol, cost in product(ATTACKERS, PROTOCOLS, COSTS):
+        published = protocol == "as_published"
+        disclosures[kind, protocol, cost] = result.disclose(
+            config.tolerance,
+            adversary=kind,
+            cost=cost,
+            as_published=published,
+            until_true=published or config.method not in SWEPT_METHODS,
+        )
+    seconds = time.perf_counter() - started
+    return SweepPoint.of(config, subject.model, disclosures, seconds=seconds, seconds_model=seconds_model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

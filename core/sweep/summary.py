@@ -8,36 +8,18 @@ keeps its own interval over people, and says so.
 
 from __future__ import annotations
 
-import math
-import statistics
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InputError
-from core.estimates import Estimate
+from core.estimates import Spread, over_seeds
 from core.serialize import Result
 from core.sweep.point import SweepPoint
 
 if TYPE_CHECKING:
     import pandas
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread(Result):
-    """One number over seeds, with the standard deviation between them (n - 1 in the denominator; nan with one seed).
-
-    The interval is `over` "seeds" if there are several, else "people"; it is nan, and this empty, where one seed
-    measured a fact without an interval.
-    """
-
-    mean: float
-    sd: float
-    low: float
-    high: float
-    n: int
-    over: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,12 +117,13 @@ def _check(points: Sequence[SweepPoint]) -> None:
 def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str]) -> SweepRow:
     config, told = points[0].config, [point.disclosures[attacker] for point in points]
 
-    def over(found: Sequence[Any], name: str, least: float = 0.0) -> Any:
-        return _spread([getattr(one, name) for one in found], least)
+    def over(found: Sequence[Any], name: str) -> Any:
+        values = [getattr(one, name) for one in found]
+        if all(value is None for value in values):
+            return None
+        return over_seeds(values, least=-1.0 if name == "gain" else 0.0, most=1.0)
 
-    numbers = {
-        name: over(told, name, -1.0 if name == "gain" else 0.0) for name in _OF_GUESSES if name != "before_corrected"
-    }
+    numbers = {name: over(told, name) for name in _OF_GUESSES if name != "before_corrected"}
     numbers |= {name: over(points, source) for name, source in _OF_MODEL.items()}
     return SweepRow(
         method=config.method,
@@ -156,32 +139,13 @@ def _row(points: Sequence[SweepPoint], attacker: tuple[str, str, str]) -> SweepR
     )
 
 
-def _spread(values: Sequence[Estimate | float | None], least: float) -> Spread | None:
-    """Return mean, standard deviation and interval inside [least, 1] of what was measured; None if nothing was."""
-    there = [value for value in values if value is not None]
-    if not there:
-        return None
-    numbers = [value.value if isinstance(value, Estimate) else float(value) for value in there]
-    mean = math.fsum(numbers) / len(numbers)
-    if len(numbers) == 1:
-        own = there[0]
-        low, high, over = (own.low, own.high, "people") if isinstance(own, Estimate) else (math.nan, math.nan, "")
-        return Spread(mean=mean, sd=math.nan, low=low, high=high, n=1, over=over)
-    from scipy.stats import t
-
-    sd = statistics.stdev(numbers) if all(map(math.isfinite, numbers)) else math.nan
-    half = float(t.ppf(0.975, len(numbers) - 1)) * sd / math.sqrt(len(numbers))
-    low, high = (max(least, mean - half), min(1.0, mean + half)) if math.isfinite(half) else (math.nan, math.nan)
-    return Spread(mean=mean, sd=sd, low=low, high=high, n=len(numbers), over="seeds")
-
-
 def _line(row: SweepRow) -> dict[str, Any]:
     line: dict[str, Any] = {name: getattr(row, name) for name in _SETTING}
     line |= {"n_seeds": len(row.seeds), "n_true": row.n_true}
     for name in (*_OF_GUESSES, *_OF_MODEL):
         spread: Spread | None = getattr(row, name)
         line |= _told(name, spread)
-        line[f"{name}_n"] = 0 if spread is None else spread.n
+        line[f"{name}_n"] = 0 if spread is None else spread.seeds
         line[f"{name}_interval"] = "" if spread is None else spread.over
     return line
 
@@ -227,11 +191,11 @@ def _table_line(metric: str, rows: dict[str, SweepRow]) -> dict[str, Any]:
         for name in ("before", "after", "gain"):
             spread = (row.before_corrected or row.before) if name == "before" else getattr(row, name)
             line |= _told(f"{_ADVERSARIES.get(adversary, adversary)} {name}", spread)
-        line[f"{_ADVERSARIES.get(adversary, adversary)} n"] = 0 if row.after is None else row.after.n
+        line[f"{_ADVERSARIES.get(adversary, adversary)} n"] = 0 if row.after is None else row.after.seeds
     return line
 
 
 def _told(name: str, spread: Spread | None) -> dict[str, Any]:
     """Return a number's columns."""
-    parts = {name: "mean"} | {f"{name}_{part}": part for part in ("sd", "low", "high")}
+    parts = {name: "value"} | {f"{name}_{part}": part for part in ("sd", "low", "high")}
     return {column: None if spread is None else getattr(spread, part) for column, part in parts.items()}

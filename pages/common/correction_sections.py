@@ -177,8 +177,8 @@ def _trained(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
             panels.titled(
                 "What was reached",
                 "Unfairness (largest deviation of a group), by the tolerance trained for. At the loosest, the "
-                f"difference between groups (Fairlearn's) is {last.difference_train.mean:.3f} on training and "
-                f"{last.difference_test.mean:.3f} on unseen people",
+                f"difference between groups (Fairlearn's) is {last.difference_train.value:.3f} on training and "
+                f"{last.difference_test.value:.3f} on unseen people",
                 charts.draw_models_unfairness(rows, colours),
                 key="trained_unfairness",
             )

@@ -65,24 +65,15 @@ class PointsOnDemand:
                 return
             model = expected.audit().config if dataset.fingerprint == expected.demo().fingerprint else configs[0]
             found = run_once(model, dataset=dataset)  # one for all: its look is not tested
-            point = SweepPoint(
-                config=config,
-                achieved=found.model.unfairness_train,
-                unfairness_test=found.model.unfairness_test,
-                difference_train=found.model.difference_train,
-                difference_test=found.model.difference_test,
-                majority_test=found.model.majority_test,
-                accuracy_train=found.model.accuracy_train,
-                accuracy_test=found.model.accuracy_test,
-                disclosures={
-                    (kind, protocol, cost): found.disclose(
-                        config.tolerance, adversary=kind, cost=cost, as_published=protocol == "as_published"
-                    )
-                    for kind in ATTACKERS
-                    for protocol in PROTOCOLS
-                    for cost in COSTS
-                },
-            )
+            disclosures = {
+                (kind, protocol, cost): found.disclose(
+                    config.tolerance, adversary=kind, cost=cost, as_published=protocol == "as_published"
+                )
+                for kind in ATTACKERS
+                for protocol in PROTOCOLS
+                for cost in COSTS
+            }
+            point = SweepPoint.of(config, found.model, disclosures)
             store.save(point_key(config, dataset), point)
             yield point
 

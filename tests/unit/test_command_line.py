@@ -23,8 +23,9 @@ from core.__main__ import main, parser
 from core.cli import COMMANDS
 from core.cli import console as text_tables
 from core.correction import LeakPoint
+from core.estimates import Estimate
 from core.serialize import loads
-from core.sweep import FolderStore, Spread
+from core.sweep import FolderStore
 from tests import samples
 from tests.patience import PATIENT, wait_until
 
@@ -204,11 +205,11 @@ def test_data_an_audit_cannot_use_are_one_sentence(monkeypatch: pytest.MonkeyPat
 
 
 def test_numbers_in_tables():
-    some = Spread(mean=0.12345, sd=0.1, low=0.1, high=0.2, n=2, over="seeds")
+    some = Estimate(value=0.12345, low=0.1, high=0.2, n=2)
     assert text_tables.estimate_words(some) == "12.3 [10.0, 20.0]"
     assert text_tables.estimate_words(some, signed=True) == "+12.3 [+10.0, +20.0]"
     assert text_tables.estimate_words(some, percent=False) == "0.1235 [0.1000, 0.2000]"
-    fact = Spread(mean=0.5, sd=float("nan"), low=float("nan"), high=float("nan"), n=1, over="")
+    fact = Estimate(value=0.5, low=float("nan"), high=float("nan"), n=1)
     assert text_tables.estimate_words(fact) == "50.0" and text_tables.estimate_words(None) == "none"
     assert text_tables.aligned(["a", "bb"], [["xyz", "1"]]) == "a    bb\n---  --\nxyz   1"
 

@@ -128,8 +128,8 @@ def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(points: list
 def test_seeds_without_a_correction_are_counted_not_averaged(points: list[SweepPoint]):
     rows = summarise(points).rows
     missing = [r for r in rows if r.method == "exponentiated_gradient" and r.tolerance == 0]
-    assert missing and all(r.after is not None and r.after.n == 2 and r.before.n == 3 for r in missing)
-    assert all(r.after is not None and r.after.n == 3 for r in rows if r not in missing)
+    assert missing and all(r.after is not None and r.after.seeds == 2 and r.before.seeds == 3 for r in missing)
+    assert all(r.after is not None and r.after.seeds == 3 for r in rows if r not in missing)
     alone = summarise([p for p in points if p.config == replace(GRID[0], tolerance=0.0, seed=1)])
     assert len(alone.rows) == 8 and all(r.after is None and r.gain is None for r in alone.rows)
     assert alone.to_frame()["after"].isna().all()
@@ -140,7 +140,7 @@ def test_one_seed_keeps_the_interval_over_people(points: list[SweepPoint]):
     for row in summarise(only).rows:
         told = next(p for p in only if (p.config.method, p.config.metric, p.tolerance) == row_setting(row))
         before = told.disclosures[row.adversary, row.protocol, row.cost].before
-        assert (row.before.mean, row.before.low, row.before.high) == (before.value, before.low, before.high)
+        assert (row.before.value, row.before.low, row.before.high) == (before.value, before.low, before.high)
         assert row.before.over == "people" and math.isnan(row.before.sd) and row.seeds == (0,)
         assert row.unfairness_train.over == "" and math.isnan(row.unfairness_train.low)  # a fact, no estimate
 
