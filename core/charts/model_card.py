@@ -16,19 +16,13 @@ from core.charts.scatter import Points, Region, draw_scatter
 from core.charts.theme import Palette, mixed
 from core.charts.words import plain_name
 from core.estimates import percent
-from core.model_card import Advice, ReleasedPeople, ReleaseStudy, Tried
+from core.model_card import Advice, ReleasedPeople, ReleaseStudy
+from core.model_card.findings import bits_text
 from core.model_card.pinned_people import SETTLED, UNSURE
+from core.model_card.settings import precision_text
 
 _MOST_SHARE = 1.25
 """End of the axis of shares; a share beyond it is drawn there and told."""
-
-
-def bits_text(bits: float) -> str:
-    """Write a number of bits with the digits it deserves, and a true minus."""
-    if math.isnan(bits):
-        return "n/a"
-    text = f"{bits:,.0f}" if abs(bits) >= 99.95 else f"{bits:.1f}"
-    return ("0.0" if text == "-0.0" else text).replace("-", "−")
 
 
 def draw_release_bits(
@@ -242,15 +236,6 @@ def draw_in_common(study: ReleaseStudy, palette: Palette) -> Drawing:
 _FEWEST = 4.0  # people at the end of the axis at least
 
 
-def precision_text(decimals: int | None, epsilon: float | None) -> str:
-    """Name a precision."""
-    if epsilon is not None:
-        return f"noise, ε = {epsilon:g}"
-    if decimals is None:
-        return "exact"
-    return f"{decimals} decimal{'' if decimals == 1 else 's'}"
-
-
 def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], palette: Palette) -> Drawing:
     """Draw a bar a precision tried: the people it exposes, and the bits expected beside it.
 
@@ -259,7 +244,7 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
     faint, lines = mixed(palette.leak, palette.background, 0.45), []
     for row in advice.tried:
         now = (row.decimals, row.epsilon) == chosen
-        told = f"<b>{row.pinned:,}</b>" if row.pinned else _none(row)
+        told = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody" if row.known else "not known"
         color, facts = palette.leak if now else faint, {"expected bits": row.df_bits}
         bar = Mark(at=row.pinned, bar=0, symbol="", color=color, told=told, name="exposed", estimate=row.pinned)
         look: dict[str, Any] = {"value": f"{told} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
@@ -267,8 +252,3 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None], pal
     axis = rounded([0.0, *(row.pinned for row in advice.tried)], "People exposed", words="{:,.0f}".format, span=_FEWEST)
     title, head = "People exposed by published precision", "exposed · expected bits"
     return draw_rows(palette, title, lines, axis, first="precision", value=head)
-
-
-def _none(row: Tried) -> str:
-    """Say that nobody is exposed, or that nobody knows."""
-    return "nobody" if row.known else "not known"

@@ -26,7 +26,6 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split, taught
 from core.errors import InputError
 from core.model_card.published_counts import Floats
-from core.model_card.release import MOST_MODELS
 from core.model_card.settings import FAMILIES, NATURAL, SETS, ReleaseSettings
 from core.models import fit_model
 from core.seeds import child_generator
@@ -114,8 +113,6 @@ class ReleasedPeople(Result):
 
     def some(self, most: int, *, seed: int) -> ReleasedPeople:
         """Return so many of the people, drawn with a seed; 0 is all."""
-        if not 0 < most < self.n:
-            return self
         drawn = drawn_people(self.n, most, seed=seed)
         return replace(
             self,
@@ -206,9 +203,8 @@ def released_rows(config: AuditConfig, dataset: AuditDataset, *, on: str = "test
 
 def drawn_people(n: int, most: int, *, seed: int) -> npt.NDArray[np.intp]:
     """Return which of n people are looked at; 0 is all of them."""
-    if not 0 < most < n:
-        return np.arange(n)
-    return np.sort(child_generator(seed, "released people").choice(n, most, replace=False))
+    some = most if 0 < most < n else n
+    return np.sort(child_generator(seed, "released people").choice(n, some, replace=False))
 
 
 def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
@@ -226,7 +222,7 @@ def _given(
     columns = np.zeros((0, n), dtype=np.uint8) if given is None else np.asarray(given)
     if not len(columns) or columns.shape[1:] != (n,):
         raise InputError(f"Given models need predictions for all {n} records, got an array of {columns.shape}.")
-    return columns[:, rows], tuple(names) or tuple(f"model {i + 1}" for i in range(len(columns)))
+    return columns[:, rows], tuple(names)
 
 
 def _readable(dataset: AuditDataset, rows: npt.NDArray[np.intp]) -> pandas.DataFrame:
@@ -271,9 +267,6 @@ def natural_models(
     two counts are the same, but for "tolerances", whose sweep is as fine as the count. `report` is called with (done,
     count) and may raise `core.errors.Cancelled` to stop.
     """
-    choice(family, NATURAL, name="family")
-    if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or not 1 <= count <= MOST_MODELS:
-        raise InputError(f"count must be a whole number from 1 to {MOST_MODELS}, got {count!r}.")
     columns, train = kept_columns(dataset, without), splits.train
     x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
     predictions, names = [], []

@@ -97,7 +97,7 @@ class ReleaseStudy(Result):
         import pandas as pd
 
         prediction, found = self.prediction, self.pinned
-        rows: dict[str, float | tuple[float, float, float] | Estimate] = {
+        rows: dict[str, float | tuple[float, float, float] | Estimate | None] = {
             **{name: getattr(self.meter, name) for name in ("df_bits", "joint_bits", "prior_bits", "person_bits")},
             "predicted_bits": prediction.bits,
             "predicted_bits_of_a_draw": (prediction.bits.value, prediction.low, prediction.high),
@@ -107,13 +107,14 @@ class ReleaseStudy(Result):
             "unsure": found.n_unsure,
             "pinned": found.count,
             **({} if self.draws is None else {"draws": self.draws.count, "pinned_at_worst": self.most_pinned}),
-            **({} if found.right is None else {"pinned_right": found.right}),
+            "pinned_right": found.right,
         }
         table = []
         for name, figure in rows.items():
             if isinstance(figure, Estimate):
                 figure = figure.value, figure.low, figure.high
-            table.append((name, *(figure if isinstance(figure, tuple) else (float(figure),) * 3)))
+            if figure is not None:
+                table.append((name, *(figure if isinstance(figure, tuple) else (float(figure),) * 3)))
         return pd.DataFrame(table, columns=["quantity", "value", "low", "high"])
 
 

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.errors import InputError
 from core.estimates import Estimate, accuracy, proportion
 from core.model_card.equations import project
 from core.model_card.meter import Meter, meter, predict
@@ -23,7 +22,6 @@ from core.model_card.published_counts import Floats
 from core.model_card.release import Release
 from core.seeds import child_generator
 from core.serialize import Result
-from core.validation import binary_array, probabilities
 
 if TYPE_CHECKING:
     import pandas
@@ -56,23 +54,16 @@ class Pinned(Result):
 
 def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None) -> Pinned:
     """Return the people unsure before (5% to 95%) and settled after (beyond 99.5%); all arrays of shape (n,)."""
-    q = np.asarray(before, dtype=np.float64)
-    then, now = probabilities(q, q.size, name="posterior"), probabilities(after, q.size, name="posterior")
+    then, now = (np.asarray(each, dtype=np.float64) for each in (before, after))
     unsure = (then >= UNSURE[0]) & (then <= UNSURE[1])
     people = np.flatnonzero(unsure & ((now < SETTLED[0]) | (now > SETTLED[1])))
     said = (now[people] > 0.5).astype(np.uint8)
-    right = None
-    if sensitive is not None:
-        s = binary_array(np.asarray(sensitive), name="sensitive")
-        if s.size != q.size:
-            raise InputError(f"sensitive must have one value for each of {q.size} people, got {s.size}.")
-        right = accuracy(s[people], said)
     return Pinned(
         people=people,
         count=int(people.size),
         n_unsure=int(np.count_nonzero(unsure)),
-        n=int(q.size),
-        right=right,
+        n=int(then.size),
+        right=None if sensitive is None else accuracy(np.asarray(sensitive)[people], said),
         said=said,
         before=then[people],
         after=now[people],
@@ -110,15 +101,13 @@ def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt
 
     Fewer draws are looked at where the first few disclose somebody.
     """
-    s = binary_array(np.asarray(sensitive), name="sensitive")
-    q = probabilities(posterior, release.n, name="posterior")
     most, known, done = 0, True, 0
     for draw in range(1 if release.epsilon is None else DRAWS):
         if draw >= _ENOUGH and (most or not known):
             break
         rng = noise_generator(seed, epsilon=release.epsilon, draw=draw)
-        found = project(q, release.publish(s, rng=rng))
-        most, known = max(most, pinned(q, found.probability).count), known and found.converged
+        found = project(posterior, release.publish(sensitive, rng=rng))
+        most, known = max(most, pinned(posterior, found.probability).count), known and found.converged
         done += 1
     return Draws(count=done, pinned=most, known=known)
 
@@ -152,12 +141,7 @@ class InCommon(Result):
 
 
 def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InCommon:
-    """Return what the pinned have in common among the columns, of n rows, that are known of everybody.
-
-    Raises `InputError` if the columns are not those of the release's people.
-    """
-    if len(columns) != release.n or found.n != release.n:
-        raise InputError(f"columns must have one row for each of {release.n} people, got {len(columns)}.")
+    """Return what the pinned have in common among the columns, of n rows, that are known of everybody."""
     chosen = np.zeros(release.n, dtype=np.bool_)
     chosen[found.people] = True
     size = release.cells.people[release.cells.pattern]
@@ -257,8 +241,6 @@ def advise(
     few where these disclose somebody. Posterior and sensitive are of shape (n,); `report` is called with (done, total)
     and may raise `core.errors.Cancelled` to stop.
     """
-    s = binary_array(np.asarray(sensitive), name="sensitive")
-    q = probabilities(posterior, release.n, name="posterior")
     rounded, noisy = set(_DECIMALS), set(_EPSILONS)
     if release.epsilon is None:
         rounded.add(release.decimals)
@@ -276,10 +258,10 @@ def advise(
         if epsilon is not None and not release.sizes:
             continue
         plan = release.with_precision(decimals=decimals, epsilon=epsilon)
-        read = meter(q, plan)
+        read = meter(posterior, plan)
         if read not in predicted:
-            predicted[read] = predict(q, plan, seed=seed, metered=read).bits.value
-        worst = worst_of_draws(q, plan, sensitive=s, seed=seed)
+            predicted[read] = predict(posterior, plan, seed=seed, metered=read).bits.value
+        worst = worst_of_draws(posterior, plan, sensitive=sensitive, seed=seed)
         tried.append(
             Tried(
                 decimals=decimals,

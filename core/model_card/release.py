@@ -11,7 +11,7 @@ person is in one.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -165,20 +165,13 @@ class Release(Result):
 
 def _prediction_matrix(predictions: Any) -> npt.NDArray[np.uint8]:
     """Return the predictions as a matrix of 0 and 1, one row a model."""
-    rows: list[Any] = list(predictions) if isinstance(predictions, Iterable) else []
-    rows = [rows] if rows and not np.ndim(rows[0]) else rows
-    if not isinstance(predictions, Iterable) or not all(np.ndim(row) for row in rows):
-        raise InputError(f"predictions must have one row of 0 and 1 a model, got {predictions!r:.60}.")
-    if not 1 <= len(rows) <= MOST_MODELS:
-        raise InputError(f"A release may hold 1 to {MOST_MODELS} models, got {len(rows)}.")
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1:
-        raise InputError(
-            f"All models must predict for the same people, got {min(lengths)} and {max(lengths)} predictions."
-        )
-    if lengths == {0}:
-        raise InputError("A release needs at least one person, got no predictions.")
-    return np.stack([binary_array(np.asarray(row), name="predictions") for row in rows])
+    try:
+        rows = np.atleast_2d(np.asarray(predictions))
+    except ValueError:  # rows of different lengths
+        raise InputError("All models must predict for the same people, got rows of different lengths.") from None
+    if rows.ndim != 2 or not 1 <= len(rows) <= MOST_MODELS or not rows.shape[1]:
+        raise InputError(f"A release needs 1 to {MOST_MODELS} models and at least one person, got {rows.shape}.")
+    return np.stack([binary_array(row, name="predictions") for row in rows])
 
 
 def _statistics(statistics: Sequence[str], labels: npt.NDArray[np.uint8] | None) -> tuple[str, ...]:
@@ -194,10 +187,8 @@ def _model_names(names: Sequence[str] | None, k: int) -> tuple[str, ...]:
     if names is None:
         return tuple(f"model {i + 1}" for i in range(k))
     given = tuple(str(name) for name in names)
-    if len(given) != k:
-        raise InputError(f"names must have one name for each of {k} models, got {len(given)}.")
-    if twice := [name for name in given if given.count(name) > 1]:
-        raise InputError(f"Names of models must differ, got {twice[0]!r} more than once.")
+    if len(set(given)) != k:
+        raise InputError(f"names must have a name of its own for each of {k} models, got {len(set(given))}.")
     return given
 
 
@@ -388,15 +379,15 @@ def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumb
 
 
 def _without_noise(release: Release, members: npt.NDArray[np.int64]) -> tuple[PublishedNumber, ...]:
-    cells = release.cells
+    half = 0.0 if release.decimals is None else 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
     numbers = []
     for name, part in release.size_parts.items():
-        size = float(members[cells.inside(part)].sum())
+        size = float(members[release.cells.inside(part)].sum())
         numbers.append(PublishedNumber(model="", statistic=name, value=size, low=size, high=size))
     for name in each_number(release.statistics):
-        values, half = _values(release, members, name), 0.0
+        values = _values(release, members, name)
         if release.decimals is not None:
-            values, half = np.round(values, release.decimals) + 0.0, 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
+            values = np.round(values, release.decimals) + 0.0
         numbers += [
             PublishedNumber(model=model, statistic=name, value=value, low=value - half, high=value + half)
             for model, value in zip(release.names, values.tolist(), strict=True)

@@ -8,9 +8,9 @@ document itself stands at the end of the page as text.
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -254,34 +254,10 @@ def _logo() -> Markup:
     return element("svg", scales, drop, viewBox="0 0 34 34", aria_hidden="true", fill="none", stroke_linecap="round")
 
 
-class _Findings(HTMLParser):
-    """Collects the text of the element with the document."""
-
-    def __init__(self) -> None:
-        super().__init__(convert_charrefs=True)
-        self.inside = False
-        self.found: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Notice where the document begins."""
-        self.inside = self.inside or (tag == "pre" and ("id", "findings") in attrs)
-
-    def handle_endtag(self, tag: str) -> None:
-        """Notice where it ends."""
-        self.inside = self.inside and tag != "pre"
-
-    def handle_data(self, data: str) -> None:
-        """Keep what lies between."""
-        if self.inside:
-            self.found.append(data)
-
-
 def embedded_document(page: str) -> Document:
     """Return the document that stands at the end of a page, unchecked; InputError if the page holds none."""
-    reader = _Findings()
-    reader.feed(page)
-    reader.close()
-    text = "".join(reader.found).strip()
+    found = re.search(r'<pre [^>]*\bid="findings"[^>]*>(.*?)</pre>', page, re.DOTALL)
+    text = html.unescape(found[1]).strip() if found else ""
     if not text:
         raise InputError("The page must hold its findings as text, got a page without them.")
     return parse_json(text)

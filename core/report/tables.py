@@ -156,7 +156,7 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
         _checks(document),
         _policy_numbers(document),
         _group_numbers(document),
-        _self_test_numbers(document),
+        _self_tests(document, numbers=True),
         ReportTable(
             name="provenance", title="Provenance", columns=("name", "value"), rows=tuple(provenance_rows(document))
         ),
@@ -173,7 +173,11 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
 
 def page_tables(document: Mapping[str, Any]) -> dict[str, ReportTable]:
     """Return the tables that the page shows in words."""
-    told = {"policy": _policy(document), "groups": _groups(document), "self_tests": _self_tests(document)}
+    told = {
+        "policy": _policy(document),
+        "groups": _groups(document),
+        "self_tests": _self_tests(document, numbers=False),
+    }
     return told | ({"meter": meter_words(document)} if is_metered(document) else {})
 
 
@@ -281,24 +285,21 @@ def rate_words(found: Mapping[str, Any] | None, *, of: bool = False) -> str:
     return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
 
 
-def _self_test_numbers(document: Mapping[str, Any]) -> ReportTable:
-    columns = (
-        "attack", *three("false alarms"), "null models", *three("detected"), "planted leaks", "passed", "planted"
-    )  # fmt: skip
-    rows = []
-    for t in document["self_tests"]:
-        alarms, detected = ((*ends(t[name]), t[name]["n"]) for name in ("false_alarms", "detected"))
-        rows.append((t["attack"], *alarms, *detected, _yes(t["passed"]), t["told"]))
-    return ReportTable(name="self-test", title="Self-test", columns=columns, rows=tuple(rows))
-
-
-def _self_tests(document: Mapping[str, Any]) -> ReportTable:
+def _self_tests(document: Mapping[str, Any], *, numbers: bool) -> ReportTable:
+    """Return the self-test with plain numbers, or in words for the page."""
     columns = ("Attack", "False alarms", "Planted leaks caught", "Result", "What was planted")
-    rows = []
+    if numbers:
+        alarms, caught = (*three("false alarms"), "null models"), (*three("detected"), "planted leaks")
+        columns = ("attack", *alarms, *caught, "passed", "planted")
+    rows: list[tuple[Cell, ...]] = []
     for t in document["self_tests"]:
-        rates = (rate_words(t[name], of=True) for name in ("false_alarms", "detected"))
-        rows.append((t["attack"], *rates, "✓ passed" if t["passed"] else "✕ failed", t["told"]))
-    return ReportTable(name="self-test", title="Self-test, with 95% intervals", columns=columns, rows=tuple(rows))
+        rates = [t[name] for name in ("false_alarms", "detected")]
+        told = [rate_words(rate, of=True) for rate in rates]
+        cells = [cell for rate in rates for cell in (*ends(rate), rate["n"])] if numbers else told
+        passed = _yes(t["passed"]) if numbers else "✓ passed" if t["passed"] else "✕ failed"
+        rows.append((t["attack"], *cells, passed, t["told"]))
+    title = "Self-test" if numbers else "Self-test, with 95% intervals"
+    return ReportTable(name="self-test", title=title, columns=columns, rows=tuple(rows))
 
 
 def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:

@@ -94,15 +94,11 @@ def changed_limit(before: Limit | None, after: Limit) -> Limit:
     return replace(after, **{key: new for key, new in left.items() if getattr(after, key) == getattr(before, key)})
 
 
-def with_limit(policy: Policy, limit: Limit) -> Policy:
-    """Return a policy with one limit put in the place of the same check's, or added at the end."""
-    limits = {there.check: there for there in policy.limits} | {limit.check: limit}
-    return replace(policy, limits=tuple(limits.values()))
-
-
-def without_limit(policy: Policy, check: str) -> Policy:
-    """Return a policy that does not ask for a check."""
-    return replace(policy, limits=tuple(limit for limit in policy.limits if limit.check != check))
+def with_limit(policy: Policy, check: str, limit: Limit | None) -> Policy:
+    """Return a policy with one limit in the place of the same check's, or at the end; None asks for no such check."""
+    limits: dict[str, Limit | None] = {there.check: there for there in policy.limits}
+    limits[check] = limit
+    return replace(policy, limits=tuple(there for there in limits.values() if there is not None))
 
 
 def _marked(text: str) -> str:
@@ -179,12 +175,7 @@ def editor(config: AuditConfig) -> None:
     chosen = st.selectbox("Limit", options, key="release_limit", format_func=title) or options[0]
     mark = f"{chosen}_{fingerprint(policy)[:8]}"
     with st.form(f"limit_form_{mark}"):
-        if chosen == _WHOLE:
-            wanted, gone = _whole(policy, mark), False
-        else:
-            wanted, gone = _one(policy, chosen, limits.get(chosen), mark)
-    if gone:
-        wanted = without_limit(policy, chosen)
+        wanted = _whole(policy, mark) if chosen == _WHOLE else _one(policy, chosen, limits.get(chosen), mark)
     if wanted is not None:
         with panels.keeping_problem(_LIMIT_PROBLEM):
             keep(config, wanted)
@@ -192,8 +183,8 @@ def editor(config: AuditConfig) -> None:
     panels.kept_problem(_LIMIT_PROBLEM)
 
 
-def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Policy | None, bool]:
-    """Draw the form of one limit; returns the changed policy, and whether the limit is to go."""
+def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> Policy | None:
+    """Draw the form of one limit; returns the changed policy."""
     found = CHECKS[check]
     unit, factor, least, most, step, shape, first = _UNITS[found.unit]
     st.caption(shell.escape(found.definition))
@@ -215,12 +206,13 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> tuple[Po
     texts = _texts(now, lines, prose, key=f"limit_{{}}_{mark}", height=90)
     left, right = st.columns([2, 1])
     judge = left.form_submit_button("Judge by this limit", key=f"limit_keep_{mark}", type="primary")
-    gone = limit is not None and right.form_submit_button("Do not ask for it", key=f"limit_drop_{mark}")
+    if limit is not None and right.form_submit_button("Do not ask for it", key=f"limit_drop_{mark}"):
+        return with_limit(policy, check, None)
     if not judge:
-        return None, gone
+        return None
     value = now.value if limit is not None and typed == shown else round(float(typed or 0.0) / factor, 12)
     after = replace(now, value=value, required=bool(required), **texts)
-    return with_limit(policy, changed_limit(limit, after)), False
+    return with_limit(policy, check, changed_limit(limit, after))
 
 
 def _texts(about: Limit | Policy, lines: dict[str, str], prose: dict[str, str], *, key: str, height: int) -> Any:

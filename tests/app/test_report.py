@@ -118,7 +118,7 @@ def test_a_changed_limit_is_judged_without_an_attack(dashboard: Dashboard, attac
     changed(dashboard, check, value=value)
     limit = next(limit for limit in default_policy().limits if limit.check == check)
     new = changed_limit(limit, replace(limit, value=value))
-    after = expected(attacks, with_limit(default_policy(), new))
+    after = expected(attacks, with_limit(default_policy(), check, new))
     now = next(row for row in after.rows if row.check == check)
     assert now.verdict == ("pass" if value else "fail") != found.verdict
     assert_shows(dashboard, after)

@@ -18,7 +18,6 @@ from core.charts import (
     draw_precisions,
     draw_recognised,
     draw_release_bits,
-    precision_text,
 )
 from core.model_card import Advice, Tried
 from tests.release_samples import card, people
@@ -137,15 +136,3 @@ def test_precisions_tried_with_the_chosen_one_set_off(chosen: tuple[int | None, 
     assert strong == [chosen == (row.decimals, row.epsilon) for row in ADVICE.tried]
     assert list(drawing.table["precision"]) == ["exact", "2 decimals", "noise, ε = 0.1"]
     assert remarks(drawing).count("nobody") == 1 and "exact 7 · 18.2" in drawing.alt
-
-
-@pytest.mark.parametrize(
-    ("bits", "told"),
-    [(0.04, "0.0"), (-0.04, "0.0"), (-0.31, "−0.3"), (99.94, "99.9"), (99.96, "100"), (1234.5, "1,234")],
-)
-def test_bits_as_text(bits: float, told: str):
-    assert bits_text(bits) == told
-
-
-def test_precisions_as_text():
-    assert [precision_text(1, None), precision_text(None, 0.3)] == ["1 decimal", "noise, ε = 0.3"]

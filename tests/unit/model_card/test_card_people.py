@@ -103,22 +103,12 @@ def test_natural_models_can_be_told_what_not_to_see_and_be_stopped():
         natural_models(demo(), splits, splits.test[:10], count=1, without=["shoe size"])
     with pytest.raises(InputError, match="at least one feature"):
         natural_models(demo(), splits, splits.test[:10], count=1, without=demo().feature_names)
-    with pytest.raises(InputError, match="count must be a whole number from 1 to 200, got 201"):
-        natural_models(demo(), splits, splits.test[:10], count=201)
 
     def stop(done: int, total: int) -> None:
         raise Cancelled("stopped")
 
     with pytest.raises(Cancelled):
         natural_models(demo(), splits, splits.test[:10], count=1, report=stop)
-
-
-def test_released_people_hold_what_a_study_needs():
-    found = people()
-    assert found.n == 800 and found.predictions.shape == (6, 800)
-    assert found.names[0] == "audited model" and len(found.columns) == 800
-    assert found.columns.notna().all().all()
-    assert set(found.rows.tolist()) <= set(split(demo(), seed=3).test.tolist())
 
 
 def test_given_models(monkeypatch: pytest.MonkeyPatch):
@@ -148,29 +138,6 @@ def test_a_card_says_what_its_parts_say():
     assert len(content["published"]) == found.n_numbers
 
 
-def test_some_people_are_drawn_once_and_for_all():
-    everybody = made_up()
-    some = everybody.some(40, seed=1)
-    assert some.n == 40 and len(some.columns) == 40 and some.predictions.shape == (12, 40)
-    places = [int(np.flatnonzero(everybody.rows == row)[0]) for row in some.rows]
-    assert places == sorted(places) and np.array_equal(some.posterior, everybody.posterior[places])
-    assert np.array_equal(everybody.some(40, seed=1).rows, some.rows)
-    assert not np.array_equal(everybody.some(40, seed=2).rows, some.rows)
-    assert everybody.some(0, seed=1) is everybody and everybody.some(300, seed=1) is everybody
-
-
-def test_a_card_with_noise_depends_on_its_seed_only():
-    one, two, other = (
-        measure_card(people(), ReleaseSettings(epsilon=5.0, decimals=None, seed=seed)) for seed in (1, 1, 2)
-    )
-    assert (one.probability == two.probability).all() and not (one.probability == other.probability).all()
-
-
-def test_a_study_of_models_that_are_not_there():
-    with pytest.raises(InputError, match="count must be from 1 to 6 models, got 7"):
-        measure_card(people(), ReleaseSettings(count=7))
-
-
 def _pinned(rows: list[int], n: int) -> Pinned:
     before, after = np.full(n, 0.5), np.full(n, 0.5)
     after[rows] = 1.0
@@ -191,17 +158,6 @@ def test_what_the_pinned_share():
     assert all(row.among_pinned.value == 1.0 for row in found.values)
     assert found.cell_sizes == ((2, 2), (98, len(rows) - 2))
     assert found.median_cell == 98 and found.median_cell_rest == 200
-
-
-def test_nobody_pinned_has_nothing_in_common():
-    found = in_common(
-        _pinned([], 5), pd.DataFrame({"a": range(5)}), Release(np.eye(5, dtype=int)[0], statistics=("sp_gap",))
-    )
-    assert found.values == () and found.cell_sizes == () and np.isnan(found.median_cell)
-    with pytest.raises(InputError, match="one row for each of 5 people, got 2"):
-        in_common(
-            _pinned([], 5), pd.DataFrame({"a": range(2)}), Release(np.eye(5, dtype=int)[0], statistics=("sp_gap",))
-        )
 
 
 @cache
@@ -244,13 +200,6 @@ def test_a_precision_whose_posterior_is_not_known_is_not_advised(monkeypatch: py
     assert found.tried[-1].known and found.epsilon == 1.0  # much noise rules nothing out
 
 
-def test_one_model_on_many_people_may_be_published_exactly():
-    case = large_case(6, n=2000, k=1)
-    found = advise(case.posterior, replace(case.release, sizes=False), sensitive=case.sensitive)
-    assert found.exact and found.decimals is None and found.epsilon is None
-    assert all(row.epsilon is None for row in found.tried)  # noise needs published sizes
-
-
 def by_hand(posterior: np.ndarray, release: Release, sensitive: np.ndarray, *, seed: int, draws: int) -> list[int]:
     """Return how many people each draw pins down."""
     found = []
@@ -268,30 +217,6 @@ def test_the_worst_is_the_most_of_the_draws_looked_at(epsilon: float):
     counts = by_hand(case.posterior, case.release, case.sensitive, seed=4, draws=worst.count)
     assert worst.pinned == max(counts) and worst.known
     assert worst.count == DRAWS or (worst.count >= 3 and worst.pinned and not any(counts[2:-1]))
-
-
-def test_without_noise_there_is_one_draw():
-    case = large_case(5, n=250, k=25)
-    worst = worst_of_draws(case.posterior, case.release, sensitive=case.sensitive)
-    assert (worst.count, worst.pinned) == (
-        1,
-        pinned(case.posterior, project(case.posterior, case.published).probability).count,
-    )
-    plain = measure_card(made_up(), ReleaseSettings(count=12, decimals=None))
-    assert drawn_again(plain) is plain and plain.most_pinned == plain.pinned.count
-
-
-def test_a_draw_that_pins_nobody_is_not_the_whole_story():
-    """Some budget pins nobody in the draw a study shows and somebody in another."""
-    told = []
-    for epsilon in (10.0, 30.0, 60.0):
-        for seed in range(3):
-            settings = ReleaseSettings(count=12, decimals=None, epsilon=epsilon, seed=seed)
-            found = drawn_again(measure_card(made_up(), settings))
-            assert found.draws is not None and found.most_pinned == found.draws.pinned >= found.pinned.count
-            assert found.to_frame().set_index("quantity")["value"]["pinned_at_worst"] == found.most_pinned
-            told.append((found.pinned.count, found.most_pinned))
-    assert any(here == 0 < worst for here, worst in told) and any(worst == 0 for _, worst in told)
 
 
 @pytest.mark.parametrize(("decimals", "epsilon"), [(None, 10.0), (None, 17.5), (6, None), (0, None)])

@@ -9,7 +9,7 @@ import pandas as pd
 
 from core.report import csv_files, document
 from tests.report_people import with_texts
-from tests.samples_report import SMALL_GROUPS, sample
+from tests.samples_report import sample
 
 
 def test_every_table_is_a_file():
@@ -43,11 +43,3 @@ def test_numbers_stay_numbers_and_formulas_become_texts():
     assert found["attacker"].tolist() == ['\'=HYPERLINK("http://x","y")', "'@SUM(A1)", "' \t+cmd"]
     assert found["note"].tolist()[0] == "'-1+1"
     assert b"\r\n\"'=HYPERLINK" in content and b",-0.05," in content
-
-
-def test_what_is_withheld_stands_in_no_file():
-    audit = sample(SMALL_GROUPS)
-    content = csv_files(document(audit, edition="disclosure"))
-    assert b"secret folder" not in b"".join(content.values())
-    rows = list(csv.reader(io.StringIO(content["groups.csv"].decode("utf-8-sig"), newline="")))
-    assert rows[1][rows[0].index("accepted of positive labels of")] == ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from html import unescape
 
 import numpy as np
 import pytest
@@ -19,7 +18,7 @@ from core.release_audit import same_numbers
 from core.report import AttackedPeople, Reports, csv_files, document, editions, from_json, to_html, to_json
 from core.report.canonical import decimals_of, printed
 from core.report.document import sealed
-from core.report.metering import BITS_OF_THE_METER, published_of, told_of
+from core.report.metering import published_of, told_of
 from tests.oracles.edition_attack import attacked
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
@@ -63,15 +62,6 @@ def test_a_document_is_built_cut_and_metered_once(monkeypatch):
     assert calls == ["internal_document", "cut_edition", "meter_report"]
     assert second["plan"]["title"] == "Another title" and second["release_meter"] == first[0]["release_meter"]
     assert {key for key in second if second[key] != first[0][key]} == {"plan", "fingerprint"}
-
-
-def test_a_reader_who_already_knows_the_shares_learns_less():
-    who = people()
-    cell = who.predictions + 2 * who.labels
-    share = np.array([(who.sensitive[cell == c] == 1).mean() for c in range(4)])[cell]
-    knowing = replace(who, posterior=np.column_stack([1 - share, share]))
-    less, more = (row_of(metered(who=one)[0], "disclosure") for one in (knowing, who))
-    assert abs(less.bits.value) < 1e-3 and more.bits.value > 100
 
 
 def test_people_of_another_audit_are_refused():
@@ -184,12 +174,6 @@ def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
     assert "always the larger side: 50% (" in audit.meter.control
 
 
-def test_the_page_says_what_bits_count():
-    audit, _ = metered()
-    for edition in ("internal", "disclosure"):
-        assert BITS_OF_THE_METER in unescape(to_html(audit.document(edition)))
-
-
 def test_the_edition_tells_its_bits_only_where_nothing_is_withheld():
     audit, _ = metered()
     told = audit.document("disclosure")["release_meter"]
@@ -247,19 +231,6 @@ def test_a_report_of_before_the_meter_is_read_drawn_and_compared():
     other = {**new, "release_meter": {**new["release_meter"], "people": 3}}
     assert same_numbers(new, other).status == "different"
     assert same_numbers(new, old).status == "different"
-
-
-def test_what_holds_for_all_forms_is_said_once_and_each_measured_number_has_its_interval():
-    audit, _ = metered(LARGE)
-    said = audit.meter.told
-    assert said.count("who is in which group") == said.count("unsure about") == 1
-    assert len(said) < 700
-    for form in ("every_digit", "page", "disclosure"):
-        row = row_of(audit, form)
-        ends = f"95% CI: {row.bits.low:,.1f} to {row.bits.high:,.1f}; predicted {row.df_bits:,.1f}"
-        below = ", below the CI" if row.df_bits < row.bits.low else ""
-        assert f"{row.bits.value:,.1f} bits ({ends}{below})".replace("-", "−") in said
-    assert {row.group for row in audit.meter.forms} in ({"a"}, {"b"})
 
 
 @pytest.mark.parametrize(
