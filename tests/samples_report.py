@@ -59,42 +59,33 @@ SMALL_GROUPS = (
     group("west", (500, 300, 600, 1437), 2400, 8500),
 )
 
+_LIMITS = (
+    ("unfairness", 0.02, "A. Officer", "As the model's documentation promises.", "Model documentation, section 4"),
+    ("four_fifths", 0.8, "A. Officer", "The rule of thumb of the authorities.", "29 CFR 1607.4 (D)"),
+    ("correction_gain", 0.05, "B. Müller", "Less than one person in twenty.", "Release policy, item 3"),
+    ("answers_excess", 0.02, "B. Müller", "Two points.", ""),
+    ("targeted_leakage", 0.75, "B. Müller", "", "Privacy office"),
+    ("membership_caught", 0.05, HOSTILE, HOSTILE, ""),
+    ("membership_gap", 0.1, "B. Müller", "", ""),
+    ("attriguard_exposure", 0.7, "B. Müller", "", "Privacy office"),
+)
 POLICY = Policy(
     name="Release policy of the bank",
     version="3",
     author="A. Officer",
     date="2026-03-01",
     rationale="For models that decide on loans. It does not ask for the cost of AttriGuard, which nobody uses here.",
-    limits=(
+    limits=tuple(
         Limit(
-            check="unfairness",
-            value=0.02,
-            author="A. Officer",
-            date="2026-03-01",
-            rationale="As the model's documentation promises.",
-            source="Model documentation, section 4",
-        ),
-        Limit(
-            check="four_fifths",
-            value=0.8,
-            author="A. Officer",
-            date="2026-03-01",
-            rationale="The rule of thumb of the authorities.",
-            source="29 CFR 1607.4 (D)",
-        ),
-        Limit(
-            check="correction_gain",
-            value=0.05,
-            author="B. Müller",
-            date="2026-03-02",
-            rationale="Less than one person in twenty.",
-            source="Release policy, item 3",
-        ),
-        Limit(check="answers_excess", value=0.02, author="B. Müller", date="2026-03-02", rationale="Two points."),
-        Limit(check="targeted_leakage", value=0.75, author="B. Müller", date="2026-03-02", source="Privacy office"),
-        Limit(check="membership_caught", value=0.05, author=HOSTILE, date="2026-03-02", rationale=HOSTILE),
-        Limit(check="membership_gap", value=0.1, required=False, author="B. Müller", date="2026-03-02"),
-        Limit(check="attriguard_exposure", value=0.7, author="B. Müller", date="2026-03-02", source="Privacy office"),
+            check=check,
+            value=value,
+            required=check != "membership_gap",
+            author=author,
+            date="2026-03-01" if author == "A. Officer" else "2026-03-02",
+            rationale=rationale,
+            source=source,
+        )
+        for check, value, author, rationale, source in _LIMITS
     ),
 )
 
@@ -113,86 +104,68 @@ def gap_and_ratio(groups: tuple[GroupSummary, ...]) -> tuple[float, float]:
     return max(abs(rate - overall) for rate in rates), min(rates) / max(rates)
 
 
+def _done(check: str, estimate: Estimate, attacked: str, knows: str, **more: Any) -> Measurement:
+    return Measurement(check=check, estimate=estimate, attacked=attacked, knows=knows, **more)
+
+
 def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
-    common = ("The attacked records stand for the people the model could have been trained on.",)
+    common = {"assumptions": ("The attacked records stand for the people the model could have been trained on.",)}
+    scores, nothing = "Features, labels and scores.", "Nothing: this is what the model does."
     return (
-        Measurement(
-            check="attribute_excess",
-            outcome="done",
-            estimate=_estimate(-0.001, -0.004, 0.002),
+        _done(
+            "attribute_excess",
+            _estimate(-0.001, -0.004, 0.002),
+            "Gradient boosting, calibrated, 15,375 people.",
+            "Features, labels and predictions of everybody, and the attribute of 14,923 others.",
             control=_estimate(0.852, 0.846, 0.858),
             control_name="features and labels alone",
-            attacked="Gradient boosting, calibrated, 15,375 people.",
-            knows="Features, labels and predictions of everybody, and the attribute of 14,923 others.",
-            assumptions=common,
+            **common,
         ),
         *(
             Measurement(check=check, outcome="not_run", reason="The plan leaves it out.")
             for check in ("attribute_balanced", "attribute_bits", "membership_auc", "membership_advantage")
         ),
-        Measurement(
-            check="correction_gain",
-            outcome="done",
-            estimate=_estimate(0.07, 0.065, 0.074),
+        _done(
+            "correction_gain",
+            _estimate(0.07, 0.065, 0.074),
+            "Balanced random forest told metric and tolerance, 15,375 people, 5 seeds.",
+            "Features, labels, predictions, and that the model is fair to within 0.001.",
             freedom=4,
             control=_estimate(0.759, 0.752, 0.766),
             control_name="the same forest without the promise",
-            attacked="Balanced random forest told metric and tolerance, 15,375 people, 5 seeds.",
-            knows="Features, labels, predictions, and that the model is fair to within 0.001.",
-            assumptions=common,
             details={"seeds": 5, "changed guesses": 2318},
+            **common,
         ),
-        Measurement(
-            check="answers_excess",
-            outcome="done",
+        _done(
+            "answers_excess",
+            _estimate(0.011, -0.006, 0.028, 20),
+            "Strongest decoder with prior, 25 answers, noisy sums at ε = 1.",
+            "Features, label and score of everybody, group sizes and the noise.",
             basis="combined",
-            estimate=_estimate(0.011, -0.006, 0.028, 20),
             freedom=19,
             control=_estimate(0.69, 0.67, 0.71, 20),
             control_name="the prior alone",
-            attacked="Strongest decoder with prior, 25 answers, noisy sums at ε = 1.",
-            knows="Features, label and score of everybody, group sizes and the noise.",
         ),
-        Measurement(
-            check="targeted_leakage",
-            outcome="done",
+        _done(
+            "targeted_leakage",
+            _estimate(0.731, 0.731, 0.731, 0),
+            "Whoever asks the 25 planned questions about one person.",
+            "Everything but that person's group.",
             basis="declared",
-            estimate=_estimate(0.731, 0.731, 0.731, 0),
-            attacked="Whoever asks the 25 planned questions about one person.",
-            knows="Everything but that person's group.",
             assumptions=("All answers together keep to ε = 1.",),
         ),
-        Measurement(
-            check="membership_caught",
-            outcome="done",
-            estimate=_estimate(0.098, 0.089, 0.107, 4522),
+        _done(
+            "membership_caught",
+            _estimate(0.098, 0.089, 0.107, 4522),
+            "LiRA with 64 shadow trees, 4,522 members and 4,522 others.",
+            scores,
             control=_estimate(0.01, 0.01, 0.01, 4522),
             control_name="chance",
-            attacked="LiRA with 64 shadow trees, 4,522 members and 4,522 others.",
-            knows="Features, labels and scores.",
-            assumptions=common,
+            **common,
         ),
-        Measurement(
-            check="membership_gap",
-            outcome="done",
-            estimate=_estimate(0.079, 0.061, 0.097),
-            attacked="LiRA, by group, 2,000 bootstrap draws.",
-            knows="Features, labels and scores.",
-        ),
-        Measurement(
-            check="unfairness",
-            outcome="done",
-            estimate=_near(gap),
-            attacked="Statistical parity on the 14,924 test people.",
-            knows="Nothing: this is what the model does.",
-        ),
-        Measurement(
-            check="four_fifths",
-            outcome="done",
-            estimate=_near(ratio, 0.04),
-            attacked="Acceptance of women and men on the 14,924 test people.",
-            knows="Nothing: this is what the model does.",
-        ),
+        _done("membership_gap", _estimate(0.079, 0.061, 0.097), "LiRA, by group, 2,000 bootstrap draws.", scores),
+        _done("unfairness", _near(gap), "Statistical parity on the 14,924 test people.", nothing),
+        _done("four_fifths", _near(ratio, 0.04), "Acceptance of women and men on the 14,924 test people.", nothing),
         Measurement(
             check="attriguard_exposure",
             outcome="not_run",

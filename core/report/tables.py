@@ -287,7 +287,7 @@ def rate_words(found: Mapping[str, Any] | None, *, of: bool = False) -> str:
 
 def _self_tests(document: Mapping[str, Any], *, numbers: bool) -> ReportTable:
     """Return the self-test with plain numbers, or in words for the page."""
-    columns = ("Attack", "False alarms", "Planted leaks caught", "Result", "What was planted")
+    columns: tuple[str, ...] = ("Attack", "False alarms", "Planted leaks caught", "Result", "What was planted")
     if numbers:
         alarms, caught = (*three("false alarms"), "null models"), (*three("detected"), "planted leaks")
         columns = ("attack", *alarms, *caught, "passed", "planted")
