@@ -18,7 +18,7 @@ from core.report import check_rows, document
 from pages.common.attriguard_sections import _by_value
 from pages.common.report_board import bullet as drawn
 from pages.common.report_board import self_test_board
-from pages.common.report_policy import changed_limit, with_limit, without_limit
+from pages.common.report_policy import changed_limit, with_limit
 from tests.samples_report import HOSTILE, sample
 from tests.unit.charts.membership_samples import attack, bands, findings
 
@@ -58,10 +58,10 @@ def test_a_changed_value_does_not_keep_another_s_reason():
 def test_limits_are_replaced_in_their_place_added_at_the_end_and_taken_away():
     policy = default_policy()
     stricter = replace(policy.limits[1], value=0.01)
-    assert with_limit(policy, stricter).limits == (policy.limits[0], stricter, *policy.limits[2:])
+    assert with_limit(policy, stricter.check, stricter).limits == (policy.limits[0], stricter, *policy.limits[2:])
     cost = Limit(check="attriguard_cost", value=3.0)
-    assert with_limit(policy, cost).limits == (*policy.limits, cost)
-    assert without_limit(with_limit(policy, cost), "attriguard_cost") == policy
+    assert with_limit(policy, cost.check, cost).limits == (*policy.limits, cost)
+    assert with_limit(with_limit(policy, cost.check, cost), cost.check, None) == policy
 
 
 @pytest.mark.parametrize(
