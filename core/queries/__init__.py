@@ -3,13 +3,23 @@
 The desk that answers them within a lifetime budget has a door of its own, `core.desk`.
 """
 
-from core.queries.checks import answers_excess, declared_limits
-from core.queries.decoders import DECODER_TITLES, DECODERS, PROGRAMS, Answered, Reading, read_answers
+from core.queries.decoders import (
+    DECODER_TITLES,
+    DECODERS,
+    PROGRAMS,
+    Answered,
+    Reading,
+    decode_noisy,
+    read_answers,
+)
 from core.queries.findings import (
     AnswersLeak,
+    PlannedAnswers,
     accuracy_text,
+    answers_excess,
     answers_leak,
     answers_text,
+    declared_limits,
     error_text,
     findings,
     needed_text,
@@ -36,6 +46,9 @@ from core.queries.guarantees import (
     targeted_leakage,
 )
 from core.queries.mechanisms import (
+    NOISE_TITLES,
+    NOISES,
+    Answering,
     Exact,
     LaplaceGlobal,
     Mechanism,
@@ -45,7 +58,6 @@ from core.queries.mechanisms import (
     SmoothLaplace,
 )
 from core.queries.paper_table import NOISELESS_ATTACKS, TABLE_1, noiseless_row
-from core.queries.propagation import balanced_guess, decode_noisy
 from core.queries.reveal import (
     RECOVERY_METHODS,
     Recovery,
@@ -59,12 +71,13 @@ from core.queries.reveal import (
     reveal_single,
     sizes_from_answer,
 )
-from core.queries.settings import NOISE_TITLES, NOISES, Answering, Asking, PlannedAnswers, RevealSettings
 from core.queries.trials import (
+    Asking,
     Leak,
     People,
     QueryPool,
     QuestionAccuracy,
+    RevealSettings,
     Trials,
     needed,
     query_pool,
@@ -110,7 +123,6 @@ __all__ = [
     "answers_excess",
     "answers_leak",
     "answers_text",
-    "balanced_guess",
     "declared_limits",
     "decode_noisy",
     "design_scores",

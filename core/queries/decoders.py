@@ -13,6 +13,14 @@ Which computation stands behind a kind depends on the answers. Everybody's proba
 exact or rounded answers have the bits to tell all attributes apart, people who would give these very answers are the
 truth, and the attacker sees that they would: the likeliest are tried, then a linear program. Exact answers about
 flipped or packed people, and absolute gaps, are read person by person.
+
+The attacker knows the scores, the mechanism, the group sizes and perhaps a prior from other features. With z_j = 1 for
+the disadvantaged, c = 1/N0 + 1/N1 and r = 1/N1, a gap is h·r − c h·z, and a noisy sum is x·z with x the centred scores:
+either way y_i = o_i + g_i·z + e_i with known o, g, which `propagate` reads. Because Σ z = N0 exactly, the rows g_i are
+centred first (o takes the rest), which takes away what the people have in common.
+
+Noisy absolute gaps are no linear answers. They are read where each question accepts one person: the gap is 1/N1 or 1/N0
+in size (theorem 4 of Hamman et al. 2023), and the noise's law at the two gives the odds exactly.
 """
 
 from __future__ import annotations
@@ -26,10 +34,12 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
-from core.queries.mechanisms import Rounded
-from core.queries.propagation import SHARPEST, decode_many, propagate
+from core.errors import InputError
+from core.queries.gaps import answer_array, check_sizes, counted, score_matrix
+from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, Rounded, SumsRelease, centred_scores
+from core.queries.propagation import propagate
 from core.queries.reveal import recover_compressed, reveal_bits
-from core.validation import choice
+from core.validation import choice, probabilities
 
 DECODERS = ("strongest", "without_prior", "published")
 """Kinds of attackers, from the one that knows most."""
@@ -52,6 +62,9 @@ _WHOLE = 1e-6
 
 _ROUNDING = 1e-9
 """How far sums in floating point may be off."""
+
+_SHARPEST = 0.03
+"""Exact answers are taken for noisy by this share of a person's effect: with less, propagation sticks."""
 
 Bits = npt.NDArray[np.uint8]
 
@@ -102,14 +115,14 @@ def read_answers(answered: Answered, decoder: str) -> list[Reading]:
         return [_without_answers(answered, decoder, r) for r in range(repeats)]
     if decoder in PROGRAMS:
         return [_compressed(answered, r, decoder, None) for r in range(repeats)]
-    noisy = answered.mechanism.noise not in ("none", "rounding")
+    noisy = answered.mechanism.noisy
     if answered.mechanism.absolute and not (noisy and decoder != "published"):
         return [_by_person(answered, decoder, r, _absolute_evidence(answered, r)) for r in range(repeats)]
     if decoder == "published":
         return [_published(answered, r) for r in range(repeats)]
     if not noisy:
         return _noiseless(answered, decoder)
-    return _propagated(answered, range(repeats), aware=decoder == "strongest")
+    return _propagated(answered, aware=decoder == "strongest")
 
 
 def _from_posterior(advantaged: Floats, share: float) -> Reading:
@@ -158,7 +171,7 @@ def _noiseless(answered: Answered, decoder: str) -> list[Reading]:
         return [_by_person(answered, decoder, r, _person_evidence(answered, r)) for r in repeats]
     if answered.mechanism.noise == "none" and answered.design == "targeted":
         return [_flipped(answered, r, aware=aware) for r in repeats]
-    found = _propagated(answered, repeats, aware=aware)
+    found = _propagated(answered, aware=aware)
     for r in repeats:
         if not _suffices(answered, r):
             continue
@@ -205,18 +218,104 @@ def _suffices(answered: Answered, r: int) -> bool:
     return bool(bits >= vectors / math.log(2))
 
 
-def _propagated(answered: Answered, repeats: Sequence[int], *, aware: bool) -> list[Reading]:
-    """Read some repeats by everybody's probability."""
-    answers = [answered.released[r] for r in repeats] if answered.released else answered.answers[list(repeats)]
-    posterior = decode_many(
-        answered.scores[list(repeats)],
-        answers,
-        answered.mechanism,
-        n_advantaged=answered.n_advantaged,
-        n_disadvantaged=answered.n_disadvantaged,
-        prior=answered.prior[list(repeats)] if aware else None,
+def decode_noisy(
+    scores: npt.ArrayLike,
+    answers: npt.ArrayLike | SumsRelease,
+    mechanism: Mechanism,
+    *,
+    n_advantaged: int,
+    n_disadvantaged: int,
+    prior: npt.ArrayLike | None = None,
+) -> Floats:
+    """Return the attacker's P(advantaged) of each person after one set of answers, shape (n,), in [0, 1].
+
+    But for absolute gaps they add up to `n_advantaged`. Raises `InputError` if lengths or sizes do not fit together, a
+    value is out of its range, or absolute gaps are of questions that accept several people.
+
+    Parameters
+    ----------
+    scores : array-like of shape (m, n) or (n,), in [0, 1]
+        What was asked; for equal opportunity, the columns of the people with label 1.
+    answers : array-like of shape (m,), or SumsRelease
+        What was answered; of `NoisySums` the release, which says more than its gaps.
+    mechanism : Mechanism
+        How it was answered.
+    n_advantaged, n_disadvantaged : int, at least 1, together n
+        The group sizes: an attacker who has them is bound by e^(2ε), not e^ε (see `accuracy_limit`).
+    prior : array-like of shape (n,), in [0, 1], optional
+        P(advantaged) before any answer; by default the groups' shares.
+    """
+    h = score_matrix(scores)
+    n1, n0 = check_sizes(n_advantaged, n_disadvantaged, h.shape[1])
+    released = [answers] if isinstance(answers, SumsRelease) else []
+    y = answer_array(answers.gaps if isinstance(answers, SumsRelease) else answers)
+    if y.size != len(h):
+        raise InputError(f"answers must have one value for each of {len(h)} questions, got {y.size}.")
+    if isinstance(mechanism, NoisySums) and not released:
+        raise InputError("answers of noisy sums must be their release.")
+    p = np.full(n1 + n0, n1 / (n1 + n0)) if prior is None else probabilities(prior, n1 + n0, name="prior")
+    answered = Answered(
+        design="",
+        scores=h[np.newaxis],
+        answers=y[np.newaxis],
+        released=released,
+        prior=p[np.newaxis],
+        mechanism=mechanism,
+        n_advantaged=n1,
+        n_disadvantaged=n0,
     )
-    return [_from_posterior(p, answered.share) for p in posterior]
+    return np.asarray(_posterior(answered, aware=True)[0])
+
+
+def _propagated(answered: Answered, *, aware: bool) -> list[Reading]:
+    """Read all repeats by everybody's probability."""
+    return [_from_posterior(p, answered.share) for p in _posterior(answered, aware=aware)]
+
+
+def _posterior(answered: Answered, *, aware: bool) -> Floats:
+    """Return P(advantaged) of everybody in every repeat, shape (R, n)."""
+    h, n1, n0 = answered.scores, answered.n_advantaged, answered.n_disadvantaged
+    before = 1.0 - answered.prior if aware else np.full((len(h), h.shape[2]), n0 / h.shape[2])
+    if answered.mechanism.absolute and not answered.released:
+        return np.asarray(1.0 - _from_sizes(answered, before))
+    if answered.released:
+        y = np.asarray([release.sums for release in answered.released])
+        rows, offset = centred_scores(h), np.zeros(h.shape[:2])
+        scale: float | Floats = np.asarray([[release.scales.sums] for release in answered.released])
+    else:
+        y, rows, offset = answered.answers, h * -(1 / n0 + 1 / n1), h.sum(axis=2) / n1
+        scale = _scale(answered)
+    middle = rows.mean(axis=2)
+    rows, target = rows - middle[:, :, np.newaxis], y - offset - n0 * middle
+    noise = "cauchy" if answered.mechanism.noise == "cauchy" else "laplace"
+    ones = propagate(rows, target, noise=noise, scale=scale, n_ones=n0, prior=before)
+    return np.asarray(1.0 - counted(ones, n0))
+
+
+def _scale(answered: Answered) -> float:
+    """Return the scale of the noise on a gap; exact answers count as nearly so."""
+    mechanism, n1, n0 = answered.mechanism, answered.n_advantaged, answered.n_disadvantaged
+    if isinstance(mechanism, AdditiveNoise):
+        return mechanism.scale(n1, n0, answered.scores.shape[1])
+    return max(_SHARPEST * (1 / n0 + 1 / n1), mechanism.half_width)
+
+
+def _from_sizes(answered: Answered, before: Floats) -> Floats:
+    """Return P(disadvantaged), shape (R, n), from absolute gaps of models that accept one person each."""
+    h, y = answered.scores, answered.answers
+    if not ((h.sum(axis=2) == 1.0) & (h.max(axis=2) == 1.0)).all():
+        raise InputError("Absolute gaps are read from questions that accept one person each; these accept others too.")
+    scale = _scale(answered)
+    sizes = answered.n_advantaged, answered.n_disadvantaged
+    advantaged, disadvantaged = ((np.abs(y - 1.0 / size) / scale) for size in sizes)
+    if answered.mechanism.noise == "cauchy":
+        evidence = np.log1p(advantaged**2) - np.log1p(disadvantaged**2)
+    else:
+        evidence = advantaged - disadvantaged
+    p = np.clip(before, 1e-12, 1 - 1e-12)
+    odds = np.log(p) - np.log1p(-p)
+    np.add.at(odds, (np.arange(len(h))[:, np.newaxis], h.argmax(axis=2)), evidence)
+    return np.asarray(0.5 * (1.0 + np.tanh(0.5 * odds)))
 
 
 def _flipped(answered: Answered, r: int, *, aware: bool) -> Reading:
@@ -233,7 +332,7 @@ def _flipped(answered: Answered, r: int, *, aware: bool) -> Reading:
             (h[others] - middle)[np.newaxis, np.newaxis],
             np.full((1, 1), accepted - left * middle),
             noise="laplace",
-            scale=SHARPEST,
+            scale=_SHARPEST,
             n_ones=left,
             prior=before[np.newaxis],
         )

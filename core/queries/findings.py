@@ -1,17 +1,59 @@
-"""What answers to bias queries give away, worded once: page, terminal and reports take their sentences from here."""
+"""What answers to bias queries give away, worded once: page, terminal and reports take their sentences from here.
+
+And what a policy may limit of planned answers: the gain over the features, and the bound on one person.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any
 
-from core.estimates import Estimate, count, interval, percent, points
-from core.queries.guarantees import ErrorQuantiles, targeted_leakage
-from core.queries.mechanisms import Exact
-from core.queries.settings import NOISES, Answering
-from core.queries.trials import Leak, QuestionAccuracy, Trials, needed
+from core.estimates import Estimate, count, interval, percent, points, strongest
+from core.param import Param
+from core.queries.decoders import DECODER_TITLES
+from core.queries.guarantees import ErrorQuantiles, accuracy_limit, targeted_leakage
+from core.queries.mechanisms import NOISE_TITLES, NOISES, Answering, Exact
+from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed
 from core.serialize import Result
-from core.study import Finding
+from core.settings import Settings, params
+from core.study import Basis, Check, Finding, Measurement, not_run
+from core.validation import LEAST_EPSILON
+
+_ANSWERING, _ASKING = params(Answering), params(Asking)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedAnswers(Settings):
+    """The answers to bias queries that are planned, about people drawn from the test records."""
+
+    questions: Annotated[
+        int,
+        Param(
+            "Planned answers",
+            "Answers to bias queries that are planned; 0 for none. More than 100 take long.",
+            least=0,
+            most=1_000,
+        ),
+    ] = 0
+    people: Annotated[int, replace(_ASKING["n"].param, most=5_000)] = 100
+    mechanism: Annotated[
+        str,
+        replace(
+            _ANSWERING["noise"].param,
+            options={key: name for key, name in NOISE_TITLES.items() if key != "smooth_laplace"},
+        ),
+    ] = "noisy_sums"
+    epsilon: Annotated[
+        float, replace(_ANSWERING["epsilon"].param, least=LEAST_EPSILON, most=1_000.0, step=0.1, above=False)
+    ] = 1.0
+    decimals: Annotated[int, _ANSWERING["decimals"].param] = 3
+    repeats: Annotated[int, replace(_ASKING["repeats"].param, least=2, most=1_000)] = 20
+
+    @property
+    def answering(self) -> Answering:
+        """How they are made."""
+        return Answering(noise=self.mechanism, epsilon=self.epsilon, decimals=self.decimals)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +206,7 @@ def _caveats(answering: Answering) -> tuple[str, ...]:
     if answering.private:
         more.append("The targeted query takes the whole budget; nothing else is known of the person.")
     if answering.as_published and answering.noise not in ("exact", "rounded", "noisy_sums"):
-        more.append(answering.mechanism().why(True))
+        more.append(answering.mechanism().why)
     if answering.noise == "smooth_laplace" and answering.epsilon >= 1:
         more.append("The theorem behind this noise is stated for ε below 1.")
     return tuple(more)
@@ -187,4 +229,135 @@ def accuracy_text(found: QuestionAccuracy) -> str:
     return (
         f"Accuracy of the queried models: {percent(found.asked)} (± {100 * found.spread:.1f} from model to model); "
         f"of the audited model: {percent(found.base)}."
+    )
+
+
+DECLARED = (
+    Check(
+        name="answers_excess",
+        title="{attribute} inferred from bias-query answers: gain",
+        unit="points",
+        definition="Balanced accuracy of the best decoder after the planned answers to bias queries minus that of the "
+        "features alone (Hamman et al. 2023).",
+        needs=("scores", "planned answers"),
+    ),
+    Check(
+        name="targeted_leakage",
+        title="Targeted query: one person's attribute (upper bound)",
+        unit="percent",
+        definition="Largest balanced accuracy with which the planned answers can reveal one person's group, whatever "
+        "is asked and without a prior: calculated from the declared mechanism and budget, not measured.",
+        needs=("planned answers",),
+    ),
+)
+
+
+def declared_limits(planned: PlannedAnswers) -> tuple[float, float]:
+    """Return the largest balanced accuracy about one person, with the group sizes known and without.
+
+    Exact answers tell everything; rounded ones promise nothing: what one query hides, another one shows.
+    """
+    if not planned.questions:
+        return 0.5, 0.5
+    if not planned.answering.private:
+        return 1.0, 1.0
+    return accuracy_limit(planned.epsilon, sizes_known=True), accuracy_limit(planned.epsilon)
+
+
+def _sentences(check: str, planned: PlannedAnswers, found: AnswersLeak) -> dict[str, Any]:
+    """Return what a check's measurement says."""
+    how = "every score asked about, and how the answers are made"
+    if not planned.questions:
+        never = "The plan declares 0 answers; it was not measured, and does not hold once a query is answered."
+        return {
+            "attacked": "Nothing: no answers to bias queries are planned.",
+            "knows": "No answers.",
+            "control_name": "random guessing" if check == "targeted_leakage" else "",
+            "assumptions": (never,),
+        }
+    answers = answers_text(planned.questions, planned.answering)
+    if check == "targeted_leakage":
+        return {
+            "attacked": f"The {found.attribute} of one person among {planned.people:,}, from {answers}.",
+            "knows": f"The group sizes, {how}; nothing else of the person.",
+            "control_name": "random guessing",
+            "assumptions": _declared(planned),
+        }
+    target, sizes = f"The {found.attribute}", found.sizes
+    assumptions = ["The queries are slight changes of the audited model; other queries may tell more or less."]
+    if found.largest:
+        target = f"Whether the {found.attribute} is {found.largest},"
+        assumptions.append(
+            f"Answers compare two groups: of {found.n_groups} the largest, {found.largest}, stands against everybody "
+            "else; answers about other groups may tell more or less."
+        )
+    return {
+        "attacked": f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} draws, read by "
+        f"the {DECODER_TITLES[_best(found)[0]]} from {answers}.",
+        "knows": f"The features and labels of these people, that {sizes[0]:,} and {sizes[1]:,} of them are in the two "
+        f"groups, {how}.",
+        "control_name": "features alone, no answers",
+        "assumptions": (
+            *assumptions,
+            "The interval is over draws of people, queries and noise, and holds for the decoders tried together.",
+        ),
+    }
+
+
+def _declared(planned: PlannedAnswers) -> tuple[str, ...]:
+    if planned.mechanism == "exact":
+        return ("Exact answers promise nothing: one query that accepts a single person reveals them.",)
+    if planned.mechanism == "rounded":
+        return ("Rounding promises nothing: where one query hides a person, others show them.",)
+    return (
+        f"The answers keep ε = {planned.epsilon:g} together, over their whole life; an attacker who knows the group "
+        "sizes is bounded by twice that.",
+        f"Without the group sizes an attacker is right about at most {100 * declared_limits(planned)[1]:.1f}%.",
+        "The bound is for an attacker without a prior; one with a prior starts from it.",
+    )
+
+
+def _best(found: AnswersLeak) -> tuple[str, Estimate]:
+    """Return the decoder that gains most, and its gain with an interval that holds for all decoders together."""
+    gains = {leak.decoder: leak.gain for leak in found.leaks}
+    return strongest(gains, freedom=found.leaks[0].leakage.n - 1, within=(-1.0, 1.0))
+
+
+def answers_excess(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
+    """Return the balanced accuracy after the answers minus that of the features alone, of the best decoder."""
+    if not planned.questions:
+        return _certain("answers_excess", found, planned, 0.0)
+    if not found.leaks:
+        return not_run("answers_excess", found.reason)
+    gains = {f"{DECODER_TITLES[leak.decoder]}, gain": leak.gain.value for leak in found.leaks}
+    rates = {f"{DECODER_TITLES[leak.decoder]}, balanced accuracy": leak.leakage.value for leak in found.leaks}
+    return Measurement(
+        check="answers_excess",
+        estimate=_best(found)[1],
+        freedom=found.leaks[0].leakage.n - 1,
+        control=found.prior,
+        details=gains | rates,
+        **_sentences("answers_excess", planned, found),
+    )
+
+
+def targeted_bound(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
+    """Return the guarantee of the planned answers against an attacker who knows the group sizes."""
+    known, unknown = declared_limits(planned)
+    details = {"group sizes known": known, "group sizes not known": unknown} if planned.questions else None
+    return _certain("targeted_leakage", found, planned, known, control=0.5, details=details)
+
+
+def _certain(
+    check: str, found: AnswersLeak, planned: PlannedAnswers, value: float, *, control: float | None = None, **more: Any
+) -> Measurement:
+    """Return a number that follows from the plan."""
+    n = planned.people if planned.questions else found.n_people
+    return Measurement(
+        check=check,
+        basis=Basis.DECLARED,
+        estimate=Estimate(value=value, low=value, high=value, n=n),
+        control=None if control is None else Estimate(value=control, low=control, high=control, n=n),
+        **_sentences(check, planned, found),
+        **more,
     )

@@ -46,7 +46,7 @@ import numpy.typing as npt
 
 from core.arrays import Floats
 from core.errors import InputError
-from core.validation import binary_array, choice, one_length, unit_interval
+from core.validation import binary_array, choice, one_length
 
 
 def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:
@@ -178,9 +178,11 @@ DESIGNS = {
 BITS_A_QUESTION = 50  # a double holds 53
 
 
-def design_scores(
-    design: str, base: npt.ArrayLike, m: int, *, rng: np.random.Generator, width: float = 0.1
-) -> npt.NDArray[np.float64]:
+WIDTH = 0.1
+"""Largest change "jitter" makes to a score."""
+
+
+def design_scores(design: str, base: npt.ArrayLike, m: int, *, rng: np.random.Generator) -> npt.NDArray[np.float64]:
     """Return the scores of m models, shape (m, n), in [0, 1].
 
     Raises `InputError` if a score lies outside [0, 1], or the design is unknown or has fewer questions than m.
@@ -195,8 +197,6 @@ def design_scores(
         Number of questions, from 1 to `most_questions(design, n)`.
     rng : numpy.random.Generator
         Not drawn from by "targeted" and "bits".
-    width : float, in [0, 1]
-        Largest change "jitter" makes to a score.
     """
     choice(design, DESIGNS, name="design")
     row = score_matrix(base)
@@ -209,8 +209,7 @@ def design_scores(
         told = "of at least 1" if most is None else f"from 1 to {most}"
         raise InputError(f"m must be a whole number {told} with {design} questions about {n} people, got {m!r}.")
     if design == "jitter":
-        spread = unit_interval(width, name="width")
-        return np.clip(row + rng.uniform(-spread, spread, (m, n)), 0.0, 1.0)
+        return np.clip(row + rng.uniform(-WIDTH, WIDTH, (m, n)), 0.0, 1.0)
     if design == "random_binary":
         return rng.integers(0, 2, (m, n)).astype(np.float64)
     return _targeted(row[0], m) if design == "targeted" else _bits(n, m)

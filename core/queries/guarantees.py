@@ -191,7 +191,6 @@ def answer_error(
     *,
     rng: np.random.Generator,
     draws: int = 2000,
-    labels: npt.ArrayLike | None = None,
 ) -> ErrorQuantiles:
     """Return the error of these questions' answers.
 
@@ -205,12 +204,8 @@ def answer_error(
         Used where there is no closed form.
     draws : int, at least 1
         Runs drawn then; each gives m errors.
-    labels : array-like of shape (n,), 0 or 1, optional
-        Given, the questions are about equal opportunity.
     """
-    if draws < 1:
-        raise InputError(f"draws must be at least 1, got {draws!r}.")
-    h, a = people(scores, sensitive, labels)
+    h, a = people(scores, sensitive)
     truth = mechanism.exact(h, a)
     if isinstance(mechanism, AdditiveNoise):
         n1 = int(a.sum())

@@ -13,16 +13,19 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
 from core.errors import InputError, PrivacyLeakWarning
+from core.param import Param
 from core.queries.gaps import global_sensitivity, score_matrix, smooth_sensitivity, statistical_parity_gap
 from core.serialize import Result
+from core.settings import Settings
 from core.validation import binary_array, one_length
 
 FINENESS = 1024  # cells to one noise scale, at least
@@ -36,7 +39,7 @@ def positive_epsilon(epsilon: float) -> None:
 
 
 def people(
-    scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None
+    scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None = None
 ) -> tuple[Floats, npt.NDArray[np.uint8]]:
     """Return scores (m, n) and attribute (n,) of those a question is about: with labels, the people with label 1."""
     a = binary_array(sensitive, name="sensitive")
@@ -74,6 +77,11 @@ class Mechanism:
     """One of "none", "rounding", "laplace" and "cauchy"."""
 
     @property
+    def noisy(self) -> bool:
+        """Whether there is noise on the answers, which promises something."""
+        return self.noise in ("laplace", "cauchy")
+
+    @property
     def half_width(self) -> float:
         """How far rounding can take an answer from the true one."""
         return 0.0
@@ -105,25 +113,24 @@ class Mechanism:
             Given, the gap is that of equal opportunity: everything is computed among people with label 1.
         """
         h, a = people(scores, sensitive, labels)
-        self._warn(int(a.sum()), int(a.size - a.sum()))
+        if self.as_published and self.noisy and not self.holds(int(a.sum()), int(a.size - a.sum())):
+            warnings.warn(self.why, PrivacyLeakWarning, stacklevel=2)
         return np.asarray(self._answers(h, a, rng, 1)[0])
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
         """Return whether these answers are as private as they promise among groups of about these sizes."""
         return False
 
-    def _warn(self, n_advantaged: int, n_disadvantaged: int) -> None:
-        """Warn of a promise that is not kept; answers without noise promise nothing."""
-
     def draws(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int) -> Floats:
         """Return the answers of `draws` independent runs, shape (draws, m)."""
-        return self._answers(*people(scores, sensitive, None), rng, draws)
+        return self._answers(*people(scores, sensitive), rng, draws)
 
     def _answers(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         return np.tile(self.exact(h, a), (draws, 1))
 
-    def why(self, as_published: bool) -> str:
-        """Return one sentence: what the published or the corrected version does, and why they differ."""
+    @property
+    def why(self) -> str:
+        """One sentence: what the published or the corrected version does, and why they differ."""
         return "Both versions are the same: the paper has no noise here."
 
 
@@ -144,10 +151,6 @@ class AdditiveNoise(Mechanism):
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
         """Return whether these answers are as private as they promise among groups of about these sizes."""
         return not self.as_published
-
-    def _warn(self, n_advantaged: int, n_disadvantaged: int) -> None:
-        if self.as_published and not self.holds(n_advantaged, n_disadvantaged):
-            warnings.warn(self.why(True), PrivacyLeakWarning, stacklevel=3)
 
     def grid(self, n: int, m: int) -> float:
         """Return the public grid of the answers to m questions on n people: from the noise of two equal groups."""
@@ -208,11 +211,12 @@ class LaplaceGlobal(AdditiveNoise):
         """Return whether the answers keep ε; the published noise for absolute gaps does not."""
         return not (self.as_published and self.absolute)
 
-    def why(self, as_published: bool) -> str:
-        """Return one sentence: what the published or the corrected version does, and why they differ."""
+    @property
+    def why(self) -> str:
+        """One sentence: what the published or the corrected version does, and why they differ."""
         if not self.absolute:
             return "Both versions are the same: the published sensitivity of signed gaps is right."
-        if as_published:
+        if self.as_published:
             return (
                 "As published, the noise is for absolute gaps that move by at most 1/2, but one that starts at 0 can "
                 "move by n/(2(n − 1)), so the true privacy loss reaches ε n/(n − 1)."
@@ -249,9 +253,10 @@ class _Smooth(AdditiveNoise):
             return True
         return 3 <= n_disadvantaged <= n_advantaged and not (self.absolute and self.noise == "laplace")
 
-    def why(self, as_published: bool) -> str:
-        """Return one sentence: what the published or the corrected version does, and why they differ."""
-        if as_published:
+    @property
+    def why(self) -> str:
+        """One sentence: what the published or the corrected version does, and why they differ."""
+        if self.as_published:
             return (
                 "As published, the formula is used with the groups unsorted and with a group of one person, where it "
                 "is not smooth: the noise then tells who is alone, at a privacy loss far above ε."
@@ -343,37 +348,31 @@ class NoisySums(Mechanism):
 
     With C_i = Σ_j (h_ij − mid_i), public, the gap is (C_i − T_i)/N1 − T_i/N0. An error of e in T_i costs
     e (1/N0 + 1/N1), one of e in N0 at most e × half the range of the scores × (1/N0 + 1/N1); the sum of both is least
-    for ε₀ : ε₁ = √(half range) : √D (the mean half range, when questions differ), which is the split unless
-    `count_share` says otherwise. The means of the groups are cut to the range their question's scores have, so a gap
-    stays in [−1, 1]. Counts and sums are rounded to a public grid.
+    for ε₀ : ε₁ = √(half range) : √D (the mean half range, when questions differ), which is the split. The means of the
+    groups are cut to the range their question's scores have, so a gap stays in [−1, 1]. Counts and sums are rounded to
+    a public grid.
     """
 
     epsilon: float
     """Privacy budget of count and sums together, above 0; infinity for no noise."""
-    count_share: float | None = field(default=None, kw_only=True)
-    """In [0, 1): share of ε that goes to the count; by default the one that serves the gaps best. 0 says that group
-    sizes are public anyway: the count is then released as it is, and the guarantee is one among vectors of these."""
     noise: ClassVar[str] = "laplace"
 
     def __post_init__(self) -> None:
         positive_epsilon(self.epsilon)
-        if self.count_share is not None and not 0 <= self.count_share < 1:
-            raise InputError(f"count_share must be at least 0 and below 1, got {self.count_share!r}.")
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether the release keeps ε: always, but with `count_share` 0, when the sizes are told as they are."""
-        return self.count_share != 0
+        """Return whether the release keeps ε: always."""
+        return True
 
     def scales(self, scores: npt.ArrayLike) -> SumScales:
         """Return the scales of the noise for these scores, shape (m, n); they are public."""
         centred = np.abs(centred_scores(np.atleast_2d(np.asarray(scores, dtype=np.float64))))
         together = float(centred.sum(axis=0).max())
-        share = self.count_share
-        if share is None:
-            count, sums = math.sqrt(float(centred.max(axis=1).mean())), math.sqrt(together)
-            share = count / (count + sums) if together else 1.0
-        count_scale = 1 / (self.epsilon * share) if share else 0.0
-        return SumScales(count=count_scale, sums=together / (self.epsilon * (1 - share)) if together else 0.0)
+        if not together:
+            return SumScales(count=1 / self.epsilon, sums=0.0)
+        count, sums = math.sqrt(float(centred.max(axis=1).mean())), math.sqrt(together)
+        share = count / (count + sums)
+        return SumScales(count=1 / (self.epsilon * share), sums=together / (self.epsilon * (1 - share)))
 
     def count_and_sums(self, h: Floats, a: npt.NDArray[np.uint8], rng: np.random.Generator, draws: int) -> Floats:
         """Return noisy counts (first column) and sums of `draws` independent runs, shape (draws, 1 + m)."""
@@ -399,15 +398,84 @@ class NoisySums(Mechanism):
 
     def release(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator) -> SumsRelease:
         """Return count, sums and gaps of one run; parameters as `answer`, but a group may be empty."""
-        h, a = people(scores, sensitive, None)
+        h, a = people(scores, sensitive)
         seen = self.count_and_sums(h, a, rng, 1)
         return SumsRelease(
             n_disadvantaged=float(seen[0, 0]), sums=seen[0, 1:], gaps=self._gaps(h, seen)[0], scales=self.scales(h)
         )
 
-    def why(self, as_published: bool) -> str:
-        """Return one sentence: what the published or the corrected version does, and why they differ."""
+    @property
+    def why(self) -> str:
+        """One sentence: what the published or the corrected version does, and why they differ."""
         return (
             "The paper has no such mechanism: predictions are public, so noise on the group's size and on its sums of "
             "scores gives the same guarantee with a fraction of the error."
         )
+
+
+NOISES = {
+    "exact": "None",
+    "rounded": "Rounded",
+    "laplace": "Laplace",
+    "cauchy": "Cauchy",
+    "smooth_laplace": "Smooth Laplace",
+    "noisy_sums": "Noisy sums",
+}
+"""Ways to answer, and what to call them."""
+
+NOISE_TITLES = NOISES | {
+    "cauchy": "Cauchy (paper)",
+    "smooth_laplace": "Smooth Laplace (paper)",
+    "noisy_sums": "Noisy sums (ours)",
+}
+"""The same with whose they are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answering(Settings):
+    """How answers are made; `absolute` ones do not tell the gap's sign."""
+
+    noise: Annotated[str, Param("Answer noise", "Noise on the answers: {options}.", options=NOISE_TITLES)] = "exact"
+    epsilon: Annotated[
+        float,
+        Param(
+            "Privacy budget ε (all answers together)",
+            "Privacy budget of all answers together; smaller is more private and less accurate. Exact and rounded "
+            "answers have none.",
+            least=0.0,
+            above=True,
+        ),
+    ] = 5.0
+    delta: Annotated[
+        float,
+        Param(
+            "Failure probability δ",
+            "Probability with which smooth_laplace may fail.",
+            least=0.0,
+            most=1.0,
+            above=True,
+            below=True,
+        ),
+    ] = 1e-5
+    decimals: Annotated[int, Param("Decimals of an answer", "Decimals of rounded answers.", least=0, most=15)] = 3
+    as_published: Annotated[bool, Param("Paper's protocol", "Noise scales as the paper prints them.")] = False
+    absolute: bool = False
+
+    @property
+    def private(self) -> bool:
+        """Whether a privacy budget applies."""
+        return self.noise not in ("exact", "rounded")
+
+    def mechanism(self, noise: str | None = None, *, epsilon: float | None = None) -> Mechanism:
+        """Return the mechanism of these settings, or another kind of noise with the same settings."""
+        absolute, budget = self.absolute, self.epsilon if epsilon is None else epsilon
+        kind: dict[str, Any] = {"absolute": absolute, "as_published": self.as_published}
+        make: dict[str, Callable[[], Mechanism]] = {
+            "exact": lambda: Exact(absolute=absolute),
+            "rounded": lambda: Rounded(self.decimals, absolute=absolute),
+            "laplace": lambda: LaplaceGlobal(budget, **kind),
+            "cauchy": lambda: SmoothCauchy(budget, **kind),
+            "smooth_laplace": lambda: SmoothLaplace(budget, self.delta, **kind),
+            "noisy_sums": lambda: NoisySums(budget, absolute=absolute),
+        }
+        return make[noise or self.noise]()

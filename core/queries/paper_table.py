@@ -86,14 +86,13 @@ NOISELESS_ATTACKS = ("l1", "nonnegative", "box", "box_with_prior")
 class NoiselessRow(Result):
     """One row of the table: n people, m questions, and by attack what came of the repeats.
 
-    `leakages` are means with 95% intervals, `spreads` standard deviations, `complete` the share in which everybody was
-    recovered. `bits_complete` says whether the bits attack recovered everybody each time, with `bits_questions`.
+    `leakages` are means with 95% intervals, `complete` the share in which everybody was recovered. `bits_complete` says
+    whether the bits attack recovered everybody each time, with `bits_questions`.
     """
 
     n: int
     m: int
     leakages: dict[str, Estimate]
-    spreads: dict[str, float]
     complete: dict[str, float]
     bits_complete: bool
     bits_questions: int
@@ -129,7 +128,6 @@ def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 
         n=n,
         m=m,
         leakages={attack: rate_over_repeats(values) for attack, values in by_attack.items()},
-        spreads={attack: float(np.std(values, ddof=1)) if repeats > 1 else 0.0 for attack, values in by_attack.items()},
         complete={attack: float(np.mean([v == 1.0 for v in values])) for attack, values in by_attack.items()},
         bits_complete=packed,
         bits_questions=questions,

@@ -13,11 +13,17 @@ from core.datasets.roles import Roles
 from core.datasets.splits import split
 from core.errors import InputError
 from core.models import GIVEN
-from core.queries.checks import DECLARED, answers_excess, targeted_leakage
 from core.queries.decoders import DECODER_TITLES, DECODERS
-from core.queries.findings import AnswersLeak, answers_leak, findings
-from core.queries.settings import Asking, PlannedAnswers
-from core.queries.trials import Trials, query_pool
+from core.queries.findings import (
+    DECLARED,
+    AnswersLeak,
+    PlannedAnswers,
+    answers_excess,
+    answers_leak,
+    findings,
+    targeted_bound,
+)
+from core.queries.trials import Asking, Trials, query_pool
 from core.seeds import child_generator
 from core.study import Finding, Measurement, Report, Row, Study
 from core.subject import Progress, Subject, train_model
@@ -78,7 +84,7 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
         """Return the gain over the features, and the bound that the mechanism promises."""
         return {
             "answers_excess": answers_excess(result, settings),
-            "targeted_leakage": targeted_leakage(result, settings),
+            "targeted_leakage": targeted_bound(result, settings),
         }
 
     def tables(self, result: AnswersLeak, settings: PlannedAnswers) -> Mapping[str, tuple[Row, ...]]:

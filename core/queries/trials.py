@@ -13,10 +13,11 @@ The larger group of the dataset counts as the advantaged one (Hamman et al. 2023
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,14 +30,45 @@ from core.datasets.splits import Splits, split
 from core.errors import InputError
 from core.estimates import Estimate, over_repeats, rate_over_repeats
 from core.fairness import METRIC_TITLES
+from core.param import Param
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
-from core.queries.gaps import design_scores, leakage, most_questions
+from core.queries.gaps import DESIGNS, design_scores, leakage, most_questions
 from core.queries.guarantees import ErrorQuantiles, accuracy_limit_with_prior, answer_error, prior_given_sizes
 from core.queries.mechanisms import Exact, NoisySums
-from core.queries.settings import Asking
 from core.seeds import child_generator
 from core.serialize import Result
+from core.settings import Settings, params, validate
 from core.subject import ModelFindings, train_model
+from core.validation import seed_value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking(Result):
+    """What is asked, of how many people and how often."""
+
+    n: Annotated[
+        int, Param("Test-set size n", "People the queries are about, drawn from the test records.", 4, flag="--people")
+    ] = 100
+    design: Annotated[str, Param("Query design", "How queries are made: {options}.", options=DESIGNS)] = "jitter"
+    """One of `core.queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps)."""
+    repeats: Annotated[int, Param("Repeats", "Draws of people, queries and noise.", least=1)] = 50
+    seed: int = 42
+
+    def __post_init__(self) -> None:
+        validate(self, but=("n", "design") if self.design == "single" else ("n",))  # the pool says how many it can give
+        seed_value(self.seed)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RevealSettings(Settings):
+    """Which model is asked about, and after how many answers its leak is measured: None follows from the people."""
+
+    questions: Annotated[
+        tuple[int, ...] | None,
+        Param("Answered queries m", "Numbers of answered queries, such as 10,25,40.", least=0, some=True),
+    ] = None
+    model_epsilon: Annotated[float, params(AuditConfig)["epsilon"].param] = math.inf
+
 
 FEWEST_IN_GROUP = 2
 """Fewest sampled people of each group; with one, the first answer names her."""
@@ -248,8 +280,7 @@ class Trials:
             if self.asking.design == "single":
                 made = np.eye(people.n)[:most]
             else:
-                rng, width = self._rng("questions", repeat), self.asking.width
-                made = design_scores(self.asking.design, people.base, most, rng=rng, width=width)
+                made = design_scores(self.asking.design, people.base, most, rng=self._rng("questions", repeat))
             self._scores[repeat] = made
         return made
 

@@ -149,7 +149,7 @@ def _noise(people: QueryTrials, answering: Answering) -> None:
         st.dataframe(_noise_table(people, answering, m), hide_index=True)
         for noise in _NOISES:
             made = answering.mechanism(noise)
-            st.caption(f"**{NOISES[noise]}.** {shell.escape(made.why(answering.as_published))}")
+            st.caption(f"**{NOISES[noise]}.** {shell.escape(made.why)}")
     with right:
         shell.whisper("What is guaranteed", "Largest balanced accuracy, whatever the attacker computes")
         st.markdown(_guarantees(people, answering))

@@ -27,7 +27,6 @@ from core.queries import (
     NoisySums,
     SmoothCauchy,
     answer_error,
-    balanced_guess,
     decode_noisy,
     leakage,
     statistical_parity_gap,
@@ -149,7 +148,7 @@ def measure(cell: Cell, *, seed: int, limit: float) -> dict[str, Any]:
         guess = l1_guess(h, answers, (n1, n0), limit)
         l1.append(None if guess is None else leakage(a, guess))
         probability = decode_noisy(h, answers, mechanism, n_advantaged=n1, n_disadvantaged=n0)
-        aware.append(leakage(a, balanced_guess(probability)))
+        aware.append(leakage(a, probability > probability.mean()))
         if repeat < 5:
             drawn = NoisySums(cell.epsilon).draws(h, a, rng=rng, draws=DRAWS if cell.n <= 1000 else 20)
             sums.append(float(np.median(np.abs(drawn - statistical_parity_gap(h, a)))))

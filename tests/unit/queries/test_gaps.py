@@ -39,12 +39,11 @@ def test_scores_stay_in_range_and_repeat_with_the_seed(design: str):
 
 
 def test_jitter_stays_near_the_base_and_within_the_range():
-    scores = design_scores("jitter", BASE, 4000, rng=rng(), width=0.1)
+    scores = design_scores("jitter", BASE, 4000, rng=rng())
     assert (np.abs(scores - BASE) <= 0.1).all()
     middle = scores[:, 2] - 0.5
     assert middle.std() == pytest.approx(0.1 / np.sqrt(3), rel=0.05) and abs(middle.mean()) < 0.005
     assert (scores[:, 0] == 0).mean() == pytest.approx(0.5, abs=0.05)  # what was clipped
-    assert (design_scores("jitter", BASE, 3, rng=rng(), width=0.0) == BASE).all()
 
 
 def test_random_binary_tosses_a_fair_coin():
@@ -74,21 +73,20 @@ def test_bits_give_everybody_a_power_of_two_in_one_question(n: int, questions: i
 
 
 @pytest.mark.parametrize(
-    ("design", "base", "m", "width", "message"),
+    ("design", "base", "m", "message"),
     [
-        ("dots", BASE, 3, 0.1, "design must be one of jitter, random_binary, targeted, bits, got 'dots'."),
-        ("targeted", BASE, 7, 0.1, "m must be a whole number from 1 to 6 with targeted questions about 5 people"),
-        ("bits", BASE, 2, 0.1, "m must be a whole number from 1 to 1"),
-        ("jitter", BASE, 0, 0.1, "m must be a whole number of at least 1"),
-        ("jitter", BASE, 2.5, 0.1, "m must be a whole number of at least 1"),
-        ("jitter", BASE, 3, 1.5, r"width must be in \[0, 1\]"),
-        ("jitter", BASE + 1, 3, 0.1, r"scores must be in \[0, 1\]"),
-        ("jitter", [BASE, BASE], 3, 0.1, "base must have one score a person, got 2 rows."),
+        ("dots", BASE, 3, "design must be one of jitter, random_binary, targeted, bits, got 'dots'."),
+        ("targeted", BASE, 7, "m must be a whole number from 1 to 6 with targeted questions about 5 people"),
+        ("bits", BASE, 2, "m must be a whole number from 1 to 1"),
+        ("jitter", BASE, 0, "m must be a whole number of at least 1"),
+        ("jitter", BASE, 2.5, "m must be a whole number of at least 1"),
+        ("jitter", BASE + 1, 3, r"scores must be in \[0, 1\]"),
+        ("jitter", [BASE, BASE], 3, "base must have one score a person, got 2 rows."),
     ],
 )
-def test_what_cannot_be_designed_is_told(design, base, m, width, message):
+def test_what_cannot_be_designed_is_told(design, base, m, message):
     with pytest.raises(InputError, match=message):
-        design_scores(design, base, m, rng=rng(), width=width)
+        design_scores(design, base, m, rng=rng())
 
 
 SIZES = range(3, 11)

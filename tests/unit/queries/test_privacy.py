@@ -186,12 +186,6 @@ class TestOthers:
         assert privacy_loss(Rounded(0), [0.1, 0, 0, 0], a, b).epsilon == 0
         assert privacy_loss(LaplaceGlobal(math.inf), [1, 0, 0, 0], a, b).epsilon == math.inf
 
-    def test_public_sizes_are_no_secret_and_cover_swaps_only(self):
-        mechanism = NoisySums(1.0, count_share=0.0)
-        h = [1, 0, 0, 0]
-        assert privacy_loss(mechanism, h, [0, 0, 1, 1], [1, 0, 1, 1]).epsilon == math.inf
-        assert privacy_loss(mechanism, h, [0, 0, 1, 1], [1, 0, 0, 1]).epsilon == pytest.approx(2)  # two flips
-
     def test_noisy_sums_of_an_empty_group(self):
         assert privacy_loss(NoisySums(1.0), [[1, 0, 0.0]], [1, 1, 1], [0, 1, 1]).epsilon == pytest.approx(1)
 
