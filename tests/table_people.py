@@ -6,7 +6,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from core.attriguard.table_people import Column, PairRules, TablePeople
+from core.attriguard.table import Column, PairRules, TablePeople
 from core.attriguard.table_search import Defender
 
 NAMES = ("job", "home", "club", "rooms", "pay")

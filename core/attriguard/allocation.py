@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.records import Bools, Floats
+from core.arrays import Floats, Mask
 from core.errors import InputError
 from core.validation import at_least_zero, choice
 
@@ -112,7 +112,7 @@ def expected_size(mechanism: npt.ArrayLike, noise_size: npt.ArrayLike) -> Floats
     return np.einsum("ki,ki->k", np.asarray(mechanism, float), np.asarray(noise_size, float))
 
 
-def _binding(size: Floats, p: Floats, cheapest: Bools, least: Floats, budget: float) -> Floats:
+def _binding(size: Floats, p: Floats, cheapest: Mask, least: Floats, budget: float) -> Floats:
     """Return the mechanism of people whose budget is used up."""
     share = np.where(cheapest, p, 0.0)
     wanted = share.sum(axis=1, keepdims=True)
@@ -130,7 +130,7 @@ def _binding(size: Floats, p: Floats, cheapest: Bools, least: Floats, budget: fl
     return result
 
 
-def _evenly(cheapest: Bools) -> Floats:
+def _evenly(cheapest: Mask) -> Floats:
     return cheapest / cheapest.sum(axis=1, keepdims=True)
 
 
@@ -186,7 +186,7 @@ def _step(s: Floats, e: Floats, rest: Floats, wanted: Floats) -> tuple[Floats, F
 
 def checked_arguments(
     noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, found: npt.ArrayLike | None
-) -> tuple[Floats, Floats, Bools]:
+) -> tuple[Floats, Floats, Mask]:
     """Return sizes, everybody's own goal and her cheapest values, all (u, m); the arguments are those of `allocate`."""
     try:
         size = np.asarray(noise_size, dtype=np.float64)
@@ -213,7 +213,7 @@ def checked_arguments(
     return size, _own_goal(goal, usable, cheapest), cheapest
 
 
-def _own_goal(goal: Floats, usable: Bools, cheapest: Bools) -> Floats:
+def _own_goal(goal: Floats, usable: Mask, cheapest: Mask) -> Floats:
     """Return the goal over the values each person has noise for; over the cheapest ones where nothing of it is left."""
     p = np.where(usable, goal, 0.0)
     total = p.sum(axis=1, keepdims=True)

@@ -1,11 +1,12 @@
-"""Attackers on ratings: defense-unaware and adaptive ones (Jia and Gong 2018).
+"""Attackers on records: defense-unaware and adaptive ones (Jia and Gong 2018), and what each of them learns.
 
-How long a network learns is chosen on a tenth of the known people, who are held out: after every pass over the others
-it says how likely their values are, and it stops when this has not become better, keeping the best pass.
+How long a network learns from ratings is chosen on a tenth of the known people, who are held out: after every pass over
+the others it says how likely their values are, and it stops when this has not become better, keeping the best pass.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,58 +14,55 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.attriguard.allocation import allocate
 from core.attriguard.classifiers import in_batches
-from core.attriguard.records import Noise, concentration
+from core.attriguard.noise import Noise
+from core.attriguard.table import Column, fit_encoder
 from core.serialize import Result
 
-ATTACKER_TITLES = {
-    "logistic": "Logistic regression",
-    "adversarial": "Adversarial training (AT-A)",
-    "adversarial_logistic": "Adversarially trained logistic",
-    "network": "Neural network",
-    "forest": "Random forest",
-    "boosting": "Gradient boosting",
-    "one_vs_rest": "One-vs-rest logistic regression",
-    "dropping": "Feature-dropping (ours)",
-    "region": "Region-based (RC-A)",
-    "distillation": "Defensive distillation (DD-A)",
-    "low_rank": "Low-rank denoising (LRA-A)",
+_NAMES = {
+    "logistic": ("Logistic regression", "Logistic"),
+    "adversarial": ("Adversarial training (AT-A)", "Adversarial AT-A"),
+    "adversarial_logistic": ("Adversarially trained logistic", "Adversarial logistic"),
+    "network": ("Neural network", "Network"),
+    "forest": ("Random forest", "Forest"),
+    "boosting": ("Gradient boosting", "Boosting"),
+    "one_vs_rest": ("One-vs-rest logistic regression", "One-vs-rest"),
+    "dropping": ("Feature-dropping (ours)", "Feature-dropping"),
+    "region": ("Region-based (RC-A)", "Region RC-A"),
+    "distillation": ("Defensive distillation (DD-A)", "Distillation DD-A"),
+    "low_rank": ("Low-rank denoising (LRA-A)", "Low rank LRA-A"),
 }
+"""What to call an attacker: in full, and short enough for the column of labels."""
+
+ATTACKER_TITLES = {name: title for name, (title, _) in _NAMES.items()}
 """What to call the attackers."""
 
-RATING_ATTACKERS = tuple(name for name in ATTACKER_TITLES if name not in ("boosting", "adversarial_logistic"))
+RATING_ATTACKERS = tuple(name for name in _NAMES if name not in ("boosting", "adversarial_logistic"))
 """Who attacks ratings, in this order."""
 
-UNAWARE = ("logistic", "forest", "network", "boosting", "one_vs_rest")
-"""Defense-unaware attackers, who learned on clean records; all others are adaptive."""
+LEARNERS = ("logistic", "forest", "boosting", "network")
+"""Defense-unaware attackers on a table."""
 
-_LABELS = {
-    "logistic": "Logistic",
-    "forest": "Forest",
-    "network": "Network",
-    "one_vs_rest": "One-vs-rest",
-    "boosting": "Boosting",
-    "adversarial": "Adversarial AT-A",
-    "adversarial_logistic": "Adversarial logistic",
-    "distillation": "Distillation DD-A",
-    "region": "Region RC-A",
-    "low_rank": "Low rank LRA-A",
-    "dropping": "Feature-dropping",
-}
+ADVERSARIAL = {"adversarial_logistic": "logistic", "adversarial": "boosting"}
+"""Those who learn from noisy records, and what learns so on a table."""
 
-ADAPTIVE = frozenset({"adversarial", "adversarial_logistic", "dropping"})
+TABLE_ATTACKERS = (*LEARNERS, "dropping", *ADVERSARIAL)
+"""Who attacks a table, in this order."""
+
+ADAPTIVE = frozenset({*ADVERSARIAL, "dropping"})
 """Those who run the defence themselves, on the people they know."""
 
 
 def attacker_label(attacker: str) -> str:
     """Return an attacker's name, short enough for the column of labels."""
-    return _LABELS.get(attacker, attacker.replace("_", " ").capitalize())
+    return _NAMES[attacker][1]
 
 
 def knows_the_noise(attacker: str) -> bool:
     """Whether an attacker is adaptive: reckons with noise."""
-    return attacker not in UNAWARE
+    return attacker not in (*LEARNERS, "one_vs_rest")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +70,7 @@ class Known(Result):
     """People who publish their attribute."""
 
     records: Any = field(repr=False)  # public, (n, d)
-    values: npt.NDArray[np.int64] = field(repr=False)  # (n,), 0 to n_values - 1
+    values: Ints = field(repr=False)  # (n,), 0 to n_values - 1
     n_values: int  # m, number of values the attribute has
 
 
@@ -82,7 +80,7 @@ class Fitted:
     def __init__(self, classifier: Any, see: Callable[[Any], Any] = lambda records: records) -> None:
         self.classifier, self._see = classifier, see
 
-    def guess(self, records: Any) -> npt.NDArray[np.int64]:
+    def guess(self, records: Any) -> Ints:
         """Return the value named for each record, (n,)."""
         return in_batches(lambda part: self.classifier.predict(self._see(part)), records)
 
@@ -97,32 +95,33 @@ class NoiseSeen(Result):
     """
 
     noise: Noise = field(repr=False)  # of the known people, n people and m values
-    target: npt.NDArray[np.float64] = field(repr=False)  # the defender's, (m,)
+    target: Floats = field(repr=False)  # the defender's, (m,)
 
-    def mechanism(self, budget: float) -> npt.NDArray[np.float64]:
+    def mechanism(self, budget: float) -> Floats:
         """Return how often each noise is used at a budget, (n, m)."""
         return allocate(self.noise.size, self.target, budget, found=self.noise.found)
 
-    def draw(self, mechanism: npt.NDArray[np.float64], rng: np.random.Generator) -> Any:
+    def draw(self, mechanism: Floats, rng: np.random.Generator) -> Any:
         """Return every known person's record with noise drawn from a mechanism, (n, d)."""
         return self.noise.chosen(drawn(mechanism, rng))
 
 
-def drawn(mechanism: npt.NDArray[np.float64], rng: np.random.Generator) -> npt.NDArray[np.int64]:
+def drawn(mechanism: Floats, rng: np.random.Generator) -> Ints:
     """Return one value a person, drawn from her row of the mechanism, (n,)."""
     edges = np.cumsum(mechanism, axis=1)
     place = rng.random(len(mechanism)) * edges[:, -1]
     return np.asarray((place[:, None] >= edges[:, :-1]).sum(axis=1), dtype=np.int64)
 
 
-_HIDDEN_UNITS = 100
+# On ratings
+
 _HELD_OUT = 0.1
 _PATIENCE = 2  # passes without gain
 _MOST_PASSES = 60
 _BATCHES = 30  # a pass has at least these many steps, so that small data need not be passed over for ever
 
-Lesson = Callable[[int], tuple[Any, npt.NDArray[np.int64]]]
-"""Records and values to learn from in a pass, given its number (0, 1, ...); the order of the people stays."""
+Lesson = Callable[[], tuple[Any, Ints]]
+"""Records and values to learn from in the next pass; the order of the people stays."""
 
 
 def fit_network(known: Known, *, seed: int, lesson: Lesson | None = None) -> Any:
@@ -133,15 +132,16 @@ def fit_network(known: Known, *, seed: int, lesson: Lesson | None = None) -> Any
     """
     from sklearn.neural_network import MLPClassifier
 
-    held, taught = _parts(known.values.size, seed)
-    network = MLPClassifier(
-        (_HIDDEN_UNITS,), random_state=seed, batch_size=int(np.clip(taught.size // _BATCHES, 1, 200))
-    )
+    order = np.random.default_rng(seed).permutation(known.values.size)
+    held, taught = np.split(order, [max(1, round(_HELD_OUT * order.size))])
+    taught = taught if taught.size else held  # where there is only one person
+    network = MLPClassifier((100,), random_state=seed, batch_size=int(np.clip(taught.size // _BATCHES, 1, 200)))
     best, kept, since = np.inf, [], 0
-    for number in range(_MOST_PASSES):
-        records, values = lesson(number) if lesson else (known.records, known.values)
+    for _ in range(_MOST_PASSES):
+        records, values = lesson() if lesson else (known.records, known.values)
         network.partial_fit(records[taught], values[taught], classes=np.arange(known.n_values))
-        loss = _loss(network, records[held], known.values[held])
+        likely = network.predict_proba(known.records[held])[np.arange(held.size), known.values[held]]
+        loss = float(-np.log(np.maximum(likely, 1e-12)).mean())
         since = since + 1 if loss >= best else 0
         if loss < best:
             best, kept = loss, [part.copy() for part in (*network.coefs_, *network.intercepts_)]
@@ -151,40 +151,25 @@ def fit_network(known: Known, *, seed: int, lesson: Lesson | None = None) -> Any
     return network
 
 
-def _parts(people: int, seed: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the people held out and the others; the same ones where there is only one person."""
-    order = np.random.default_rng(seed).permutation(people)
-    held, taught = np.split(order, [max(1, round(_HELD_OUT * people))])
-    return held, taught if taught.size else held
+def fit_unaware(known: Known, kind: str, *, seed: int) -> Any:
+    """Return a classifier fitted to clean ratings: "logistic", "logistic_smooth", "one_vs_rest", "forest", "network".
 
-
-def _loss(network: Any, records: Any, values: npt.NDArray[np.int64]) -> float:
-    """Return the mean of -log P(true value)."""
-    likely = network.predict_proba(records)[np.arange(values.size), values]
-    return float(-np.log(np.maximum(likely, 1e-12)).mean())
-
-
-def fit_logistic(known: Known, *, strength: float = 1.0) -> Any:
-    """Return a fitted logistic regression with one softmax over all values; `strength` is scikit-learn's C."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(C=strength, max_iter=1000).fit(known.records, known.values)
-
-
-def fit_one_vs_rest(known: Known) -> Any:
-    """Return one fitted logistic regression a value, each against all others; the most confident one is the guess."""
+    Logistic regression has one softmax over all values; one-vs-rest one regression a value, each against all others,
+    of which the most confident one is the guess.
+    """
+    from sklearn.ensemble import RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.multiclass import OneVsRestClassifier
 
-    one = LogisticRegression(C=0.3, solver="liblinear")
-    return OneVsRestClassifier(one).fit(known.records, known.values)
-
-
-def fit_forest(known: Known, *, seed: int) -> Any:
-    """Return a fitted random forest."""
-    from sklearn.ensemble import RandomForestClassifier
-
-    return RandomForestClassifier(100, random_state=seed).fit(known.records, known.values)
+    if kind == "network":
+        return fit_network(known, seed=seed)
+    made = {
+        "logistic": LogisticRegression(C=1.0, max_iter=1000),
+        "logistic_smooth": LogisticRegression(C=0.1, max_iter=1000),
+        "one_vs_rest": OneVsRestClassifier(LogisticRegression(C=0.3, solver="liblinear")),
+        "forest": RandomForestClassifier(100, random_state=seed),
+    }
+    return made[kind].fit(known.records, known.values)
 
 
 def fit_adversarial(known: Known, seen: NoiseSeen, *, budget: float, seed: int) -> Any:
@@ -194,11 +179,7 @@ def fit_adversarial(known: Known, seen: NoiseSeen, *, budget: float, seed: int) 
     """
     mechanism = seen.mechanism(budget)
     rng = np.random.default_rng([seed, 1])
-
-    def lesson(_number: int) -> tuple[Any, npt.NDArray[np.int64]]:
-        return seen.draw(mechanism, rng), known.values
-
-    return fit_network(known, seed=seed, lesson=lesson)
+    return fit_network(known, seed=seed, lesson=lambda: (seen.draw(mechanism, rng), known.values))
 
 
 def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
@@ -211,25 +192,14 @@ def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
     """
     certainty = teacher.predict_proba(known.records)
     rng = np.random.default_rng([seed, 2])
-
-    def lesson(_number: int) -> tuple[Any, npt.NDArray[np.int64]]:
-        return known.records, drawn(certainty, rng)
-
-    return fit_network(known, seed=seed, lesson=lesson)
-
-
-def quiet_entries(known: Known, seen: NoiseSeen, *, budget: float, share: float = 0.9) -> npt.NDArray[np.intp]:
-    """Return the entries left without the fewest that carry this share of all expected changes.
-
-    Minimum noise uses the few entries that tell the values apart best, again and again. An attacker finds them by
-    running AttriGuard at a budget on the people she knows.
-    """
-    carried = concentration(known.records, seen.noise, seen.mechanism(budget))
-    return np.setdiff1d(np.arange(carried.n_entries), carried.carrying(share))
+    return fit_network(known, seed=seed, lesson=lambda: (known.records, drawn(certainty, rng)))
 
 
 def fit_dropping(known: Known, kept: npt.NDArray[np.intp], *, seed: int) -> Fitted:
-    """Return an attacker who learns from the entries kept, on clean records: hers is no budget she was trained at."""
+    """Return an attacker who learns from the entries kept, on clean records: hers is no budget she was trained at.
+
+    Minimum noise uses the few entries that tell the values apart best, again and again; she leaves them out.
+    """
     rest = Known(records=known.records[:, kept], values=known.values, n_values=known.n_values)
     return Fitted(fit_network(rest, seed=seed), lambda records: records[:, kept])
 
@@ -261,7 +231,7 @@ class RegionBased:
         self._network = network
         self._shifts = rng.uniform(-radius, radius, size=(points, network.coefs_[0].shape[0])) @ network.coefs_[0]
 
-    def predict(self, records: Any) -> npt.NDArray[np.int64]:
+    def predict(self, records: Any) -> Ints:
         """Return the value with the most votes for each record, (n,)."""
         network = self._network
         hidden = (records @ network.coefs_[0] + network.intercepts_[0]).astype(np.float32)
@@ -273,3 +243,53 @@ class RegionBased:
             named = scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.int64)
             votes[rows, named] += 1
         return np.asarray(network.classes_[votes.argmax(axis=1)], dtype=np.int64)
+
+
+# On a table
+
+_EPOCHS = 8  # more of them overfit to the known people
+_MOST_CODES = 255  # categories the booster can tell apart
+
+
+def fit_on_table(
+    learner: str,
+    records: Floats,
+    truth: Ints,
+    columns: tuple[Column, ...],
+    *,
+    kept: npt.NDArray[np.intp] | None = None,
+    seed: int = 0,
+) -> Fitted:
+    """Train an attacker, one of `LEARNERS`, on records (n, d) and the columns `kept`, all by default.
+
+    Logistic regression and the network get indicators and standardised numbers, the others the columns as they are.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neural_network import MLPClassifier
+
+    looked = np.arange(len(columns)) if kept is None else kept
+    own = tuple(columns[j] for j in looked)
+    encoder = fit_encoder(records[:, looked], own) if learner in ("logistic", "network") else None
+
+    def see(rows: Floats) -> Any:
+        return rows[:, looked] if encoder is None else encoder.transform(rows[:, looked])
+
+    inputs = see(records)
+    if learner == "network":
+        network = MLPClassifier((100,), random_state=seed)
+        for _ in range(_EPOCHS):
+            network.partial_fit(inputs, truth, classes=np.unique(truth))
+        return Fitted(network, see)
+    made: Any
+    if learner == "logistic":
+        made = LogisticRegression(max_iter=2000)
+    elif learner == "forest":
+        made = RandomForestClassifier(100, min_samples_leaf=5, random_state=seed)
+    else:
+        coded = [column.kind == "category" and column.listed.size <= _MOST_CODES for column in own]
+        # it stops on a tenth of the records, which must be able to hold every value
+        counts = np.unique(truth, return_counts=True)[1]
+        stops = bool(math.ceil(truth.size / 10) >= counts.size and counts.min() >= 2)
+        made = HistGradientBoostingClassifier(categorical_features=coded, early_stopping=stops, random_state=seed)
+    return Fitted(made.fit(inputs, truth), see)

@@ -9,16 +9,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Floats, Ints
 from core.attriguard.attackers import Known
-from core.attriguard.ratings_guard import READERS, Guarded
-from core.attriguard.records import Floats, Report
+from core.attriguard.guard import READERS, Guarded
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, mean
 from core.seeds import child_generator
 from core.serialize import Result
 from core.solvers import solve
+from core.study import Report
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -34,8 +34,8 @@ COMPARATOR_TITLES = {
 
 def with_additions(
     records: sparse.csr_array,
-    value: npt.NDArray[np.int64],
-    listed: npt.NDArray[np.int64],
+    value: Ints,
+    listed: Ints,
     ratings: Floats,
     n_added: int,
 ) -> sparse.csr_array:
@@ -68,7 +68,7 @@ def usual_ratings(records: sparse.csr_array) -> Floats:
 
 
 def blurme(
-    records: sparse.csr_array, value: npt.NDArray[np.int64], known: Known, classifier: Any, *, n_added: int = 3
+    records: sparse.csr_array, value: Ints, known: Known, classifier: Any, *, n_added: int = 3
 ) -> sparse.csr_array:
     """Return the records with `n_added` items added that speak most against one's value.
 
@@ -89,9 +89,7 @@ def blurme(
 _LISTED = 500
 
 
-def chisquare(
-    records: sparse.csr_array, value: npt.NDArray[np.int64], known: Known, *, n_added: int = 5
-) -> sparse.csr_array:
+def chisquare(records: sparse.csr_array, value: Ints, known: Known, *, n_added: int = 5) -> sparse.csr_array:
     """Return the records with `n_added` items added that tell best, and speak for another value.
 
     ChiSquare (Chen et al. 2014): an item's chi-square statistic between its ratings and the attribute says how much it
@@ -149,7 +147,7 @@ def local_dp(records: sparse.csr_array, *, epsilon: float, rng: np.random.Genera
     return noisy
 
 
-def _nearest(ratings: Floats) -> npt.NDArray[np.int64]:
+def _nearest(ratings: Floats) -> Ints:
     """Return the place of each rating's nearest level."""
     return np.asarray(np.abs(ratings[:, None] - LEVELS).argmin(axis=1))
 
@@ -198,7 +196,7 @@ def _representatives(records: sparse.csr_array, distance: Floats) -> sparse.csr_
     return sparse.csr_array(records[nearest])
 
 
-def _distances(records: sparse.csr_array, own: npt.NDArray[Any], shows: sparse.csr_array, clusters: int) -> Floats:
+def _distances(records: sparse.csr_array, own: Ints, shows: sparse.csr_array, clusters: int) -> Floats:
     """Return the mean number of entries in which each cluster's people differ from each record shown."""
     size = np.maximum(np.bincount(own, minlength=clusters), 1)
     repeated = (shows[np.full(records.shape[0], place)] for place in range(clusters))

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from core.arrays import Floats
 from core.attriguard.attackers import attacker_label, knows_the_noise
 from core.attriguard.comparators import Compared
 from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Point, strongest_point
-from core.attriguard.ratings_guard import Transfer
-from core.attriguard.records import Concentration, Floats
-from core.attriguard.table_guard import TableGuard
+from core.attriguard.guard import TableGuard, Transfer
+from core.attriguard.noise import Concentration
 from core.attriguard.utility import Recommendation, UtilityPoint
 from core.estimates import Estimate, count, interval, percent
 from core.fairness import difference_title

@@ -1,266 +1,39 @@
-"""PANDA, the policy-aware search for noise of phase I (Jia and Gong 2018, Algorithm 1).
+"""PANDA, the policy-aware search for noise of phase I (Jia and Gong 2018, Algorithm 1), on records of ratings.
 
-For a person's record x and a wanted value i, entries are changed one at a time, each time the one that seems to move x
-most towards i, until the classifier reads i. The paper's text lost the ≠ in the loop's condition, C(x) ≠ i, and in the
-mask of Modify_Exist, x_j ≠ 0. Modify_Exist and Add_New may have no solution; Modify_Add starts again there from the
-clean record. It need not have one either, whatever the paper says: every noisy record is shown to the classifier, and
-where that does not read i the record stays clean and counts as not found.
+For a person's record x and a wanted value i, entries are moved one at a time, each time the one that seems to bring x
+nearest to i, until the classifier reads i. The paper's text lost the ≠ in the loop's condition, C(x) ≠ i, and in the
+mask of Modify_Exist, x_j ≠ 0. "Existing" entries are those that are not 0 in the original record, "new" ones are 0
+there (section 3.2). An entry that has reached 0 or 1 stays there; one moved several times counts once.
+
+Modify_Exist and Add_New may have no solution; Modify_Add starts again there from the clean record. It need not have one
+either, whatever the paper says: every noisy record is shown to the classifier, and where that does not read i the
+record stays clean and counts as not found. Values are set, never added, as x + (v − x) is not always v.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.classifiers import Scores, one_value_each, read_scores, read_values, verified
-from core.attriguard.records import (
-    POLICIES,
-    WIDEST,
-    Bools,
-    Changes,
-    Floats,
-    Ints,
-    Noise,
-    NoisyRecords,
-    Report,
-    changes_existing,
-    changes_new,
-    join,
-    read_records,
-    spread,
-)
+from core.arrays import Floats, Ints, Mask
+from core.attriguard.classifiers import in_batches, read_scores
+from core.attriguard.noise import Noise, NoisyRecords
 from core.errors import InputError
+from core.study import Report
 from core.validation import at_least_zero, choice
 
-_CELLS = 1_000_000  # numbers held at a time
+POLICIES = {
+    "modify_exist": "Change ratings that are there",
+    "add_new": "Add new ratings only",
+    "modify_add": "Change ratings and add new ones",
+}
+"""Noise-type policies, and what to call them."""
 
-
-def stepwise(
-    records: Any,
-    scores: Scores,
-    people: Ints,
-    wanted: Ints,
-    *,
-    policy: str,
-    margin: float,
-    step: float = 1.0,
-    order: str = "scores",
-    report: Report | None = None,
-) -> Changes:
-    """Find the changes of Algorithm 1 for q tasks, not yet shown to the classifier.
-
-    Many searches are taken forward together, a step of all of them at a time. Their records are kept as the few entries
-    that are not 0 or were moved; every other entry is 0 and gains the gradient. An entry that has reached 0 or 1 stays
-    there; an entry moved several times counts once. The gradient of a linear class's score C_i(x) = w_i x + b_i is w_i
-    everywhere: the best of the entries that are 0 is then looked up in the order of the columns by w_i, never computed.
-
-    `people` and `wanted` (q,) are whose record (u, d) a task is about, and the place of the wanted class, which must
-    lead by more than `margin`; `report` is told how many of the tasks are done; `step` τ and `order` are those of
-    `panda`.
-    """
-    limit = scores.n_columns * math.ceil(1.0 / step)
-    ranked = np.argsort(-scores.weights[0].T, kind="stable") if scores.linear and order == "scores" else None
-    length = np.diff(records.indptr)[people]
-    width = scores.n_columns if ranked is None else max(scores.classes.size, int(length.max(initial=0)))
-    parts, done = [], 0
-    for some in np.array_split(np.argsort(length, kind="stable"), 1 + people.size * width // _CELLS):
-        walk = Walk(records, scores, people[some], wanted[some], policy, ranked)
-        for _ in range(limit):
-            if not walk.left.size:
-                break
-            walk.advance(step, order)
-            walk.settle(margin + scores.tie)
-        parts.append((some, walk.changes()))
-        done += some.size
-        if report:
-            report(done, people.size)
-    return join(people.size, parts)
-
-
-class Walk:
-    """Searches that go on together: `left` numbers those still going, and what they know has a row for each of all.
-
-    Where the gradient of a class is the same everywhere, `ranked` (k, d) are its columns, those that gain most first.
-    """
-
-    def __init__(
-        self, records: Any, scores: Scores, people: Ints, wanted: Ints, policy: str, ranked: Ints | None = None
-    ) -> None:
-        self.scores, self.wanted, self.policy, self.ranked = scores, wanted, policy, ranked
-        self.state = scores.enter(records[people])
-        self.left = np.arange(people.size)
-        self.found = np.zeros(people.size, dtype=bool)
-        self.rank = np.zeros(people.size, dtype=np.int64)  # before it every ranked column has a slot
-        owner, place = spread(records, people)
-        self.used = np.bincount(owner, minlength=people.size)  # slots in use
-        slot = np.arange(owner.size) - np.repeat(np.cumsum(self.used) - self.used, self.used)
-        shape = people.size, int(self.used.max(initial=0)) + 8
-        self.column = np.full(shape, scores.n_columns)  # a column there is none of, in slots not in use
-        self.value, self.free = np.zeros(shape), np.zeros(shape, dtype=bool)
-        self.column[owner, slot] = records.indices[place]
-        self.value[owner, slot] = records.data[place]
-        self.free[owner, slot] = changes_existing(policy)
-        self.before = self.value.copy()
-
-    def advance(self, step: float, order: str) -> None:
-        """Take one step in every search; those without an entry to move end."""
-        column, value, free = self.column[self.left], self.value[self.left], self.free[self.left]
-        own, new_gain, new_column = self._gradients(column, order)
-        up, down = self.gains(own, value, free)
-        slot, up_gain, down_gain = _first_best(up, down, column)
-        gain = np.maximum(up_gain, down_gain)
-        slot_column = column[np.arange(slot.size), slot]
-        is_new = (new_gain > gain) | ((new_gain == gain) & ((down_gain > up_gain) | (new_column < slot_column)))
-        is_new &= new_gain > -np.inf
-        gain = np.where(is_new, new_gain, gain)
-        moves = gain > (-np.inf if self.policy == "add_new" else 0.0)
-        falls = ~is_new & (down_gain > up_gain)
-        slot = np.where(is_new, self.used[self.left], slot)
-        self._open_slots(self.left[moves & is_new], new_column[moves & is_new])
-        self.left = self.left[moves]
-        self._move(slot[moves], np.where(falls, -step, step)[moves])
-
-    def settle(self, lead: float) -> None:
-        """End the searches whose class leads by more than `lead`."""
-        told = self.scores.scores(self.state[self.left])
-        rows, wanted = np.arange(self.left.size), self.wanted[self.left]
-        own = told[rows, wanted]
-        told[rows, wanted] = -np.inf
-        there = own - told.max(axis=1) > lead
-        self.found[self.left[there]] = True
-        self.left = self.left[~there]
-
-    def changes(self) -> Changes:
-        """Return what the searches that ended well have changed."""
-        task, slot = np.nonzero((self.value != self.before) & self.found[:, None])
-        return Changes(found=self.found, task=task, column=self.column[task, slot], value=self.value[task, slot])
-
-    def _gradients(self, column: Ints, order: str) -> tuple[Floats, Floats, Ints]:
-        """Return the gradient in the slots, the largest one elsewhere, and its column."""
-        rows, inside = np.arange(self.left.size), np.minimum(column, self.scores.n_columns - 1)
-        nothing = np.full(rows.size, -np.inf), np.zeros(rows.size, dtype=np.int64)
-        if self.ranked is not None:
-            own = self.scores.weights[0][inside, self.wanted[self.left][:, None]]
-            return own, *(self._next_ranked(column) if changes_new(self.policy) else nothing)
-        gradient = self.gradient(order)
-        own = gradient[rows[:, None], inside]
-        if not changes_new(self.policy):
-            return own, *nothing
-        owner, slot = np.nonzero(column < self.scores.n_columns)
-        gradient[owner, column[owner, slot]] = -np.inf
-        best = gradient.argmax(axis=1)
-        return own, gradient[rows, best], best
-
-    def _next_ranked(self, column: Ints) -> tuple[Floats, Ints]:
-        """Return the largest gain among entries without a slot, and its column, from the ranking."""
-        assert self.ranked is not None
-        wanted, rank, last = self.wanted[self.left], self.rank[self.left], self.scores.n_columns - 1
-        there = np.arange(rank.size)
-        while there.size:
-            best = self.ranked[wanted[there], np.minimum(rank[there], last)]
-            there = there[(column[there] == best[:, None]).any(axis=1) & (rank[there] <= last)]
-            rank[there] += 1
-        self.rank[self.left] = rank
-        best = self.ranked[wanted, np.minimum(rank, last)]
-        return np.where(rank <= last, self.scores.weights[0][best, wanted], -np.inf), best
-
-    def gradient(self, order: str) -> Floats:
-        """Return what one unit of every entry adds to what is followed, for the searches still going.
-
-        The factor p_i that all entries share in the gradient of the softmax p_i changes no order and is left out.
-        """
-        told = self.scores.scores(self.state[self.left])
-        direction = np.zeros_like(told)
-        if order == "softmax":
-            direction = -np.exp(told - told.max(axis=1, keepdims=True))
-            direction /= -direction.sum(axis=1, keepdims=True)
-        direction[np.arange(self.left.size), self.wanted[self.left]] += 1.0
-        return self.scores.gradient(self.state[self.left], direction)
-
-    def gains(self, gradient: Floats, value: Floats, free: Bools) -> tuple[Floats, Floats]:
-        """Return what raising and lowering an entry in a slot gains (Algorithm 1, lines 3 to 13)."""
-        if self.policy == "add_new":
-            return np.where(free, gradient, -np.inf), np.full(gradient.shape, -np.inf)
-        up = np.where(free & (value < 1), (1.0 - value) * gradient, -np.inf)
-        return up, np.where(free & (value > 0), -value * gradient, -np.inf)
-
-    def _open_slots(self, task: Ints, column: Ints) -> None:
-        """Give entries that were 0 and are now moved a slot."""
-        if task.size and self.used[task].max() >= self.column.shape[1]:
-            more = ((0, 0), (0, self.column.shape[1]))
-            self.column = np.pad(self.column, more, constant_values=self.scores.n_columns)
-            self.value, self.before, self.free = (np.pad(part, more) for part in (self.value, self.before, self.free))
-        self.column[task, self.used[task]] = column
-        self.free[task, self.used[task]] = True
-        self.used[task] += 1
-
-    def _move(self, slot: Ints, by: Floats) -> None:
-        """Move one entry of every search still going (lines 14 to 21), and its state with it."""
-        old = self.value[self.left, slot]
-        new = np.clip(old + by, 0.0, 1.0)
-        self.value[self.left, slot] = new
-        self.free[self.left, slot] = (new > 0.0) & (new < 1.0)
-        self.state[self.left] += (new - old)[:, None] * self.scores.entering(self.column[self.left, slot])
-
-
-def _first_best(up: Floats, down: Floats, column: Ints) -> tuple[Ints, Floats, Floats]:
-    """Return the slot of the largest gain, raising before lowering and then the leftmost column, and both gains."""
-    up_gain, down_gain = up.max(axis=1), down.max(axis=1)
-    better = np.where((up_gain >= down_gain)[:, None], up, down)
-    equal = better == np.maximum(up_gain, down_gain)[:, None]
-    return np.where(equal, column, np.iinfo(np.int64).max).argmin(axis=1), up_gain, down_gain
-
-
-ORDERS = ("scores", "softmax")
-"""What is followed: the wanted value's decision score, or its probability after the softmax."""
-
-
-class _Search:
-    """PANDA on some people's records: against which classifier, and how."""
-
-    def __init__(
-        self,
-        public: Any,
-        classifier: Any,
-        *,
-        policy: str,
-        step: float,
-        margin: float,
-        order: str,
-    ) -> None:
-        choice(policy, POLICIES, name="policy")
-        choice(order, ORDERS, name="order")
-        if not 0.0 < step <= 1.0:
-            raise InputError(f"step must be above 0 and at most 1, got {step!r}.")
-        self.policy, self.public, self.classifier = policy, public, classifier
-        self.how: dict[str, Any] = {
-            "margin": at_least_zero(margin, name="margin"),
-            "step": step,
-            "order": order,
-        }
-        self.scores = read_scores(classifier)
-        self.records = read_records(public, self.scores.n_columns)
-        self.predicted = read_values(classifier, public)
-
-    def run(self, people: Ints, wanted: Ints, report: Report | None = None) -> tuple[Any, Changes, Bools]:
-        """Return the records of q tasks, what is changed in them, and where any entry was allowed to."""
-        predicted, fallback = self.predicted[people], np.zeros(people.size, dtype=bool)
-        tasks = np.flatnonzero((wanted != predicted) & np.isin(wanted, self.scores.classes))
-        parts = [(tasks, self._followed(people[tasks], wanted[tasks], self.policy, report))]
-        if self.policy != WIDEST:
-            tasks = tasks[~parts[0][1].found]
-            parts.append((tasks, self._followed(people[tasks], wanted[tasks], WIDEST, None)))
-            fallback[tasks] = parts[1][1].found
-        changes = join(people.size, parts)
-        noisy, changes = verified(self.public, self.records, self.classifier, people, wanted, predicted, changes)
-        return noisy, changes, fallback & changes.found
-
-    def _followed(self, people: Ints, wanted: Ints, policy: str, report: Report | None) -> Changes:
-        place = np.searchsorted(self.scores.classes, wanted)
-        return stepwise(self.records, self.scores, people, place, policy=policy, report=report, **self.how)
+WIDEST = "modify_add"
+"""The policy to fall back to where another leaves no solution."""
 
 
 def panda(
@@ -271,32 +44,30 @@ def panda(
     policy: str = WIDEST,
     step: float = 1.0,
     margin: float = 0.0,
-    order: str = "scores",
 ) -> NoisyRecords:
     """Change few entries of each record so that the classifier reads a wanted value (Algorithm 1).
 
     Parameters
     ----------
-    public : array or sparse matrix of shape (u, d), in [0, 1]
+    public : array or sparse array of shape (u, d), in [0, 1]
     classifier : fitted scikit-learn classifier
         The defender's: linear, or an MLPClassifier. It names private values by their numbers, 0 and up.
     target : int or array-like of shape (u,)
         The wanted value, or one for each person.
     policy : str
-        "modify_exist", "add_new" or "modify_add": which entries may change (`core.attriguard.records`).
+        "modify_exist", "add_new" or "modify_add": which entries may change.
     step : float, in (0, 1]
         How far an entry moves at a time, τ.
     margin : float, at least 0
         By how much the wanted value's score must lead, κ. Records that read as the wanted value anyway stay clean
         whatever their lead.
-    order : str
-        "scores" follows the decision score, as the paper does; "softmax" the probability, which takes fewer changes
-        with many values and more time.
     """
-    search = _Search(public, classifier, policy=policy, step=step, margin=margin, order=order)
-    people = np.arange(search.predicted.size)
-    noisy, changes, fallback = search.run(people, one_value_each(target, people.size))
-    return NoisyRecords(noisy=noisy, size=changes.sizes(), found=changes.found, fallback=fallback)
+    search = _Search(public, classifier, policy=policy, step=step, margin=margin)
+    wanted, u = np.asarray(target), search.predicted.size
+    if wanted.dtype.kind not in "iu" or wanted.shape not in ((), (u,)):
+        raise InputError(f"target must be the number of a value, or one for each of {u} people, got {target!r}.")
+    noisy, size, found, fallback = search.run(np.arange(u), np.broadcast_to(wanted, (u,)).astype(np.int64))
+    return NoisyRecords(noisy=noisy, size=size, found=found, fallback=fallback)
 
 
 def representatives(
@@ -306,7 +77,6 @@ def representatives(
     policy: str = WIDEST,
     step: float = 1.0,
     margin: float = 0.0,
-    order: str = "scores",
     n_values: int | None = None,
     report: Report | None = None,
 ) -> Noise:
@@ -315,16 +85,216 @@ def representatives(
     `n_values` is the number m of private values, by default one more than the largest the classifier names; there is no
     noise for a value it does not know. The report is told how many of the searches are done, and of how many.
     """
-    search = _Search(public, classifier, policy=policy, step=step, margin=margin, order=order)
+    search = _Search(public, classifier, policy=policy, step=step, margin=margin)
     least, u = int(search.scores.classes.max()) + 1, search.predicted.size
     m = least if n_values is None else n_values
     if m < least:
         raise InputError(f"n_values must be at least {least}, the number of values the classifier names, got {m}.")
-    noisy, changes, fallback = search.run(np.repeat(np.arange(u), m), np.tile(np.arange(m), u), report)
+    noisy, size, found, fallback = search.run(np.repeat(np.arange(u), m), np.tile(np.arange(m), u), report)
     return Noise(
         noisy=noisy,
-        size=changes.sizes().reshape(u, m),
-        found=changes.found.reshape(u, m),
-        predicted=search.predicted,
+        size=size.reshape(u, m),
+        found=found.reshape(u, m),
         fallback=fallback.reshape(u, m),
+        predicted=search.predicted,
     )
+
+
+class _Moves(NamedTuple):
+    """Which of q tasks are solved, (q,), and the c moves that do it: whose, which entry, and what it is set to."""
+
+    found: Mask
+    task: Ints
+    column: Ints
+    value: Floats
+
+
+class _Search:
+    """PANDA on some people's records: against which classifier, and how. A task is a person and a wanted value."""
+
+    def __init__(self, public: Any, classifier: Any, *, policy: str, step: float, margin: float) -> None:
+        self.policy = choice(policy, POLICIES, name="policy")
+        if not 0.0 < step <= 1.0:
+            raise InputError(f"step must be above 0 and at most 1, got {step!r}.")
+        self.step, margin = step, at_least_zero(margin, name="margin")
+        self.scores, self.read = read_scores(classifier), classifier.predict
+        self.lead = margin + self.scores.tie
+        self.public, self.records = _checked(public, self.scores.n_columns)
+        self.predicted = in_batches(self.read, self.public)
+        # Where a class's gradient is the same everywhere: its columns, those that gain most first, (k, d).
+        self.ranked = np.argsort(-self.scores.weights[0].T, kind="stable") if self.scores.linear else None
+
+    def run(self, people: Ints, wanted: Ints, report: Report | None = None) -> tuple[Any, Ints, Mask, Mask]:
+        """Return the records of q tasks, their sizes, where noise was found, and where any entry was allowed to."""
+        found = wanted == self.predicted[people]
+        fallback = np.zeros(people.size, dtype=bool)
+        tasks = np.flatnonzero(~found & np.isin(wanted, self.scores.classes))
+        parts = []
+        for policy in dict.fromkeys((self.policy, WIDEST)):
+            place = np.searchsorted(self.scores.classes, wanted[tasks])
+            done = self._solved(people[tasks], place, policy, report)
+            parts.append((tasks[done.task], done.column, done.value))
+            solved, tasks, report = tasks[done.found], tasks[~done.found], None
+            found[solved] = True
+            fallback[solved] = policy != self.policy
+        task, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
+        noisy = self._changed(people, task, column, value)
+        misled = found & (in_batches(self.read, noisy) != wanted)
+        if misled.any():
+            kept = ~misled[task]
+            task, column, value = task[kept], column[kept], value[kept]
+            noisy, found = self._changed(people, task, column, value), found & ~misled
+        return noisy, np.bincount(task, minlength=people.size), found, fallback & found
+
+    def _solved(self, people: Ints, wanted: Ints, policy: str, report: Report | None) -> _Moves:
+        """Solve tasks, those with records of like length together: by sorted moves, or by walking."""
+        found = np.zeros(people.size, dtype=bool)
+        length = np.diff(self.records.indptr)[people]
+        left, reach, parts = np.argsort(length, kind="stable"), _REACH, []
+        while left.size:
+            if self.ranked is None:
+                width, again = self.scores.n_columns, [left[:0]]
+            else:
+                width, again = (int(length.max()) + reach) * self.scores.classes.size, []
+            done = people.size - left.size
+            for some in np.array_split(left, 1 + left.size * width // _CELLS):
+                if self.ranked is None:
+                    moves = self._walked(people[some], wanted[some], policy)
+                else:
+                    moves, undecided = self._sorted(people[some], wanted[some], policy, reach)
+                    again.append(some[undecided])
+                found[some] = moves.found
+                parts.append((some[moves.task], moves.column, moves.value))
+                done += some.size
+                if report:
+                    report(done, people.size)
+            left, reach = np.concatenate(again), 8 * reach
+        nothing = (left, left, np.zeros(0))
+        return _Moves(found, *(np.concatenate(part) for part in zip(nothing, *parts, strict=True)))
+
+    def _sorted(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[_Moves, Mask]:
+        """Solve tasks against a linear classifier, looking at `reach` new entries each; say which are undecided.
+
+        The gradient of C_i(x) = w_i x + b_i is w_i everywhere, and an entry's moves gain less and less. So the order of
+        Algorithm 1 is that of all moves sorted by their gains (equal ones: raising first, then the leftmost column),
+        and the search ends at the first move after which class i leads.
+        """
+        assert self.ranked is not None
+        weights, rows = self.scores.weights[0], np.arange(people.size)
+        clean, d = self.records[people], self.scores.n_columns
+        length = np.diff(clean.indptr)
+        owner = np.repeat(rows, length)
+        slot = np.arange(owner.size) - np.repeat(clean.indptr[:-1], length)
+        shape, reach = (people.size, int(length.max(initial=0))), min(reach, d)
+        column, value, free = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
+        column[owner, slot], value[owner, slot], free[owner, slot] = clean.indices, clean.data, policy != "add_new"
+        rest = np.full(people.size, -np.inf)  # gain of the best entry not looked at
+        if policy != "modify_exist":
+            new = self.ranked[wanted, :reach]
+            known = np.isin(new + rows[:, None] * d, clean.indices + owner * d)
+            column, free = np.hstack([column, new]), np.hstack([free, ~known])
+            value = np.hstack([value, np.zeros(new.shape)])
+            if reach < d:
+                rest = weights[self.ranked[wanted, reach], wanted]
+        gain, falls, column, value, change = self._gains(column, value, free, wanted, policy)
+        if policy != "add_new":
+            rest = np.where(rest > 0, rest, -np.inf)
+        most = int((gain > rest[:, None]).sum(axis=1).max(initial=0))
+        first = rows[:, None], np.lexsort((column, falls, -gain))[:, :most]
+        gain, column, value, change = gain[first], column[first], value[first], change[first]
+        start = self.scores.enter(clean)[:, None]
+        state = np.concatenate([start, change[:, :, None] * weights[column]], axis=1).cumsum(axis=1)[:, 1:]
+        there = self.scores.leading(state, wanted, self.lead) & (gain > rest[:, None])
+        found = np.asarray(there.any(axis=1))
+        ahead = there.cumsum(axis=1) - there == 0  # up to the first that leads
+        task, place = np.nonzero(found[:, None] & ahead)
+        # Of an entry that is moved several times the last value counts.
+        _, last = np.unique((task * d + column[task, place])[::-1], return_index=True)
+        task, place = task[task.size - 1 - last], place[place.size - 1 - last]
+        return _Moves(found, task, column[task, place], value[task, place]), ~found & (rest > -np.inf)
+
+    def _gains(
+        self, column: Ints, value: Floats, free: Mask, wanted: Ints, policy: str
+    ) -> tuple[Floats, Mask, Ints, Floats, Floats]:
+        """Return of every step of every entry the gain (lines 3 to 13), whether it falls, column, value and change."""
+        weight = self.scores.weights[0][column, wanted[:, None]]
+        falls = (weight < 0) & (policy != "add_new")
+        toward, steps = np.where(falls, -self.step, self.step), []
+        for _ in range(math.ceil(1.0 / self.step) + 1):
+            gain = weight if policy == "add_new" else np.where(falls, -value, 1.0 - value) * weight
+            useful = free if policy == "add_new" else free & (gain > 0)
+            new = np.clip(value + toward, 0.0, 1.0)
+            steps.append((np.where(useful, gain, -np.inf), falls, column, new, new - value))
+            value, free = new, free & (new > 0.0) & (new < 1.0)
+            if not free.any():
+                break
+        gains, fall, columns, values, changes = (np.hstack(part) for part in zip(*steps, strict=True))
+        return gains, fall, columns, values, changes
+
+    def _walked(self, people: Ints, wanted: Ints, policy: str) -> _Moves:
+        """Solve tasks against a network, whose gradient is another one after every step, a step of all at a time."""
+        clean, start = self.records[people], self.scores.enter(self.records[people])
+        x, state, left = clean.toarray(), start, np.arange(people.size)
+        free = np.where(x != 0, policy != "add_new", policy != "modify_exist")
+        found, before = np.zeros(people.size, dtype=bool), x.copy()
+        for _ in range(self.scores.n_columns * math.ceil(1.0 / self.step)):
+            if not left.size:
+                break
+            # Lines 3 to 13: the entry to be modified, of equal ones the leftmost.
+            gain = gradient = self.scores.gradient(state[left], wanted[left])
+            if policy != "add_new":
+                gain = np.where(gradient > 0, 1.0 - x[left], -x[left]) * gradient
+            gain = np.where(free[left], gain, -np.inf)
+            rows, column = np.arange(left.size), gain.argmax(axis=1)
+            useful = gain[rows, column] > (-np.inf if policy == "add_new" else 0.0)
+            rises = (gradient[rows, column] > 0) | (policy == "add_new")
+            left, column, rises = left[useful], column[useful], rises[useful]
+            # Lines 14 to 21: modify it.
+            old = x[left, column]
+            new = np.clip(old + np.where(rises, self.step, -self.step), 0.0, 1.0)
+            x[left, column], free[left, column] = new, (new > 0.0) & (new < 1.0)
+            state[left] += (new - old)[:, None] * self.scores.weights[0][column]
+            there = self.scores.leading(state[left], wanted[left], self.lead)
+            found[left[there]] = True
+            left = left[~there]
+        task, column = np.nonzero((x != before) & found[:, None])
+        return _Moves(found, task, column, x[task, column])
+
+    def _changed(self, people: Ints, task: Ints, column: Ints, value: Floats) -> Any:
+        """Return every task's record (q, d) with its moves, sparse if the public records are."""
+        from scipy import sparse
+
+        if not sparse.issparse(self.public):
+            rows = self.public[people].astype(np.result_type(self.public.dtype, np.float32), copy=False)
+            rows[task, column] = value
+            return rows
+        clean, d = self.records[people].tocoo(), self.scores.n_columns
+        kept = ~np.isin(clean.row.astype(np.int64) * d + clean.col, task * d + column)
+        data = np.concatenate([clean.data[kept], value])
+        row, place = np.hstack([(clean.row[kept], clean.col[kept]), (task, column)])
+        # liblinear takes no positions of 64 bits
+        made = sparse.csr_array((data, (row.astype(np.int32), place.astype(np.int32))), shape=clean.shape)
+        made.eliminate_zeros()
+        return made
+
+
+_CELLS = 1_000_000  # numbers held at a time
+_REACH = 16  # new entries looked at first
+
+
+def _checked(public: Any, n_columns: int) -> tuple[Any, Any]:
+    """Return public records (u, d) as they are to be read, and as a sparse array in rows, sorted, without zeros."""
+    from scipy import sparse
+
+    rows = public.tocsr() if sparse.issparse(public) else np.asarray(public)
+    if rows.ndim != 2 or rows.shape[1] != n_columns:
+        raise InputError(f"public must have one row a person and {n_columns} columns, got shape {rows.shape}.")
+    if rows.dtype.kind not in "biuf":
+        raise InputError(f"public must hold numbers, got values of type {rows.dtype}.")
+    records = sparse.csr_array(rows, dtype=np.float64, copy=True)
+    records.sum_duplicates()
+    wrong = records.data[~((records.data >= 0) & (records.data <= 1))]  # nan is wrong too
+    if wrong.size:
+        raise InputError(f"public must hold values in [0, 1], got {wrong[0]:g}.")
+    records.eliminate_zeros()
+    return rows, records

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from core.attriguard.allocation import TARGETS
 from core.attriguard.attackers import ADAPTIVE, RATING_ATTACKERS
-from core.attriguard.records import POLICIES
-from core.attriguard.table_people import LEAST_EXPECTED, Pair
+from core.attriguard.panda import POLICIES
+from core.attriguard.table import LEAST_EXPECTED, Pair
 from core.attriguard.table_search import TABLE_DEFENDERS
 from core.errors import InputError
 from core.param import Param

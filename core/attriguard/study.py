@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 
 from core.attriguard.attackers import ATTACKER_TITLES
-from core.attriguard.exposure import Exposure, attackers_fitted
+from core.attriguard.exposure import Exposure
 from core.attriguard.findings import cost, headline, noise_needed
+from core.attriguard.guard import attackers_fitted, table_guard
 from core.attriguard.settings import GuardPlan, TableSettings
-from core.attriguard.table_guard import TABLE_ATTACKERS, table_guard
 from core.estimates import Estimate, strongest
 from core.planted import Drawn, draw_people, subject_of
 from core.seeds import child_generator
@@ -127,7 +127,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
 
 def guard_steps(settings: GuardPlan) -> int:
     """Return how many steps the study reports."""
-    return attackers_fitted(TABLE_ATTACKERS, (settings.budget,)) if settings.budget else 0
+    return attackers_fitted(TableSettings(trained_budgets=(settings.budget,))) if settings.budget else 0
 
 
 def _columns(name: str, found: Estimate) -> dict[str, float | None]:

@@ -19,12 +19,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.attriguard.allocation import allocate
-from core.attriguard.ratings_guard import Guarded
-from core.attriguard.records import Floats
-from core.attriguard.table_guard import TableGuard
+from core.attriguard.guard import Guarded, TableGuard
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
@@ -52,8 +50,8 @@ class Recommendation(Result):
     clean: Floats = field(repr=False)
     popular: Floats = field(repr=False)
     noisy: Floats = field(repr=False)
-    size: npt.NDArray[np.int64] = field(repr=False)
-    found: npt.NDArray[np.bool_] = field(repr=False)
+    size: Ints = field(repr=False)
+    found: Mask = field(repr=False)
     target: Floats = field(repr=False)
     recommended: int
 
@@ -116,7 +114,7 @@ def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10
     )
 
 
-def _set_aside(people: Any, rng: np.random.Generator) -> tuple[Any, npt.NDArray[np.int64]]:
+def _set_aside(people: Any, rng: np.random.Generator) -> tuple[Any, Ints]:
     """Take five ratings of everybody away; return what is left and the items taken, (u, 5)."""
     left = people.copy()
     taken = np.empty((people.shape[0], _SET_ASIDE), dtype=np.int64)
@@ -128,7 +126,7 @@ def _set_aside(people: Any, rng: np.random.Generator) -> tuple[Any, npt.NDArray[
     return left, taken
 
 
-def _precision(records: Any, aside: npt.NDArray[np.int64], score: Any, recommended: int) -> Floats:
+def _precision(records: Any, aside: Ints, score: Any, recommended: int) -> Floats:
     """Return the share of the best scored items not yet rated that are among those set aside, one a record."""
     found = np.empty(records.shape[0])
     for start in range(0, records.shape[0], _ROWS):
@@ -178,7 +176,7 @@ class TableUtility(Result):
 
     guard: TableGuard = field(repr=False)
     metric: str
-    labels: npt.NDArray[np.uint8] = field(repr=False)
+    labels: Codes = field(repr=False)
     clean: Floats = field(repr=False)
     noisy: Floats = field(repr=False)
 
@@ -239,9 +237,9 @@ def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig)
 
 def utility_of(
     guard: TableGuard,
-    acceptance: Callable[[Floats, npt.NDArray[np.uint8]], Floats],
+    acceptance: Callable[[Floats, Codes], Floats],
     *,
-    labels: npt.NDArray[np.uint8],
+    labels: Codes,
     metric: str = "statistical_parity",
 ) -> TableUtility:
     """Let any model decide on the noisy records.
@@ -261,7 +259,7 @@ def utility_of(
     return TableUtility(guard=guard, metric=metric, labels=labels, clean=acceptance(people.public, groups), noisy=noisy)
 
 
-def _unfairness(parts: Sequence[tuple[Floats, npt.NDArray[np.int64]]]) -> Estimate:
+def _unfairness(parts: Sequence[tuple[Floats, Ints]]) -> Estimate:
     """Return the largest distance of a group's mean from everybody's, over sets of (values, groups).
 
     A group's distance is its difference from all others times their share; the distances to the limits of the two

@@ -10,8 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from core.attriguard import READERS, Exposure, TableSettings, attacker_label, findings
-from core.attriguard.table_people import Pair
+from core.attriguard import READERS, Exposure, Pair, TableSettings, attacker_label, findings
 from core.charts import DefenceRow, Drawing, Drawn, draw_cost, draw_defences, draw_mechanism, draw_transfer, draw_where
 from core.errors import InputError
 from core.estimates import Estimate, count, proportion
@@ -247,7 +246,7 @@ def _of_table(work: DefenceStudy, grown: Grown, budget: float, budgets: list[flo
 
 
 def _of_ratings(work: DefenceStudy, grown: Grown, budget: float, budgets: list[float]) -> None:
-    from core.attriguard.utility import recommendation
+    from core.attriguard import recommendation
 
     def recommend(report: Any) -> tuple[Any, Any]:
         made = recommendation(grown.guard)
@@ -428,7 +427,7 @@ def _words(pair: Pair) -> str:
 
 def _apply(who: People, guard: Any, written: str, chosen: TableSettings) -> None:
     """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
-    from core.attriguard.table_people import pair_rules, table_columns
+    from core.attriguard import pair_rules, table_columns
 
     st.session_state.pop("guard_rules_problem", None)
     try:

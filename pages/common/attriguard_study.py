@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from core.attriguard import Exposure, Guard, GuardSettings, Point, TableSettings
+from core.attriguard import Exposure, Guard, GuardSettings, Point
 from core.fingerprint import fingerprint
 from pages.common.attriguard_controls import Defence, People, last_budget
 from pages.common.background import Background, Job, need, time_left
@@ -79,13 +79,9 @@ class DefenceStudy(Background):
 
     def _total(self, budgets: int | None = None) -> int:
         """Return the number of steps, if attackers are trained at so many budgets only."""
-        from core.attriguard.exposure import attackers_fitted
-        from core.attriguard.table_guard import TABLE_ATTACKERS
+        from core.attriguard import attackers_fitted
 
-        settings = self.defence.settings
-        if isinstance(settings, TableSettings):
-            return attackers_fitted(TABLE_ATTACKERS, settings.trained_budgets[:budgets])
-        return attackers_fitted(settings.attackers, settings.trained_at[:budgets])
+        return attackers_fitted(self.defence.settings, budgets)
 
     def _guard(self) -> Guard:
         from core.attriguard import Guarded, table_guard

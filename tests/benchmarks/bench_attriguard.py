@@ -20,7 +20,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from core.attriguard import Exposure, Guarded, GuardSettings, Guesses, Noise, allocate, representatives
+from core.attriguard import Exposure, Guarded, GuardSettings, allocate, representatives
+from core.attriguard.exposure import Guesses
+from core.attriguard.noisy_records import Noise
 from core.datasets import Ratings, build_ratings
 from tests.benchmarks.measuring import seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver

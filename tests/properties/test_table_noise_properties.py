@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.attriguard.records import changes_per_entry
-from core.attriguard.settings import TableSettings
-from core.attriguard.table_guard import TableGuard
+from core.attriguard import TableGuard, TableSettings
+from core.attriguard.noise import changes_per_entry
 from tests.table_people import CATEGORIES, NAMES, leads, pairs_held, people
 
 

@@ -13,8 +13,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, TableGuard, TableSettings, UtilityPoint, utility_of
-from core.attriguard.table_people import people_of
+from core.attriguard import Exposure, TableGuard, TableSettings
+from core.attriguard.table import people_of
+from core.attriguard.utility import UtilityPoint, utility_of
 from core.datasets import AuditDataset, build_dataset, load
 from tests.reference.data import FOLDER, needs_adult
 from tests.table_people import broken

@@ -1,12 +1,8 @@
 """Phase I on the ratings of Jia and Gong (2018): logistic regression with C = 1 defends 1,631 people among 25 cities.
 
 Independent figures: accuracy .431; 2.97 entries a noise over all (person, city), 1.85 to 5.01 for single cities;
-Modify_Exist has no solution for 55 % of them; on samples the greedy search is 12.7 % above the exact minimum and the
-softmax' order 1.3 %; JSMA takes 2.98 entries, FGSM 2,351. Measured here: .431; 2.971, 1.85 to 5.01; 54.6 %; 10.4 % and
-1.6 % on 1,600 people with a city each, 10.5 % and 1.0 % on the 200 people of the test; 2.975; 2,339. FGSM's figure is
-the one of the scores' gradient; the softmax' has 4,158. Bands: ± .15 for the mean and the cities, ± .03 for the
-accuracy and the share without a solution, ± 15 % for FGSM's count, ± .05 for JSMA's distance to the greedy search. The
-distances to the minimum are of 200 people only: ± .05 for the greedy search, ± .02 for the softmax' order.
+Modify_Exist has no solution for 55 % of them. Measured here: .431; 2.971, 1.85 to 5.01; 54.6 %. Bands: ± .15 for the
+mean and the cities, ± .03 for the accuracy and the share without a solution.
 """
 
 from __future__ import annotations
@@ -14,11 +10,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attriguard import allocate, panda, representatives
+from core.attriguard import allocate, representatives
 from core.datasets.ratings import read_ratings
 from tests.oracles.allocation import allocate_with_solver
-from tests.oracles.evasion import fgsm, jsma
-from tests.oracles.least_noise import least_noise
 from tests.plain_panda import plain_panda, plain_weights
 from tests.reference.data import RATINGS, needs_ratings
 
@@ -42,13 +36,6 @@ def defender(ratings):
 @pytest.fixture(scope="module")
 def noise(ratings, defender):
     return representatives(ratings.people_test, defender)
-
-
-@pytest.fixture(scope="module")
-def sample(ratings):
-    """Two hundred people, a city each."""
-    rng = np.random.default_rng(1)
-    return ratings.people_test[rng.choice(1631, 200, replace=False)], rng.integers(0, CITIES, 200)
 
 
 def test_the_defender_is_the_one_of_the_figures(ratings, defender):
@@ -97,24 +84,6 @@ def test_noise_is_the_plain_loops(ratings, defender, policy, every):
 def decided(defender, x) -> int:
     """Return what the classifier reads: the largest of its own scores, as they are."""
     return int((defender.coef_ @ x + defender.intercept_).argmax())
-
-
-def test_greedy_and_softmax_above_the_minimum(defender, sample):
-    people, cities = sample
-    least = least_noise(people, defender, cities, seconds=5.0)
-    assert np.mean(np.array(least.status) == "optimal") > 0.95
-    greedy, softmax = panda(people, defender, cities), panda(people, defender, cities, order="softmax")
-    assert (greedy.size >= least.size).all() and (softmax.size >= least.size).all()
-    assert greedy.size.mean() / least.size.mean() - 1 == pytest.approx(0.127, abs=0.05)
-    assert softmax.size.mean() / least.size.mean() - 1 == pytest.approx(0.013, abs=0.02)
-
-
-def test_jsma_and_fgsm(defender, sample):
-    people, cities = sample
-    greedy, raised = panda(people, defender, cities), jsma(people, defender, cities)
-    assert raised.found.all() and raised.size.mean() == pytest.approx(greedy.size.mean() + 0.01, abs=0.05)
-    signed = fgsm(people, defender, cities)
-    assert signed.found.all() and signed.size[signed.size > 0].mean() == pytest.approx(2351, rel=0.15)
 
 
 @pytest.mark.parametrize("budget", [0.3, 1.0, 3.0])

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.attriguard import ATTACKER_TITLES, PUBLISHED_CURVE, RATING_ATTACKERS, TABLE_ATTACKERS
+from core.attriguard import ATTACKER_TITLES, PUBLISHED_CURVE
+from core.attriguard.attackers import RATING_ATTACKERS, TABLE_ATTACKERS
 from core.datasets import Ratings
 from tests import ratings_samples, samples
 

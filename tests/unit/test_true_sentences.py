@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, Guesses, attacker_label, findings, strongest_point
+from core.attriguard import Exposure, attacker_label, findings, strongest_point
+from core.attriguard.exposure import Guesses
 from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
 from core.charts.theme import group_style
 from core.config import AuditConfig

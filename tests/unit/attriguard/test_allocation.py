@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from core.attriguard import TARGETS, allocate, expected_size, target_distribution
+from core.attriguard import allocate, expected_size
+from core.attriguard.allocation import TARGETS, target_distribution
 from core.errors import InputError
 from tests.oracles.allocation import allocate_with_solver
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, Guesses, Recommendation, UtilityPoint, findings
+from core.attriguard import Exposure, findings
+from core.attriguard.exposure import Guesses
+from core.attriguard.utility import Recommendation, UtilityPoint
 from core.estimates import Estimate
 from core.study import Finding
 

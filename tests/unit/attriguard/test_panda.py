@@ -1,13 +1,18 @@
-"""PANDA on the classifiers of scikit-learn, on records of every form, and on what it must refuse."""
+"""PANDA on linear classifiers and networks, on records of every form, and on what it must refuse.
+
+That it is Algorithm 1 and keeps its promises: tests/properties/test_attriguard_properties.py.
+"""
 
 from __future__ import annotations
+
+import warnings
 
 import numpy as np
 import pytest
 from scipy import sparse
 
 from core.attriguard import panda, representatives
-from core.attriguard.classifiers import linear_scores
+from core.attriguard.classifiers import read_scores
 from core.errors import InputError
 from tests.linear_cases import classifier_of, dense
 
@@ -25,7 +30,7 @@ def people() -> tuple[sparse.csr_array, np.ndarray]:
 
 def defenders():
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-    from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+    from sklearn.linear_model import LogisticRegression, RidgeClassifier
     from sklearn.multiclass import OneVsRestClassifier
     from sklearn.svm import LinearSVC
 
@@ -35,7 +40,6 @@ def defenders():
         "one versus rest": OneVsRestClassifier(LogisticRegression(solver="liblinear", C=0.3)),
         "support vectors": LinearSVC(random_state=0),
         "ridge": RidgeClassifier(),
-        "gradient descent": SGDClassifier(random_state=0),
         "discriminant": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.5),
     }
 
@@ -48,108 +52,62 @@ def test_every_linear_classifier_is_misled(people, name, two):
     noise = representatives(records[:60], defender)
     m = 2 if two else 4
     assert noise.found.all() and noise.size.shape == (60, m)
-    wanted = np.tile(np.arange(m), 60)
-    assert np.array_equal(defender.predict(noise.noisy), wanted)
+    assert np.array_equal(defender.predict(noise.noisy), np.tile(np.arange(m), 60))
     assert (noise.size > 0).sum() == 60 * (m - 1)
 
 
 def test_only_weights_that_share_a_softmax_are_centred():
     weights, offsets = [[3.0, 1.0], [1.0, 1.0], [2.0, 4.0]], [1.0, 0.0, 2.0]
-    centred = linear_scores(classifier_of(weights, offsets, multinomial=True))
-    own = linear_scores(classifier_of(weights, offsets, multinomial=False))
-    assert centred.weights[0].T.tolist() == [[1.0, -1.0], [-1.0, -1.0], [0.0, 2.0]] and centred.offsets[0].tolist() == [
-        0,
-        -1,
-        1,
-    ]
+    centred = read_scores(classifier_of(weights, offsets, multinomial=True))
+    own = read_scores(classifier_of(weights, offsets, multinomial=False))
+    assert centred.weights[0].T.tolist() == [[1.0, -1.0], [-1.0, -1.0], [0.0, 2.0]]
+    assert centred.offsets[0].tolist() == [0, -1, 1]
     assert own.weights[0].T.tolist() == weights and own.offsets[0].tolist() == offsets
 
 
 def test_a_lead_over_one_other_value_is_the_decision_value():
     made = classifier_of([[2.0, -1.0]], [0.5], multinomial=True)
-    told = linear_scores(made).enter(np.array([[0.5, 1.0]]))
+    told = read_scores(made).enter(np.array([[0.5, 1.0]]))
     assert told[:, 1] - told[:, 0] == pytest.approx(made.decision_function([[0.5, 1.0]]))
 
 
 @pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csc_array, sparse.coo_array, np.asarray, np.float32])
-def test_noisy_records_are_of_the_form_of_the_records(people, form):
+def test_records_of_every_form_are_changed_alike_and_left_as_they_were(people, form):
     records, values = people
     defender = defenders()["multinomial"].fit(records, values)
     given = records.toarray().astype(np.float32) if form is np.float32 else form(records.toarray())
+    before = dense(given).copy()
     noise, known = representatives(given, defender), representatives(records, defender)
-    assert isinstance(noise.noisy, sparse.sparray | sparse.spmatrix) == sparse.issparse(given)
-    assert isinstance(noise.noisy, sparse.spmatrix) == isinstance(given, sparse.spmatrix)
-    assert np.array_equal(noise.size, known.size)
+    assert sparse.issparse(noise.noisy) == sparse.issparse(given)
+    assert np.array_equal(noise.size, known.size) and np.array_equal(dense(given), before)
     assert dense(noise.noisy) == pytest.approx(dense(known.noisy), abs=1e-7)
 
 
 def test_sparse_noisy_records_hold_no_zeros_and_values_that_were_set(people):
     records, values = people
-    defender = defenders()["multinomial"].fit(records, values)
-    noise = representatives(records, defender)
-    clean = np.repeat(records.toarray(), 4, axis=0)
-    changed = noise.noisy.toarray() != clean
+    noise = representatives(records, defenders()["multinomial"].fit(records, values))
+    changed = noise.noisy.toarray() != np.repeat(records.toarray(), 4, axis=0)
     assert (noise.noisy.data != 0).all() and noise.noisy.has_sorted_indices
     assert set(noise.noisy.toarray()[changed].tolist()) == {0.0, 1.0}
-    assert noise.noisy.indices.dtype == np.int32
+    assert noise.noisy.indices.dtype == np.int32  # liblinear takes no other
 
 
-def test_the_records_are_left_as_they_were(people):
-    records, values = people
-    defender = defenders()["multinomial"].fit(records, values)
-    given = records.toarray()
-    before = given.copy()
-    panda(given, defender, 2)
-    assert np.array_equal(given, before)
-
-
-def test_one_person_without_ratings_is_given_some():
+def test_few_people_and_values_without_noise(people):
+    """Somebody without ratings, nobody at all, what no policy can reach, and values the classifier never learned."""
     defender = classifier_of([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]], [0.2, 0.0, 0.1], multinomial=False)
     noise = representatives(sparse.csr_array((1, 2)), defender, policy="modify_exist")
     assert noise.predicted.tolist() == [0]
     assert noise.found.tolist() == [[True, True, False]] and noise.fallback.tolist() == [[False, True, False]]
     assert noise.noisy.toarray().tolist() == [[0.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
-
-
-def test_nobody_is_a_set_of_people_too():
-    defender = classifier_of([[1.0, -1.0]], [0.0], multinomial=True)
-    noise = representatives(sparse.csr_array((0, 2)), defender)
-    assert noise.noisy.shape == (0, 2) and noise.size.shape == (0, 2)
-
-
-def test_modify_add_finds_nothing_where_there_is_nothing():
-    defender = classifier_of([[0.5, 0.0], [0.0, 0.5], [0.0, 0.0]], [0.0, 0.0, -2.0], multinomial=False)
+    nobody = representatives(sparse.csr_array((0, 2)), defender)
+    assert nobody.noisy.shape == (0, 2) and nobody.size.shape == (0, 3)
     done = panda(np.array([[1.0, 0.0]]), defender, 2)
     assert not done.found[0] and done.size[0] == 0 and done.noisy.tolist() == [[1.0, 0.0]]
-
-
-def test_a_value_the_classifier_never_learned_has_no_noise(people):
     records, values = people
     defender = defenders()["multinomial"].fit(records, np.where(values == 1, 3, values))
     noise = representatives(records[:20], defender, n_values=6)
     assert noise.found.any(axis=0).tolist() == [True, False, True, True, False, False]
     assert not panda(records[:20], defender, 1).found.any()
-
-
-def test_the_margin_is_led_by_and_clean_records_stay_clean(people):
-    records, values = people
-    defender = defenders()["multinomial"].fit(records, values)
-    noise, plain = representatives(records, defender, margin=2.0), representatives(records, defender)
-    told = np.sort(defender.decision_function(noise.noisy), axis=1)
-    assert (told[:, -1] - told[:, -2])[(noise.size > 0).ravel()].min() > 2.0
-    assert not noise.size[np.arange(300), noise.predicted].any()
-    assert noise.size.mean() > plain.size.mean()
-
-
-def test_progress_is_told_to_the_end(people):
-    records, values = people
-    defender = defenders()["multinomial"].fit(records, values)
-    for order in ("scores", "softmax"):
-        told = []
-        representatives(
-            records, defender, order=order, report=lambda done, total, told=told: told.append((done, total))
-        )
-        assert told[-1] == (900, 900) and told == sorted(told)
 
 
 class Contrary:
@@ -171,37 +129,84 @@ def test_noise_that_does_not_mislead_is_reported_and_undone():
     assert np.array_equal(done.noisy, records)
 
 
+def fitted(values: int, activation: str, hidden: tuple[int, ...] = (12,)):
+    """Return sparse records and a network taught by them for a few rounds."""
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+
+    rng = np.random.default_rng(3)
+    truth = np.arange(200) % values
+    likes = rng.random((200, 30)) < 0.1 + 0.5 * (np.arange(30) % values == truth[:, None])
+    records = sparse.csr_array(np.where(likes, rng.choice([0.4, 1.0], (200, 30)), 0.0))
+    network = MLPClassifier(hidden, activation=activation, max_iter=60, learning_rate_init=0.02, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return records, network.fit(records, truth)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh", "logistic", "identity"])
+@pytest.mark.parametrize("values", [2, 3])
+def test_scores_and_gradients_are_the_networks(values, activation):
+    records, network = fitted(values, activation, hidden=(8, 5))
+    own = read_scores(network)
+    told = own.scores(own.enter(records))
+    weights = np.exp(told - told.max(axis=1, keepdims=True))
+    assert weights / weights.sum(axis=1, keepdims=True) == pytest.approx(network.predict_proba(records), abs=1e-9)
+    x, wanted = records[:3].toarray() + 0.123, np.array([0, 1, values - 1])
+    gradient = own.gradient(own.enter(x), wanted)
+    for j in range(30):
+        moved = 1e-6 * (np.arange(30) == j)
+        change = own.scores(own.enter(x + moved)) - own.scores(own.enter(x - moved))
+        assert gradient[:, j] == pytest.approx(change[np.arange(3), wanted] / 2e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("activation", ["relu", "tanh"])
+@pytest.mark.parametrize("policy", ["modify_add", "modify_exist", "add_new"])
+@pytest.mark.parametrize("values", [2, 3])
+def test_networks_are_misled_by_few_changes_of_the_policy(values, policy, activation):
+    records, network = fitted(values, activation)
+    clean = np.repeat(records[:40].toarray(), values, axis=0)
+    noise = representatives(records[:40], network, policy=policy, step=0.5)
+    wanted, found = np.tile(np.arange(values), 40), noise.found.ravel()
+    assert found.mean() > 0.9 and np.array_equal(network.predict(noise.noisy)[found], wanted[found])
+    changed = noise.noisy.toarray() != clean
+    assert np.array_equal(changed.sum(axis=1), noise.size.ravel()) and not changed[~found].any()
+    as_asked = ~noise.fallback.ravel() & (policy != "modify_add")
+    forbidden = clean == 0 if policy == "modify_exist" else clean > 0
+    assert not (changed & forbidden)[as_asked].any()
+
+
+def test_without_hidden_layers_a_network_is_a_linear_classifier():
+    """Walking step by step and sorting all moves come to the same."""
+    records, network = fitted(3, "relu", hidden=())
+    linear = classifier_of(network.coefs_[0].T, network.intercepts_[0], multinomial=False)
+    told, known = representatives(records[:50], network), representatives(records[:50], linear)
+    assert np.array_equal(told.noisy.toarray(), known.noisy.toarray())
+
+
 GOOD = classifier_of([[1.0, -1.0]], [0.0], multinomial=True)
 
 
-def unfitted():
+def refused() -> dict[str, object]:
+    """Return classifiers that cannot defend."""
     from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression()
-
-
-def named():
-    made = classifier_of([[1.0, -1.0]], [0.0], multinomial=True)
-    made.classes_ = np.array(["city 0", "city 1"])
-    return made
-
-
-def pairwise():
     from sklearn.svm import SVC
 
-    return SVC(kernel="linear").fit(np.eye(6)[:, :2], [0, 1, 2, 0, 1, 2])
+    named = classifier_of([[1.0, -1.0]], [0.0], multinomial=True)
+    named.classes_ = np.array(["city 0", "city 1"])
+    _, several = fitted(3, "relu")
+    several.out_activation_ = "logistic"
+    pairwise = SVC(kernel="linear").fit(np.eye(6)[:, :2], [0, 1, 2, 0, 1, 2])
+    return {"unfitted": LogisticRegression(), "named": named, "pairwise": pairwise, "several": several}
 
 
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
         ({"policy": "modify"}, "policy must be one of modify_exist, add_new, modify_add, got 'modify'"),
-        ({"order": "random"}, "order must be one of scores, softmax"),
         ({"step": 0.0}, "step must be above 0 and at most 1, got 0.0"),
         ({"step": 1.5}, "step must be above 0 and at most 1, got 1.5"),
         ({"margin": -1.0}, "margin must be a number of at least 0, got -1.0"),
-        ({"margin": np.nan}, "margin must be a number of at least 0, got nan"),
-        ({"margin": "a"}, "margin must be a number of at least 0, got 'a'"),
         ({"target": 0.5}, "target must be the number of a value, or one for each of 2 people, got 0.5"),
         ({"target": [0, 1, 1]}, "target must be the number of a value, or one for each of 2 people"),
         ({"public": np.zeros(2)}, "public must have one row a person and 2 columns, got shape \\(2,\\)"),
@@ -209,17 +214,17 @@ def pairwise():
         ({"public": np.full((2, 2), 5.0)}, "public must hold values in \\[0, 1\\], got 5"),
         ({"public": np.full((2, 2), np.nan)}, "public must hold values in \\[0, 1\\], got nan"),
         ({"public": np.full((2, 2), "x")}, "public must hold numbers"),
-        ({"classifier": unfitted()}, "must be a fitted linear one or a fitted MLPClassifier, got LogisticRegression"),
-        ({"classifier": named()}, "must name values by their numbers, 0 and up"),
-        ({"classifier": pairwise()}, "must decide by one linear score a value, SVC does otherwise"),
+        ({"classifier": "unfitted"}, "must be a fitted linear one or a fitted MLPClassifier, got LogisticRegression"),
+        ({"classifier": "named"}, "must name values by their numbers, 0 and up"),
+        ({"classifier": "pairwise"}, "must decide by one linear score a value, SVC does otherwise"),
+        ({"classifier": "several"}, "must name one value a record, it has 3 yes-no outputs"),
     ],
 )
 def test_what_panda_refuses(changed, message):
     arguments = {"public": np.zeros((2, 2)), "classifier": GOOD, "target": 1} | changed
+    if isinstance(arguments["classifier"], str):
+        arguments["classifier"] = refused()[arguments["classifier"]]
     with pytest.raises(InputError, match=message):
         panda(**arguments)
-
-
-def test_fewer_values_than_the_classifier_names_are_refused():
     with pytest.raises(InputError, match="n_values must be at least 2"):
         representatives(np.zeros((1, 2)), GOOD, n_values=1)

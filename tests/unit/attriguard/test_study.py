@@ -1,4 +1,4 @@
-"""What a study makes of guesses: points, intervals, the majority, and a table of the values."""
+"""What is made of guesses: points, intervals, the majority, a table of the values; and the study in an audit."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, Guesses
-from core.estimates import mean, proportion
+from core.attriguard import ATTACKER_TITLES, Exposure, GuardPlan
+from core.attriguard.exposure import Guesses
+from core.attriguard.study import STUDY
+from core.estimates import Estimate, mean, proportion
 
 TRUTH = np.array([0, 0, 0, 0, 0, 1, 2, 2])
 
@@ -81,6 +83,16 @@ def test_the_attacker_trained_at_the_nearest_budget_is_asked() -> None:
     assert of.undefended()[1].trained_at == 1.0
 
 
+def test_points_are_the_mean_over_the_draws(whole: Exposure) -> None:
+    used, named = whole.mechanism(1.0), whole.guesses[0].noisy
+    right = [sum(used[k, i] for i in range(4) if named[k, i] == whole.truth[k]) for k in range(100)]
+    assert whole.at(1.0)[0].accuracy.value == pytest.approx(np.mean(right))
+    for points in whole.curves((0.3, 1.0, 3.0)).values():
+        for point in points:
+            assert 0 <= point.accuracy.low <= point.accuracy.value <= point.accuracy.high <= 1
+            assert point.reported.value == max(point.accuracy.value, whole.majority.value)
+
+
 def test_without_noise_the_clean_guesses_count() -> None:
     right = naming(TRUTH)
     of = study(guesses=(replace(right, noisy=(right.noisy + 1) % 3),))
@@ -96,3 +108,34 @@ def test_values_without_noise_have_no_mean_size(missing: tuple[int, ...]) -> Non
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
     told = [row["columns changed, mean"] for row in rows]
     assert told == [None if i in missing else 1.0 for i in range(3)]
+
+
+PLAN = GuardPlan(budget=0.5)
+
+
+@pytest.mark.parametrize("leaks", [True, False])
+def test_what_features_tell_is_found_despite_the_noise_and_nothing_else(leaks: bool):
+    subject = STUDY.planted(3) if leaks else STUDY.harmless(3)
+    told: list[tuple[int, int]] = []
+    *_, exposure = STUDY.run(subject, PLAN, lambda done, total: told.append((done, total)))
+    assert told == [(done, 7) for done in range(1, 8)] and STUDY.steps(subject, PLAN) == 7
+    checks = STUDY.checks(exposure, PLAN)
+    assert list(checks) == [check.name for check in STUDY.declared]
+    found, cost = checks["attriguard_exposure"].estimate, checks["attriguard_cost"].estimate
+    assert isinstance(found, Estimate) and isinstance(cost, Estimate)
+    assert (found.low > exposure.majority.value) == leaks
+    assert found.value == max(point.reported.value for point in exposure.at(0.5)) >= exposure.majority.value
+    assert float(leaks) * 0.01 <= cost.value <= 0.5 + 1e-9
+    (rows,) = STUDY.tables(exposure, PLAN).values()
+    assert [row["attacker"] for row in rows] == 2 * [ATTACKER_TITLES[name] for name in exposure.attackers]
+    assert {row["budget"] for row in rows} == {0.0, 0.5}
+    headline, changed, needed = STUDY.findings(exposure, PLAN)
+    assert headline.baseline == exposure.majority and changed.estimate == exposure.spent(0.5)
+    assert f"{exposure.n_entries}." in changed.evidence and needed.evidence
+
+
+def test_it_is_run_only_where_it_is_planned():
+    subject = STUDY.harmless(1)
+    assert STUDY.unavailable(subject, GuardPlan()) == "AttriGuard is not planned."
+    assert STUDY.steps(subject, GuardPlan()) == 0
+    assert not STUDY.unavailable(subject, PLAN)

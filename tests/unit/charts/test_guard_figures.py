@@ -8,7 +8,8 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.attriguard import Exposure, Guesses, Point, knows_the_noise
+from core.attriguard import Exposure, Point, knows_the_noise
+from core.attriguard.exposure import Guesses
 from core.charts import (
     DARK,
     LIGHT,

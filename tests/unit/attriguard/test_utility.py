@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core.attriguard import TableGuard, TableUtility, UtilityPoint, table_guard, table_utility, utility_of
+from core.attriguard import TableGuard, table_guard, table_utility
+from core.attriguard.utility import TableUtility, UtilityPoint, utility_of
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import InputError

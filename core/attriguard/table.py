@@ -27,7 +27,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from core.attriguard.records import Floats, Noise
+from core.arrays import Floats, Ints, Mask
+from core.attriguard.noise import Noise
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
@@ -47,12 +48,12 @@ class TablePeople(Result):
     attribute: str
     values: tuple[str, ...]
     names: tuple[str, ...]
-    categorical: npt.NDArray[np.bool_] = field(repr=False)  # (d,): which columns hold codes of categories
+    categorical: Mask = field(repr=False)  # (d,): which columns hold codes of categories
     categories: tuple[tuple[str, ...], ...] = field(repr=False)  # what the codes stand for; empty for numbers
     known: Floats = field(repr=False)  # records of the known people, (n, d)
-    known_truth: npt.NDArray[np.int64] = field(repr=False)  # (n,)
+    known_truth: Ints = field(repr=False)  # (n,)
     public: Floats = field(repr=False)  # records of the protected people, (u, d)
-    truth: npt.NDArray[np.int64] = field(repr=False)  # (u,)
+    truth: Ints = field(repr=False)  # (u,)
     rows: npt.NDArray[np.intp] = field(repr=False)  # of the protected people in the audit's table, (u,)
 
     def __post_init__(self) -> None:
@@ -143,8 +144,6 @@ def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: f
     """
     if unknown := [name for name in frozen if name not in people.names]:
         raise InputError(f"Frozen columns must be columns of the table, got {unknown[0]!r}.")
-    if not 0 <= share < 1:
-        raise InputError(f"The least share of a category must be in [0, 1), got {share!r}.")
     columns = tuple(
         _column(name, people.known[:, j], bool(people.categorical[j]), people.categories[j], name in frozen, share)
         for j, name in enumerate(people.names)
@@ -201,10 +200,6 @@ class Encoder:
             place, hit, width = np.searchsorted(edges, values), np.arange(values.size), edges.size + 1
         return sparse.csr_array((np.ones(hit.size), (hit, place[hit])), shape=(values.size, width))
 
-    def widths(self) -> list[int]:
-        """Return how many inputs each column takes."""
-        return [self.block(j, np.zeros(1)).shape[1] for j in range(self.centre.size)]
-
     def transform(self, records: Floats) -> Any:
         """Return the inputs of whole records (n, d), as a sparse matrix."""
         from scipy import sparse
@@ -214,20 +209,15 @@ class Encoder:
 
 def fit_encoder(known: Floats, columns: tuple[Column, ...], *, ranges: bool = False) -> Encoder:
     """Return the encoder of the known people's records (n, d); numbers in ranges of equal size if `ranges`."""
-    indicators, edges = [], []
-    for j, column in enumerate(columns):
-        category = column.kind == "category"
-        indicators.append(column.listed if category else None)
-        inner = np.linspace(0, 1, _RANGES + 1)[1:-1]
-        cuts = None if category or not ranges else np.unique(np.quantile(known[:, j], inner, method="inverted_cdf"))
-        edges.append(cuts)
-    spread = known.std(axis=0)
-    return Encoder(
-        indicators=tuple(indicators),
-        edges=tuple(edges),
-        centre=known.mean(axis=0),
-        spread=np.where(spread > 0, spread, 1.0),
+    inner = np.linspace(0, 1, _RANGES + 1)[1:-1]
+    indicators = tuple(column.listed if column.kind == "category" else None for column in columns)
+    edges = tuple(
+        np.unique(np.quantile(known[:, j], inner, method="inverted_cdf")) if ranges and listed is None else None
+        for j, listed in enumerate(indicators)
     )
+    spread = known.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    return Encoder(indicators=indicators, edges=edges, centre=known.mean(axis=0), spread=spread)
 
 
 LEAST_EXPECTED = 1.0
@@ -258,22 +248,21 @@ class PairRules(Result):
     """All rules of a table, most expected first."""
 
     rules: tuple[PairRule, ...]
-    listed: tuple[npt.NDArray[np.float64], ...] = field(repr=False)  # values of each column that rules may speak of
+    listed: tuple[Floats, ...] = field(repr=False)  # values of each column that rules may speak of
     # (t + 1, t + 1), symmetric: which of all t listed values must not meet; the last is any value not listed
-    forbidden: npt.NDArray[np.bool_] = field(repr=False)
+    forbidden: Mask = field(repr=False)
 
-    def places(self, records: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+    def places(self, records: Floats) -> npt.NDArray[np.intp]:
         """Return where each cell's value stands in `forbidden`, (n, d)."""
         return places_of(self.listed, records)
 
 
 def find_rules(
-    known: npt.NDArray[np.float64], columns: Sequence[Column], *, least_expected: float = LEAST_EXPECTED
+    known: Floats, columns: Sequence[Column], *, least_expected: float = LEAST_EXPECTED
 ) -> tuple[PairRule, ...]:
     """Return the pairs that never occur among the known people (n, d) although they should, most expected first."""
     found = []
-    places = places_of([column.listed for column in columns], known)
-    starts = np.cumsum([0, *(column.listed.size for column in columns)])
+    places, starts = places_of([column.listed for column in columns], known), _starts(columns)
     for a, b in combinations([j for j, column in enumerate(columns) if column.listed.size > 1], 2):
         shape = columns[a].listed.size, columns[b].listed.size
         cell = (places[:, a] - starts[a]) * shape[1] + places[:, b] - starts[b]
@@ -310,13 +299,17 @@ def pair_rules(
     fresh = [pair for pair in added if _checked(pair, columns) not in there]
     new = (PairRule(first=a, first_value=x, second=b, second_value=y) for a, x, b, y in fresh)
     rules = (*new, *kept)
-    listed = tuple(column.listed for column in columns)
-    starts = np.cumsum([0, *(values.size for values in listed)])
+    starts = _starts(columns)
     forbidden = np.zeros((starts[-1] + 1, starts[-1] + 1), dtype=bool)
     for rule in rules:
         (a, i), (b, k) = _checked(rule.pair, columns)
         forbidden[starts[a] + i, starts[b] + k] = forbidden[starts[b] + k, starts[a] + i] = True
-    return PairRules(rules=rules, listed=listed, forbidden=forbidden)
+    return PairRules(rules=rules, listed=tuple(column.listed for column in columns), forbidden=forbidden)
+
+
+def _starts(columns: Sequence[Column]) -> npt.NDArray[np.intp]:
+    """Return where each column's listed values begin among all of them, (d + 1,)."""
+    return np.cumsum([0, *(column.listed.size for column in columns)])
 
 
 def _checked(pair: Pair, columns: Sequence[Column]) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -325,23 +318,22 @@ def _checked(pair: Pair, columns: Sequence[Column]) -> tuple[tuple[int, int], tu
         raise InputError(f"A pair rule must name a column, its value, another column and its value, got {pair!r}.")
     if pair[0] == pair[2]:
         raise InputError(f"A pair rule must name two different columns, got {pair[0]!r} twice.")
-    one, other = sorted(_place(name, text, columns) for name, text in (pair[:2], pair[2:]))
+    names, found = [column.name for column in columns], []
+    for name, text in (pair[:2], pair[2:]):
+        if name not in names:
+            raise InputError(f"A pair rule must name columns of the table, got {name!r}.")
+        column = columns[names.index(name)]
+        if not column.listed.size:
+            raise InputError(
+                f"A pair rule must name columns of categories or of few whole numbers, got {name!r}, which holds "
+                "other numbers."
+            )
+        found.append((names.index(name), int(np.searchsorted(column.listed, column.value(text)))))
+    one, other = sorted(found)
     return one, other
 
 
-def _place(name: str, text: str, columns: Sequence[Column]) -> tuple[int, int]:
-    for j, column in enumerate(columns):
-        if column.name == name:
-            if not column.listed.size:
-                raise InputError(
-                    f"A pair rule must name columns of categories or of few whole numbers, got {name!r}, which holds "
-                    "other numbers."
-                )
-            return j, int(np.searchsorted(column.listed, column.value(text)))
-    raise InputError(f"A pair rule must name columns of the table, got {name!r}.")
-
-
-def places_of(listed: Sequence[npt.NDArray[np.float64]], records: npt.NDArray[np.float64]) -> npt.NDArray[np.intp]:
+def places_of(listed: Sequence[Floats], records: Floats) -> npt.NDArray[np.intp]:
     """Return where each cell's value stands among all listed values; their number for a value that is not."""
     total = sum(values.size for values in listed)
     places = np.full(records.shape, total, dtype=np.intp)
@@ -381,9 +373,7 @@ def judge_plausibility(people: TablePeople, noise: Noise, columns: tuple[Column,
     )
 
 
-def _unseen(
-    records: npt.NDArray[np.float64], everybody: npt.NDArray[np.float64], listed: list[int]
-) -> npt.NDArray[np.bool_]:
+def _unseen(records: Floats, everybody: Floats, listed: list[int]) -> Mask:
     """Return which records hold a pair of values of two of these columns that nobody has."""
     values = [np.unique(everybody[:, j]) for j in listed]
     place, own = places_of(values, everybody[:, listed]), places_of(values, records[:, listed])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from core.attriguard.records import Noise
-from core.attriguard.table_people import Column, Pair, PairRules, TablePeople, pair_rules, table_columns
-from core.attriguard.table_search import Defender, Moves, fit_defender, log_odds, table_moves, table_representatives
+from core.attriguard.noise import Noise
+from core.attriguard.table import Column, Pair, PairRules, TablePeople, pair_rules, table_columns
+from core.attriguard.table_search import Defender, TableSearch, fit_defender, log_odds
 from tests.table_people import leads, least_columns, pairs_held, people
 
 
@@ -19,18 +19,20 @@ class Case:
     columns: tuple[Column, ...]
     rules: PairRules
     defender: Defender
-    moves: Moves
 
     def noise(self, *, margin: float = 0.0) -> Noise:
-        return table_representatives(self.village.public, self.defender, self.moves, self.rules, margin=margin)
+        return TableSearch(self.columns, self.defender, self.rules, margin=margin).noise(self.village.public)
 
 
-def case(m: int = 2, *, pairs: tuple[Pair, ...] = (), frozen: tuple[str, ...] = (), **settings: float) -> Case:
+def case(m: int = 2, *, pairs: tuple[Pair, ...] = (), **settings: float) -> Case:
     village = people(m, **settings)  # type: ignore[arg-type]
-    columns = table_columns(village, frozen=frozen)
-    rules = pair_rules(columns, added=pairs)
-    defender = fit_defender(village.known, village.known_truth, columns)
-    return Case(village, columns, rules, defender, table_moves(columns, defender, rules))
+    columns = table_columns(village)
+    return Case(
+        village=village,
+        columns=columns,
+        rules=pair_rules(columns, added=pairs),
+        defender=fit_defender(village.known, village.known_truth, columns),
+    )
 
 
 def least(own: Case, person: int, value: int) -> int | None:
@@ -93,23 +95,14 @@ def blocked() -> Case:
     rng = np.random.default_rng(0)
     records = [rng.integers(0, k, 408).astype(float) for k in (2, 2, 2, 3)]
     known = np.column_stack([records[0], records[0], *records[2:], rng.normal(size=408)])
-    village = TablePeople(
-        title=village.title,
-        attribute=village.attribute,
-        values=village.values,
-        names=village.names,
-        categorical=village.categorical,
-        categories=village.categories,
-        known=known[:400],
-        known_truth=known[:400, 0].astype(int),
-        public=known[400:],
-        truth=known[400:, 0].astype(int),
-        rows=np.arange(8),
+    truth = records[0].astype(int)
+    village = replace(
+        village, known=known[:400], known_truth=truth[:400], public=known[400:], truth=truth[400:], rows=np.arange(8)
     )
     columns = table_columns(village)
     rules = pair_rules(columns, added=(("job", "cook", "home", "house"), ("job", "nurse", "home", "flat")))
     defender = fit_defender(village.known, village.known_truth, columns)
-    return Case(village, columns, rules, defender, table_moves(columns, defender, rules))
+    return Case(village, columns, rules, defender)
 
 
 def test_two_columns_in_each_others_way_change_together() -> None:
@@ -124,9 +117,7 @@ def test_two_columns_in_each_others_way_change_together() -> None:
 
 def test_records_that_rules_leave_without_a_solution_stay_as_they_are() -> None:
     own = blocked()
-    columns = table_columns(own.village, frozen=("home",))
-    moves = table_moves(columns, own.defender, own.rules)
-    noise = table_representatives(own.village.public, own.defender, moves, own.rules)
+    noise = replace(own, columns=table_columns(own.village, frozen=("home",))).noise()
     others = 1 - noise.predicted
     everyone = np.arange(8)
     assert not noise.found[everyone, others].any() and not noise.size.any()
@@ -171,16 +162,10 @@ def test_two_columns_that_change_together_keep_the_margin() -> None:
     assert not beyond.found[np.arange(8), others].any() and not beyond.size.any()
 
 
-def test_nobody_to_protect() -> None:
-    own = case(u=5)
-    empty = table_representatives(own.village.public[:0], own.defender, own.moves, own.rules)
-    assert empty.size.shape == (0, 2) and empty.noisy.shape == (0, 5)
-
-
 def test_the_records_are_cut_into_pieces_without_a_trace(monkeypatch: pytest.MonkeyPatch) -> None:
     own = case(3, pairs=RULES)
     whole = own.noise()
-    monkeypatch.setattr("core.attriguard.table_search._CELLS", 7 * 3 * own.moves.column.size)
+    monkeypatch.setattr("core.attriguard.table_search._CELLS", 7 * 3 * 20)
     pieces = own.noise()
     np.testing.assert_array_equal(whole.noisy, pieces.noisy)
     np.testing.assert_array_equal(whole.found, pieces.found)

@@ -1,0 +1,191 @@
+"""AttriGuard on ratings: the study that grows, what settings do, transfer, recommendations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from core.attriguard import Exposure, Guarded, GuardSettings, recommendation, transfer
+from core.attriguard.attackers import RATING_ATTACKERS
+from core.attriguard.guard import MAKERS
+from core.attriguard.panda import POLICIES
+from core.attriguard.settings import DEFENDERS
+from core.datasets import Ratings, build_ratings
+from core.errors import Cancelled, InputError
+from core.estimates import mean
+from core.seeds import child_generator
+from tests import ratings_samples
+from tests.unit.attriguard.conftest import SETTINGS
+
+SAMPLE = ratings_samples.ratings()
+
+
+def few(settings: GuardSettings, ratings: Ratings = SAMPLE, attackers: tuple[str, ...] = ("logistic",)) -> Exposure:
+    """Return the whole study with few attackers."""
+    return list(Guarded(ratings, replace(settings, attackers=attackers)).expose())[-1]
+
+
+def test_the_study_grows_by_attacker(studies, whole: Exposure):
+    found, told = studies
+    assert [len(study.guesses) for study in found] == list(range(11)) and whole.attackers == RATING_ATTACKERS
+    steps = [done for done, _ in told]
+    assert {total for _, total in told} == {30} and steps == sorted(steps) and steps[0] == 0
+    assert {10, 11, *range(21, 31)} <= set(steps)  # after the two searches, and every attacker
+    assert any(0 < done < 10 for done in steps) and any(11 < done < 21 for done in steps)
+    assert [guess.trained_at for guess in whole.guesses if guess.attacker == "adversarial"] == [1.0, 3.0]
+    assert (whole.target == SAMPLE.shares).all() and (whole.truth == SAMPLE.values_test).all()
+
+
+def test_nobody_sees_the_hidden_values(whole: Exposure):
+    """The same people with other hidden values: every noise and guess stays, and the value the majority guess names."""
+    mixed = replace(SAMPLE, values_test=np.random.default_rng(1).permutation(SAMPLE.values_test))
+    other = list(Guarded(mixed, SETTINGS).expose())[-1]
+    assert (whole.truth != other.truth).any() and (other.truth == mixed.values_test).all()
+    assert (whole.size == other.size).all() and (whole.predicted == other.predicted).all()
+    for mine, theirs in zip(whole.guesses, other.guesses, strict=True):  # also: the seed fixes every draw
+        assert (mine.clean == theirs.clean).all() and (mine.noisy == theirs.noisy).all()
+    assert other.majority.value == pytest.approx((mixed.values_test == SAMPLE.shares.argmax()).mean())
+
+
+def test_noise_misleads_and_adaptive_attackers_read_through_it(whole: Exposure):
+    clean = {point.attacker: point.accuracy.value for point in whole.undefended()}
+    noisy = {point.attacker: point.accuracy.value for point in whole.at(3.0)}
+    assert min(clean.values()) > 0.4  # of four values
+    assert noisy["logistic"] < clean["logistic"] - 0.2
+    assert noisy["adversarial"] > noisy["network"] and noisy["adversarial"] > noisy["logistic"] + 0.1
+
+
+@pytest.mark.parametrize("defender", ["logistic", "logistic_smooth"])
+def test_an_attacker_of_the_defenders_kind_has_her_classifier(defender: str):
+    study = few(GuardSettings(defender=defender))
+    assert (study.guesses[0].clean == study.predicted).all()
+    assert (study.guesses[0].noisy == np.arange(4))[study.found].all()
+
+
+@pytest.mark.parametrize(("first", "last", "names"), [(1, 9, []), (12, 20, [(), ("logistic",)])])
+def test_a_search_stops_when_told(first: int, last: int, names: list[tuple[str, ...]]):
+    def stop(done: int, _total: int) -> None:
+        if first <= done <= last:
+            raise Cancelled("Stopped.")
+
+    kept: list[Exposure] = []
+    with pytest.raises(Cancelled):
+        kept.extend(Guarded(SAMPLE, GuardSettings(attackers=("logistic", "dropping"))).expose(stop))
+    assert [study.attackers for study in kept] == names
+
+
+def test_noise_is_looked_for_once(guarded: Guarded):
+    noise, seen = guarded.noise, guarded.seen
+    assert guarded.noise is noise and guarded.seen is seen and seen.noise is guarded.search(known=True)
+
+
+@pytest.mark.parametrize("defender", DEFENDERS)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_defender_and_policy(defender: str, policy: str):
+    people = replace(SAMPLE, people_test=SAMPLE.people_test[:30], values_test=SAMPLE.values_test[:30])
+    study = few(GuardSettings(defender=defender, policy=policy), people)
+    assert study.found.any(axis=1).all() and study.spent(0.5).value <= 0.5 + 1e-9
+    assert study.at(3.0)[0].accuracy.value < study.undefended()[0].accuracy.value
+
+
+def test_a_margin_costs_and_travels():
+    plain, sure = (few(GuardSettings(margin=margin), attackers=("logistic", "forest")) for margin in (0.0, 1.0))
+    assert sure.size.sum() > plain.size.sum()
+    assert sure.at(9.0)[1].accuracy.value < plain.at(9.0)[1].accuracy.value
+
+
+def test_targets_and_seeds():
+    assert (few(GuardSettings(target="uniform")).target == 0.25).all()
+    given = (0.1, 0.2, 0.3, 0.4)
+    study = few(GuardSettings(target="given", given=given))
+    assert study.target == pytest.approx(given) and study.mechanism(60.0) == pytest.approx(np.tile(given, (100, 1)))
+    one, other = (few(GuardSettings(seed=seed), attackers=("network",)).guesses[0].noisy for seed in (1, 2))
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ({"given": (0.5, 0.5)}, "given shares must come with the target given, got the target train_shares"),
+        ({"attackers": ("boosting",)}, "attackers must be some of logistic"),
+        ({"trained_at": ()}, "trained_at must name a budget"),
+    ],
+)
+def test_settings_that_contradict_each_other(setting: dict[str, object], words: str):
+    with pytest.raises(InputError, match=words):
+        GuardSettings(**setting)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("values", [2, 30])
+def test_two_and_thirty_values(values: int):
+    study = few(GuardSettings(), ratings_samples.ratings(values=values, people=800, items=120))
+    assert study.size.shape == (200, values) and 0 <= study.at(1.0)[0].accuracy.value <= 1
+
+
+def test_one_person_without_ratings_and_an_item_nobody_rated():
+    wide = sparse.hstack([SAMPLE.people_test[:1] * 0, sparse.csr_array((1, 1))], format="csr")
+    known = sparse.hstack([SAMPLE.people_train, sparse.csr_array((300, 1))], format="csr")
+    labels = [SAMPLE.values[i] for i in SAMPLE.values_train]
+    alone = build_ratings(
+        (known, wide), (labels, labels[:1]), title="", source="", attribute="town", items=[*SAMPLE.items, "unread"]
+    )
+    study = list(Guarded(alone, GuardSettings(trained_at=(1.0,))).expose())[-1]
+    assert study.size.shape == (1, 4) and study.found.all() and len(study.at(1.0)) == 9
+
+
+def test_transfer(guarded: Guarded):
+    told: list[tuple[int, int]] = []
+    found = transfer(guarded, people=40, report=lambda done, total: told.append((done, total)))
+    assert found.makers == tuple(MAKERS) and told == [(0, 3), (1, 3), (2, 3)]
+    assert set(found.share) == {(maker, reader) for maker in MAKERS for reader in ("logistic", "forest", "network")}
+    assert found.share["logistic", "logistic"].value == found.share["network", "network"].value == 1.0
+    assert found.share["logistic_margin", "network"].value > found.share["logistic", "network"].value
+    assert found.size["logistic_margin"].value > found.size["logistic"].value > 1
+    assert all(rate.n == 40 for rate in found.share.values())
+    # every person is counted once: the mean over people of the mean of their noises
+    drawn = np.sort(child_generator(SETTINGS.seed, "guard transfer").permutation(100)[:40])
+    noise = guarded.noise_of(SAMPLE.people_test[drawn], defender="network", margin=0.0)
+    people = [[noise.size[k, i] for i in np.flatnonzero(noise.size[k] > 0)] for k in range(40)]
+    assert found.size["network"] == mean([float(np.mean(sizes)) for sizes in people if sizes])
+    with pytest.raises(InputError, match="makers must be one of logistic, logistic_margin, network, got 'x'"):
+        transfer(guarded, makers=("x",))
+
+
+def test_recommendation(guarded: Guarded):
+    found = recommendation(guarded, people=60, recommended=10, rank=8)
+    assert found.clean.shape == found.popular.shape == (60,) and found.noisy.shape == found.size.shape == (60, 4)
+    assert set(np.round(np.unique(10 * found.noisy), 9)) <= set(range(6))
+    assert found.before.value > found.control.value > 0
+    assert found.at(0.0).value == found.before.value
+    assert found.at(9.0).value == pytest.approx((found.noisy @ found.target).mean())
+
+
+def test_noise_moves_recommendations():
+    """Two tastes with ten items each, all rated by everybody who has it; five of a person's are set aside.
+
+    These five are all that is left of her taste, and without noise they are the five recommended. Read as the other
+    taste with six items of it added, she is recommended the other four, and one of her own: one in five is right.
+    """
+    taste = np.arange(200) % 2
+    liked = sparse.csr_array((np.arange(20) // 10 == taste[:, None]).astype(float))
+    labels = [f"taste {i}" for i in taste]
+    ratings = build_ratings(
+        (liked, liked[:40]), (labels, labels[:40]), title="", source="", attribute="taste", items=[""] * 20
+    )
+    own = Guarded(ratings, GuardSettings(policy="add_new"))
+    found = recommendation(own, recommended=5, rank=2)
+    assert found.clean.tolist() == [1.0] * 40
+    read = taste[:40, None] == np.arange(2)
+    assert (found.size == np.where(read, 0, 6)).all()
+    assert found.noisy == pytest.approx(np.where(read, 1.0, 0.2))
+    assert found.at(50.0).value == pytest.approx(0.6)
+
+
+def test_recommendation_needs_ratings():
+    poor = replace(SAMPLE, people_test=SAMPLE.people_test * 0)
+    poor.people_test.eliminate_zeros()
+    with pytest.raises(InputError, match="more than 5 ratings, got nobody"):
+        recommendation(Guarded(poor, SETTINGS))

@@ -1,0 +1,166 @@
+"""What may change in a table, which pairs may not meet, and what linear classifiers get to see."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.attriguard.table import Column, PairRule, TablePeople, find_rules, fit_encoder, pair_rules, table_columns
+from core.attriguard.table_search import TABLE_DEFENDERS, fit_defender
+from core.errors import InputError
+from tests.table_people import broken, people
+
+SMITH_ON_A_BOAT = ("job", "smith", "home", "boat")
+NURSE_IN_A_HOUSE = ("job", "nurse", "home", "house")
+
+
+@pytest.fixture(scope="module")
+def village() -> TablePeople:
+    return people(n=2000, leak=0.2)
+
+
+@pytest.fixture(scope="module")
+def columns(village: TablePeople) -> tuple[Column, ...]:
+    return table_columns(village)
+
+
+@pytest.fixture(scope="module")
+def found(village: TablePeople, columns: tuple[Column, ...]) -> tuple[PairRule, ...]:
+    return find_rules(village.known, columns)
+
+
+def with_column(j: int, values: object) -> TablePeople:
+    village = people(n=500)
+    known = village.known.copy()
+    known[:, j] = values
+    return replace(village, known=known)
+
+
+def test_kinds(columns: tuple[Column, ...]) -> None:
+    assert [c.kind for c in columns] == ["category", "category", "category", "integer", "number"]
+    constant = table_columns(with_column(2, 0.0), frozen=("pay",))
+    assert [c.name for c in constant if c.frozen] == ["club", "pay"] and not any(c.frozen for c in columns)
+
+
+def test_a_category_needs_its_share() -> None:
+    rare = with_column(0, np.repeat([0.0, 1.0, 2.0, 3.0], [4, 5, 200, 291]))
+    domains = {share: table_columns(rare, share=share)[0].domain.tolist() for share in (0.0, 0.01, 0.5)}
+    assert domains == {0.0: [0, 1, 2, 3], 0.01: [1, 2, 3], 0.5: [3]}
+    assert table_columns(rare, share=0.5)[0].listed.tolist() == [0, 1, 2, 3]
+
+
+def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
+    known = np.arange(500) * 0.5
+    pay = table_columns(with_column(4, known))[4]
+    assert pay.domain[0] == np.quantile(known, 0.01, method="inverted_cdf") == 2.0
+    assert pay.domain[-1] == np.quantile(known, 0.99, method="inverted_cdf") == 247.0
+    assert np.isin(pay.domain, known).all() and pay.domain.size == 11 and not pay.listed.size
+    few = table_columns(with_column(3, np.repeat([-5.0, 1.0, 2.0, 7.0, 90.0], [3, 200, 94, 200, 3])))[3]
+    assert few.kind == "integer" and few.domain.tolist() == [1, 2, 7] and few.listed.tolist() == [-5, 1, 2, 7, 90]
+    many = table_columns(with_column(3, np.arange(500.0)))[3]
+    assert many.kind == "integer" and (many.domain % 1 == 0).all() and not many.listed.size
+
+
+def test_values_read_as_their_text_and_back() -> None:
+    job, _, _, rooms, pay = table_columns(with_column(0, np.arange(500) % 3 - 1.0))
+    assert [job.text(v) for v in job.listed] == ["missing", "cook", "nurse"]
+    assert [job.value(job.text(v)) for v in job.listed] == job.listed.tolist()
+    assert rooms.value("3") == 3 and pay.text(0.25) == "0.25" and job.text(7.0) == "7"
+
+
+def test_absent_pairs_are_found_with_what_was_expected(
+    village: TablePeople, columns: tuple[Column, ...], found: tuple[PairRule, ...]
+) -> None:
+    strong = {rule.pair: rule.expected for rule in found if {rule.first, rule.second} == {"job", "home"}}
+    assert set(strong) == {SMITH_ON_A_BOAT, NURSE_IN_A_HOUSE}
+    job, home = village.known[:, 0], village.known[:, 1]
+    assert strong[SMITH_ON_A_BOAT] == pytest.approx((job == 2).sum() * (home == 2).sum() / 2000)
+    assert [rule.expected for rule in found] == sorted((rule.expected for rule in found), reverse=True)
+    assert not broken(pair_rules(columns, found), village.known).any()
+    sizes = []
+    for bound in (0.0, 1.0, 20.0, 1e6):
+        rules = find_rules(village.known, columns, least_expected=bound)
+        assert all(rule.expected >= bound for rule in rules)
+        sizes.append(len(rules))
+    assert sizes[0] >= sizes[1] >= sizes[2] >= 2 and sizes[3] == 0
+
+
+def test_broken_pairs_are_counted(columns: tuple[Column, ...], found: tuple[PairRule, ...]) -> None:
+    rules = pair_rules(columns, found)
+    boat = np.array([[2.0, 2.0, 0.0, 2.0, 0.0], [2.0, 0.0, 0.0, 2.0, 0.0], [1.0, 1.0, 0.0, 2.0, 99.0]])
+    assert broken(rules, boat).tolist() == [1, 0, 1] and broken(pair_rules(columns), boat).tolist() == [0, 0, 0]
+    assert broken(rules, np.array([[17.0, 2.0, -1.0, 55.0, 0.0]])).tolist() == [0]  # values nobody known has
+    rooms = pair_rules(columns, added=(("rooms", "3", "job", "cook"),))
+    assert broken(rooms, np.array([[0.0, 0.0, 0.0, 3.0, 0.0], [0.0, 0.0, 0.0, 2.0, 0.0]])).tolist() == [1, 0]
+
+
+def test_rules_are_taken_away_and_added_by_name(columns: tuple[Column, ...], found: tuple[PairRule, ...]) -> None:
+    cook = ("club", "choir", "job", "cook")
+    rules = pair_rules(columns, found, added=(cook, SMITH_ON_A_BOAT), removed=(("home", "house", "job", "nurse"),))
+    pairs = [rule.pair for rule in rules.rules]
+    assert pairs[0] == cook and NURSE_IN_A_HOUSE not in pairs and pairs.count(SMITH_ON_A_BOAT) == 1
+    assert np.isnan(rules.rules[0].expected)
+    assert broken(rules, np.array([[0.0, 0.0, 1.0, 2.0, 0.0], [1.0, 1.0, 0.0, 2.0, 0.0]])).tolist() == [1, 0]
+    assert (rules.forbidden == rules.forbidden.T).all()
+
+
+@pytest.mark.parametrize(
+    ("pair", "told"),
+    [
+        (("age", "3", "job", "cook"), "must name columns of the table, got 'age'"),
+        (("job", "king", "home", "boat"), "known people have in column 'job', got 'king'"),
+        (("job", "cook", "job", "nurse"), "two different columns, got 'job' twice"),
+        (("job", "cook", "pay", "1"), "few whole numbers, got 'pay'"),
+        (("job", "cook", "home"), "its value, got"),
+    ],
+)
+@pytest.mark.parametrize("way", ["added", "removed"])
+def test_bad_pairs(columns: tuple[Column, ...], way: str, pair: tuple[str, ...], told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        pair_rules(columns, **{way: (pair,)})  # type: ignore[arg-type]
+
+
+def test_bad_columns_and_people(village: TablePeople) -> None:
+    with pytest.raises(InputError, match=r"Frozen columns must be columns of the table, got 'age'\."):
+        table_columns(village, frozen=("age",))
+    with pytest.raises(InputError, match="all 5 are frozen or constant"):
+        table_columns(village, frozen=village.names)
+    with pytest.raises(InputError, match="records of at least two columns, those of Village have 1"):
+        replace(village, names=("job",), known=village.known[:, :1], public=village.public[:, :1])
+    for names in (("all",), tuple(map(str, range(21)))):
+        with pytest.raises(InputError, match=f"2 to 20 values, creed has {len(names)}"):
+            replace(village, values=names)
+    with pytest.raises(InputError, match="every value of creed, got nobody with creed 2"):
+        replace(village, values=(*village.values, "creed 2"))
+
+
+@pytest.mark.parametrize("kind", TABLE_DEFENDERS)
+@pytest.mark.parametrize("m", [2, 4])
+def test_terms_add_up_to_the_classifiers_scores(kind: str, m: int) -> None:
+    village = people(m)
+    defender = fit_defender(village.known, village.known_truth, table_columns(village), kind=kind)
+    records = village.public.copy()
+    records[0] = [-1.0, 9.0, 0.0, 100.0, 1e3]  # values nobody known has
+    scores = defender.all_terms(records).sum(axis=2) + defender.offsets[:, None]
+    asked = defender.classifier.decision_function(defender.encoder.transform(records))
+    np.testing.assert_allclose(scores[1] - scores[0] if m == 2 else scores.T, asked, atol=1e-9)
+    np.testing.assert_array_equal(scores.argmax(axis=0), defender.predict(records))
+
+
+def test_inputs_by_hand() -> None:
+    village = people()
+    records = np.array([[0.0, 2.0, 1.0, 3.0, 0.5], [9.0, 0.0, 0.0, 0.0, 0.0]])
+    inputs = fit_encoder(village.known, table_columns(village)).transform(records).toarray()
+    assert inputs.shape == (2, 4 + 3 + 2 + 2)
+    assert inputs[0, :9].tolist() == [1, 0, 0, 0, 0, 0, 1, 0, 1]
+    assert inputs[1, :4].tolist() == [0, 0, 0, 0]  # a category nobody known has
+    numbers = village.known[:, 3:]
+    np.testing.assert_allclose(inputs[:, 9:], (records[:, 3:] - numbers.mean(axis=0)) / numbers.std(axis=0))
+    ranges = fit_encoder(village.known, table_columns(village), ranges=True)
+    inputs = ranges.transform(village.public).toarray()
+    assert set(np.unique(inputs)) == {0.0, 1.0} and (inputs.sum(axis=1) == 5).all()
+    np.testing.assert_allclose(ranges.block(4, village.known[:, 4]).mean(axis=0), 0.1, atol=0.02)
+    constant = with_column(4, 7.0)
+    assert np.isfinite(fit_encoder(constant.known, table_columns(constant)).transform(constant.known).toarray()).all()

@@ -1,0 +1,185 @@
+"""AttriGuard on a table: the audit's own splits, its settings, where the noise sits, its attackers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.attriguard import Exposure, TableGuard, TableSettings, concentration, table_columns, table_guard
+from core.attriguard.attackers import LEARNERS, fit_on_table
+from core.attriguard.noise import Concentration, changes_per_entry
+from core.attriguard.table import TablePeople
+from core.config import AuditConfig
+from core.datasets import split
+from core.errors import InputError
+from tests import samples
+from tests.table_people import people
+
+SETTINGS = TableSettings(trained_budgets=(0.2, 0.6))
+CONFIG = AuditConfig(dataset="sample", seed=3)
+
+
+@pytest.fixture(scope="module")
+def village() -> TablePeople:
+    return people(3, n=1500, u=200, leak=0.7, seed=3)
+
+
+@pytest.fixture(scope="module")
+def guard(village: TablePeople) -> TableGuard:
+    return TableGuard(village)
+
+
+def test_rules_make_changed_records_plausible(village: TablePeople) -> None:
+    numbers = ("pay", "rooms")
+    guard, free = (TableGuard(village, TableSettings(frozen=numbers, rules=rules)) for rules in (True, False))
+    assert guard.rules.rules == guard.found_rules == free.found_rules and not free.rules.rules
+    assert free.plausibility.plausible.value < 0.9 and guard.plausibility.plausible.value > 0.99
+    assert guard.plausibility.changed == (guard.noise.size > 0).sum() == guard.plausibility.unseen.n
+    assert guard.plausibility.without_solution == (~guard.noise.found).sum() > 0
+
+
+def test_unseen_pairs_are_counted_by_hand(village: TablePeople) -> None:
+    free = TableGuard(village, TableSettings(rules=False))
+    everybody = np.vstack([village.known, village.public])[:, :4]
+    seen = {(a, b, row[a], row[b]) for row in everybody for a in range(4) for b in range(a)}
+    changed = free.noise.noisy[(free.noise.size > 0).ravel()]
+    odd = [any((a, b, row[a], row[b]) not in seen for a in range(4) for b in range(a)) for row in changed]
+    assert free.plausibility.unseen.value == pytest.approx(np.mean(odd))
+    assert free.plausibility.plausible.value == pytest.approx(1 - np.mean(odd))
+
+
+def test_editing_rules_and_freezing_columns(village: TablePeople, guard: TableGuard) -> None:
+    pair = ("club", "chess", "home", "boat")
+    gone = guard.found_rules[0].pair
+    own = TableGuard(village, TableSettings(frozen=("job",), added=(pair,), removed=(gone,)))
+    pairs = {rule.pair for rule in own.rules.rules}
+    assert pair in pairs and gone not in pairs
+    assert (own.noise.noisy[:, 0] == np.repeat(village.public[:, 0], 3)).all()
+
+
+def _carried(guard: TableGuard, budget: float) -> Concentration:
+    return concentration(guard.people.public, guard.noise, guard.mechanism(budget))
+
+
+def test_where_the_noise_sits(village: TablePeople, guard: TableGuard) -> None:
+    changes = changes_per_entry(village.public, guard.noise, np.full(guard.noise.size.shape, 1 / 3))
+    changed = guard.noise.noisy != np.repeat(village.public, 3, axis=0)
+    assert changes == pytest.approx(changed.sum(axis=0) / 3)
+    used = guard.mechanism(0.2)
+    assert changes_per_entry(village.public, guard.noise, used).sum() == pytest.approx((used * guard.noise.size).sum())
+    carried = _carried(guard, 9.0)
+    assert carried.share.sum() == pytest.approx(1) and (np.diff(carried.share) <= 0).all()
+    for share in (0.1, 0.5, 0.9):
+        k = carried.n_entries - carried.without(share).size
+        assert carried.share[:k].sum() >= share - 1e-9 and (k == 1 or carried.share[: k - 1].sum() < share)
+    assert carried.without(1.0).size  # one is left
+    assert not _carried(guard, 0.0).share.size and _carried(guard, 0.0).without(0.5).size == 5
+
+
+def test_a_card_tells_her_columns_before_and_after(village: TablePeople, guard: TableGuard) -> None:
+    card = guard.card(5)
+    own = guard.noise.noisy[15:18] != village.public[5]
+    assert set(card["column"]) == {name for name, some in zip(village.names, own.any(axis=0), strict=True) if some}
+    for value, size in zip(village.values, guard.noise.size[5], strict=True):
+        assert (card[value] != "").sum() == size
+    assert guard.noise.size[5, guard.noise.predicted[5]] == 0 and card.shape[1] == 2 + 3
+    whole = dict(zip(village.names, village.public[5], strict=True))
+    for name, cell in zip(card["column"], card["without noise"], strict=True):
+        assert cell == guard.columns[village.names.index(name)].text(whole[name])
+    for nobody in (-1, 200, 0.5, "5", True):
+        with pytest.raises(InputError, match=f"one of 0 to 199, got {nobody!r}"):
+            guard.card(nobody)  # type: ignore[arg-type]
+
+
+def test_targets(village: TablePeople, guard: TableGuard) -> None:
+    assert guard.target.tolist() == [1 / 3] * 3
+    shares = TableGuard(village, TableSettings(target="train_shares"))
+    np.testing.assert_allclose(shares.target, np.bincount(village.known_truth) / 1500)
+    given = TableGuard(village, TableSettings(target="given", given=(0.5, 0.5, 0.0)))
+    assert given.mechanism(9.0)[0].tolist() == [0.5, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("m", [2, 20])
+def test_the_fewest_and_the_most_values(m: int) -> None:
+    village = people(m, n=900, u=12)
+    noise = TableGuard(village).noise
+    assert noise.size.shape == (12, m)
+    everyone = np.arange(12)
+    assert noise.found[everyone, noise.predicted].all() and not noise.size[everyone, noise.predicted].any()
+
+
+def test_nobody_one_person_and_a_constant_column(village: TablePeople, guard: TableGuard) -> None:
+    known, public = village.known.copy(), village.public[:1].copy()
+    known[:, 2] = public[:, 2] = 1.0
+    alone = replace(village, known=known, public=public, truth=village.truth[:1], rows=village.rows[:1])
+    noise = TableGuard(alone).noise
+    assert (noise.noisy[:, 2] == 1.0).all() and noise.found.any()
+    nobody = guard.noise_of(village.public[:0])
+    assert nobody.size.shape == (0, 3) and nobody.noisy.shape == (0, 5)
+
+
+@pytest.fixture(scope="module")
+def audited() -> TableGuard:
+    return table_guard(samples.dataset(1600, leak=2.0, seed=1), CONFIG, SETTINGS)
+
+
+@pytest.fixture(scope="module")
+def grown(audited: TableGuard) -> list[Exposure]:
+    return [exposure for exposure in audited.expose() if exposure.guesses]
+
+
+def test_known_and_protected_people_are_the_audits(audited: TableGuard, grown: list[Exposure]) -> None:
+    data = samples.dataset(1600, leak=2.0, seed=1)
+    splits = split(data, train_share=CONFIG.train_share, seed=CONFIG.seed)
+    np.testing.assert_array_equal(audited.people.rows, splits.test)
+    np.testing.assert_array_equal(grown[-1].truth, data.sensitive[splits.test])
+    np.testing.assert_array_equal(audited.people.known, data.features[splits.known])
+    shares = np.bincount(data.sensitive[splits.known]) / splits.known.size
+    np.testing.assert_allclose(grown[-1].shares, shares)
+
+
+def test_the_defenders_own_attacker_reads_what_the_noise_wants(audited: TableGuard, grown: list[Exposure]) -> None:
+    own = grown[0].guesses[0]
+    assert own.attacker == "logistic"
+    np.testing.assert_array_equal(own.clean, audited.noise.predicted)
+    np.testing.assert_array_equal(own.noisy == np.arange(2), audited.noise.found)
+
+
+def test_noise_hurts_the_naive_and_training_against_it_helps(grown: list[Exposure]) -> None:
+    clean = {p.attacker: p.accuracy.value for p in grown[-1].undefended()}
+    noisy = {p.attacker: p.accuracy.value for p in grown[-1].at(0.6)}
+    for naive in LEARNERS:
+        assert clean[naive] > grown[-1].majority.value + 0.1
+        assert noisy[naive] < clean[naive] - 0.1
+    assert noisy["adversarial"] > noisy["boosting"] + 0.05
+    assert noisy["adversarial_logistic"] > noisy["logistic"] + 0.05
+
+
+def test_the_dropping_attacker_does_not_see_what_carries_the_noise(audited: TableGuard, grown: list[Exposure]) -> None:
+    guesses = next(g for g in grown[-1].guesses if g.attacker == "dropping")
+    most = concentration(audited.people.public, audited.noise, np.full(audited.noise.size.shape, 0.5)).entries[0]
+    changed = audited.noise.noisy != np.repeat(audited.people.public, 2, axis=0)
+    only = changed.sum(axis=1) == changed[:, most]
+    same = guesses.noisy.ravel() == np.repeat(guesses.clean, 2)
+    assert only.sum() > 100 and same[only].all()
+
+
+def test_the_seed_decides(grown: list[Exposure]) -> None:
+    def forest(seed: int) -> np.ndarray:
+        told = replace(SETTINGS, seed=seed)
+        guard = table_guard(samples.dataset(1600, leak=2.0, seed=1), CONFIG, told)
+        return next(guard.guesses("forest")).noisy
+
+    np.testing.assert_array_equal(forest(SETTINGS.seed), grown[1].guesses[1].noisy)
+    assert (forest(7) != grown[1].guesses[1].noisy).any()
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_attackers_name_every_value_and_unseen_cells_are_no_obstacle(learner: str) -> None:
+    village = people(4, leak=2.0)
+    attacker = fit_on_table(learner, village.known, village.known_truth, table_columns(village), seed=1)
+    guess = attacker.guess(village.public)
+    assert set(guess) == {0, 1, 2, 3} and (guess == village.truth).mean() > 0.5
+    assert attacker.guess(np.array([[-1.0, 40.0, 1.0, 1e6, -1e6]])).shape == (1,)
