@@ -10,7 +10,6 @@ close to the border.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +18,7 @@ import numpy.typing as npt
 
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.models.runtime import RawAnswers, Runtime, cause
+from core.models.runtime import RawAnswers, Runtime, cause, stack
 
 if TYPE_CHECKING:
     import pandas
@@ -48,24 +47,24 @@ _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
 
 
 def read_graph(content: bytes, name: str) -> Any:
-    """Return the file as a message with the fields of `_FIELDS`; refuse what is not ONNX."""
+    """Return the file as a message with the fields of `_FIELDS`.
+
+    Refused is what is not ONNX, has weights in other files, or operators that the standard does not have.
+    """
     from google.protobuf.message import DecodeError
 
     model = _message_class()()
     try:
         model.ParseFromString(content)
     except (DecodeError, RecursionError):
-        raise _not_onnx(name) from None
-    if not model.ir_version or not model.graph.node:
-        raise _not_onnx(name)
-    return model
-
-
-def check_graph(model: Any, name: str) -> None:
-    """Refuse weights in other files, functions of the graph's own, and operators that the standard does not have."""
+        model = None
+    if model is None or not model.ir_version or not model.graph.node:
+        raise InputError(f"The file {quoted(name)} is not ONNX, or is damaged; ask for it again.")
     if model.functions:
         raise _refused(name, "it defines functions of its own", "export it with these written out")
-    for graph in _graphs(model.graph):
+    waiting = [model.graph]
+    while waiting:
+        graph = waiting.pop()
         tensors = list(graph.initializer)
         for node in graph.node:
             if node.domain not in DOMAINS:
@@ -75,25 +74,11 @@ def check_graph(model: Any, name: str) -> None:
                     "export it with standard operators only",
                 )
             for attribute in node.attribute:
-                tensors += [*([attribute.t] if attribute.HasField("t") else ()), *attribute.tensors]
+                tensors += [attribute.t, *attribute.tensors]
+                waiting += [*([attribute.g] if attribute.HasField("g") else ()), *attribute.graphs]
         if any(tensor.data_location or tensor.external_data for tensor in tensors):
             raise _refused(name, "its weights lie in another file", "export it as one file")
-
-
-def _graphs(graph: Any) -> Iterator[Any]:
-    """Return the graph and those inside its nodes."""
-    waiting = [graph]
-    while waiting:
-        part = waiting.pop()
-        yield part
-        for node in part.node:
-            for attribute in node.attribute:
-                waiting.extend([attribute.g] if attribute.HasField("g") else ())
-                waiting.extend(attribute.graphs)
-
-
-def _not_onnx(name: str) -> InputError:
-    return InputError(f"The file {quoted(name)} is not ONNX, or is damaged; ask for it again.")
+    return model
 
 
 def _refused(name: str, reason: str, remedy: str) -> InputError:
@@ -125,15 +110,15 @@ _CELLS = {
     "float": (np.float32, "number"),
     "double": (np.float64, "number"),
     "float16": (np.float16, "number"),
-    **{name: (np.dtype(name).type, "whole number") for name in ("int8", "int16", "int32", "int64")},
-    **{name: (np.dtype(name).type, "whole number") for name in ("uint8", "uint16", "uint32", "uint64")},
+    **{f"{sign}int{bits}": (f"{sign}int{bits}", "whole number") for sign in ("", "u") for bits in (8, 16, 32, 64)},
     "bool": (np.bool_, "true or false"),
     "string": (np.object_, "text"),
 }
+"""ONNX's type of a cell -> numpy's, and what it must hold."""
+
 _LABELS = ("tensor(int64)", "tensor(int32)", "tensor(string)", "tensor(bool)")
 _SCORES = ("tensor(float)", "tensor(double)")
 _MOST_SCORES = 1000
-_TAKES_MISSING = ("Imputer", "IsNaN")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,44 +126,37 @@ class OnnxModel(Runtime):
     """A session with what it takes and gives; see `core.models.runtime.Runtime`."""
 
     session: Any = field(repr=False)
-    inputs: tuple[tuple[str, Any, int], ...]
+    inputs: tuple[tuple[str, Any, int], ...]  # name, numpy's type and number of dimensions
     label: str
     scores: tuple[str, ...]
     classes: tuple[Any, ...] | None
 
     def ask(self, frame: pandas.DataFrame) -> RawAnswers:
         """Return the answers for records whose columns are the model's features in its order."""
-        wanted = [*([self.label] if self.label else []), *self.scores]
-        try:
-            given = self.session.run(wanted, self._feed(frame))
-        except Exception as error:
-            if _wants_memory(error):
-                raise MemoryError from None
-            raise
-        labels = np.asarray(given[0]).reshape(len(frame)) if self.label else None
-        return self._raw(labels, given[1:] if self.label else given, len(frame))
-
-    def _feed(self, frame: pandas.DataFrame) -> dict[str, npt.NDArray[Any]]:
-        if not self.feature_names:
+        wanted, n = [*([self.label] if self.label else []), *self.scores], len(frame)
+        if self.feature_names:
+            columns = [_column(frame, j, dtype) for j, (_, dtype, _) in enumerate(self.inputs)]
+            feed = {
+                name: column.reshape(-1, 1) if rank == 2 else column
+                for (name, _, rank), column in zip(self.inputs, columns, strict=True)
+            }
+        else:
             name, dtype, _ = self.inputs[0]
-            return {name: np.column_stack([_column(frame, j, dtype) for j in range(frame.shape[1])])}
-        feed = {}
-        for j, (name, dtype, rank) in enumerate(self.inputs):
-            column = _column(frame, j, dtype)
-            feed[name] = column.reshape(-1, 1) if rank == 2 else column
-        return feed
-
-    def _raw(self, labels: npt.NDArray[Any] | None, scores: list[Any], n: int) -> RawAnswers:
-        if not scores:
+            feed = {name: np.column_stack([_column(frame, j, dtype) for j in range(frame.shape[1])])}
+        try:
+            given = self.session.run(wanted, feed)
+        except Exception as error:
+            raise _memory_or(error) from None
+        labels = np.asarray(given.pop(0)).reshape(n) if self.label else None
+        if not given:
             return RawAnswers(labels=labels, probability=None, classes=self.classes)
-        if isinstance(scores[0], list):  # one dict a record
-            classes = tuple(scores[0][0])
-            table = np.array([[said[one] for one in classes] for said in scores[0]], dtype=np.float64)
+        if isinstance(given[0], list):  # one dict a record
+            classes = tuple(given[0][0])
+            table = stack([[said[one] for said in given[0]] for one in classes], n)
             return RawAnswers(labels=labels, probability=table, classes=classes)
-        if sum(np.asarray(column).size for column in scores) > _MOST_SCORES * n:
+        if sum(np.asarray(column).size for column in given) > _MOST_SCORES * n:
             raise ValueError(f"it gives more than {_MOST_SCORES} scores a record")
-        table = np.column_stack([np.asarray(column, dtype=np.float64).reshape(n, -1) for column in scores])
-        return RawAnswers(labels=labels, probability=table, classes=self.classes)
+        return RawAnswers(labels=labels, probability=stack(given, n), classes=self.classes)
 
 
 def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
@@ -190,8 +168,10 @@ def _column(frame: pandas.DataFrame, j: int, dtype: Any) -> npt.NDArray[Any]:
     return cells
 
 
-def _wants_memory(error: Exception) -> bool:
-    return any(words in str(error) for words in ("bad_alloc", "bad allocation", "allocate memory", "BFCArena"))
+def _memory_or(error: Exception) -> Exception:
+    """Return what the runtime raised, as a `MemoryError` where it is one."""
+    wanting = ("bad_alloc", "bad allocation", "allocate memory", "BFCArena")
+    return MemoryError() if any(words in str(error) for words in wanting) else error
 
 
 def open_onnx(content: bytes, name: str) -> OnnxModel:
@@ -199,28 +179,23 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
 
     Raises `InputError` if it is no ONNX, holds what is refused, or takes or gives other than one row a person.
     """
-    model = read_graph(content, name)
-    check_graph(model, name)
+    nodes = list(read_graph(content, name).graph.node)
     try:
         session = _session(content)
     except Exception as error:  # whatever the runtime cannot read
-        if _wants_memory(error):
+        if isinstance(_memory_or(error), MemoryError):
             raise MemoryError from None
         raise InputError(f"The ONNX file {quoted(name)} cannot be run: {cause(error)}.") from None
-    inputs, width = _inputs(session, name)
+    inputs, kinds, width = _inputs(session, name)
     named = width is None
-    operators = list(model.graph.node)
-    label, scores, classes = _outputs(session, operators, name)
-    kinds = tuple(kind for _, _, kind, _ in inputs)
+    label, scores, classes = _outputs(session, _classes(nodes), name)
     return OnnxModel(
         feature_names=tuple(one for one, *_ in inputs) if named else (),
         dtypes=kinds if named else kinds * max(width or 1, 1),
         width=len(inputs) if named else width or None,
-        takes_missing=any(_can_miss(node) for node in operators),
-        examples=tuple(_texts(operators) if kind == "text" else (0,) for kind in kinds) if named else (),
-        notes=(),
+        takes_missing=any(map(_takes_missing, nodes)),
         session=session,
-        inputs=tuple((one, dtype, rank) for one, dtype, _, rank in inputs),
+        inputs=inputs,
         label=label,
         scores=scores,
         classes=classes,
@@ -239,78 +214,68 @@ def _session(content: bytes) -> Any:
     return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
 
 
-def _inputs(session: Any, name: str) -> tuple[list[tuple[str, Any, str, int]], int | None]:
-    """Return name, dtype, kind of cell and rank of every input, and the width (0: any) if they are one table."""
-    found, widths = [], []
+_Inputs = tuple[tuple[str, Any, int], ...]
+
+
+def _inputs(session: Any, name: str) -> tuple[_Inputs, tuple[str, ...], int | None]:
+    """Return the inputs, what their cells must hold, and the width (0: any) if they are one table."""
+    found, kinds, widths = [], [], []
     for one in session.get_inputs():
         match = re.fullmatch(r"tensor\((\w+)\)", one.type)
-        if not match or match[1] not in _CELLS or not 1 <= len(one.shape) <= 2:
+        if not match or match[1] not in _CELLS or not 1 <= len(one.shape) <= 2 or isinstance(one.shape[0], int):
             raise InputError(
-                f"The ONNX file {quoted(name)} takes {quoted(one.name)} as {one.type} of {len(one.shape)} dimensions; "
-                "every input must be a column or a table of numbers or texts."
+                f"The ONNX file {quoted(name)} takes {quoted(one.name)} as {one.type} of shape {one.shape}; every "
+                "input must be a column or a table of numbers or texts, for any number of records."
             )
-        if isinstance(one.shape[0], int):
-            raise InputError(
-                f"The ONNX file {quoted(name)} takes exactly {one.shape[0]} records at a time; "
-                "export it for any number."
-            )
-        found.append((str(one.name), *_CELLS[match[1]], len(one.shape)))
+        dtype, kind = _CELLS[match[1]]
+        found.append((str(one.name), dtype, len(one.shape)))
+        kinds.append(kind)
         last = one.shape[1] if len(one.shape) == 2 else 1
         widths.append(last if isinstance(last, int) else 0)
-    if not found:
-        raise InputError(f"The ONNX file {quoted(name)} takes no input.")
-    if all(width == 1 for width in widths):
-        return found, None
+    if found and all(width == 1 for width in widths):
+        return tuple(found), tuple(kinds), None
     if len(found) == 1:
-        return found, widths[0]
+        return tuple(found), tuple(kinds), widths[0]
     raise InputError(
         f"The ONNX file {quoted(name)} takes {len(found)} tables; give every column an input of its own, or one table "
         "for all."
     )
 
 
-def _outputs(session: Any, operators: list[Any], name: str) -> tuple[str, tuple[str, ...], tuple[Any, ...] | None]:
-    """Return the names of the outputs with labels (or "") and with scores, and the classes if the graph says them."""
+def _outputs(
+    session: Any, classes: tuple[Any, ...] | None, name: str
+) -> tuple[str, tuple[str, ...], tuple[Any, ...] | None]:
+    """Return the names of the outputs with labels (or "") and with scores, and the classes if they are these."""
     outputs = session.get_outputs()
     labels = [one for one in outputs if one.type in _LABELS and len(one.shape) <= 2]
-    maps = [one.name for one in outputs if one.type.startswith("seq(map(")]
-    tables = [one.name for one in outputs if one.type in _SCORES]
-    classes = _classes(operators)
+    maps = [str(one.name) for one in outputs if one.type.startswith("seq(map(")]
+    tables = [str(one.name) for one in outputs if one.type in _SCORES]
     if labels and classes and (labels[0].type == "tensor(string)") != isinstance(classes[0], str):
         classes = None  # numbers that are turned into texts later
-    if len(labels) > 1:
-        told = ", ".join(quoted(one.name) for one in labels)
-        raise InputError(f"The ONNX file {quoted(name)} gives several labels ({told}); export one.")
     scores = maps[:1] or tables
     if len(scores) > 1 and not (classes and len(classes) == len(scores)):
-        scores = [one for one in scores if "prob" in one.lower()]
-        if len(scores) != 1:
-            told = ", ".join(quoted(one) for one in tables)
-            raise InputError(f"The ONNX file {quoted(name)} gives several scores ({told}); export the probabilities.")
-    if not labels and not scores:
-        raise InputError(f"The ONNX file {quoted(name)} gives neither labels nor scores; export a classifier.")
-    return (str(labels[0].name) if labels else ""), tuple(str(one) for one in scores), classes
+        scores = [one for one in tables if "prob" in one.lower()] or tables
+    several = len(labels) > 1 or (len(scores) > 1 and not (classes and len(classes) == len(scores)))
+    if several or not (labels or scores):
+        told = ", ".join(quoted(one.name) for one in outputs)
+        raise InputError(
+            f"The ONNX file {quoted(name)} gives {told}; export one label, and the probabilities of a classifier."
+        )
+    return (str(labels[0].name) if labels else ""), tuple(scores), classes
 
 
-def _classes(operators: list[Any]) -> tuple[Any, ...] | None:
-    found: set[tuple[Any, ...]] = set()
-    for node in operators:
-        for attribute in node.attribute:
-            if attribute.name.startswith("classlabels_"):
-                texts = tuple(bytes(text).decode("utf-8", "replace") for text in attribute.strings)
-                numbers: tuple[Any, ...] = tuple(int(number) for number in attribute.ints)
-                found.add(texts or numbers)
-    known = [classes for classes in found if len(classes) >= 2]
-    return known[0] if len(known) == 1 else None
-
-
-def _texts(operators: list[Any]) -> tuple[str, ...]:
-    """Return the first of each list of categories in the graph."""
-    named = (one for node in operators for one in node.attribute if one.name in ("cats_strings", "keys_strings"))
-    return tuple(bytes(one.strings[0]).decode("utf-8", "replace") for one in named if one.strings)[:20]
-
-
-def _can_miss(node: Any) -> bool:
+def _takes_missing(node: Any) -> bool:
     """Return whether an operator is made for missing numbers."""
     tracks = (one for one in node.attribute if one.name == "nodes_missing_value_tracks_true")
-    return node.op_type in _TAKES_MISSING or any(any(one.ints) for one in tracks)
+    return node.op_type in ("Imputer", "IsNaN") or any(any(one.ints) for one in tracks)
+
+
+def _classes(nodes: list[Any]) -> tuple[Any, ...] | None:
+    """Return the classes that the graph names, if it names them in one way only."""
+    found: set[tuple[Any, ...]] = set()
+    for one in [one for node in nodes for one in node.attribute]:
+        if one.name.startswith("classlabels_"):
+            texts = tuple(bytes(text).decode("utf-8", "replace") for text in one.strings)
+            found.add(texts or tuple(int(number) for number in one.ints))
+    known = [classes for classes in found if len(classes) >= 2]
+    return known[0] if len(known) == 1 else None

@@ -8,10 +8,10 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
-from core.models.runtime import RawAnswers, Runtime, Takes, blame, cause
+from core.models.runtime import RawAnswers, Runtime, Takes, cause
 
 if TYPE_CHECKING:
     import pandas
@@ -59,35 +59,50 @@ def answer(
         describe(kept, report, **opening)
     if "runtime" not in kept:
         return {"closed": True}, None
-    runtime: Runtime = kept["runtime"]
-    parts, again, told = [], [], set()
+    parts, differing, told = [], 0, set()
     for start in range(0, len(columns), batch):
         rows = columns.iloc[start : start + batch]
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            parts.append(_asked(runtime, rows, start))
-            again.append(_asked(runtime, rows, start))
+            first, second = (_asked(kept["runtime"], rows, start) for _ in range(2))
+        parts.append(first)
+        differing += _differing(first, second)
         told |= {cause(one.message) for one in warned if isinstance(one.message, Warning)}
         report(start + len(rows), len(columns))
-    first, second = _joined(parts), _joined(again)
+    labels, tables = ([one for one in each if one is not None] for each in zip(*map(_values, parts), strict=True))
+    classes = parts[0].classes
+    said: dict[str, Any] = {"labels": None, "classes": None, "warnings": sorted(told)[:3], "differing": differing}
     values: dict[str, Any] = {}
-    said: dict[str, Any] = {"labels": None, "classes": None, "warnings": sorted(told)[:3]}
-    if first.labels is not None:
-        places, different = pd.factorize(first.labels, use_na_sentinel=False)
+    if labels:
+        places, different = pd.factorize(np.concatenate(labels), use_na_sentinel=False)
         if len(different) > _MOST_ANSWERS:
             raise InputError(f"The model gives more than {_MOST_ANSWERS:,} different answers; ask for a classifier.")
         said["labels"], values["label"] = [_text(one) for one in different.tolist()], places.astype(np.int32)
-    if first.classes is not None:
-        said["classes"] = [_text(one) for one in first.classes]
-    if first.probability is not None:
-        values |= {str(j): first.probability[:, j] for j in range(first.probability.shape[1])}
-    said["differing"] = _differing(first, second)
+    if classes is not None:
+        said["classes"] = [_text(one) for one in classes]
+    if tables:
+        values |= {str(j): column for j, column in enumerate(np.concatenate(tables).T)}
     return said, pa.table(values)
+
+
+def _values(answers: RawAnswers) -> tuple[Any, Any]:
+    return answers.labels, answers.probability
 
 
 def _text(value: Any) -> str:
     """Return an answer as text; whole numbers without a decimal point."""
     return str(int(value)) if isinstance(value, float) and value == round(value) else str(value)
+
+
+def _differing(first: RawAnswers, second: RawAnswers) -> int:
+    """Return about how many records two answers differ."""
+    differ = np.zeros(1, dtype=bool)
+    if first.labels is not None:
+        differ = differ | (first.labels != second.labels)
+    if first.probability is not None and second.probability is not None:
+        same = np.isclose(first.probability, second.probability, rtol=0, atol=0, equal_nan=True)
+        differ = differ | ~same.all(axis=1)
+    return int(differ.sum())
 
 
 def _asked(runtime: Runtime, rows: pandas.DataFrame, start: int) -> RawAnswers:
@@ -96,26 +111,41 @@ def _asked(runtime: Runtime, rows: pandas.DataFrame, start: int) -> RawAnswers:
     except (FairLeakError, MemoryError):
         raise
     except Exception as error:  # whatever the runtime raises about this table
-        where = blame(runtime.ask, rows, start, runtime.examples)
+        where = _blame(runtime, rows, start)
         raise InputError(f"The model cannot take {where or 'the table'}: {cause(error)}.") from None
 
 
-def _joined(parts: list[RawAnswers]) -> RawAnswers:
-    labels = [part.labels for part in parts if part.labels is not None]
-    tables = [part.probability for part in parts if part.probability is not None]
-    return RawAnswers(
-        labels=np.concatenate(labels) if labels else None,
-        probability=np.concatenate(tables) if tables else None,
-        classes=parts[0].classes,
-    )
+def _blame(runtime: Runtime, frame: pandas.DataFrame, first: int) -> str:
+    """Return which record, and where it shows which column of it, a model cannot take; nothing if it is no one record.
 
+    Half of the records is asked again until one is left that fails. Then its cells are replaced, one at a time, by
+    those of a record that does not; the cell whose replacement helps is the one. `first` is the position of the first
+    record in the table.
+    """
 
-def _differing(first: RawAnswers, second: RawAnswers) -> int:
-    """Return about how many records two answers differ."""
-    differ: npt.NDArray[np.bool_] = np.zeros(1, dtype=bool)
-    if first.labels is not None and second.labels is not None:
-        differ = differ | (first.labels != second.labels)
-    if first.probability is not None and second.probability is not None:
-        same = (first.probability == second.probability) | (np.isnan(first.probability) & np.isnan(second.probability))
-        differ = differ | ~same.all(axis=1)
-    return int(differ.sum())
+    def works(records: pandas.DataFrame) -> bool:
+        try:
+            runtime.ask(records)
+        except Exception:  # whatever a library raises, the records do not work
+            return False
+        return True
+
+    low, high = 0, len(frame)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if works(frame.iloc[low:middle]) else (low, middle)
+    failing = frame.iloc[[low]]
+    if works(failing):
+        return ""
+    chosen = range(0, len(frame), max(1, len(frame) // 20))
+    good = next((frame.iloc[[row]] for row in chosen if works(frame.iloc[[row]])), None)
+    record = f"record {first + low + 1:,}"
+    for j, name in enumerate(frame.columns if good is not None else ()):
+        assert good is not None
+        mended = failing.astype(object)
+        mended.isetitem(j, [good.iloc[0, j]])
+        if works(mended.infer_objects()):
+            value = failing.iloc[0, j]
+            shown = "which is empty" if value is None or value != value else f"which is {quoted(value)}"
+            return f"column {quoted(name)} of {record}, {shown}"
+    return record

@@ -185,14 +185,6 @@ def _encoder() -> bytes:
     return as_skops(fitted)
 
 
-def _flipped(seed: int, name: str) -> bytes:
-    content = bytearray(as_skops(logistic()) if name.endswith("skops") else killer())
-    rng = np.random.default_rng(seed)
-    for place in rng.integers(0, len(content), 3):
-        content[place] = rng.integers(256)
-    return bytes(content)
-
-
 _ZEROS = b"\x00" * 300_000_000
 
 ENDLESS = (
@@ -201,16 +193,12 @@ ENDLESS = (
     "a loop",
     "a tree with a loop",
     "a forest with a loop",
-    "boosting that leads back",
 )
 """Those of `MODELS` that only compute."""
 
 MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
-    **{
-        f"{operator} of the smallest {np.dtype(kind)} by −1": ("m.onnx", partial(killer, kind, operator))
-        for kind in (np.int8, np.int16, np.int32, np.int64)
-        for operator in ("Div", "Mod")
-    },
+    "Div of the smallest int64 by −1": ("m.onnx", killer),
+    "Mod of the smallest int32 by −1": ("m.onnx", partial(killer, np.int32, "Mod")),
     "division by zero": (
         "m.onnx",
         lambda: _chain(("Div", ["a", "b"], ["q"]), ("Cast", ["q"], ["r"], {"to": 1}), a=(1,), b=(0,)),
@@ -219,47 +207,21 @@ MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "matrices multiplied 10,000 times": ("m.onnx", partial(_multiplied, 800, 10_000)),
     "a matrix of 400 GB": ("m.onnx", partial(_filled, 10**11)),
     "a matrix of 4 GB": ("m.onnx", partial(_filled, 10**9)),
-    "a shape beyond 64 bits": ("m.onnx", partial(_filled, 2**40, 2**40)),
     "a negative shape": ("m.onnx", partial(_filled, -5)),
     "doubled 40 times": ("m.onnx", partial(_doubled, "Concat", 40)),
-    "tiled": (
-        "m.onnx",
-        lambda: _chain(("Tile", ["t", "n"], ["q"]), ("Cast", ["q"], ["r"], {"to": 1}), t=(1,), n=(10**10,)),
-    ),
-    "a range of 10^12": (
-        "m.onnx",
-        lambda: graph(
-            [
-                helper.make_node("Range", ["a", "b", "c"], ["q"]),
-                helper.make_node("Cast", ["q"], ["r"], to=1),
-                helper.make_node("ReduceMean", ["r"], ["m"], keepdims=0),
-                helper.make_node("Add", ["x", "m"], ["p"]),
-            ],
-            initializer=[
-                numpy_helper.from_array(np.array(v, np.int64), n) for n, v in (("a", 0), ("b", 10**12), ("c", 1))
-            ],
-        ),
-    ),
     "a loop": ("m.onnx", _loop),
     "a text a hundred million times": ("m.onnx", _words),
     "an index beyond": ("m.onnx", partial(_gathered, 10**9)),
-    "an index before": ("m.onnx", partial(_gathered, -(10**9))),
     "an ensemble that leads out": ("m.onnx", partial(_trees, nodes_truenodeids=[99, 0, 0])),
     "an ensemble that leads back": ("m.onnx", partial(_trees, nodes_truenodeids=[0, 0, 0])),
-    "an ensemble of another table": ("m.onnx", partial(_trees, nodes_featureids=[10**6, 0, 0])),
     "an ensemble with a class too many": ("m.onnx", partial(_trees, class_ids=[0, 10**6])),
-    **{f"three bytes of ONNX changed, {seed}": ("m.onnx", partial(_flipped, seed, "onnx")) for seed in range(4)},
     "a tree with a loop": ("m.skops", lambda: as_skops(_tree(left_child=[0, -1, -1], right_child=[0, -1, -1]))),
     "a tree that leads out": (
         "m.skops",
         lambda: as_skops(_tree(left_child=[10**9, -1, -1], right_child=[10**9, -1, -1])),
     ),
-    "a tree of another table": ("m.skops", lambda: as_skops(_tree(feature=[10**9, -2, -2]))),
     "a forest with a loop": ("m.skops", partial(_forest, left_child=[0, -1, -1], right_child=[0, -1, -1])),
-    "a forest that leads out": ("m.skops", partial(_forest, left_child=[10**9, -1, -1], right_child=[10**9, -1, -1])),
     "boosting that leads out": ("m.skops", partial(_boosted, "left", 10**6)),
-    "boosting that leads back": ("m.skops", partial(_boosted, "right", 0)),
-    "boosting of another table": ("m.skops", partial(_boosted, "feature_idx", 10**6)),
     "boosting with categories it lacks": ("m.skops", partial(_boosted, "is_categorical", 1)),
     "powers to the 900th": ("m.skops", _powers),
     "a pattern that backtracks": ("m.skops", _pattern),
@@ -276,6 +238,5 @@ MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
         lambda: closed(b" " * 2_000_000_000, compression=zipfile.ZIP_DEFLATED),
     ),
     "a deep description": ("m.skops", lambda: closed(b"[" * 100_000 + b"]" * 100_000)),
-    **{f"three bytes of skops changed, {seed}": ("m.skops", partial(_flipped, seed, "skops")) for seed in range(4)},
 }
 """What is wrong -> file name and how the file is made."""

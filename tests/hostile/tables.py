@@ -64,36 +64,28 @@ _HEADER, _LINE = b"age,work,sex,hired\n", b"31,cook,F,yes\n"
 TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
     **{
         f"a text of {size:,} bytes in every cell": ("a.parquet", partial(_repeated, "x" * size, _ROWS))
-        for size in (300, 3_000, 30_000, 300_000, 3_000_000)
+        for size in (300, 3_000_000)
     },
     "a text of 100 MB in 2,000 cells": ("a.parquet", partial(_repeated, "x" * 100_000_000, 2_000)),
     "500 columns of one text": ("a.parquet", partial(_repeated, "word", _ROWS, 500)),
     **{
         f"50 columns of {kind}, {codec}": ("a.parquet", partial(_constant, kind, 50, codec, dictionary=False))
         for kind, codec in (
-            (pa.int64(), "snappy"),
             (pa.float64(), "gzip"),
-            (pa.float32(), "zstd"),
             (pa.bool_(), "brotli"),
-            (pa.date32(), "lz4"),
             (pa.decimal128(30), "zstd"),
-            (pa.float16(), "snappy"),
         )
     },
     "400 columns of numbers": ("a.parquet", partial(_constant, pa.int64(), 400, "zstd", dictionary=True)),
-    **{f"four bytes changed, {seed}": ("a.parquet", partial(_flipped, seed)) for seed in range(10)},
+    **{f"four bytes changed, {seed}": ("a.parquet", partial(_flipped, seed)) for seed in range(3)},
     "a footer of 4 GB": ("a.parquet", partial(_footer, 2**32 - 1)),
-    "a footer of no length": ("a.parquet", partial(_footer, 0)),
     "a footer that begins too early": ("a.parquet", partial(_footer, 10_000)),
-    "only the marks": ("a.parquet", lambda: b"PAR1PAR1"),
     "marks without end": ("a.parquet", lambda: b"PAR1" * 100_000),
     "half of a file": ("a.parquet", lambda: _good()[: len(_good()) // 2] + b"PAR1"),
     "lists in lists": ("a.parquet", _nested),
     "a line of 60 MB": ("a.csv", lambda: _HEADER + b"x" * 60_000_000),
-    "a header of 60 MB": ("a.csv", lambda: b"a," * 30_000_000),
     "a quotation that never ends": ("a.csv", lambda: _HEADER + b'31,"' + _LINE * 3_000_000),
     "quotation marks only": ("a.csv", lambda: _HEADER + b'"' * 50_000_001),
-    "commas only": ("a.csv", lambda: b"," * 50_000_000),
     "blank lines only": ("a.csv", lambda: b" " + b"\n" * 50_000_000),
     "digits without end": ("a.csv", lambda: _HEADER + (b"9" * 1_000_000 + b",a,F,yes\n") * 60),
     "signs and marks of numbers": ("a.csv", lambda: _HEADER + (b"-" + b"1'" * 30_000 + b",a,F,yes\n") * 500),
@@ -103,10 +95,6 @@ TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
         lambda: b"\xff\xfe" + (_HEADER + _LINE * 1_000_000).decode().encode("utf-16-le")[:-1],
     ),
     "every line another width": ("a.csv", lambda: _HEADER + b"".join(b"," * (j % 400) + b"\n" for j in range(200_000))),
-    "40 columns, two million lines": (
-        "a.csv",
-        lambda: b",".join(b"c%d" % j for j in range(40)) + b"\n" + (b",".join([b"1"] * 40) + b"\n") * 2_000_000,
-    ),
     "40 columns, as many lines as are read": (
         "a.csv",
         lambda: b",".join(b"c%d" % j for j in range(40)) + b"\n" + (b",".join([b"1"] * 40) + b"\n") * 1_250_000,

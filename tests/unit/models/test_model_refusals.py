@@ -1,0 +1,241 @@
+"""Model files that are refused in one sentence, and of which nothing is run."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import operator
+import os
+import pickle
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from onnx import TensorProto, helper, numpy_helper
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder
+from sklearn.svm import SVC
+
+from core.errors import InputError
+from core.models.model_files import read_model
+from tests.model_samples import (
+    NUMBERS,
+    as_onnx,
+    as_skops,
+    binary,
+    closed,
+    graph,
+    logistic,
+    node,
+    nodes_of,
+    numbers,
+    opened,
+    people,
+    pipeline,
+    said,
+    several,
+)
+
+
+@pytest.fixture
+def marker(tmp_path: Path) -> Iterator[Path]:
+    """Return a file that hostile code would make."""
+    path = tmp_path / "it ran"
+    yield path
+    assert not path.exists()
+
+
+class Hostile:
+    def __init__(self, marker: Path) -> None:
+        self.command = f"touch '{marker}'"
+
+    def __reduce__(self):
+        return os.system, (self.command,)
+
+
+def refusal(content: bytes, name: str) -> str:
+    """Return why a file is refused, in one sentence."""
+    with pytest.raises(InputError) as caught:
+        read_model(content, name)
+    told = str(caught.value)
+    assert told.endswith(".") and "\n" not in told and "Traceback" not in told and len(told) < 400
+    return told
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("m.pkl", "opening a pickle can run any code hidden in it"),
+        ("M.PT", "a PyTorch file is a pickle inside"),
+        ("m.keras", "it is a Keras model"),
+        ("m.onnx", "is not ONNX, or is damaged"),
+        ("m.skops", "it is not skops; if it is ONNX, let its name end in .onnx"),
+        *((name, "must end in .onnx or .skops") for name in ("m.ort", "m.zip", "m", "m.onnx.gz", ".onnx")),
+    ],
+)
+@pytest.mark.parametrize("protocol", [0, 2, 5])
+def test_a_pickle_is_refused_whatever_its_name(marker: Path, name: str, what: str, protocol: int):
+    assert what in refusal(pickle.dumps(Hostile(marker), protocol=protocol), name)
+
+
+def test_empty_large_and_misnamed_files_are_refused():
+    skops = as_skops(logistic())
+    assert "is empty" in refusal(b"", "m.onnx") and "is empty" in refusal(b"", "m.skops")
+    assert "it is not ONNX; if it is skops, let its name end in .skops" in refusal(skops, "m.onnx")
+    assert "must hold a schema.json" in refusal(closed("{}").replace(b"schema.json", b"schema.jsan"), "m.skops")
+    with pytest.raises(InputError, match="must not be larger than"):
+        read_model(skops, "m.skops", max_bytes=1000)
+
+
+GOOD = {"m.onnx": as_onnx(logistic(), numbers()[:1]), "m.skops": as_skops(logistic())}
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.sampled_from(sorted(GOOD)), st.data())
+def test_damaged_files_are_refused_or_answer(name: str, data: st.DataObject):
+    content = bytearray(GOOD[name])
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    damaged = bytes(content[: data.draw(st.integers(1, len(content)))]) if data.draw(st.booleans()) else bytes(content)
+    try:
+        answers = read_model(damaged, name).answers(people(), features=NUMBERS)
+    except InputError as error:
+        assert "\n" not in str(error)
+    else:
+        assert answers.labels.shape == (240,)
+
+
+def outside(location: str) -> TensorProto:
+    tensor = TensorProto(name="w", data_type=1, dims=[2], data_location=TensorProto.EXTERNAL)
+    tensor.external_data.add(key="location", value=location)
+    return tensor
+
+
+ADD = helper.make_node("Add", ["x", "w"], ["p"])
+NEG = helper.make_node("Neg", ["x"], ["p"])
+
+
+@pytest.mark.parametrize("location", ["w.bin", "/etc/passwd", "*/_ORT_MEM_ADDR_/*"])
+def test_weights_in_another_file_are_refused(location: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "w.bin").write_bytes(np.ones(2, np.float32).tobytes())
+    constant = helper.make_node("Constant", [], ["w"], value=outside(location))
+    branch = helper.make_graph([constant], "b", [], [helper.make_tensor_value_info("w", 1, [2])])
+    chosen = helper.make_node("If", ["c"], ["p"], then_branch=branch, else_branch=branch)
+    for content in (graph([ADD], initializer=[outside(location)]), graph([constant, ADD]), graph([chosen])):
+        assert "lie in another file" in refusal(content, "m.onnx")
+
+
+def own_function() -> bytes:
+    inner, sets = helper.make_node("Neg", ["a"], ["b"]), [helper.make_opsetid("", 17)]
+    return graph([NEG], functions=[helper.make_function("f", "F", ["a"], ["b"], [inner], sets)])
+
+
+def claiming(**fields: Any) -> bytes:
+    return graph([ADD], initializer=[TensorProto(name="w", data_type=1, **fields)])
+
+
+GRAPHS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "an operator of its own": (
+        lambda: graph(
+            [helper.make_node("Run", ["x"], ["p"], domain="my.ops")], domains=[helper.make_opsetid("my.ops", 1)]
+        ),
+        "'Run' of 'my.ops' is not part of the ONNX standard",
+    ),
+    "another program": (
+        lambda: graph([helper.make_node("EPContext", ["x"], ["p"], domain="com.microsoft")]),
+        "is not part of the ONNX standard",
+    ),
+    "functions": (own_function, "functions of its own"),
+    "an unknown operator": (lambda: graph([helper.make_node("NoSuchOperator", ["x"], ["p"])]), "cannot be run"),
+    "a tensor of 4 TB": (lambda: claiming(dims=[10**6, 10**6]), "cannot be run"),
+    "a negative tensor": (lambda: claiming(dims=[-1, 5]), "cannot be run"),
+    "half a tensor": (lambda: claiming(dims=[2], raw_data=b"abc"), "cannot be run"),
+    "four records": (lambda: graph([NEG], inputs=[("x", 1, [4, 2])]), "for any number of records"),
+    "pictures": (lambda: graph([NEG], inputs=[("x", 1, [None, 3, 8, 8])]), "must be a column or a table"),
+    "two tables": (lambda: graph([NEG], inputs=[("x", 1, [None, 2]), ("y", 1, [None, 3])]), "takes 2 tables"),
+    "two scores": (lambda: graph([NEG], outputs=[("p", 1, None), ("x", 1, None)]), "gives 'p', 'x'; export one label"),
+}
+
+
+@pytest.mark.parametrize("kind", GRAPHS)
+def test_graphs_that_are_no_model_of_people_are_refused(kind: str):
+    make, what = GRAPHS[kind]
+    assert what in refusal(make(), "m.onnx")
+
+
+def test_a_graph_with_too_many_answers_is_refused():
+    wide = numpy_helper.from_array(np.array([240, 2000], dtype=np.int64), "s")
+    model = read_model(graph([helper.make_node("ConstantOfShape", ["s"], ["p"])], initializer=[wide]), "m.onnx")
+    with pytest.raises(InputError, match="more than 1000 scores a record"):
+        model.answers(people(), features=NUMBERS[:2])
+
+
+@functools.cache
+def plain() -> tuple[dict[str, Any], dict[str, bytes]]:
+    return opened(as_skops(pipeline()))
+
+
+def test_nodes_that_call_something_are_refused(marker: Path):
+    command = f"touch '{marker}'"
+    calls = [
+        node("OperatorFuncNode", "operator.methodcaller", attrs=several("system", command)),
+        node("OperatorFuncNode", "operator.call", attrs=several("system", command)),
+        node("ConstructorFromReduceNode", "subprocess.Popen", several(["touch", str(marker)])),
+        node("ConstructorFromReduceNode", "sklearn.pipeline.Pipeline", several([])),
+        node("MethodNode", "sklearn.pipeline.Pipeline", {"func": "__class__", "obj": said(1)}),
+        node("FunctionNode", "os.system"),
+        node("FunctionNode", "numpy.load"),
+        node("TypeNode", "posix.system"),
+        node("TypeNode", "builtins.eval"),
+        node("ObjectNode", "subprocess.Popen", node("DictNode", "builtins.dict", {})),
+        node("ObjectNode", "builtins.dict", node("DictNode", "builtins.dict", {})),
+        node("NdArrayNode", "subprocess.Popen", type="numpy", file="a.npy"),
+        node("DictNode", "os._Environ", {}, key_types=said([])),
+        node("LossNode", "os.system", {}, __reduce__={"args": several(command)}),
+        node("PartialNode", "functools.partial", {"func": node("FunctionNode", "os.system"), "args": several(command)}),
+        node("CachedNode", "builtins.int", __id__=1),
+        node("NoSuchNode", "builtins.int"),
+    ]
+    for call in calls:
+        schema, members = copy.deepcopy(plain())
+        nodes_of(schema, "Pipeline")[0]["content"]["content"]["more"] = call
+        told = refusal(closed(schema, members), "m.skops")
+        assert "not on the list of types that are loaded" in told or "damaged or made up" in told, call
+
+
+def _lambda(frame):
+    return eval("frame")
+
+
+@pytest.mark.parametrize(
+    "function", [os.system, eval, _lambda, lambda frame: frame, np.load, operator.methodcaller("system", "true")]
+)
+def test_a_step_with_a_function_is_refused(function):
+    fitted = make_pipeline(FunctionTransformer(), LogisticRegression()).fit(numbers(), binary())
+    fitted.steps[0][1].func = function
+    assert "not on the list" in refusal(as_skops(fitted), "m.skops")
+
+
+def test_what_is_no_fitted_classifier_is_refused():
+    assert "not on the list" in refusal(as_skops(SVC().fit(numbers(), binary())), "m.skops")
+    assert "no classifier" in refusal(as_skops(OneHotEncoder().fit(people()[["work"]])), "m.skops")
+    assert refusal(as_skops(LogisticRegression()), "m.skops") and refusal(as_skops({"a": 1}), "m.skops")
+
+
+def test_arrays_are_read_without_pickle(marker: Path):
+    def array_of(header: str, rest: bytes = b"") -> bytes:
+        text = header.encode() + b" " * (117 - len(header)) + b"\n"
+        return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + rest
+
+    objects = array_of("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", pickle.dumps(Hostile(marker)))
+    called = array_of("__import__('os').system('true')")
+    for wrong in (objects, called, b"not an array", pickle.dumps(Hostile(marker)), b""):
+        schema, members = opened(GOOD["m.skops"])
+        members[nodes_of(schema, "ndarray")[0]["file"]] = wrong
+        assert "damaged or made up" in refusal(closed(schema, members), "m.skops")
