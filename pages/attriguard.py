@@ -11,7 +11,6 @@ import streamlit as st
 from pages.common import attriguard_controls as controls
 from pages.common import attriguard_sections as sections
 from pages.common import panels
-from pages.common.attriguard_study import DefenceStudy
 from pages.common.background import State, want
 
 shell.head(badge=controls.badge())
@@ -19,13 +18,12 @@ top = st.container()
 if st.session_state.get("guard_told_of") != controls.chosen():  # what was found of others goes at once
     top.empty()
     st.session_state["guard_told_of"] = controls.chosen()
-who, defence = controls.defence()
+work = controls.defence()
 
 from core.attriguard import PUBLISHED_CURVE, findings
-from core.charts import draw_budget, draw_value_noise, value_noise
+from core.charts import draw_budget, draw_value_noise
 
 colours = shell.palette()
-work = DefenceStudy(who, defence)
 busy = want(work)
 work.wait_for_first()
 opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn anew
@@ -36,13 +34,13 @@ def curves_and_sizes(running: bool) -> None:
     """Draw everything that follows the budget."""
     grown = work.wait_for_first()
     exposure, attribute = grown.exposure, shell.escape(grown.exposure.attribute)
-    budget, defender = controls.budget(exposure), defence.settings.defender
+    budget, defender = controls.budget(exposure), work.settings.defender
     controls.follow(budget)
     now = exposure.at(budget)
-    of_paper = who.data == "google_play" and not defence.balanced
+    of_paper = work.who.data == "google_play" and not work.balanced
     state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
     found = findings.headline(
-        exposure, now, defender=defender, balanced=defence.balanced, state=state, learning=grown.learning
+        exposure, now, defender=defender, balanced=work.balanced, state=state, learning=grown.learning
     )
     with opening:
         told = (found.evidence, *found.caveats, found.so_what, found.to_do)
@@ -52,18 +50,18 @@ def curves_and_sizes(running: bool) -> None:
         curves = draw_budget(
             grown.curves,
             now,
-            exposure.baseline(balanced=defence.balanced),
+            exposure.baseline(balanced=work.balanced),
             colours,
             last=controls.last_budget(exposure),
             budget=budget,
             unit=exposure.unit,
             attribute=exposure.attribute,
-            balanced=defence.balanced,
+            balanced=work.balanced,
             published=tuple(PUBLISHED_CURVE.items()) if of_paper else (),
         )
         chart = panels.titled(
             "Inference accuracy by noise budget",
-            f"{'Balanced accuracy' if defence.balanced else 'Accuracy'} of inferring the {attribute}; grey: "
+            f"{'Balanced accuracy' if work.balanced else 'Accuracy'} of inferring the {attribute}; grey: "
             "defense-unaware attackers, in colour: adaptive ones",
             curves,
             key="guard_chart",
@@ -71,9 +69,8 @@ def curves_and_sizes(running: bool) -> None:
         controls.budget_slider(exposure, budget)
         work.watch(work.show_progress, drawn=grown)
     with right:
-        rows = value_noise(exposure, budget)
-        bars = draw_value_noise(rows, colours, unit=exposure.unit, attribute=exposure.attribute)
-        margin = f", with a margin of {defence.settings.margin:g}" if defence.settings.margin else ""
+        bars = draw_value_noise(exposure, budget, colours)
+        margin = f", with a margin of {work.settings.margin:g}" if work.settings.margin else ""
         drawn = panels.titled(
             "Perturbation size per target value",
             f"Mean number of {exposure.unit} changed until it is inferred{margin}",

@@ -2,10 +2,10 @@
 
 from core.attriguard.allocation import allocate, expected_size
 from core.attriguard.attackers import ATTACKER_TITLES, attacker_label, knows_the_noise
-from core.attriguard.comparators import comparison
+from core.attriguard.comparators import Compared, comparison
 from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Point, strongest_point
 from core.attriguard.guard import READERS, Guard, Guarded, TableGuard, attackers_fitted, table_guard, transfer
-from core.attriguard.noise import concentration
+from core.attriguard.noise import Concentration, concentration
 from core.attriguard.panda import panda, representatives
 from core.attriguard.settings import CurveSettings, GuardPlan, GuardSettings, TableSettings
 from core.attriguard.table import Pair, pair_rules, table_columns
@@ -15,6 +15,8 @@ __all__ = [
     "ATTACKER_TITLES",
     "PUBLISHED_CURVE",
     "READERS",
+    "Compared",
+    "Concentration",
     "CurveSettings",
     "Exposure",
     "Guard",

@@ -1,9 +1,6 @@
 """Results drawn: each function takes a result and a palette and returns a `Drawing` (figure, alt text, table)."""
 
 from core.charts.attriguard import (
-    DefenceRow,
-    Drawn,
-    ValueNoise,
     draw_budget,
     draw_cost,
     draw_defences,
@@ -11,7 +8,7 @@ from core.charts.attriguard import (
     draw_transfer,
     draw_value_noise,
     draw_where,
-    value_noise,
+    drawn_defences,
 )
 from core.charts.audit import draw_accuracy, draw_checks, draw_groups, draw_rates
 from core.charts.correction import (
@@ -53,12 +50,9 @@ from core.charts.theme import DARK, LIGHT, Palette
 __all__ = [
     "DARK",
     "LIGHT",
-    "DefenceRow",
     "Drawing",
-    "Drawn",
     "GapRow",
     "Palette",
-    "ValueNoise",
     "bits_text",
     "draw_accuracy",
     "draw_accuracy_by_epsilon",
@@ -101,8 +95,8 @@ __all__ = [
     "draw_values",
     "draw_waterfall",
     "draw_where",
+    "drawn_defences",
     "precision_text",
     "rows_of_one",
     "rows_over_seeds",
-    "value_noise",
 ]

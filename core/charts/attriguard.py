@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from core.attriguard import Exposure, Point, attacker_label, knows_the_noise
+from core.arrays import Floats
+from core.attriguard import READERS, Compared, Concentration, Exposure, Point, attacker_label, knows_the_noise
 from core.charts.drawing import Axis, Drawing, cells, percents, rounded
 from core.charts.heat import draw_heat
 from core.charts.lines import Curve, Dot, compared, draw_lines, level, pointed, reach
@@ -175,66 +174,64 @@ def draw_cost(
     return draw_lines(palette, f"{name} by noise budget", drawn, x=x, y=y, rows=table, **look)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DefenceRow:
-    """One way to defend.
-
-    Attributes
-    ----------
-    size : float
-        Entries changed per person.
-    rates : mapping of attacker to Estimate
-        How often each attacker infers the true value.
-    ours : bool
-        Whether it is AttriGuard.
-    """
-
-    name: str
-    size: float
-    rates: Mapping[str, Estimate]
-    ours: bool = False
-
-
-_GLYPHS = {"circle": "●", "diamond": "◆", "square": "■", "triangle-up": "▲", "x": "✖"}
+_GLYPHS = {"circle": "●", "diamond": "◆", "square": "■"}
 """The markers of the attackers, in their order, and how they look in text."""
 
+_OTHERS = {
+    "blurme": ("BlurMe", "3 added"),
+    "chisquare": ("ChiSquare", "3 added"),
+    "qpm": ("QPM", "slack 0.5"),
+    "local_dp": ("Local DP, ε = 8", "epsilon 8 an entry"),
+}
+"""What is drawn of each other defence, and what to call it; the other settings are among the numbers."""
 
-def draw_defences(
-    rows: Sequence[DefenceRow], floor: Estimate, palette: Palette, *, unit: str, labels: Mapping[str, str]
-) -> Drawing:
-    """Draw each defence's accuracies, one marker an attacker, with what it changes in words.
 
-    `floor` is the baseline, a dotted line; `labels` name the attackers, in the order of the markers.
+def drawn_defences(made: Sequence[Compared]) -> list[Compared]:
+    """Return those of the other defences that are drawn."""
+    return [row for row in made if _OTHERS[row.method][1] == row.parameter]
+
+
+def draw_defences(exposure: Exposure, budget: float, made: Sequence[Compared], palette: Palette) -> Drawing:
+    """Draw each defence's accuracies, one marker an attacker, with what it changes in words; AttriGuard first.
+
+    The baseline is a dotted line.
     """
+    own = {point.attacker: point.accuracy for point in exposure.at(budget)}
+    defences = [("AttriGuard", exposure.spent(budget).value, own)]
+    for row in drawn_defences(made):
+        knows = ", true value" if row.knows_truth else ", guessed"
+        name = _OTHERS[row.method][0] + (knows if row.method in ("blurme", "chisquare") else "")
+        defences.append((name, row.size.value, row.accuracy))
     lines = []
-    for row in rows:
-        color = palette.leak if row.ours else palette.before
+    for place, (name, size, rates) in enumerate(defences):
+        color = palette.before if place else palette.leak
         marks = [
             measured(
-                row.rates[attacker],
+                rates[reader],
                 color,
                 symbol,
-                name=labels[attacker],
+                name=attacker_label(reader),
                 scale=100,
-                told=f"{labels[attacker]} {percent(row.rates[attacker])}",
+                told=f"{attacker_label(reader)} {percent(rates[reader])}",
                 rim=palette.background,
             )
-            for attacker, symbol in zip(labels, _GLYPHS, strict=False)
-            if attacker in row.rates
+            for reader, symbol in zip(READERS, _GLYPHS, strict=True)
+            if reader in rates
         ]
         lines.append(
             Row(
-                name=row.name,
-                below=f"changes {row.size:.1f} {unit}",
-                color=palette.leak if row.ours else "",
-                bold=row.ours,
+                name=name,
+                below=f"changes {size:.1f} {exposure.unit}",
+                color="" if place else color,
+                bold=not place,
                 marks=marks,
-                facts={f"{unit} changed": row.size},
+                facts={f"{exposure.unit} changed": size},
             )
         )
+    floor = exposure.majority
     mark = Mark(at=100 * floor.value, color=palette.chance, symbol="", told=percent(floor))
     lines.append(Row(name="baseline", value=percent(floor), color=palette.chance, marks=[mark], dash="dot"))
-    key = "   ".join(f"{glyph} {name}" for name, glyph in zip(labels.values(), _GLYPHS.values(), strict=False))
+    key = "   ".join(f"{glyph} {attacker_label(name)}" for name, glyph in zip(READERS, _GLYPHS.values(), strict=True))
     axis, title = percents(spans(lines), _ACCURACY, zero=True), "Accuracy of each attacker against each defence"
     return draw_rows(palette, title, lines, axis, first="defence", sides=[(key, palette.grey)])
 
@@ -244,58 +241,36 @@ _ROOMY = 6  # of which a second line tells how often they are drawn
 _NAMED = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ValueNoise:
-    """What it takes to be read as one value.
+class _Value(NamedTuple):
+    """What it takes to be read as one value, over people who are read otherwise and for whom there is such noise."""
 
-    Attributes
-    ----------
-    size : Estimate
-        Mean number of entries changed, over people who are read otherwise and for whom there is such noise.
-    used, target : float
-        How often this noise is drawn at the budget, on average over people, and how often it should be.
-    missing : int
-        People for whom there is no such noise.
-    """
-
-    value: str
+    name: str
     size: Estimate
-    used: float
+    used: float  # how often this noise is drawn at the budget, on average over people, and how often it should be
     target: float
-    missing: int
+    missing: int  # people for whom there is no such noise
 
     @property
     def told(self) -> str:
         """What the pointer tells of it."""
         drawn = f"used for {100 * self.used:.1f}%, target {100 * self.target:.1f}%"
-        return f"{short(self.value)}: {self.size.value:.2f}; {drawn}"
+        return f"{short(self.name)}: {self.size.value:.2f}; {drawn}"
 
 
-def value_noise(study: Exposure, budget: float) -> list[ValueNoise]:
-    """Return a row for each value, those that take the least noise first."""
-    used = study.mechanism(budget).mean(axis=0)
-    rows = []
-    for i, name in enumerate(study.values):
-        others = study.predicted != i
-        there = others & study.found[:, i]
-        rows.append(
-            ValueNoise(
-                value=name,
-                size=mean(study.size[there, i]),
-                used=float(used[i]),
-                target=float(study.target[i]),
-                missing=int((others & ~there).sum()),
-            )
-        )
-    return sorted(rows, key=lambda row: (row.size.value != row.size.value, row.size.value))
-
-
-def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str, attribute: str) -> Drawing:
+def draw_value_noise(exposure: Exposure, budget: float, palette: Palette) -> Drawing:
     """Draw the mean noise of each value, those that take the least first."""
+    used, unit, attribute = exposure.mechanism(budget).mean(axis=0), exposure.unit, exposure.attribute
+    rows = []
+    for i, name in enumerate(exposure.values):
+        others = exposure.predicted != i
+        there = others & exposure.found[:, i]
+        missing = int((others & ~there).sum())
+        rows.append(_Value(name, mean(exposure.size[there, i]), float(used[i]), float(exposure.target[i]), missing))
+    rows.sort(key=lambda row: (not row.size.n, row.size.value))
     title, axis, color = f"Perturbation size per target {attribute}", f"Mean {unit} changed", palette.before
     table = [
         {
-            attribute: row.value,
+            attribute: row.name,
             **cells(f"{unit} changed, mean", row.size),
             "people": row.size.n,
             "people without such noise": row.missing,
@@ -308,27 +283,24 @@ def draw_value_noise(rows: Sequence[ValueNoise], palette: Palette, *, unit: str,
         return _value_ranks(palette, title, [row for row in rows if row.size.n], axis, table)
     roomy, lines = len(rows) <= _ROOMY, []
     for row in rows:
-        mark = measured(row.size, color, told=row.told)
-        marks = [Mark(at=0.0, color=color, symbol=""), mark] if row.size.n else []
+        marks = [Mark(at=0.0, color=color, symbol=""), measured(row.size, color, told=row.told)] if row.size.n else []
         below = f"used {100 * row.used:.0f}%, target {100 * row.target:.0f}%" if roomy else ""
         value = f"<b>{row.size.value:.2f}</b>" if row.size.n else ""
         note = "" if row.size.n else "no noise found"
-        lines.append(Row(name=row.value, below=below, value=value, note=note, marks=marks, join=color))
+        lines.append(Row(name=row.name, below=below, value=value, note=note, marks=marks, join=color))
     return draw_rows(palette, title, lines, rounded([0.0, *spans(lines)], axis), table=table)
 
 
-def _value_ranks(palette: Palette, title: str, known: Sequence[ValueNoise], axis: str, table: Any) -> Drawing:
+def _value_ranks(palette: Palette, title: str, known: Sequence[_Value], axis: str, table: Any) -> Drawing:
     """Draw one dot a value in their order, with the names of the first and the last."""
     color, sizes = palette.before, [row.size for row in known]
     steps = rounded([1, len(known)], "Values, those that take least first")
-    marks, words = steps.marks[1:-1], steps.words[1:-1]
-    x = Axis(ends=(0.5, len(known) + 0.5), marks=marks, words=words, title=steps.title)
-    ranks = list(range(1, len(known) + 1))
-    dots = [Dot(x=rank, y=row.size.value, told=row.told) for rank, row in zip(ranks, known, strict=True)]
-    curves = [Curve.of(ranks, sizes, scale=1.0, color=color, width=1, dots=dots)]
-    ranked = list(zip(ranks, known, strict=True))
+    x = Axis(ends=(0.5, len(known) + 0.5), marks=steps.marks[1:-1], words=steps.words[1:-1], title=steps.title)
+    ranked = list(enumerate(known, start=1))
+    dots = [Dot(x=rank, y=row.size.value, told=row.told) for rank, row in ranked]
+    curves = [Curve.of([rank for rank, _ in ranked], sizes, scale=1.0, color=color, width=1, dots=dots)]
     for rank, row in ranked[:_NAMED] + ranked[_NAMED:][-_NAMED:]:
-        curves.append(pointed(x, rank, row.size.value, color, row.value, f"{row.size.value:.2f}"))
+        curves.append(pointed(x, rank, row.size.value, color, row.name, f"{row.size.value:.2f}"))
     return draw_lines(palette, title, curves, x=x, y=rounded([0.0, *reach(curves)], axis), rows=table)
 
 
@@ -336,28 +308,19 @@ _MOST_BARS = 16
 _MARKS = (0.5, 0.8, 0.9)
 
 
-def draw_where(
-    names: Sequence[str], shares: npt.NDArray[np.float64], palette: Palette, *, entries: int, unit: str
-) -> Drawing:
+def draw_where(names: Sequence[str], carried: Concentration, palette: Palette, *, unit: str) -> Drawing:
     """Draw the share of all changes that each column carries, or the most used 1, 2, ... of many items.
 
-    Parameters
-    ----------
-    names : sequence of str, length k
-        Columns or items that carry noise, the most used first.
-    shares : ndarray of shape (k,), in [0, 1]
-        Share of all changes each of them carries.
-    entries : int
-        How many columns or items a record has, at least k.
-    unit : str
-        What they are called.
+    `names` are those of the columns or items (`unit`) that carry noise, the most used first.
     """
-    total, title, axis = np.cumsum(shares), f"Noise concentration by {unit}", "Share of all changes (%)"
-    table = {unit: list(names), "share of all changes": shares, "with those above": total}
+    title, axis = f"Noise concentration by {unit}", "Share of all changes (%)"
+    total = np.cumsum(carried.share)
+    table = {unit: list(names), "share of all changes": carried.share, "with those above": total}
     if len(names) > _MOST_BARS:
-        return _concentration(palette, title, names, total, axis, entries, unit, table)
+        x, curves = _concentration(palette, names, total, carried.n_entries, unit)
+        return draw_lines(palette, title, curves, x=x, y=percents([0.0, 100.0], axis), rows=table)
     lines = []
-    for name, share in zip(names, 100 * shares, strict=True):
+    for name, share in zip(names, 100 * carried.share, strict=True):
         if share > 0:
             words = f"<b>{share:.0f}%</b>" if share >= 1 else "<b>under 1%</b>"
             mark = Mark(at=float(share), bar=0, symbol="", color=palette.before, told=words)
@@ -366,22 +329,14 @@ def draw_where(
 
 
 def _concentration(
-    palette: Palette,
-    title: str,
-    names: Sequence[str],
-    total: npt.NDArray[np.float64],
-    axis: str,
-    entries: int,
-    unit: str,
-    table: Any,
-) -> Drawing:
-    """Draw the share carried by the most used items, their number on a logarithmic axis."""
+    palette: Palette, names: Sequence[str], total: Floats, entries: int, unit: str
+) -> tuple[Axis, list[Curve]]:
+    """Return the share carried by the most used items, their number on a logarithmic axis."""
     last = math.log10(entries)
     marks = list(range(int(last) + 1))
     x = Axis(ends=(0, last), marks=marks, words=[f"{10**d:,}" for d in marks], title=f"{unit}, most used (log)")
-    number = np.arange(1, total.size + 1)
     shown = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
-    xs, ys = np.log10(number[shown - 1]).tolist(), (100 * total[shown - 1]).tolist()
+    xs, ys = np.log10(shown).tolist(), (100 * total[shown - 1]).tolist()
     counts = [int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS]
     dots = [
         Dot(x=math.log10(k), y=100 * share, told=f"{short(names[k - 1], 60)} and the {k - 1:,} above it")
@@ -391,81 +346,60 @@ def _concentration(
     for dot, k, share in zip(dots, counts, _MARKS, strict=True):
         carry = f"carr{'ies' if k == 1 else 'y'} {100 * share:.0f}%"
         curves.append(pointed(x, dot.x, dot.y, palette.before, carry, f"{k:,}"))
-    return draw_lines(palette, title, curves, x=x, y=percents([0.0, 100.0], axis), rows=table)
+    return x, curves
 
 
 _MOST_DRAWN = 10
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawn:
-    """How often one noise is drawn for one person.
-
-    Attributes
-    ----------
-    goal, used : float
-        Share p it should have, and share M* it has within the budget.
-    size : int
-        Entries it changes.
-    """
-
-    value: str
-    goal: float
-    used: float
-    size: int
-
-
-def draw_mechanism(rows: Sequence[Drawn], palette: Palette, *, unit: str) -> Drawing:
+def draw_mechanism(exposure: Exposure, person: int, budget: float, palette: Palette) -> Drawing:
     """Draw p against M* for one person, the values drawn most often first; the rarest are taken together."""
-    ranked = sorted(rows, key=lambda row: -row.used)
+    used = exposure.mechanism(budget)[person].tolist()
+    rows = list(zip(exposure.values, exposure.target.tolist(), used, exposure.size[person].tolist(), strict=True))
+    ranked = sorted(rows, key=lambda row: -row[2])
     if len(ranked) > _MOST_DRAWN:
         rare = ranked[_MOST_DRAWN - 1 :]
-        goal, used = sum(row.goal for row in rare), sum(row.used for row in rare)
-        ranked = [*ranked[: _MOST_DRAWN - 1], Drawn(value=f"{len(rare)} others", goal=goal, used=used, size=-1)]
+        goal, often = sum(row[1] for row in rare), sum(row[2] for row in rare)
+        ranked = [*ranked[: _MOST_DRAWN - 1], (f"{len(rare)} others", goal, often, -1)]
     lines = []
-    for row in ranked:
-        changed = f", changes {row.size}" if row.size else ", unchanged"
+    for name, goal, often, size in ranked:
+        changed = f", changes {size}" if size else ", unchanged"
         marks = [
-            Mark(at=100 * share, color=color, symbol=symbol, told=f"{short(row.value)}, {words}: {100 * share:.1f}%")
+            Mark(at=100 * share, color=color, symbol=symbol, told=f"{short(name)}, {words}: {100 * share:.1f}%")
             for share, color, symbol, words in (
-                (row.goal, palette.before, "diamond-open", "target p"),
-                (row.used, palette.leak, "circle", "used M*"),
+                (goal, palette.before, "diamond-open", "target p"),
+                (often, palette.leak, "circle", "used M*"),
             )
         ]
-        value = f"{100 * row.goal:.0f}% → <b>{100 * row.used:.0f}%</b>{changed if row.size >= 0 else ''}"
-        lines.append(Row(name=row.value, value=value, marks=marks, join=palette.before))
-    table = [{"value": r.value, "target p": r.goal, "used M*": r.used, f"{unit} changed": r.size} for r in rows]
+        value = f"{100 * goal:.0f}% → <b>{100 * often:.0f}%</b>{changed if size >= 0 else ''}"
+        lines.append(Row(name=name, value=value, marks=marks, join=palette.before))
+    columns = ("value", "target p", "used M*", f"{exposure.unit} changed")
+    table = [dict(zip(columns, row, strict=True)) for row in rows]
     axis, title = percents(spans(lines), "How often (%)", zero=True), "Noise of one record, target p and used M*"
     return draw_rows(palette, title, lines, axis, table=table, value="p → M*")
 
 
-def draw_transfer(
-    rows: Sequence[str], columns: Sequence[str], fooled: npt.NDArray[np.float64], palette: Palette, *, corner: str
-) -> Drawing:
+def draw_transfer(attackers: Sequence[str], noises: Sequence[str], fooled: Floats, palette: Palette) -> Drawing:
     """Draw which noise fools which attacker, as a heat map with its numbers.
 
-    Parameters
-    ----------
-    rows, columns : sequence of str, lengths a and b
-        Attackers and noises, or the other way round.
-    fooled : ndarray of shape (a, b), in [0, 1]
-        Share of noisy records that the attacker reads as the noise wants; nan where there are none.
-    corner : str
-        What the rows are.
+    `fooled` (attackers, noises) are shares in [0, 1] of noisy records that the attacker reads as the noise wants; nan
+    where there are none.
     """
+    rows = [attacker_label(name) for name in attackers]
     words = [[percent(float(rate), decimals=0) for rate in row] for row in fooled]
+    table = [{"attacker": name, **dict(zip(noises, row, strict=True))} for name, row in zip(rows, fooled, strict=True)]
     return draw_heat(
         palette,
         "Transferability, share of noisy records read as the noise wants",
         fooled.tolist(),
         [[f"<b>{rate}</b>" for rate in row] for row in words],
-        names=(columns, rows),
-        titles=("Noise against", corner.capitalize()),
+        names=(noises, rows),
+        titles=("Noise against", "Attacker"),
         colors=(mixed(palette.first, palette.background, 0.08), mixed(palette.first, palette.background, 0.5)),
         ends=(0.0, 1.0),
         told=[
-            [f"{short(name)}, {short(column)}: {rate}" for column, rate in zip(columns, row, strict=True)]
+            [f"{short(name)}, {short(column)}: {rate}" for column, rate in zip(noises, row, strict=True)]
             for name, row in zip(rows, words, strict=True)
         ],
-        rows=[{corner: name, **dict(zip(columns, row, strict=True))} for name, row in zip(rows, fooled, strict=True)],
+        rows=table,
     )

@@ -1,23 +1,30 @@
-"""The controls of AttriGuard: whose private attribute is at stake, what the noise may do, whom it should mislead."""
+"""AttriGuard's controls, and the study of the defence they choose, attacker by attacker in the background.
+
+Whose private attribute is at stake, what the noise may do, whom it should mislead. Everything is kept in the store of
+the people it comes from. A move of the slider weighs guesses that are there.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core.attriguard import CurveSettings, Exposure, GuardSettings, TableSettings
+from core.arrays import Floats
+from core.attriguard import CurveSettings, Exposure, GuardSettings, Point, TableSettings
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.ratings import Ratings
 from core.errors import InputError
+from core.fingerprint import fingerprint
 from core.settings import params
 from pages.common import cached, panels, state
-from pages.common.background import Store
+from pages.common.background import Background, Job, Store, need, time_left
 from pages.common.controls import control
 
 _TITLES = {
@@ -67,17 +74,6 @@ def badge() -> str | None:
     """Return the badge of synthetic people."""
     badges = {"table": None, "invented": "synthetic data"}
     return badges.get(chosen(), "")
-
-
-def _choose_data(place: DeltaGenerator) -> None:
-    """Choose the data."""
-    panels.choose(
-        "Records",
-        {name: _TITLES[name] for name in offered()},
-        key="guard_data",
-        help="The settings at the left choose the table and its sensitive attribute; they do not concern ratings.",
-        place=place,
-    )
 
 
 def _chosen_people() -> People:
@@ -136,40 +132,30 @@ def _read_ratings(files: Any, handed: list[str]) -> None:
         with st.spinner("Reading your ratings"):
             ratings = ratings_from_files({file.name: file.getvalue() for file in files})
     except InputError as error:
-        refused = _refused(files) if len(files) > 1 else ""
-        st.session_state["guard_problem"] = refused or str(error)
-        return
+        st.session_state["guard_problem"] = _of_one_file(files) or str(error)
     except MemoryError:
         st.session_state["guard_problem"] = "The ratings do not fit into memory; use fewer people or items."
-        return
-    cached.keep_own(state.OWN_RATINGS, ratings)
+    else:
+        cached.keep_own(state.OWN_RATINGS, ratings)
 
 
-def _refused(files: Any) -> str:
+def _of_one_file(files: Any) -> str:
     """Say which files to remove if there is one that can be used alone; empty if there is not."""
     from core.datasets import ratings_from_files
 
-    problems = {}
+    problems = []
     for file in files:
         try:
             ratings_from_files({file.name: file.getvalue()})
-        except InputError as error:
-            problems[file.name] = str(error)
-    if not problems or len(problems) == len(files):
+        except InputError:
+            problems.append(f"“{file.name}”")
+    if not 0 < len(problems) < len(files):
         return ""
-    named = ", ".join(f"“{name}”" for name in problems)
+    named = ", ".join(problems)
     return f"Remove {named} first, which cannot be used: the ratings are one table, one zip archive or the four files."
 
 
 _ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Defence:
-    """How the noise is made, and whether each value counts alike where attackers are counted."""
-
-    settings: GuardSettings | TableSettings
-    balanced: bool = False
 
 
 def last_budget(exposure: Exposure) -> float:
@@ -184,7 +170,7 @@ def first_budget(exposure: Exposure) -> float:
     return min(max(1.0, round(float(_wanted(exposure).mean()))), last) if exposure.unit == "ratings" else last / 2
 
 
-def _wanted(exposure: Exposure) -> npt.NDArray[np.float64]:
+def _wanted(exposure: Exposure) -> Floats:
     """Return what everybody would change if the budget were no limit."""
     return np.asarray(np.where(exposure.found, exposure.size, 0) @ exposure.target)
 
@@ -195,12 +181,18 @@ _RATINGS, _TABLE = params(GuardSettings), params(TableSettings)
 _STEPS = 50  # of the slider
 
 
-def defence() -> tuple[People, Defence]:
+def defence() -> DefenceStudy:
     """Choose people and defence in one row; ends the page while there are no people."""
     ratings = chosen() != "table"
     surrogate = _RATINGS["defender"] if ratings else _TABLE["defender"]
     places = st.columns([3, 3, 3, 2] if ratings else [3, 3, 2], vertical_alignment="bottom")
-    _choose_data(places[0])
+    panels.choose(
+        "Records",
+        {name: _TITLES[name] for name in offered()},
+        key="guard_data",
+        help="The settings at the left choose the table and its sensitive attribute; they do not concern ratings.",
+        place=places[0],
+    )
     below = st.container()
     told: dict[str, Any] = {}
     if ratings:
@@ -238,8 +230,7 @@ def defence() -> tuple[People, Defence]:
         with below:
             panels.problem(problem)
     told["seed"] = who.config.seed if who.config is not None else 42
-    settings = GuardSettings(**told) if ratings else replace(changes(who), **told)
-    return who, Defence(settings=settings, balanced=balanced)
+    return DefenceStudy(who, GuardSettings(**told) if ratings else replace(changes(who), **told), balanced=balanced)
 
 
 def _people(below: DeltaGenerator, place: DeltaGenerator) -> People:
@@ -350,3 +341,93 @@ def follow(value: float) -> None:
 def stand(value: float | None) -> None:
     """Note the budget at which the section below is drawn; None if it does not depend on it."""
     st.session_state["guard_below"] = value
+
+
+_POINTS = 25  # steps of a curve
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grown:
+    """A study as far as it has come."""
+
+    exposure: Exposure
+    curves: Mapping[str, tuple[Point, ...]]  # by attacker
+    guard: Any  # a `core.attriguard.Guard`
+    learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
+
+
+class DefenceStudy(Background):
+    """The study of one defence of some people."""
+
+    def __init__(self, who: People, settings: GuardSettings | TableSettings, *, balanced: bool) -> None:
+        self.who, self.settings, self.balanced = who, settings, balanced
+        key = fingerprint("attriguard", *who.fingerprint, settings)
+        super().__init__(
+            "guard", who.store, key, self._collect, lane="questions", total=self._total(), widget="attackers"
+        )
+
+    def there(self) -> list[Grown]:
+        """Return what is there, with the steps to go on with; one without the other is of no use."""
+        key, there = fingerprint("steps", self.key), self.partial
+        if not there or self.store.get(key) is None:
+            self.store.put(key, self._steps())
+            return []
+        return there
+
+    def _collect(self, job: Job) -> list[Any]:
+        return job.collect(self.store.remember(fingerprint("steps", self.key), self._steps))
+
+    def _steps(self) -> Iterator[Grown]:
+        """Return the study step by step; a job that stops leaves it open (a chain), for the next to go on."""
+        return chain(self._grow())
+
+    def wait_for_first(self) -> Grown:
+        """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""
+        return self.first(self.show_progress)  # type: ignore[no-any-return]
+
+    def show_progress(self) -> None:
+        """Show how far the study is, with a button that stops it, or that lets it go on."""
+        self.show(self._doing, f"Stopped after {self._attackers()}. Go on", again="Try again")
+
+    def _doing(self, job: Job) -> str:
+        doing = f"{self._attackers()} drawn" if job.partial else "Looking for the noise"
+        return f"{doing}, {'stopping after this attacker' if job.stopping else time_left(job, but_first=True)}"
+
+    def need(self, name: str, label: str, make: Callable[[Callable[[int, int], None]], Any]) -> Any:
+        """Return something else about these people, made by a function that reports; waits while it is computed."""
+        key = fingerprint(name, self.key, repr(self.who.config))
+        return need(self.store, key, label, lambda job: make(job.report))
+
+    def _attackers(self) -> str:
+        """Say how many attackers are drawn; one trained at several budgets is one."""
+        there = self.partial[-1].exposure.attackers if self.partial else ()
+        return f"{len(there)} of {self._total(budgets=1)} attackers"
+
+    def _total(self, budgets: int | None = None) -> int:
+        """Return the number of steps, if attackers are trained at so many budgets only."""
+        from core.attriguard import attackers_fitted
+
+        return attackers_fitted(self.settings, budgets)
+
+    def _grow(self) -> Iterator[Grown]:
+        """Yield the study after each attacker, with the curves."""
+        from core.attriguard import Guard, Guarded, table_guard
+
+        who, curves = self.who, dict[str, tuple[Point, ...]]()
+        guard: Guard
+        if isinstance(self.settings, GuardSettings):
+            assert who.ratings is not None
+            guard = Guarded(who.ratings, self.settings)
+        else:
+            assert who.dataset is not None and who.config is not None
+            guard = table_guard(who.dataset, who.config, self.settings)
+        for exposure in guard.expose():
+            if not exposure.guesses:
+                continue
+            newest = exposure.guesses[-1].attacker
+            budgets = np.linspace(0.0, last_budget(exposure), _POINTS + 1).tolist()
+            own = tuple(guess for guess in exposure.guesses if guess.attacker == newest)
+            curves[newest] = replace(exposure, guesses=own).curves(budgets)[newest]
+            budgets_left = {guess.trained_at for guess in own} != set(guard.trained_at)
+            learning = newest if own[0].trained_at is not None and budgets_left else ""
+            yield Grown(exposure=exposure, curves=dict(curves), guard=guard, learning=learning)

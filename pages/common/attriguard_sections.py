@@ -7,11 +7,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 import streamlit as st
 
-from core.attriguard import READERS, Exposure, Pair, TableSettings, attacker_label, findings
-from core.charts import DefenceRow, Drawing, Drawn, draw_cost, draw_defences, draw_mechanism, draw_transfer, draw_where
+from core.attriguard import Pair, TableSettings, attacker_label, findings
+from core.charts import (
+    Drawing,
+    draw_cost,
+    draw_defences,
+    draw_mechanism,
+    draw_transfer,
+    draw_where,
+    drawn_defences,
+)
 from core.errors import InputError
 from core.estimates import Estimate, count, proportion
 from core.fairness import METRIC_TITLES
@@ -20,8 +27,7 @@ from core.settings import params
 from core.study import Finding
 from pages.common import attriguard_controls as controls
 from pages.common import panels, shell, wording
-from pages.common.attriguard_controls import People, last_budget
-from pages.common.attriguard_study import DefenceStudy, Grown
+from pages.common.attriguard_controls import DefenceStudy, Grown, People, last_budget
 from pages.common.background import State
 from pages.common.controls import control
 
@@ -66,52 +72,34 @@ _MAKERS = {"logistic": "Logistic", "logistic_margin": "… with margin", "networ
 def _transfer_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the heat map of attackers and wanted values; of ratings also that of other noise."""
     exposure = grown.exposure
-    changed = exposure.found & (
-        exposure.predicted[:, None] != np.arange(len(exposure.values))
-    )  # for whom is noise for which
+    values = np.arange(len(exposure.values))
+    changed = exposure.found & (exposure.predicted[:, None] != values)  # for whom is noise for which
     if not changed.any():
         shell.whisper("No noise was found", "So there is none that could fool anybody")
         return
-    left, right = (st.container(), None) if exposure.unit == "columns" else st.columns(2, gap="large")
-    with left:
-        columns, fooled = _fooled(exposure, changed)
-        readers = [attacker_label(name) for name in exposure.attackers]
-        drawings = {
-            "This noise": _titled(
-                findings.least_fooled(exposure, fooled[:, 0], finished=work.state == State.FINISHED),
-                draw_transfer(readers, columns, fooled, shell.palette(), corner="attacker"),
-                key="transfer_chart",
-            )
-        }
-    if right is not None:
-        with right:
-            drawings["Other noise"] = _other(work, grown)
+    few = values if values.size <= _MOST_VALUES else values[:0]
+    noises = ["all noise", *(f"for {exposure.values[i]}" for i in few)]
+    parts = [changed, *(changed & (values == i) for i in few)]
+    # An attacker trained at several budgets is the one trained at the largest.
+    reads = {guess.attacker: guess.noisy == values for guess in exposure.guesses}.values()
+    fooled = np.array([[read[part].mean() if part.any() else np.nan for part in parts] for read in reads])
+    drawings, places = {}, st.columns(2, gap="large") if exposure.unit == "ratings" else [st.container()]
+    with places[0]:
+        found = findings.least_fooled(exposure, fooled[:, 0], finished=work.state == State.FINISHED)
+        drawn = draw_transfer(exposure.attackers, noises, fooled, shell.palette())
+        drawings["This noise"] = _titled(found, drawn, key="transfer_chart")
+    if exposure.unit == "ratings":
+        with places[1]:
+            drawings["Other noise"] = _other_noise(work, grown)
     panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-transfer")
 
 
-def _fooled(exposure: Exposure, changed: npt.NDArray[np.bool_]) -> tuple[list[str], npt.NDArray[np.float64]]:
-    """Return the columns' names and the shares (attackers, columns): all noise, and that for each of few values.
-
-    An attacker trained at several budgets is the one trained at the largest.
-    """
-    last = {guess.attacker: guess for guess in exposure.guesses}
-    values = np.arange(len(exposure.values))
-    few = len(values) <= _MOST_VALUES
-    parts = [changed, *((changed & (values == i)) for i in values if few)]
-    names = ["all noise", *(f"for {value}" for value in exposure.values if few)]
-    reads = [guess.noisy == values for guess in last.values()]
-    fooled = [[float(read[part].mean()) if part.any() else float("nan") for part in parts] for read in reads]
-    return names, np.array(fooled)
-
-
-def _other(work: DefenceStudy, grown: Grown) -> Drawing:
+def _other_noise(work: DefenceStudy, grown: Grown) -> Drawing:
     from core.attriguard import transfer
 
     made: Any = work.need("transfer", "Showing noise to attackers", lambda report: transfer(grown.guard, report=report))
     fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
-    columns = [_MAKERS.get(maker, maker) for maker in made.makers]
-    readers = [attacker_label(name) for name in made.attackers]
-    drawing = draw_transfer(readers, columns, fooled, shell.palette(), corner="attacker")
+    drawing = draw_transfer(made.attackers, [_MAKERS[maker] for maker in made.makers], fooled, shell.palette())
     return _titled(findings.margin_helps(made), drawing, key="other_transfer_chart")
 
 
@@ -135,13 +123,8 @@ def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         persist_state="session",
     )
     person = int(number) - 1
-    used = exposure.mechanism(budget)[person]
-    rows = [
-        Drawn(value=value, goal=float(exposure.target[i]), used=float(used[i]), size=int(exposure.size[person, i]))
-        for i, value in enumerate(exposure.values)
-    ]
     found = findings.person(exposure, person, budget)
-    drawn = draw_mechanism(rows, shell.palette(), unit=exposure.unit)
+    drawn = draw_mechanism(exposure, person, budget, shell.palette())
     table = grown.guard.card(person)
     with left:
         _whisper(found)
@@ -160,68 +143,69 @@ def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
 
 def _by_value(card: pandas.DataFrame) -> pandas.DataFrame:
     """Return a card of many values with a row a value: what changes for it, and how."""
-    import pandas as pd
-
     entry, now, *values = card.columns
     cells = {value: zip(card[entry], card[now], card[value], strict=True) for value in values}
-    told = [
-        ", ".join(f"{name}: {before} → {after}" for name, before, after in rows if after) for rows in cells.values()
-    ]
-    return pd.DataFrame({"target value": values, "what changes": [words or "nothing" for words in told]})
+    told = (", ".join(f"{name}: {was} → {after}" for name, was, after in rows if after) for rows in cells.values())
+    rows = zip(values, told, strict=True)
+    return panels.frame({"target value": value, "what changes": words or "nothing"} for value, words in rows)
 
 
 def _where_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the shares of all changes that a budget without limit would make."""
-    names, carried = work.need("where", "Counting changes", lambda report: _carried(grown))
-    if not carried.share.size:
-        st.info("No noise changes anything here.")
-        return
-    unit = "columns" if grown.exposure.unit == "columns" else "items"
-    drawing = draw_where(names, carried.share, shell.palette(), entries=carried.n_entries, unit=unit)
-    drawn = _titled(findings.concentrated(carried, unit), drawing, key="where_chart")
-    panels.numbers({"Noise concentration": drawn.table}, key="guard-where")
-
-
-def _carried(grown: Grown) -> tuple[list[str], Any]:
-    """Return the names of the entries that carry noise, most used first, and their concentration."""
     from core.attriguard import concentration
 
     exposure, guard = grown.exposure, grown.guard
-    carried = concentration(guard.sets[1], guard.noise, exposure.mechanism(float(exposure.size.max())))
-    return [guard.names[place] for place in carried.entries], carried
+    without_limit = float(exposure.size.max())
+    carried: Any = work.need(
+        "where",
+        "Counting changes",
+        lambda report: concentration(guard.sets[1], guard.noise, exposure.mechanism(without_limit)),
+    )
+    if not carried.share.size:
+        st.info("No noise changes anything here.")
+        return
+    unit = "columns" if exposure.unit == "columns" else "items"
+    drawing = draw_where([guard.names[place] for place in carried.entries], carried, shell.palette(), unit=unit)
+    drawn = _titled(findings.concentrated(carried, unit), drawing, key="where_chart")
+    panels.numbers({"Noise concentration": drawn.table}, key="guard-where")
 
 
 _POINTS = 20
 
 
 def _cost_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
-    """Draw what gets worse with the noise."""
-    last = last_budget(grown.exposure)
-    budgets = [float(b) for b in np.linspace(0.0, last, _POINTS + 1)]
-    (_of_table if grown.exposure.unit == "columns" else _of_ratings)(work, grown, budget, budgets)
+    """Draw what gets worse with the noise: of a table the model's decisions, of ratings the recommendations."""
+    budgets = [float(b) for b in np.linspace(0.0, last_budget(grown.exposure), _POINTS + 1)]
+    if grown.exposure.unit == "ratings":
+        _recommendations(work, grown, budget, budgets)
+    elif work.who.config is not None and work.who.config.method == GIVEN:
+        st.info(wording.needs_training("Decisions about records with noise"))
+    else:
+        _decisions(work, grown, budget, budgets)
 
 
-def _of_table(work: DefenceStudy, grown: Grown, budget: float, budgets: list[float]) -> None:
+def _decisions(work: DefenceStudy, grown: Grown, budget: float, budgets: list[float]) -> None:
     from core.attriguard import table_utility
 
     dataset, config = work.who.dataset, work.who.config
     assert dataset is not None and config is not None
-    if config.method == GIVEN:
-        st.info(wording.needs_training("Decisions about records with noise"))
-        return
 
     def ask(report: Any) -> tuple[Any, Any]:
         utility = table_utility(grown.guard, dataset, config)
-        return utility, utility.curve(budgets)
+        return utility, [utility.at(budget) for budget in budgets]
 
     utility, curve = work.need("utility", "Asking the audited model", ask)
     here, before = utility.at(budget), utility.without_noise()
-    more_frequent = int(np.bincount(utility.labels, minlength=2).max())
-    majority = proportion(more_frequent, utility.labels.size)
+    majority = proportion(int(np.bincount(utility.labels, minlength=2).max()), utility.labels.size)
     _whisper(findings.decisions(before, here, majority, config.metric))
-
-    def drawn(quality: str, **levels: Estimate) -> Drawing:
-        return draw_cost(
+    deviation = f"Unfairness (largest deviation of a group, {METRIC_TITLES[config.metric].lower()}), by noise budget β"
+    charts: tuple[tuple[str, str, str, dict[str, Estimate]], ...] = (
+        ("Model accuracy", "On unseen people, by noise budget β", "accuracy", {"Majority": majority}),
+        ("Effect on fairness", deviation, "unfairness", {}),
+    )
+    tables = {}
+    for place, (title, quantity, quality, levels) in zip(st.columns(2, gap="large"), charts, strict=True):
+        drawing = draw_cost(
             [(point.budget, getattr(point, quality)) for point in curve],
             (budget, getattr(here, quality)),
             {"No noise": getattr(before, quality), **levels},
@@ -231,88 +215,39 @@ def _of_table(work: DefenceStudy, grown: Grown, budget: float, budgets: list[flo
             unit="columns",
             gap=quality == "unfairness",
         )
-
-    deviation = f"Unfairness (largest deviation of a group, {METRIC_TITLES[config.metric].lower()}), by noise budget β"
-    charts = (
-        ("Model accuracy", "On unseen people, by noise budget β", "accuracy"),
-        ("Effect on fairness", deviation, "unfairness"),
-    )
-    tables = {}
-    for place, (title, quantity, quality) in zip(st.columns(2, gap="large"), charts, strict=True):
-        drawing = drawn(quality, **({"Majority": majority} if quality == "accuracy" else {}))
         with place:
             tables[title] = panels.titled(title, quantity, drawing, key=f"cost_{quality}_chart").table
     panels.numbers(tables, key="guard-cost")
 
 
-def _of_ratings(work: DefenceStudy, grown: Grown, budget: float, budgets: list[float]) -> None:
+def _recommendations(work: DefenceStudy, grown: Grown, budget: float, budgets: list[float]) -> None:
     from core.attriguard import recommendation
 
-    def recommend(report: Any) -> tuple[Any, Any]:
-        made = recommendation(grown.guard)
-        return made, [(budget, made.at(budget)) for budget in budgets]
-
-    made, curve = work.need("recommendation", "Recommending items", recommend)
-    here = made.at(budget)
-    drawn = _titled(
-        findings.recommendations(made, budget),
-        draw_cost(
-            curve,
-            (budget, here),
-            {"No noise": made.before, "Most popular": made.control},
-            shell.palette(),
-            last=budgets[-1],
-            quality="precision of the recommendations",
-            unit="ratings",
-        ),
-        key="cost_chart",
+    made: Any = work.need("recommendation", "Recommending items", lambda report: recommendation(grown.guard))
+    drawing = draw_cost(
+        [(at, made.at(at)) for at in budgets],
+        (budget, made.at(budget)),
+        {"No noise": made.before, "Most popular": made.control},
+        shell.palette(),
+        last=budgets[-1],
+        quality="precision of the recommendations",
+        unit="ratings",
     )
+    drawn = _titled(findings.recommendations(made, budget), drawing, key="cost_chart")
     panels.numbers({"Recommendations": drawn.table}, key="guard-cost")
-
-
-_METHODS = {
-    "blurme": ("BlurMe", "3 added"),
-    "chisquare": ("ChiSquare", "3 added"),
-    "qpm": ("QPM", "slack 0.5"),
-    "local_dp": ("Local DP, ε = 8", "epsilon 8 an entry"),
-}
-"""What is drawn of each method; the other settings are among the numbers."""
 
 
 def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     """Draw the comparison, with AttriGuard at the slider's budget."""
-    import pandas as pd
-
     from core.attriguard import comparison
 
-    exposure = grown.exposure
     made: Any = work.need("others", "Defending otherwise", lambda report: list(comparison(grown.guard, report)))
-    now = {point.attacker: point.accuracy for point in exposure.at(budget)}
-    ours = DefenceRow(
-        name="AttriGuard",
-        size=exposure.spent(budget).value,
-        rates={name: now[name] for name in READERS if name in now},
-        ours=True,
-    )
-    rows = []
-    for row in made:
-        name, parameter = _METHODS[row.method]
-        if row.method in ("blurme", "chisquare"):
-            name += ", true value" if row.knows_truth else ", guessed"
-        if parameter == row.parameter:
-            rows.append(DefenceRow(name=name, size=row.size.value, rates=row.accuracy))
     drawn = _titled(
-        findings.other_defences(exposure, budget, [row for row in made if _METHODS[row.method][1] == row.parameter]),
-        draw_defences(
-            [ours, *rows],
-            exposure.majority,
-            shell.palette(),
-            unit=exposure.unit,
-            labels={name: attacker_label(name) for name in READERS},
-        ),
+        findings.other_defences(grown.exposure, budget, drawn_defences(made)),
+        draw_defences(grown.exposure, budget, made, shell.palette()),
         key="others_chart",
     )
-    every = [
+    every = panels.frame(
         {
             "defence": row.method,
             "setting": row.parameter,
@@ -321,8 +256,8 @@ def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
             **{attacker_label(name): estimate.value for name, estimate in row.accuracy.items()},
         }
         for row in made
-    ]
-    panels.numbers({"Defences drawn": drawn.table, "All settings": pd.DataFrame(every)}, key="guard-others")
+    )
+    panels.numbers({"Defences drawn": drawn.table, "All settings": every}, key="guard-others")
 
 
 _SHOWN_VALUES = 8  # values of a column
@@ -347,17 +282,15 @@ def _changes_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
 
 
 def _column_table(guard: Any) -> pandas.DataFrame:
-    import pandas as pd
-
     rows = []
     for column in guard.columns:
         values = [column.text(value) for value in column.domain]
         told = ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
         if column.kind != "category" and values:
             told = f"{values[0]} to {values[-1]}"
-        frozen = column.frozen
-        rows.append((column.name, "frozen" if frozen else "yes", column.kind, "" if frozen else told))
-    return pd.DataFrame(rows, columns=["column", "may change", "kind", "to"])
+        may, to = ("frozen", "") if column.frozen else ("yes", told)
+        rows.append({"column": column.name, "may change": may, "kind": column.kind, "to": to})
+    return panels.frame(rows)
 
 
 def _rule_table(guard: Any) -> pandas.DataFrame:
@@ -366,13 +299,9 @@ def _rule_table(guard: Any) -> pandas.DataFrame:
     there = {rule.pair for rule in guard.rules.rules}
     rules = [*guard.rules.rules, *(rule for rule in guard.found_rules if rule.pair not in there)]
     rows = [
-        (
-            f"{rule.first}: {rule.first_value}",
-            f"{rule.second}: {rule.second_value}",
-            round(rule.expected, 1),
-            "yes" if rule.pair in there else "no",
-        )
+        (f"{a}: {x}", f"{b}: {y}", round(rule.expected, 1), "yes" if rule.pair in there else "no")
         for rule in rules
+        for a, x, b, y in [rule.pair]
     ]
     return pd.DataFrame(rows, columns=["forbidden", "with", "people expected", "in force"])
 

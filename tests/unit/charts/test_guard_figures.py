@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.attriguard import Exposure, Point, knows_the_noise
+from core.attriguard import Compared, Concentration, Exposure, Point, knows_the_noise
 from core.attriguard.exposure import Guesses
 from core.charts import (
     DARK,
     LIGHT,
-    DefenceRow,
     Drawing,
-    Drawn,
     Palette,
     draw_budget,
     draw_cost,
@@ -24,7 +23,6 @@ from core.charts import (
     draw_transfer,
     draw_value_noise,
     draw_where,
-    value_noise,
 )
 from core.estimates import Estimate
 from tests.unit.charts.checks import check, dots, written
@@ -129,40 +127,34 @@ def test_the_table_holds_what_is_drawn():
 @pytest.mark.parametrize("values", [2, 3, 12, 13, 30])
 def test_the_noise_of_each_value(values: int):
     made = study(values)
-    rows = value_noise(made, 1.0)
-    drawing = draw_value_noise(rows, LIGHT, unit="ratings", attribute=made.attribute)
+    drawing = draw_value_noise(made, 1.0, LIGHT)
     check(drawing)
-    assert [row.size.value for row in rows] == sorted(row.size.value for row in rows)
-    assert sum(row.used for row in rows) == pytest.approx(1.0) == sum(row.target for row in rows)
-    for row in rows:
-        i = made.values.index(row.value)
+    table = drawing.table
+    assert len(table) == values and table["ratings changed, mean"].is_monotonic_increasing
+    assert table["used for"].sum() == pytest.approx(1.0) == table["target"].sum()
+    for _, row in table.iterrows():
+        i = made.values.index(row[made.attribute])
         others = made.predicted != i
-        assert row.missing == (others & ~made.found[:, i]).sum()
-        assert row.size.value == pytest.approx(made.size[others & made.found[:, i], i].mean())
-    assert len(drawing.table) == values
-    assert drawing.table["target"].sum() == pytest.approx(1.0)
+        assert row["people without such noise"] == (others & ~made.found[:, i]).sum()
+        assert row["ratings changed, mean"] == pytest.approx(made.size[others & made.found[:, i], i].mean())
 
 
 def test_a_value_without_any_noise_stands_last():
     made = study(3)
     found = made.found & (made.predicted[:, None] == np.arange(3))
     found[:, :2] = True
-    none = Exposure(**{name: getattr(made, name) for name in made.__dataclass_fields__} | {"found": found})
-    rows = value_noise(none, 1.0)
-    assert (rows[-1].value, rows[-1].size.n) == (made.values[2], 0)
-    figure = check(draw_value_noise(rows, LIGHT, unit="ratings", attribute="city"))
-    assert "no noise found" in written(figure)
+    drawing = draw_value_noise(replace(made, found=found), 1.0, LIGHT)
+    assert drawing.table[made.attribute].iloc[-1] == made.values[2] and drawing.table["people"].iloc[-1] == 0
+    assert "no noise found" in written(check(drawing))
 
 
 def test_the_heat_map_tells_every_number():
-    rng = np.random.default_rng(3)
-    for rows, columns in ((1, 2), (2, 7), (4, 3)):
-        fooled = rng.random((rows, columns))
-        made, attackers = [f"noise {i}" for i in range(rows)], [f"attacker {i}" for i in range(columns)]
-        drawing = draw_transfer(made, attackers, fooled, DARK, corner="noise")
+    for attackers, columns in ((("logistic",), 2), (ATTACKERS[:2], 7), (ATTACKERS[:4], 3)):
+        fooled = np.random.default_rng(3).random((len(attackers), columns))
+        drawing = draw_transfer(attackers, [f"noise {i}" for i in range(columns)], fooled, DARK)
         told = written(check(drawing))
         assert all(f"{100 * rate:.0f}%" in told for rate in fooled.ravel())
-        assert drawing.table.shape == (rows, columns + 1)
+        assert drawing.table.shape == (len(attackers), columns + 1)
 
 
 @pytest.mark.parametrize("entries", [3, 14, 500, 10_000])
@@ -171,7 +163,8 @@ def test_where_the_noise_sits(entries: int):
     for steep in (0.0, 1.0, 6.0):
         shares = 1.0 / np.arange(1, entries + 1) ** steep
         shares /= shares.sum()
-        drawing = draw_where(names, shares, LIGHT, entries=entries, unit="apps")
+        carried = Concentration(entries=np.arange(entries), share=shares, n_entries=entries)
+        drawing = draw_where(names, carried, LIGHT, unit="apps")
         check(drawing)
         assert drawing.table["with those above"].iloc[-1] == pytest.approx(1.0)
         half = int(np.argmax(np.cumsum(shares) >= 0.5 - 1e-9)) + 1
@@ -205,30 +198,23 @@ def test_what_it_costs(gap: bool, slope: float):
 
 
 def test_other_defences():
-    readers = {"logistic": "Logistic", "forest": "Forest", "network": "Network"}
-    rows = [
-        DefenceRow(
-            name="AttriGuard", size=3.0, rates={name: rate(0.1 + 0.1 * i) for i, name in enumerate(readers)}, ours=True
-        ),
-        DefenceRow(name="Other <b>defence</b>, true value", size=24.4, rates={"forest": rate(0.06)}),
+    rates = {name: rate(0.06) for name in ("logistic", "forest", "network")}
+    made = [
+        Compared(method="blurme", parameter=f"{n} added", knows_truth=True, size=rate(24.4), accuracy=rates)
+        for n in (1, 3)
     ]
-    drawing = draw_defences(rows, rate(0.1), LIGHT, unit="ratings", labels=readers)
+    exposure = study(attackers=("forest",))
+    drawing = draw_defences(exposure, 1.0, made, LIGHT)
     figure = check(drawing)
     shown = [(trace.y[0], trace.marker.symbol) for trace in dots(figure)]
-    assert shown == [(0, "circle"), (0, "diamond"), (0, "square"), (1, "diamond")]
-    assert "changes 24.4 ratings" in written(figure) and "AttriGuard changes 3.0" in drawing.alt
-    assert drawing.table["ratings changed"].tolist() == [3.0, 24.4]
+    assert shown == [(0, "diamond"), (1, "circle"), (1, "diamond"), (1, "square")]
+    spent = exposure.spent(1.0).value
+    assert "changes 24.4 ratings" in written(figure) and f"AttriGuard changes {spent:.1f}" in drawing.alt
+    assert drawing.table["ratings changed"].tolist() == [spent, 24.4]
 
 
 def test_one_persons_mechanism_takes_the_rarest_values_together():
-    made = study(30)
-    used = made.mechanism(1.0)
-    rows = [
-        Drawn(value=name, goal=float(made.target[i]), used=float(used[0, i]), size=int(made.size[0, i]))
-        for i, name in enumerate(made.values)
-    ]
-    drawing = draw_mechanism(rows, LIGHT, unit="ratings")
+    drawing = draw_mechanism(study(30), 0, 1.0, LIGHT)
     for symbol in ("diamond", "circle"):
         shown = [trace.x[0] for trace in dots(check(drawing)) if trace.marker.symbol == symbol]
         assert len(shown) == 10 and sum(shown) == pytest.approx(100.0)
-    assert list(drawing.table["used M*"]) == [row.used for row in rows]
