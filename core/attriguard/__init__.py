@@ -5,7 +5,7 @@ from core.attriguard.attackers import ATTACKER_TITLES, attacker_label, knows_the
 from core.attriguard.comparators import Compared, comparison
 from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Point, strongest_point
 from core.attriguard.guard import READERS, Guard, Guarded, TableGuard, attackers_fitted, table_guard, transfer
-from core.attriguard.noise import Concentration, concentration
+from core.attriguard.noisy_records import Concentration, concentration
 from core.attriguard.panda import panda, representatives
 from core.attriguard.settings import CurveSettings, GuardPlan, GuardSettings, TableSettings
 from core.attriguard.table import Pair, pair_rules, table_columns

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from core.arrays import Floats, Ints
 from core.attriguard.allocation import allocate
 from core.attriguard.classifiers import in_batches
-from core.attriguard.noise import Noise
+from core.attriguard.noisy_records import Noise
 from core.attriguard.table import Column, fit_encoder
 from core.serialize import Result
 

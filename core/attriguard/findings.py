@@ -12,7 +12,7 @@ from core.attriguard.attackers import attacker_label, knows_the_noise
 from core.attriguard.comparators import Compared
 from core.attriguard.exposure import PUBLISHED_CURVE, Exposure, Point, strongest_point
 from core.attriguard.guard import TableGuard, Transfer
-from core.attriguard.noise import Concentration
+from core.attriguard.noisy_records import Concentration
 from core.attriguard.utility import Recommendation, UtilityPoint
 from core.estimates import Estimate, count, interval, percent
 from core.fairness import difference_title

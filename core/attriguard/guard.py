@@ -34,7 +34,7 @@ from core.attriguard.attackers import (
     fit_unaware,
 )
 from core.attriguard.exposure import Exposure, Guesses
-from core.attriguard.noise import Noise, concentration
+from core.attriguard.noisy_records import Noise, concentration
 from core.attriguard.panda import representatives
 from core.attriguard.settings import GuardSettings, TableSettings
 from core.attriguard.table import (

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
 from core.attriguard.classifiers import in_batches, read_scores
-from core.attriguard.noise import Noise, NoisyRecords
+from core.attriguard.noisy_records import Noise, NoisyRecords
 from core.errors import InputError
 from core.study import Report
 from core.validation import at_least_zero, choice

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
-from core.attriguard.noise import Noise
+from core.attriguard.noisy_records import Noise
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split

@@ -25,7 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
-from core.attriguard.noise import Noise
+from core.attriguard.noisy_records import Noise
 from core.attriguard.table import Column, Encoder, PairRules, fit_encoder
 from core.validation import choice
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.datasets.columns import as_text, is_numeric, quoted
 from core.errors import InputError
 from core.models.runtime import RawAnswers, Takes
@@ -63,17 +63,14 @@ def _named(frame: pandas.DataFrame, model: Takes, notes: list[str]) -> list[str]
             f"The model's file does not name its {count}features; list the table's columns it takes, in its order, "
             "as features."
         )
-    alike: dict[str, list[str]] = {}
-    for name in frame.columns:
-        alike.setdefault(_plain(str(name)), []).append(str(name))
     found, missing = [], []
     for name in model.feature_names:
-        close = alike.get(_plain(name), [])
+        alike = [str(one) for one in frame.columns if re.sub(r"\W", "_", str(one)) == re.sub(r"\W", "_", name)]
         if name in frame.columns:
             found.append(name)
-        elif len(close) == 1:
-            found.append(close[0])
-            notes.append(f"Column {quoted(close[0])} is taken for the model's {quoted(name)}.")
+        elif len(alike) == 1:
+            found.append(alike[0])
+            notes.append(f"Column {quoted(alike[0])} is taken for the model's {quoted(name)}.")
         else:
             missing.append(name)
     if missing:
@@ -88,58 +85,46 @@ def _named(frame: pandas.DataFrame, model: Takes, notes: list[str]) -> list[str]
     return found
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"\W", "_", name)
-
-
 def _cells(column: pandas.Series, name: str, kind: str, model: Takes, notes: list[str]) -> pandas.Series:
-    """Return a column in the form the model takes, or say in one sentence why it cannot take it."""
+    """Return a column in the form the model takes, gaps as nan, or say in one sentence why it cannot take it."""
+    import pandas as pd
+
+    def refuse(what: str) -> InputError:
+        return InputError(f"Column {quoted(name)} {what}.")
+
     if column.dtype.kind in "mM":
-        raise InputError(
-            f"Column {quoted(name)} holds dates or times, which the model cannot take; turn it to numbers."
+        raise refuse("holds dates or times, which the model cannot take; turn it to numbers")
+    if (missing := int(column.isna().sum())) and not model.takes_missing:
+        raise refuse(
+            f"lacks {missing:,} of {len(column):,} values, which the model cannot take; fill them or leave these "
+            "records out"
         )
-    missing = int(column.isna().sum())
-    if missing and not model.takes_missing:
-        raise InputError(
-            f"Column {quoted(name)} lacks {missing:,} of {len(column):,} values, which the model cannot take; fill "
-            "them or leave these records out."
-        )
-    if kind == "text" and is_numeric(column):
-        notes.append(f"Column {quoted(name)} holds numbers and is given to the model as text, as it asks.")
-    if kind == "text" or (kind == "any" and not _is_number(column)):
-        text = as_text(column) if kind == "text" else column.astype(object)
-        return text.astype(object).where(column.notna(), np.nan)
-    return _numbers(column, name, kind)
-
-
-def _is_number(column: pandas.Series) -> bool:
-    import pandas as pd
-
-    return is_numeric(column) or bool(pd.api.types.is_bool_dtype(column))
-
-
-def _numbers(column: pandas.Series, name: str, kind: str) -> pandas.Series:
-    """Return a column of numbers as plain numpy numbers, gaps as nan."""
-    import pandas as pd
-
-    if not _is_number(column):
+    numeric = is_numeric(column)
+    if kind == "text":
+        if numeric:
+            notes.append(f"Column {quoted(name)} holds numbers and is given to the model as text, as it asks.")
+        return as_text(column).astype(object).where(column.notna(), np.nan)
+    if not numeric and not pd.api.types.is_bool_dtype(column):
+        if kind == "any":
+            return column.astype(object).where(column.notna(), np.nan)
         told = column.dropna().astype(str)
         strange = told[pd.to_numeric(told, errors="coerce").isna()]
-        value = (strange if len(strange) else told).iloc[0] if len(told) else ""
-        raise InputError(
-            f"Column {quoted(name)} holds text, such as {quoted(value)}, where the model takes "
-            f"{'true or false' if kind == 'true or false' else 'numbers'}; correct the column or ask for its encoding."
+        value = next(iter(strange if len(strange) else told), "")
+        wanted = kind if kind == "true or false" else "numbers"
+        raise refuse(
+            f"holds text, such as {quoted(value)}, where the model takes {wanted}; correct the column or ask for its "
+            "encoding"
         )
-    if not column.isna().any() and not pd.api.types.is_float_dtype(column):
-        values = column.to_numpy(dtype=bool if pd.api.types.is_bool_dtype(column) else np.int64)
-    else:
+    if missing or pd.api.types.is_float_dtype(column):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        values = column.to_numpy(dtype=bool if pd.api.types.is_bool_dtype(column) else np.int64)
     if np.isinf(values).any():
-        raise InputError(f"Column {quoted(name)} holds infinite values, which the model cannot take; replace them.")
-    if kind == "whole number" and (odd := values != np.round(values)).any():
-        raise InputError(f"Column {quoted(name)} must hold whole numbers for this model, got {values[odd][0]:g}.")
-    if kind == "true or false" and (odd := ~np.isin(values, (0, 1))).any():
-        raise InputError(f"Column {quoted(name)} must hold true or false for this model, got {values[odd][0]:g}.")
+        raise refuse("holds infinite values, which the model cannot take; replace them")
+    for wanted, fits in (("whole number", values == np.round(values)), ("true or false", np.isin(values, (0, 1)))):
+        if kind == wanted and not fits.all():
+            words = "whole numbers" if kind == "whole number" else kind
+            raise refuse(f"must hold {words} for this model, got {values[~fits][0]:g}")
     return pd.Series(values, index=column.index)
 
 
@@ -155,8 +140,8 @@ class Answers(Result):
     `repeatable`: the model said the same when asked again.
     """
 
-    labels: npt.NDArray[np.uint8]
-    scores: npt.NDArray[np.float64] | None
+    labels: Codes
+    scores: Floats | None
     positive: str
     classes: tuple[str, ...]
     repeatable: bool = True
@@ -196,10 +181,9 @@ def _known_classes(raw: RawAnswers) -> tuple[str, ...]:
     if texts is None:
         return ("0", "1")
     seen = set(texts.tolist())
-    if seen <= {"0", "1"}:
-        return ("0", "1")
-    if seen <= {"False", "True"}:
-        return ("False", "True")
+    for usual in (("0", "1"), ("False", "True")):
+        if seen <= set(usual):
+            return usual
     found = tuple(sorted(seen))
     table = raw.probability
     if table is not None and table.shape[1] > 1:
@@ -223,27 +207,27 @@ def _positive(classes: tuple[str, ...], positive: str) -> str:
     raise InputError(f"The model answers {told}; say which of them is the positive answer.")
 
 
-def _scores(table: npt.NDArray[np.float64], classes: tuple[str, ...], chosen: str) -> npt.NDArray[np.float64]:
+def _scores(table: Floats, classes: tuple[str, ...], chosen: str) -> Floats:
     """Return the probability of the positive answer, after checking that it is one."""
-    width = table.shape[1]
-    place = classes.index(chosen)
+    width, place = table.shape[1], classes.index(chosen)
     if width != 1 and width != len(classes):
         raise InputError(f"The model gives {width} scores a record for {len(classes)} answers; export one for each.")
-    outside = ~((table >= -_ROUNDING) & (table <= 1.0 + _ROUNDING)).all(axis=1)  # also catches nan
+    outside = ~((table >= -_ROUNDING) & (table <= 1.0 + _ROUNDING))  # also catches nan
     if outside.any():
-        record = int(outside.argmax())
-        value = next(one for one in table[record].tolist() if not -_ROUNDING <= one <= 1.0 + _ROUNDING)
+        record = int(outside.any(axis=1).argmax())
+        value = f"{table[record][outside[record]][0]:g}".replace("-", "−")
         raise InputError(
-            f"The model's scores must be probabilities in [0, 1], got {f'{value:g}'.replace('-', '−')} for record "
-            f"{record + 1:,}; export probabilities and not margins, and fill missing numbers."
+            f"The model's scores must be probabilities in [0, 1], got {value} for record {record + 1:,}; export "
+            "probabilities and not margins, and fill missing numbers."
         )
     if width == 1:
         scores = table[:, 0] if place == len(classes) - 1 else 1.0 - table[:, 0]
     else:
-        if (wrong := np.abs(table.sum(axis=1) - 1.0) > 1e-3).any():
+        total = table.sum(axis=1)
+        if (wrong := np.abs(total - 1.0) > 1e-3).any():
             raise InputError(
-                f"The model's scores of record {int(wrong.argmax()) + 1:,} add up to "
-                f"{table[wrong][0].sum():g} and not to 1; export probabilities."
+                f"The model's scores of record {int(wrong.argmax()) + 1:,} add up to {total[wrong][0]:g} and not to 1; "
+                "export probabilities."
             )
         scores = table[:, place]
     return np.clip(scores, 0.0, 1.0)

@@ -12,7 +12,7 @@ from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
 from core.attriguard import allocate, expected_size, panda, representatives
-from core.attriguard.noise import Noise
+from core.attriguard.noisy_records import Noise
 from tests.linear_cases import Case, cases, dense
 from tests.plain_panda import plain_panda, plain_weights
 

@@ -22,7 +22,7 @@ from core.attriguard.attackers import (
     fit_network,
     fit_unaware,
 )
-from core.attriguard.noise import changes_per_entry, concentration
+from core.attriguard.noisy_records import changes_per_entry, concentration
 from tests import ratings_samples
 
 SAMPLE = ratings_samples.ratings()

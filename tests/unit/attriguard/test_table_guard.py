@@ -9,7 +9,7 @@ import pytest
 
 from core.attriguard import Exposure, TableGuard, TableSettings, concentration, table_columns, table_guard
 from core.attriguard.attackers import LEARNERS, fit_on_table
-from core.attriguard.noise import Concentration, changes_per_entry
+from core.attriguard.noisy_records import Concentration, changes_per_entry
 from core.attriguard.table import TablePeople
 from core.config import AuditConfig
 from core.datasets import split

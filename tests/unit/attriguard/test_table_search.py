@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from core.attriguard.noise import Noise
+from core.attriguard.noisy_records import Noise
 from core.attriguard.table import Column, Pair, PairRules, TablePeople, pair_rules, table_columns
 from core.attriguard.table_search import Defender, TableSearch, fit_defender, log_odds
 from tests.table_people import leads, least_columns, pairs_held, people
