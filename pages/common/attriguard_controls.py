@@ -359,7 +359,7 @@ class Grown:
 class DefenceStudy(Background):
     """The study of one defence of some people."""
 
-    def __init__(self, who: People, settings: GuardSettings | TableSettings, *, balanced: bool) -> None:
+    def __init__(self, who: People, settings: Any, *, balanced: bool) -> None:
         self.who, self.settings, self.balanced = who, settings, balanced
         key = fingerprint("attriguard", *who.fingerprint, settings)
         super().__init__(
@@ -415,8 +415,7 @@ class DefenceStudy(Background):
 
         who, curves = self.who, dict[str, tuple[Point, ...]]()
         guard: Guard
-        if isinstance(self.settings, GuardSettings):
-            assert who.ratings is not None
+        if who.ratings is not None:
             guard = Guarded(who.ratings, self.settings)
         else:
             assert who.dataset is not None and who.config is not None

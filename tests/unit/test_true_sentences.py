@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, attacker_label, findings, strongest_point
-from core.attriguard.exposure import Guesses
-from core.charts import LIGHT, draw_budget, draw_groups, draw_rates, draw_values
+from core.charts import LIGHT, draw_groups, draw_rates, draw_values
 from core.charts.theme import group_style
 from core.config import AuditConfig
 from core.correction import findings as correction_findings
@@ -33,53 +31,6 @@ from tests.unit.charts import membership_samples
 
 def about(value: float, half: float = 0.01, n: int = 4000) -> Estimate:
     return Estimate(value=value, low=value - half, high=value + half, n=n)
-
-
-# --- AttriGuard: the headline and the chart speak of one attacker
-
-
-def guarded(right: dict[str, int]) -> Exposure:
-    """Return 100 people, half of either value, and attackers who name so many rightly under every noise."""
-    truth = np.tile([0, 1], 50)
-    size = np.stack([truth, 1 - truth], axis=1)
-
-    def guesses(name: str, many: int) -> Guesses:
-        named = np.where(np.arange(100) < many, truth, 1 - truth)
-        return Guesses(attacker=name, clean=truth, noisy=np.column_stack([named, named]))
-
-    return Exposure(
-        title="people",
-        attribute="town",
-        unit="columns",
-        values=("Ulm", "Bonn"),
-        truth=truth,
-        predicted=truth,
-        size=size,
-        found=np.ones((100, 2), dtype=bool),
-        target=np.array([0.5, 0.5]),
-        shares=np.array([0.5, 0.5]),
-        guesses=tuple(guesses(name, many) for name, many in right.items()),
-    )
-
-
-@pytest.mark.parametrize("balanced", [False, True])
-@pytest.mark.parametrize("best", ["logistic", "forest", "adversarial", "dropping", "region"])
-def test_the_headline_names_the_attacker_whose_curve_is_highest(best: str, balanced: bool) -> None:
-    others = {"logistic": 40, "forest": 60, "adversarial": 70, "dropping": 65, "region": 50}
-    study = guarded(others | {best: 90})
-    floor, now = study.baseline(balanced=balanced), study.at(0.5)
-    chart = draw_budget(
-        study.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
-        balanced=balanced,
-    )  # fmt: skip
-    drawn = chart.table.query("attacker != 'baseline' and `columns changed` == 0.5")
-    highest = drawn.loc[drawn["balanced" if balanced else "accuracy"].idxmax(), "attacker"]
-    found = findings.headline(study, now, balanced=balanced)
-    assert highest == best == strongest_point(now, balanced=balanced).attacker
-    assert attacker_label(highest) in found.point
-    said = chart.alt.partition("at 0.5: ")[2]
-    assert attacker_label(highest) in said.partition(";")[0] and percent(0.9, decimals=0) in found.point
-    assert ("Balanced accuracy" in found.evidence) == balanced and "Baseline: " in found.evidence
 
 
 # --- numbers beside a limit

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, findings
+from core.attriguard import Exposure, attacker_label, findings
 from core.attriguard.exposure import Guesses
 from core.attriguard.utility import Recommendation, UtilityPoint
+from core.charts import LIGHT, draw_budget
 from core.estimates import Estimate
 from core.study import Finding
 
@@ -65,6 +66,29 @@ def test_the_headline_compares_who_ignores_the_noise_with_the_best(read: int, tr
     assert "Baseline: always “Ulm”, 80%." in found.evidence
     assert "0.5 columns" in found.redacted and "%" not in found.redacted
     assert found.estimate is not None and found.estimate.value == pytest.approx(max(read, trained) / 100)
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+def test_the_headline_names_the_attacker_whose_curve_is_highest(balanced: bool):
+    """Of 80 and 20 people one attacker is right about most, the other about most values."""
+    exposure = study(read=85, trained=90)
+    few = np.where(exposure.truth == 1, 1, np.arange(100) % 4 == 0)[:, None]  # all of the 20, and 60 of the 80
+    often = replace(exposure.guesses[0], attacker="forest", noisy=np.hstack([few, few]).astype(np.int64))
+    exposure = replace(exposure, guesses=(*exposure.guesses, often))
+    now = exposure.at(0.5)
+    best = max(now, key=lambda point: point.rate(balanced=balanced).value)
+    floor = exposure.baseline(balanced=balanced)
+    chart = draw_budget(
+        exposure.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
+        balanced=balanced,
+    )  # fmt: skip
+    drawn = chart.table.query("attacker != 'baseline' and `columns changed` == 0.5")
+    column = "balanced" if balanced else "accuracy"
+    assert drawn.loc[drawn[column].idxmax(), "attacker"] == best.attacker == ("forest" if balanced else "adversarial")
+    found = findings.headline(exposure, now, balanced=balanced)
+    assert attacker_label(best.attacker) in found.point
+    assert attacker_label(best.attacker) in chart.alt.partition("at 0.5: ")[2].partition(";")[0]
+    assert ("Balanced accuracy" in found.evidence) == balanced
 
 
 def test_without_noise_nothing_is_said_of_noise():

@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
+from core.errors import InputError
 from core.models import BudgetLedger, DPID3Classifier
+from core.models.tree_budget import noisy_counts
 
 
 def ledger(accounting: str) -> BudgetLedger:
@@ -53,3 +55,25 @@ def test_a_trees_ledger_is_of_the_depth_it_may_reach_not_of_the_one_it_reached()
     made = DPID3Classifier(1.0, 9, 0, domains=(2, 2, 2), classes=(0, 1)).fit(x, [0, 1, 0, 1, 0])
     assert made.depth_ == 0 and made.budget_ledger_.depth == 3
     assert made.budget_ledger_.total == pytest.approx(1.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [0.05, 0.4, 1.0, 3.0])
+def test_noise_is_the_discrete_laplace_distribution(epsilon: float):
+    n, decay = 200_000, math.exp(-epsilon)
+    noise = noisy_counts(np.full(n, 7), epsilon, np.random.default_rng(1)) - 7
+    assert noise.dtype == np.int64
+    most = math.ceil(math.log(n / 50) / epsilon)
+    values = np.arange(-most, most + 1)
+    expected = n * (1 - decay) / (1 + decay) * decay ** np.abs(values)  # P(x) = (1 - a) / (1 + a) a^|x|
+    seen = np.array([np.count_nonzero(noise == value) for value in values])
+    squares = ((seen - expected)[expected >= 5] ** 2 / expected[expected >= 5]).sum()
+    kept = int((expected >= 5).sum())
+    assert squares < kept + 4 * math.sqrt(2 * kept)
+    ratios = expected[1:] / expected[:-1]
+    assert np.abs(np.log(ratios)).max() == pytest.approx(epsilon)  # one record more moves the law by e^ε, exactly
+
+
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-20, 9e-15, 0.0, math.nan])
+def test_a_budget_whose_noise_would_cancel_is_refused(epsilon: float):
+    with pytest.raises(InputError, match="The epsilon of one count must be at least 1e-14, got "):
+        noisy_counts(np.zeros(3, dtype=np.int64), epsilon, np.random.default_rng(0))
