@@ -81,11 +81,8 @@ def curves_and_sizes(running: bool) -> None:
         beside = [findings.beside_the_paper(exposure, budget)] if of_paper else []
         for finding in (needed, *beside):
             st.caption(shell.escape(" ".join((finding.point, finding.evidence, *finding.caveats))))
-    left, right = st.columns(2, gap="large")
-    with left:
-        panels.how_to_read(findings.guide(replace(exposure, attribute=attribute), defender))
-    with right:
-        panels.numbers({"Accuracy by noise budget": chart.table, "Perturbation size": drawn.table}, key="attriguard")
+    tables = {"Accuracy by noise budget": chart.table, "Perturbation size": drawn.table}
+    panels.foot(findings.guide(replace(exposure, attribute=attribute), defender), tables, key="attriguard")
 
 
 controls.stand(None)

@@ -110,11 +110,8 @@ def draw(running: bool) -> None:
         )
     say(found)
     sections.inferred(people, now, mechanism, attribute)
-    left, right = st.columns(2, gap="large")
-    with left:
-        panels.how_to_read(sections.guide(pool, attribute))
-    with right:
-        panels.numbers({"Leakage by answers": chart.table, "Error of an answer": drawn.table}, key="bias-queries")
+    tables = {"Leakage by answers": chart.table, "Error of an answer": drawn.table}
+    panels.foot(sections.guide(pool, attribute), tables, key="bias-queries")
 
 
 draw(busy)

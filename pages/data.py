@@ -23,7 +23,7 @@ from core.charts import draw_groups
 from core.datasets.columns import describe_columns
 
 columns = cached.once(describe_columns, table)
-if config is None or config.roles is None:
+if config is None:
     with opening:
         shell.finding(*wording.table_without_roles(table))
 else:
@@ -43,12 +43,6 @@ else:
         st.caption(shell.escape(note))
 
 upload.roles_form(table, columns)
-left, right = st.columns(2)
-with left:
-    panels.how_to_read(wording.DATA_GUIDE)
-with right:
-    tables = {"Columns": columns}
-    if config is not None and config.roles is not None:
-        tables = {"Groups": drawing.table, **tables}
-    panels.numbers(tables, key="data")
+groups = {} if config is None else {"Groups": drawing.table}
+panels.foot(wording.DATA_GUIDE, {**groups, "Columns": columns}, key="data")
 st.caption(shell.escape(table.source))

@@ -31,11 +31,6 @@ with right:
     panels.titled("Accuracy", "Share of people predicted correctly, 95% intervals", accuracy, key="accuracy_chart")
 for caution in cautions:
     st.info(shell.escape(caution.point), icon=":material/info:")
-left, right = st.columns(2)
-with left:
-    panels.how_to_read(wording.GIVEN_MODEL_GUIDE if state.given() else wording.MODEL_GUIDE)
-with right:
-    reached = panels.frame(constraint_rows(subject))
-    panels.numbers(
-        {"Rates by group": rates.table, "Accuracy": accuracy.table, "Asked and reached": reached}, key="model"
-    )
+guide = wording.GIVEN_MODEL_GUIDE if state.given() else wording.MODEL_GUIDE
+reached = panels.frame(constraint_rows(subject))
+panels.foot(guide, {"Rates by group": rates.table, "Accuracy": accuracy.table, "Asked and reached": reached}, "model")

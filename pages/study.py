@@ -99,11 +99,7 @@ for finding in others:
     panels.statement(finding)
 tables = draw_checks_of(study, subject, study.checks(result, settings))
 tables |= {title: panels.frame(rows) for title, rows in study.tables(result, settings).items() if rows}
-left, right = st.columns(2, gap="large")
-with left:
-    told = [f"**{shell.escape(title_of(check, subject))}.** {check.definition}" for check in study.declared]
-    if headline.attacker_knows:
-        told.append(f"**The attacker knows:** {shell.escape(headline.attacker_knows)}")
-    panels.how_to_read("\n\n".join(told))
-with right:
-    panels.numbers(tables, key=study.name)
+told = [f"**{shell.escape(title_of(check, subject))}.** {check.definition}" for check in study.declared]
+if headline.attacker_knows:
+    told.append(f"**The attacker knows:** {shell.escape(headline.attacker_knows)}")
+panels.foot("\n\n".join(told), tables, key=study.name)

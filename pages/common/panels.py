@@ -95,6 +95,15 @@ def how_to_read(text: str) -> None:
         st.markdown(text)
 
 
+def foot(guide: str, tables: dict[str, pandas.DataFrame], key: str) -> None:
+    """Offer an explanation and, beside it, the numbers behind the charts."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        how_to_read(guide)
+    with right:
+        numbers(tables, key)
+
+
 def further(sections: Mapping[str, Sequence[Any]], key: str) -> str:
     """Choose what is shown below a page, by the titles that the sections' rows begin with; at first their first."""
     titles = {name: row[0] for name, row in sections.items()}

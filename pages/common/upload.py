@@ -163,16 +163,19 @@ def _ask(form: _Form, columns: pandas.DataFrame) -> Roles:
     if table.uploaded:
         _model_box(table, current)
     excluded, missing = _ask_left_out(form, [c for c in others if c not in given.values()])
+    names: dict[str, Any] = {}
+    if current is not None and current.sensitive == sensitive:
+        names["attribute_name"] = current.attribute_name
+        if all(getattr(current, field) == value for field, value in groups.items()):  # the same groups
+            names |= {"first_name": current.first_name, "other_name": current.other_name}
     return Roles(
         label=label,
         positive=positive,
         sensitive=sensitive,
-        **groups,
         excluded=excluded,
         missing=missing,
-        first_name=_kept(current, sensitive, groups, "first_name"),
-        other_name=_kept(current, sensitive, groups, "other_name"),
-        attribute_name=current.attribute_name if current and current.sensitive == sensitive else "",
+        **groups,
+        **names,
         **given,
     )
 
@@ -260,14 +263,6 @@ def _cuts(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str
         return same.cuts
     shares = [i / pieces for i in range(1, pieces)]
     return tuple(sorted({float(cut) for cut in frame[sensitive].dropna().quantile(shares, interpolation="lower")}))
-
-
-def _kept(current: Roles | None, sensitive: str, groups: dict[str, Any], name: str) -> str:
-    """Return a name of the roles in use if they tell the same groups apart."""
-    same = current is not None and current.sensitive == sensitive
-    if not same or any(getattr(current, field) != value for field, value in groups.items()):
-        return ""
-    return str(getattr(current, name))
 
 
 def values_of(frame: pandas.DataFrame, column: str, most: int | None = None) -> list[str]:

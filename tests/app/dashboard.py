@@ -15,6 +15,7 @@ from streamlit.util import calc_hash
 from core.config import AuditConfig
 from core.correction import ATTACKERS, COSTS, PROTOCOLS
 from core.datasets.dataset import AuditDataset
+from core.datasets.roles import Roles
 from core.sweep import SweepPoint, sweep
 from core.sweep.point import point_key
 from core.sweep.store import PointStore
@@ -143,6 +144,13 @@ class Dashboard:
         self.test.file_uploader(key="upload").set_value((name, content, "text/csv"))
         return self.settle()
 
+    def bring(self, name: str, content: bytes, roles: Roles) -> Dashboard:
+        """Upload a table and let its columns be what these roles say."""
+        self.open("data").upload(name, content)
+        self.test.session_state["own_roles_upload"] = [roles]
+        self.test.session_state["attribute"] = roles.key
+        return self.settle()
+
     @property
     def texts(self) -> list[str]:
         """All Markdown of the page, sidebar included."""
@@ -158,6 +166,11 @@ class Dashboard:
         """The page's finding."""
         (text,) = self.findings
         return text
+
+    @property
+    def plain_finding(self) -> str:
+        """The same as it is read."""
+        return re.sub(r"\\(.)", r"\1", self.finding)
 
     @property
     def problem(self) -> str:

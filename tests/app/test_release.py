@@ -5,7 +5,6 @@ Small families, trained once for all tests.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -82,70 +81,41 @@ def card(family: str = "mixed", most: int = PEOPLE, models_count: int = FIRST, *
     return drawn_again(measure_card(people(family, most, models_count=models_count), ReleaseSettings(**told)))
 
 
-def widget(dashboard: Dashboard, key: str) -> Any:
-    """Return the control whose key begins like this."""
-    test = dashboard.test
-    for widgets in (test.selectbox, test.select_slider, test.button_group, test.toggle, test.multiselect):
-        for one in widgets:
-            if (one.key or "").startswith(key):
-                return one
-    raise AssertionError(f"no control {key}")
-
-
-def choose(dashboard: Dashboard, **chosen: object) -> Dashboard:
-    """Set controls by the beginning of their key, and look at the page after each."""
-    for key, value in chosen.items():
-        widget(dashboard, key).set_value(value)
-        dashboard.settle()
-    return dashboard
-
-
-def told(dashboard: Dashboard) -> str:
-    """Return all text but the explanations, as it is read."""
-    words = " ".join([*dashboard.texts, *(caption.value for caption in dashboard.test.caption)])
-    return re.sub(r"\\(.)", r"\1", words)
-
-
-def finding(dashboard: Dashboard) -> str:
-    """Return the finding with its grey line, as it is read."""
-    return re.sub(r"\\(.)", r"\1", dashboard.finding)
-
-
 def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
     """Check that the page says what core found: the headline, and whether chance explains the gain."""
     headline, gain = findings.headline(found), findings.information_gain(found)
-    assert finding(dashboard).startswith(f"## {headline.point}"), finding(dashboard)
-    assert headline.evidence in finding(dashboard) and finding(dashboard).endswith(
+    assert dashboard.plain_finding.startswith(f"## {headline.point}"), dashboard.plain_finding
+    assert headline.evidence in dashboard.plain_finding and dashboard.plain_finding.endswith(
         headline.so_what or headline.evidence
     )
-    assert gain.evidence in told(dashboard) and gain.so_what in told(dashboard)
+    assert gain.evidence in dashboard.told and gain.so_what in dashboard.told
 
 
 def test_opens_with_a_family_metered_and_measured(dashboard: Dashboard, family: None):
     dashboard.open("release")
     found = card()
     assert_tells(dashboard, found)
-    assert finding(dashboard).startswith("## Exact fairness numbers for 4 models reveal ")
+    assert dashboard.plain_finding.startswith("## Exact fairness numbers for 4 models reveal ")
     assert any("synthetic" in text.lower() for text in dashboard.texts)
     assert not dashboard.test.warning and not dashboard.test.error
     assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
     advice = advise(people().posterior, release_of(people(), found.settings), sensitive=people().sensitive, seed=42)
-    assert f"**{findings.advice(advice, found).point}**" in told(dashboard)
-    assert "safe" not in told(dashboard).lower()
+    assert f"**{findings.advice(advice, found).point}**" in dashboard.told
+    assert "safe" not in dashboard.told.lower()
 
 
 def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family: None):
     dashboard.open("release")
-    choose(dashboard, release_way="rounded", release_decimals=2)
+    dashboard.choose(release_way="rounded", release_decimals=2)
     assert_tells(dashboard, card(decimals=2))
-    choose(dashboard, release_statistics=["sp_gap", "tpr_rate"])
+    dashboard.choose(release_statistics=["sp_gap", "tpr_rate"])
     assert_tells(dashboard, card(decimals=2, statistics=("sp_gap", "tpr_rate"), sizes=False))
-    choose(dashboard, release_way="noise", release_epsilon=0.1)
+    dashboard.choose(release_way="noise", release_epsilon=0.1)
     noisy = card(epsilon=0.1, statistics=("sp_gap", "tpr_rate"))
     assert_tells(dashboard, noisy)
     assert noisy.draws is not None and (noisy.most_pinned, noisy.draws.count) == (0, 20)
-    assert "in any of 20 draws of the noise." in finding(dashboard)
-    choose(dashboard, release_statistics=["sizes"])
+    assert "in any of 20 draws of the noise." in dashboard.plain_finding
+    dashboard.choose(release_statistics=["sizes"])
     assert "this card says nothing" in dashboard.plain_problem() and not dashboard.findings
 
 
@@ -159,9 +129,9 @@ def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: N
 
     monkeypatch.setattr(core.model_card, "released_people", waiting)
     dashboard.open("release")
-    widget(dashboard, "release_count").set_value(COUNTS[-1])
+    dashboard.widget("release_count").set_value(COUNTS[-1])
     dashboard.test.run()
-    assert f"for {FIRST} models" in finding(dashboard)  # what is there stays
+    assert f"for {FIRST} models" in dashboard.plain_finding  # what is there stays
     dashboard.button("cancel_family").click()
     dashboard.until(lambda: dashboard.has_button("start_family"))
     assert dashboard.button("start_family").label == f"Stopped. Go on training {COUNTS[-1]} models"
@@ -176,7 +146,7 @@ def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: N
 def test_other_models(dashboard: Dashboard, family: None):
     dashboard.open("release")
     for models, count in (("audited", 1), ("depths", FIRST), ("tolerances", 2)):
-        choose(dashboard, release_family=models)
+        dashboard.choose(release_family=models)
         assert_tells(dashboard, card(models, models_count=count, count=count))
 
 
@@ -206,19 +176,15 @@ def own_table(models: int) -> bytes:
 
 
 def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None):
-    dashboard.open("data").upload("towns.csv", own_table(5))
     roles = Roles(label="hired", positive="1", sensitive="town", group=("*Up*",))
-    dashboard.test.session_state["own_roles_upload"] = [roles]
-    dashboard.test.session_state["attribute"] = roles.key
-    dashboard.settle()
-    dashboard.open("release")
-    choose(dashboard, release_family="given")
-    assert widget(dashboard, "release_columns").value == [f"pred_{i}" for i in range(5)]
-    assert "for 5 models reveal " in finding(dashboard)
-    assert "*Up*" in told(dashboard) and not dashboard.test.warning
-    choose(dashboard, release_columns=["pred_1"])
-    assert "for one model reveal " in finding(dashboard)
-    choose(dashboard, release_columns=[])
+    dashboard.bring("towns.csv", own_table(5), roles).open("release")
+    dashboard.choose(release_family="given")
+    assert dashboard.widget("release_columns").value == [f"pred_{i}" for i in range(5)]
+    assert "for 5 models reveal " in dashboard.plain_finding
+    assert "*Up*" in dashboard.told and not dashboard.test.warning
+    dashboard.choose(release_columns=["pred_1"])
+    assert "for one model reveal " in dashboard.plain_finding
+    dashboard.choose(release_columns=[])
     assert_one_sentence(dashboard.plain_problem())
     shared = cached.store_of("demo")
     assert not [one for one in shared._results.values() if "Release" in type(one).__name__]
@@ -227,22 +193,18 @@ def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None
 def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboard, family: None):
     lines = own_table(2).decode().splitlines()
     holes = [line.rsplit(",", 2)[0] + ",," if 100 <= i < 140 else line for i, line in enumerate(lines)]
-    dashboard.open("data").upload("towns.csv", "\n".join(holes).encode())
     roles = Roles(
         label="hired", positive="1", sensitive="town", group=("*Up*",), prediction="pred_0", excluded=("pred_1",)
     )
-    dashboard.test.session_state["own_roles_upload"] = [roles]
-    dashboard.test.session_state["attribute"] = roles.key
-    dashboard.settle()
-    dashboard.open("release")
-    assert widget(dashboard, "release_family").value == "audited"
-    assert "for one model reveal " in finding(dashboard)
-    assert "Of 900 records of the table: 40 records without pred_0 are left out." in told(dashboard)
+    dashboard.bring("towns.csv", "\n".join(holes).encode(), roles).open("release")
+    assert dashboard.widget("release_family").value == "audited"
+    assert "for one model reveal " in dashboard.plain_finding
+    assert "Of 900 records of the table: 40 records without pred_0 are left out." in dashboard.told
 
 
 def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, family: None):
     dashboard.open("release")
-    choose(dashboard, release_way="rounded", release_decimals=2)
+    dashboard.choose(release_way="rounded", release_decimals=2)
     labels = [button.proto.label for button in dashboard.test.get("download_button")]
     assert labels.count("Card (TOML)") == 1
     shown = ReleaseSettings(family="mixed", people=PEOPLE, decimals=2, seed=CONFIG.seed)
