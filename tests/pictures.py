@@ -8,10 +8,10 @@ from __future__ import annotations
 import sys
 import tempfile
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
-from tests.browser.view import View
+from tests.browser.view import PATIENT, View
 
 FOLDER = ROOT / "docs"
 PAGES = ("correction", "bias_queries")
@@ -23,7 +23,8 @@ def take(browser: Browser, address: str, name: str) -> None:
     view = View(browser, address, viewport=SIZE, color_scheme="light")
     view.open(name)
     view.found("%")
-    view.finish()
+    expect(view.page.get_by_test_id("stProgress")).to_have_count(0, timeout=PATIENT)
+    view.idle()
     view.steady(view.page.screenshot, f"the look of {name}")
     view.in_order()
     view.page.screenshot(path=FOLDER / f"{name}.png")

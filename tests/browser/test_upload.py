@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import expect
+import re
+from pathlib import Path
+
+from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Open
+from tests.browser.reports import downloaded, read_alone
 from tests.browser.tables import HOSTILE_CELL, STYLED_NAME, people
 from tests.unit.datasets.bad_tables import BAD_UPLOADS, assert_one_sentence
+from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
 
 KINDS = ("empty file", "record too short", "pickle")
 BAD = {bad.kind: bad for bad in BAD_UPLOADS}
@@ -54,3 +59,21 @@ def test_bad_uploads_leave_the_audit_alone(look: Open):
         view.until(lambda: view.finding.all_inner_texts() == [before], "the audit as before")
         view.in_order()
     expect(view.field("dataset")).to_have_value("Loan applicants (built-in demo)")
+
+
+UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e]")  # steer how text is shown; the report shows that there was one
+
+
+def test_hostile_names_are_names_in_the_report(look: Open, browser: Browser, tmp_path: Path):
+    view = look("data")
+    view.found("%")
+    roles = {role: HOSTILE[role] for role in ("label", "positive", "prediction", "score", "sensitive", "group")}
+    view.bring_predictions("<img src=x onerror=alert(1)>.csv", hostile_table(), **roles)
+    view.go("Report")
+    found = downloaded(view)
+    assert view.page.locator("[data-testid=stMain]").locator("script, img, iframe, a[href^='javascript']").count() == 0
+    texts = {edition: " ".join(read_alone(browser, report, tmp_path).split()) for edition, report in found.items()}
+    for name in (name for name in HOSTILE_NAMES if name != HOSTILE["score"]):  # the report does not name that column
+        assert " ".join(UNSEEN.sub("\ufffd", name).split()) in texts["internal"], name
+    assert HOSTILE["group"] in texts["disclosure"]
+    view.in_order()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, Dialog, Error, Locator, Request, TimeoutError, expect
+from playwright.sync_api import Browser, Dialog, Locator, Request, TimeoutError, expect
 
 from tests import patience
 
@@ -79,6 +79,15 @@ _TITLES = {
 }
 
 
+_ROLES = {
+    "label": "Label: what the model predicts",
+    "positive": "Its positive value",
+    "prediction": "Model's prediction",
+    "score": "Model's score",
+}
+"""Role -> label of its box on the Data page."""
+
+
 class View:
     """A browser context of its own, that is a session of its own, with one page.
 
@@ -95,7 +104,7 @@ class View:
         self.page.set_default_timeout(SWIFT)
         self.context.on("request", self._note_request)
         self.page.on("dialog", self._note_dialog)
-        self.page.on("pageerror", self._note_error)
+        self.page.on("pageerror", lambda error: self.mishaps.append(f"script error: {error.message}"))
 
     def _note_request(self, request: Request) -> None:
         parts = urlsplit(request.url)
@@ -105,9 +114,6 @@ class View:
     def _note_dialog(self, dialog: Dialog) -> None:
         self.mishaps.append(f"dialog: {dialog.message}")
         dialog.dismiss()
-
-    def _note_error(self, error: Error) -> None:
-        self.mishaps.append(f"script error: {error.message}")
 
     def close(self) -> None:
         """Close the session; complain about what must never happen."""
@@ -236,34 +242,16 @@ class View:
     def bring_people(self, content: bytes, *, group: str = "F") -> None:
         """Upload a table of `tests.browser.tables.people` on the Data page and say what its columns are."""
         self.found("%")
-        self.upload("people.csv", content)
-        self.found("people.csv is read")
-        self.choose_labelled("Label: what the model predicts", "hired")
-        self.choose_labelled("Its positive value", "yes")
-        self.assign("sex", group)
-        self.found("%", "have hired “yes”")
+        self.bring_predictions("people.csv", content, label="hired", positive="yes", sensitive="sex", group=group)
 
-    def bring_predictions(
-        self,
-        name: str,
-        content: bytes,
-        *,
-        label: str,
-        positive: str,
-        prediction: str,
-        score: str,
-        sensitive: str,
-        group: str,
-    ) -> None:
-        """Upload a table with a model's predictions and scores on the Data page, and say what its columns are."""
+    def bring_predictions(self, name: str, content: bytes, *, sensitive: str, group: str, **columns: str) -> None:
+        """Upload a table with a model's answers on the Data page, and say what its columns are, by label's key."""
         self.upload(name, content)
         self.found(f"{name} is read")
-        self.choose_labelled("Label: what the model predicts", label)
-        self.choose_labelled("Its positive value", positive)
-        self.choose_labelled("Model's prediction", prediction)
-        self.choose_labelled("Model's score", score)
+        for role, column in columns.items():
+            self.choose_labelled(_ROLES[role], column)
         self.assign(sensitive, group)
-        self.found("%", f"“{positive}”")
+        self.found("%", f"“{columns['positive']}”")
 
     def enter(self, key: str, value: str) -> None:
         """Type a value into the field with this key."""
@@ -319,13 +307,6 @@ class View:
         self.until(lambda: cancel.count() > 0 or over(), "the models under way")
         self.halt("cancel_sweep")
         self.until(over, "the models stopped, or all of them trained")
-
-    def finish(self) -> None:
-        """Wait until nothing is under way on the page, for each step as long as one may take."""
-        bars = self.page.get_by_test_id("stProgress")
-        while told := bars.all_inner_texts():
-            self.until(lambda told=told: bars.all_inner_texts() != told, f"more than {told}")
-        self.idle()
 
     # Waiting and judging
 
