@@ -27,22 +27,21 @@ from pages.common.state import OWN_RATINGS, UPLOAD
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
+    from core.release_audit.plan import ModelPlan
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnModel:
-    """A model file, the table it was asked about, and where its answers stand."""
+    """A model file, how it was asked about which table, and where its answers stand."""
 
     model_file: ModelFile = field(repr=False)
-    name: str  # of the file
+    plan: ModelPlan
     asked: Table = field(repr=False)  # without the model's answers
     prediction: str  # what the columns of its answers are called in the session's table
     score: str
-    threshold: float
-    features: tuple[str, ...]  # the columns it takes, where its file does not name them
-    positive: str  # the answer that counts as 1
+    notes: tuple[str, ...]
 
 
 @st.cache_resource(show_spinner=False)

@@ -88,13 +88,7 @@ def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     columns = (roles.prediction, roles.score)
     if answered is not None and columns == (answered.prediction, answered.score):
         model_file, table = answered.model_file, answered.asked
-        model = ModelPlan(
-            kind="file",
-            file=answered.name,
-            threshold=answered.threshold,
-            features=answered.features,
-            positive=answered.positive,
-        )
+        model = answered.plan
         roles = replace(roles, prediction="", score="")
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)

@@ -324,6 +324,8 @@ _MODEL_PROBLEM, _MODEL_PENDING = "model_problem", "model_pending"
 
 def _model_box(table: Table, current: Roles | None) -> None:
     """Draw the box, ask the model that comes, and say what is wrong with it."""
+    from core.models.model_files import read_model
+
     file = st.file_uploader(
         "Or a model file (ONNX or skops): its answers become the prediction and the score",
         key="model_file",
@@ -334,14 +336,15 @@ def _model_box(table: Table, current: Roles | None) -> None:
     )
     if file is not None and st.session_state.get("model_read") != file.file_id:
         st.session_state["model_read"] = file.file_id
-        _read_model(table, current, file.name, file.getvalue())
+        with panels.keeping_problem(_MODEL_PROBLEM), st.spinner("Reading the model"):
+            st.session_state[_MODEL_PENDING] = (file.name, read_model(file.getvalue(), file.name))
     if _MODEL_PENDING in st.session_state:
-        _ask_columns(table, current)
+        _ask_model(table, current, *st.session_state[_MODEL_PENDING])
     panels.kept_problem(_MODEL_PROBLEM)
     if (model := cached.own_model()) is not None:
         columns = " and ".join(f"“{name}”" for name in (model.prediction, model.score) if name)
-        st.caption(shell.escape(f"{model.name} has answered about everybody: {columns}."))
-        for note in st.session_state.get("model_notes", ()):
+        st.caption(shell.escape(f"{model.plan.file} has answered about everybody: {columns}."))
+        for note in model.notes:
             st.caption(shell.escape(note))
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
             cached.keep_own(state.UPLOAD, model.asked)
@@ -350,64 +353,43 @@ def _model_box(table: Table, current: Roles | None) -> None:
             st.rerun()
 
 
-def _read_model(table: Table, current: Roles | None, name: str, content: bytes) -> None:
-    from core.models.model_files import read_model
+def _ask_model(table: Table, current: Roles | None, name: str, model_file: ModelFile) -> None:
+    """Ask a model about everybody, and first which columns it takes if it does not name them.
 
-    with panels.keeping_problem(_MODEL_PROBLEM):
-        with st.spinner("Reading the model"):
-            model_file = read_model(content, name)
-        if model_file.feature_names:
-            _answer(table, current, name, model_file, ())
-        else:
-            st.session_state[_MODEL_PENDING] = (name, model_file)
-
-
-def _ask_columns(table: Table, current: Roles | None) -> None:
-    """Ask which columns a model takes that does not name them."""
+    Its answers replace those of an earlier one.
+    """
+    from core.models.model_files import with_answers
     from core.release_audit.plan import ModelPlan
 
-    name, model_file = st.session_state[_MODEL_PENDING]
     own = cached.own_model()
-    features = control(
-        params(ModelPlan)["features"],
-        "model_features",
-        persist_state=None,
-        options=[str(column) for column in (own.asked if own else table).frame.columns],
-        help="Its file does not name them" + (f"; it takes {model_file.width}." if model_file.width else "."),
-    )
-    if st.button("Ask the model", key="ask_model", disabled=not features):
-        _answer(table, current, name, model_file, tuple(features))
-
-
-def _answer(table: Table, current: Roles | None, name: str, model_file: ModelFile, features: tuple[str, ...]) -> None:
-    """Ask a model about everybody; its answers replace those of an earlier one."""
-    from core.models.model_files import with_answers
-
-    own = cached.own_model()
-    asked = own.asked if own else table
-    threshold = current.threshold if current else 0.5
-    positive = current.positive if current else ""
+    asked, features = own.asked if own else table, ()
+    if not model_file.feature_names:
+        takes = f"; it takes {model_file.width}." if model_file.width else "."
+        columns = [str(column) for column in asked.frame.columns]
+        told: dict[str, Any] = {
+            "persist_state": None,
+            "options": columns,
+            "help": f"Its file does not name them{takes}",
+        }
+        features = tuple(control(params(ModelPlan)["features"], "model_features", **told))
+        if not st.button("Ask the model", key="ask_model", disabled=not features):
+            return
     with panels.keeping_problem(_MODEL_PROBLEM):
+        threshold, positive = (current.threshold, current.positive) if current else (0.5, "")
+        plan = ModelPlan(kind="file", file=name, threshold=threshold, features=features, positive=positive)
         with st.spinner("Asking the model about everybody in the table"):
             answered = with_answers(asked, model_file, threshold=threshold, positive=positive, features=features)
+        answers: dict[str, Any] = {"prediction": answered.prediction, "score": answered.score}
         if current is not None:
-            current = replace(current, prediction=answered.prediction, score=answered.score)
+            current = replace(current, **answers)
             build_dataset(answered.table, current)
         panels.forget(_MODEL_PENDING)
-        model = OwnModel(
-            model_file=model_file,
-            name=name,
-            asked=asked,
-            prediction=answered.prediction,
-            score=answered.score,
-            threshold=threshold,
-            features=features,
-            positive=positive,
-        )
+        model = OwnModel(model_file=model_file, plan=plan, asked=asked, notes=answered.answers.notes, **answers)
         cached.keep_own(state.UPLOAD, answered.table, model)
-        st.session_state["model_notes"] = answered.answers.notes
         _audit_with(current)
         st.rerun()
+    if model_file.feature_names:
+        panels.forget(_MODEL_PENDING)  # there is nothing else to try
 
 
 def _audit_with(roles: Roles | None) -> None:
