@@ -139,6 +139,11 @@ class Dashboard:
         self.button(key).click()
         self.test.run()
 
+    def click(self, key: str) -> Dashboard:
+        """Press the button whose key begins like this, and look at the page when all is there."""
+        self.button(key).click()
+        return self.settle()
+
     def upload(self, name: str, content: bytes) -> Dashboard:
         """Give a file to the upload box of the Data page."""
         self.test.file_uploader(key="upload").set_value((name, content, "text/csv"))

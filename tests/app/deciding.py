@@ -90,17 +90,14 @@ def board(dashboard: Dashboard) -> str:
 
 def section(dashboard: Dashboard, name: str) -> None:
     """Open a section below the verdict."""
-    dashboard.test.button_group(key="further_release").set_value(name)
-    dashboard.settle()
+    dashboard.choose(further_release=name)
 
 
 def changed(dashboard: Dashboard, check: str, **fields: Any) -> None:
     """Fill in the form of a limit, and judge by it."""
-    dashboard.test.selectbox(key="release_limit").set_value(check)
-    dashboard.settle()
+    dashboard.choose(release_limit=check)
     test = dashboard.test
     for name, value in fields.items():
         widgets = (*test.number_input, *test.toggle, *test.text_input, *test.text_area)
         next(w for w in widgets if (w.key or "").startswith(f"limit_{name}_{check}")).set_value(value)
-    dashboard.button(f"limit_keep_{check}").click()
-    dashboard.settle()
+    dashboard.click(f"limit_keep_{check}")

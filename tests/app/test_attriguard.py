@@ -91,8 +91,7 @@ BAD_SHARES = {
 
 
 def test_bad_shares_are_answered_in_one_sentence(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    dashboard.choose(guard_target="given", guard_given="men: 30\nwomen: 70")
+    dashboard.open("attriguard").choose(guard_target="given", guard_given="men: 30\nwomen: 70")
     begun, finding = gate.begun, dashboard.finding
     for written, sentence in BAD_SHARES.items():
         dashboard.choose(guard_given=written)
@@ -139,8 +138,7 @@ def test_every_section_of_a_table(dashboard: Dashboard, gate: Gate):
 
 
 def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    dashboard.choose(guard_data="invented")
+    dashboard.open("attriguard").choose(guard_data="invented")
     words = {}
     for section, sentence in {**SECTIONS, "others": "AttriGuard changes"}.items():
         dashboard.choose(further_guard=section)
@@ -159,44 +157,36 @@ def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
 
 
 def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    dashboard.choose(further_guard_table="changes", guard_frozen=["sector"])
+    dashboard.open("attriguard").choose(further_guard_table="changes", guard_frozen=["sector"])
     assert gate.begun == 1  # nothing happens before the button is pressed
-    dashboard.button("guard_use_rules").click()
-    dashboard.settle()
+    dashboard.click("guard_use_rules")
     study = study_of(frozen=("sector",))
     assert_tells(dashboard, study, controls.first_budget(study))
     columns = dashboard.test.dataframe[0].value
     assert list(columns[columns["may change"] == "frozen"]["column"]) == ["sector"]
     dashboard.choose(guard_frozen=[], guard_added="purpose: car + origin: nowhere")
-    dashboard.button("guard_use_rules").click()
-    dashboard.settle()
+    dashboard.click("guard_use_rules")
     problem = dashboard.plain_problem()
     assert "nowhere" in problem and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
     assert_tells(dashboard, study, controls.first_budget(study))  # all is as it was
     dashboard.choose(guard_added="purposse: car + origin: nowhere")
-    dashboard.button("guard_use_rules").click()
-    dashboard.settle()
+    dashboard.click("guard_use_rules")
     problem = dashboard.plain_problem()
     assert "“purposse”" in problem and ", ".join(guard_columns()[:5]) in problem
     dashboard.choose(guard_added="", guard_frozen=list(guard_columns()))
-    dashboard.button("guard_use_rules").click()
-    dashboard.settle()
+    dashboard.click("guard_use_rules")
     assert "At least one column must be free to change" in dashboard.plain_problem() and "%" in dashboard.finding
     dashboard.choose(guard_frozen=[])
-    dashboard.button("guard_use_rules").click()
-    dashboard.settle()
+    dashboard.click("guard_use_rules")
     study = study_of()
     assert_tells(dashboard, study, controls.first_budget(study))
     dashboard.choose(guard_added="purpose")
-    dashboard.button("guard_use_rules").click()
-    dashboard.settle()
+    dashboard.click("guard_use_rules")
     assert "must read “column: value + column: value”" in dashboard.plain_problem() and "%" in dashboard.finding
 
 
 def test_the_numbers_behind_the_charts(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    dashboard.choose(further_guard_table="where")
+    dashboard.open("attriguard").choose(further_guard_table="where")
     assert not dashboard.test.dataframe
     dashboard.test.session_state["numbers_attriguard"] = True
     dashboard.settle()
@@ -231,8 +221,7 @@ def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashbo
     dashboard.choose(further_guard_table="cost")  # other work does not lose what is there
     assert "is not trained yet" in dashboard.finding and "no fairness method" in dashboard.told
     assert dashboard.has_button("start_attackers")
-    dashboard.button("start_attackers").click()
-    dashboard.settle()
+    dashboard.click("start_attackers")
     study = study_of()
     assert_tells(dashboard, study, 0.1)
     assert gate.begun == 1  # what was there is not computed again
@@ -250,8 +239,7 @@ def long_table(people_: int = 60) -> bytes:
 
 
 def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    dashboard.choose(guard_data="own_ratings")
+    dashboard.open("attriguard").choose(guard_data="own_ratings")
     assert not dashboard.findings and not dashboard.test.warning
     box = dashboard.test.file_uploader(key="guard_upload")
     box.set_value([("films.csv", long_table(), "text/csv")])
@@ -264,8 +252,7 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gat
     problem = dashboard.plain_problem()
     assert len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
     assert dashboard.finding == before  # what was computed is not lost
-    dashboard.button("guard_remove").click()
-    dashboard.settle()
+    dashboard.click("guard_remove")
     assert not dashboard.findings
     dashboard.choose(guard_data="table")
     assert "inferring the sex" in dashboard.finding

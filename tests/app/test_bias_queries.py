@@ -155,12 +155,10 @@ def test_exact_answers_reveal_everybody_and_none_nobody(dashboard: Dashboard, fe
 
 
 def test_many_people_are_read_off_the_curve(dashboard: Dashboard, few: None):
-    dashboard.open("bias_queries")
-    dashboard.choose(question_design="bits", noise="exact", people_asked=300)
+    dashboard.open("bias_queries").choose(question_design="bits", noise="exact", people_asked=300)
     made = trials(300, design="bits")
     assert dashboard.test.select_slider(key="answered_6").options == ["0", "1", "2", "3", "4", "5", "6"]
-    dashboard.test.select_slider(key="answered_6").set_value(6)
-    dashboard.settle()
+    dashboard.choose(answered_6=6)
     assert_tells(dashboard, made, 6, Exact())
     assert "everybody's sex" in dashboard.finding
 
@@ -190,8 +188,7 @@ SECTIONS = {
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_every_section(dashboard: Dashboard, ends: None, section: str):
-    dashboard.open("bias_queries")
-    dashboard.choose(further_queries=section)
+    dashboard.open("bias_queries").choose(further_queries=section)
     for noise in ("exact", "noisy_sums", "cauchy"):
         dashboard.choose(noise=noise)
         assert SECTIONS[section] in dashboard.told
@@ -219,12 +216,9 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
 
 
 def test_an_attribute_in_many_groups_is_refused_in_one_sentence(dashboard: Dashboard, ends: None):
-    dashboard.open("bias_queries")
-    dashboard.test.selectbox(key="attribute").set_value("age/ranges")
-    dashboard.settle()
+    dashboard.open("bias_queries").choose(attribute="age/ranges")
     assert "this attribute is split in 4" in dashboard.plain_problem() and not dashboard.findings
-    dashboard.test.selectbox(key="attribute").set_value("sex")
-    dashboard.settle()
+    dashboard.choose(attribute="sex")
     assert "%" in dashboard.finding
 
 
@@ -248,8 +242,7 @@ def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: Non
 
 
 def test_the_numbers_behind_the_charts(dashboard: Dashboard, few: None):
-    dashboard.open("bias_queries")
-    dashboard.choose(noise="noisy_sums", people_asked=20)
+    dashboard.open("bias_queries").choose(noise="noisy_sums", people_asked=20)
     assert not dashboard.test.dataframe
     dashboard.test.session_state["numbers_bias-queries"] = True
     dashboard.settle()
@@ -292,8 +285,7 @@ def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monk
     assert_tells(dashboard, trials(), 30, SmoothCauchy(5.0))
     assert len(curves()) == 2 and "still counting" in dashboard.told
     there = [len(job.partial) for job in curves()]
-    dashboard.button("start_curves").click()
-    dashboard.settle()
+    dashboard.click("start_curves")
     again = curves()[2:]
     assert len(again) == 2 and all(job.state == "finished" and len(job.partial) == job.total for job in again)
     assert again[0]._given == there[0] > 0  # what was there is not computed again

@@ -31,8 +31,7 @@ def open_section(dashboard: Dashboard, points: PointsOnDemand, section: str) -> 
     running().cancel()
     points.allow(1)
     running().wait(PATIENT)
-    dashboard.test.button_group(key="further").set_value(section)
-    dashboard.settle()
+    dashboard.choose(further=section)
 
 
 def tables(dashboard: Dashboard) -> list[list[str]]:
@@ -45,11 +44,9 @@ def test_trained_models_over_several_seeds(dashboard: Dashboard, points: PointsO
     points.allow(18)
     finish(dashboard)
     first = running()
-    dashboard.test.button_group(key="sweep_seeds").set_value(3)
-    dashboard.settle()
+    dashboard.choose(sweep_seeds=3)
     assert "54 models" in dashboard.button("start_sweep").label
-    dashboard.button("start_sweep").click()
-    dashboard.settle()
+    dashboard.click("start_sweep")
     job = running()
     assert job is not first and len(job.partial) >= 18 and job.total == 54  # what one seed gave is not trained again
     points.allow(36)
@@ -59,8 +56,7 @@ def test_trained_models_over_several_seeds(dashboard: Dashboard, points: PointsO
 
 def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand) -> None:
     open_section(dashboard, points, "methods")
-    dashboard.button("start_methods").click()
-    dashboard.settle()
+    dashboard.click("start_methods")
     points.allow(100)
     finish(dashboard)
     (frame,) = (f.value for f in dashboard.test.dataframe)
@@ -70,8 +66,7 @@ def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand
 @pytest.mark.long
 def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: PointsOnDemand) -> None:
     open_section(dashboard, points, "seeds")
-    dashboard.button("start_seeds").click()
-    dashboard.settle()
+    dashboard.click("start_seeds")
     finish(dashboard)
     job = running()
     assert len(job.partial) == 6 and {p.config.method for p in job.partial} == {"exponentiated_gradient", "unmitigated"}
@@ -94,22 +89,18 @@ def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard, poi
 @pytest.mark.long
 def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard, points: PointsOnDemand) -> None:
     open_section(dashboard, points, "tuning")
-    dashboard.test.button_group(key="evaluations").set_value(10)
-    dashboard.settle()
-    dashboard.button("start_tuning").click()
-    dashboard.settle()
+    dashboard.choose(evaluations=10)
+    dashboard.click("start_tuning")
     finish(dashboard)
     (frame,) = (f.value for f in dashboard.test.dataframe)
     assert list(frame["Parameter"])[:2] == ["trees", "depth"]
-    dashboard.button("use_tuned").click()
-    dashboard.settle()
+    dashboard.click("use_tuned")
     chosen = dashboard.test.session_state["forest"][2]
     forest = dict(chosen)
     assert str(forest["max_depth"]) == frame["Found"][1]
     now = expected.audit(forest=chosen).disclose(0.005)
     assert now.after is not None and percent(now.after) in dashboard.finding and "tuned" in dashboard.finding
-    dashboard.button("use_pinned").click()
-    dashboard.settle()
+    dashboard.click("use_pinned")
     assert percent(expected.audit().disclose(0.005).before) in dashboard.finding and "tuned" not in dashboard.finding
 
 

@@ -94,8 +94,7 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
             right = accuracy(dataset.labels[test], dataset.predictions[test])
             assert percent(right) in dashboard.finding and "The predictions in your table" in told(dashboard)
         for section in ("tuning", "more", *TRAINING) if page == "correction" else ():
-            dashboard.test.button_group(key="further").set_value(section)
-            dashboard.settle()
+            dashboard.choose(further=section)
             says = [info.value for info in dashboard.test.info if "trained here" in info.value]
             assert len(says) == (section in TRAINING), section
     choose(dashboard, member_target="given")
@@ -126,11 +125,9 @@ def test_scores_with_a_threshold_and_back_to_training(dashboard: Dashboard, brie
     assert threshold.value == 0.5
     threshold.set_value(0.7)
     dashboard.settle()
-    dashboard.test.button(key="use_roles").click()
-    dashboard.settle()
+    dashboard.click("use_roles")
     assert "a score of at least 0.7 is positive" in told(dashboard)
-    dashboard.test.selectbox(key="dataset").set_value("demo")
-    dashboard.settle()
+    dashboard.choose(dataset="demo")
     dashboard.open("model")
     assert dashboard.test.selectbox(key="method").value == "exponentiated_gradient"
 

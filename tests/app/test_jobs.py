@@ -91,8 +91,7 @@ def test_cancel_and_start_again(dashboard: Dashboard, gate: Gate):
     dashboard.settle()
     assert [info.value for info in dashboard.test.info] == ["Stopped before it was finished."]
     assert not dashboard.test.warning and not any("%" in text for text in dashboard.findings)
-    dashboard.button("start_").click()
-    dashboard.settle()
+    dashboard.click("start_")
     assert "%" in dashboard.finding
     assert [job.state for job in RecordedJob.started if job.lane == "audit"].count("cancelled") == 1
 
@@ -119,18 +118,15 @@ def test_a_table_that_cannot_be_had(dashboard: Dashboard, monkeypatch: pytest.Mo
     before = dashboard.finding
     with monkeypatch.context() as broken:
         broken.setattr(core.datasets.catalog, "load", unavailable)
-        dashboard.test.selectbox(key="dataset").set_value("adult")
-        dashboard.settle()
+        dashboard.choose(dataset="adult")
         assert dashboard.plain_problem() == sentence
         assert not any("%" in text for text in dashboard.findings)
-        dashboard.button("again_").click()
-        dashboard.settle()
+        dashboard.click("again_")
         assert dashboard.plain_problem() == sentence
         dashboard.open("data")
         assert dashboard.plain_problem() == sentence
         assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
-        dashboard.test.selectbox(key="dataset").set_value("demo")
-        dashboard.settle()
+        dashboard.choose(dataset="demo")
         dashboard.open("start")
     assert dashboard.finding == before
     assert not dashboard.test.warning
@@ -165,8 +161,7 @@ def test_an_unexpected_error_is_told_without_its_details(
         assert_one_sentence(sentence)
         assert "secret" not in sentence and "log" in sentence
         assert any("Traceback" in line and type(error).__name__ in line for line in log)
-    dashboard.button("again_").click()
-    dashboard.settle()
+    dashboard.click("again_")
     assert "%" in dashboard.finding and not dashboard.test.warning
 
 
@@ -201,8 +196,7 @@ def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: Po
     dashboard.open("model")
     dashboard.open("correction")
     assert sweep_job() is stopped  # leaving the page neither loses nor restarts it
-    dashboard.button("start_sweep").click()
-    dashboard.settle()
+    dashboard.click("start_sweep")
     assert sweep_job() is not stopped
     points.allow(len(TOLERANCES))
     sweep_job().wait(PATIENT)

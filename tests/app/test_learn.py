@@ -66,9 +66,7 @@ def test_a_nonsensical_address_opens_the_first(start: Start):
 
 
 def test_choosing_goes_into_the_address(dashboard: Dashboard):
-    dashboard.open("learn")
-    dashboard.test.selectbox(key="example").set_value("gaps")
-    dashboard.settle()
+    dashboard.open("learn").choose(example="gaps")
     assert dashboard.test.query_params["example"] in ("gaps", ["gaps"])
     widget(dashboard.test.radio, "answer_gaps").set_value("About women")
     dashboard.test.button[0].click()

@@ -74,8 +74,7 @@ def test_start_does_without_the_kept_map(
 @pytest.mark.parametrize("method", METHODS)
 def test_every_method(start: Start, method: str):
     dashboard = start().open("model")
-    dashboard.test.selectbox(key="method").set_value(method)
-    dashboard.settle()
+    dashboard.choose(method=method)
     found = expected.model(method=method)
     assert percent(found.accuracy_test) in dashboard.finding
     assert tolerance_text(found.unfairness_train) in dashboard.finding
@@ -152,14 +151,11 @@ def test_a_nonsensical_link_cannot_leave_the_ranges(start: Start, link: dict[str
 
 
 def test_a_setting_put_back_stays_so_on_the_next_page(dashboard: Dashboard):
-    dashboard.open("start")
-    dashboard.test.selectbox(key="metric").set_value("equal_opportunity")
-    dashboard.settle()
+    dashboard.open("start").choose(metric="equal_opportunity")
     dashboard.open("model")
     assert dashboard.test.selectbox(key="metric").value == "equal_opportunity"
     dashboard.test.selectbox(key="metric").set_value("statistical_parity")
-    dashboard.test.number_input(key="seed").set_value(7)
-    dashboard.settle()
+    dashboard.choose(seed=7)
     dashboard.open("start")
     assert dashboard.test.selectbox(key="metric").value == "statistical_parity"
     assert dashboard.test.number_input(key="seed").value == 7
@@ -168,8 +164,7 @@ def test_a_setting_put_back_stays_so_on_the_next_page(dashboard: Dashboard):
 def test_the_slider_adds_points_that_are_not_precomputed(dashboard: Dashboard):
     dashboard.open("correction")
     for told in (0.137, 0.0, 0.2):
-        dashboard.test.slider(key="told").set_value(told)
-        dashboard.settle()
+        dashboard.choose(told=told)
         now = expected.audit().disclose(told)
         assert now.after is not None
         assert f"after disclosure of {tolerance_text(told)} (95% CI" in plain(dashboard.finding)
@@ -186,8 +181,7 @@ def test_attacker_and_protocol(dashboard: Dashboard):
     ):
         dashboard.test.selectbox(key="adversary").set_value(adversary)
         dashboard.test.toggle(key="as_published").set_value(published)
-        dashboard.test.selectbox(key="cost").set_value(cost)
-        dashboard.settle()
+        dashboard.choose(cost=cost)
         now = findings.disclose(0.005, adversary=adversary, cost=cost, as_published=published)
         assert now.after is not None and percent(now.after) in dashboard.finding
 

@@ -105,8 +105,7 @@ def test_opens_with_a_family_metered_and_measured(dashboard: Dashboard, family: 
 
 
 def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family: None):
-    dashboard.open("release")
-    dashboard.choose(release_way="rounded", release_decimals=2)
+    dashboard.open("release").choose(release_way="rounded", release_decimals=2)
     assert_tells(dashboard, card(decimals=2))
     dashboard.choose(release_statistics=["sp_gap", "tpr_rate"])
     assert_tells(dashboard, card(decimals=2, statistics=("sp_gap", "tpr_rate"), sizes=False))
@@ -136,8 +135,7 @@ def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: N
     dashboard.until(lambda: dashboard.has_button("start_family"))
     assert dashboard.button("start_family").label == f"Stopped. Go on training {COUNTS[-1]} models"
     gate.set()
-    dashboard.button("start_family").click()
-    dashboard.settle()
+    dashboard.click("start_family")
     dashboard.settle()
     assert_tells(dashboard, card(models_count=COUNTS[-1], count=COUNTS[-1]))
     assert not dashboard.has_button("start_family") and not dashboard.has_button("cancel_family")
@@ -203,8 +201,7 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
 
 
 def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, family: None):
-    dashboard.open("release")
-    dashboard.choose(release_way="rounded", release_decimals=2)
+    dashboard.open("release").choose(release_way="rounded", release_decimals=2)
     labels = [button.proto.label for button in dashboard.test.get("download_button")]
     assert labels.count("Card (TOML)") == 1
     shown = ReleaseSettings(family="mixed", people=PEOPLE, decimals=2, seed=CONFIG.seed)

@@ -126,8 +126,7 @@ def test_a_changed_limit_is_judged_without_an_attack(dashboard: Dashboard, attac
     told = Reader(board(dashboard)).text
     assert "no reason was given" in told and "set by FairLeak, changed on the Report page" in told
     assert len(RecordedJob.started) == jobs
-    dashboard.button("reset_policy").click()
-    dashboard.settle()
+    dashboard.click("reset_policy")
     assert_shows(dashboard, before)
 
 
@@ -145,10 +144,8 @@ def test_a_change_with_its_reason_and_one_that_breaks_a_rule(dashboard: Dashboar
     assert dashboard.finding == finding
     changed(dashboard, "attriguard_cost", value=2.0)  # a check that was not asked
     assert "Not asked by the policy: Sex inferred despite AttriGuard." in Reader(board(dashboard)).text
-    dashboard.test.selectbox(key="release_limit").set_value("attriguard_cost")
-    dashboard.settle()
-    dashboard.button("limit_drop_attriguard_cost").click()
-    dashboard.settle()
+    dashboard.choose(release_limit="attriguard_cost")
+    dashboard.click("limit_drop_attriguard_cost")
     assert dashboard.finding == finding
 
 
@@ -174,8 +171,7 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     assert not dashboard.test.warning
     assert_shows(dashboard, expected(attacks, own))
     assert dashboard.test.selectbox(key="release_policy_box").value == "own"
-    dashboard.test.selectbox(key="release_policy_box").set_value("predictions")
-    dashboard.settle()
+    dashboard.choose(release_policy_box="predictions")
     assert_shows(dashboard, expected(attacks, predictions_policy()))
     assert len(attacks.asked) == 1
 
@@ -191,8 +187,7 @@ def test_cancel_and_start_again(dashboard: Dashboard, attacks: Attacks):
     attacks.open.set()
     dashboard.settle()
     assert "were stopped" in dashboard.finding and not dashboard.test.warning
-    dashboard.button("start_release").click()
-    dashboard.settle()
+    dashboard.click("start_release")
     assert_shows(dashboard, expected(attacks))
     assert [job.state for job in RecordedJob.started if job.lane == "decision"] == ["cancelled", "finished"]
 
@@ -204,8 +199,7 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     test = dashboard.test
     next(w for w in test.number_input if (w.key or "").startswith("asked_questions")).set_value(4)
     next(w for w in test.text_input if (w.key or "").startswith("asked_title")).set_value("Loans, spring")
-    dashboard.button("asked_keep").click()
-    dashboard.settle()
+    dashboard.click("asked_keep")
     assert [plan.answers.questions for plan in attacks.asked] == [0, 4]
     assert "no answers to bias queries are planned" in before
     assert "no answers to bias queries are planned" not in Reader(board(dashboard)).text
@@ -290,22 +284,19 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     dashboard.settle()
     assert_one_sentence(dashboard.plain_problem(), ("pkl",))
     content = skops.io.dumps(model_samples.pipeline(texts=False))
-    dashboard.test.file_uploader(key="model_file").set_value(("model.skops", content, "application/octet-stream"))
-    dashboard.settle()
+    dashboard.choose(model_file=("model.skops", content, "application/octet-stream"))
     assert not dashboard.test.warning
     for name, value in {"label": "approved", "positive": "yes", "sensitive": "sex"}.items():
         box = next(box for box in dashboard.test.selectbox if (box.key or "").startswith(f"{name}_"))
         box.set_value(value)
         dashboard.test.run()
-    dashboard.test.button(key="use_roles").click()
-    dashboard.settle()
+    dashboard.click("use_roles")
     dashboard.open("report")
     (plan,) = attacks.asked
     assert (plan.model.kind, plan.model.file, plan.data.file) == ("file", "model.skops", "people.csv")
     assert plan.config.roles is not None and not plan.config.roles.gives_predictions
     assert_shows(dashboard, expected(attacks, default_policy()))
     dashboard.open("data")
-    dashboard.button("remove_model").click()
-    dashboard.settle()
+    dashboard.click("remove_model")
     assert not dashboard.has_button("remove_model") and not dashboard.test.warning
     assert "model prediction" not in str(dashboard.test.dataframe[0].value)

@@ -78,8 +78,7 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
         except InputError:
             assert dashboard.button("use_roles").disabled, name
             continue
-        dashboard.button("use_roles").click()
-        dashboard.settle()
+        dashboard.click("use_roles")
         assert not dashboard.test.warning, name
         assert dashboard.test.session_state["own_roles_upload"] == [plan.config.roles], name
         assert dashboard.test.number_input(key="tolerance").value == plan.config.tolerance, name
@@ -92,27 +91,22 @@ def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashbo
 
     dashboard.open("data").upload("scored.csv", scored())
     assert tolerance() == 0.005
-    dashboard.button("use_roles").click()
-    dashboard.settle()
+    dashboard.click("use_roles")
     table = read_table(scored(), "scored.csv")
     plan, _ = suggested_plan(table, "scored.csv")
     assert tolerance() == plan.config.tolerance > 0.1
-    dashboard.test.selectbox(key="metric").set_value("equal_opportunity")
-    dashboard.settle()
+    dashboard.choose(metric="equal_opportunity")
     dataset = build_dataset(table, plan.config.roles)
     other = kept_tolerance(dataset, replace(plan.config, metric="equal_opportunity"))
     assert tolerance() == other != plan.config.tolerance
     dashboard.test.number_input(key="tolerance").set_value(0.3)  # the user's own from here on
     dashboard.settle()
-    dashboard.test.selectbox(key="metric").set_value("statistical_parity")
-    dashboard.settle()
+    dashboard.choose(metric="statistical_parity")
     dashboard.open("data")
     assert tolerance() == 0.3
-    dashboard.test.selectbox(key="dataset").set_value("demo")
-    dashboard.settle()
+    dashboard.choose(dataset="demo")
     assert tolerance() == 0.005
-    dashboard.test.number_input(key="tolerance").set_value(0.02)
-    dashboard.settle()
+    dashboard.choose(tolerance=0.02)
     dashboard.open("model")
     assert tolerance() == 0.02
 
@@ -122,8 +116,7 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
         return next(w for w in dashboard.test.selectbox if (w.key or "").startswith("asked_outputs_"))
 
     dashboard.open("data").upload("scored.csv", scored())
-    dashboard.button("use_roles").click()
-    dashboard.settle()
+    dashboard.click("use_roles")
     dashboard.open("report")
     assert "Released: scores rounded to 3 decimals." in dashboard.finding.replace("\\", "")
     section(dashboard, "attacked")
@@ -134,12 +127,10 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
         "Labels only",
     ]
     released().set_value(OutputsPlan(decimals=1))
-    dashboard.button("asked_keep").click()
-    dashboard.settle()
+    dashboard.click("asked_keep")
     assert "Released: scores rounded to 1 decimal." in dashboard.finding.replace("\\", "")
     released().set_value(OutputsPlan(released="labels"))
-    dashboard.button("asked_keep").click()
-    dashboard.settle()
+    dashboard.click("asked_keep")
     assert [plan.outputs for plan in attacks.asked] == [
         OutputsPlan(decimals=3),
         OutputsPlan(decimals=1),

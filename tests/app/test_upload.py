@@ -123,8 +123,7 @@ def test_a_table_too_small_for_the_split_is_one_sentence(dashboard: Dashboard):
     rows = [f"{i % 41},{'FM'[i < 60]},{'yes' if i % 3 else 'no'}" for i in range(95)]
     dashboard.open("data").upload("small.csv", "\n".join(["age,sex,hired", *rows, ""]).encode())
     assign(dashboard, label="hired", positive="yes", sensitive="sex", group=["F"])
-    dashboard.test.slider(key="train_share").set_value(0.8)
-    dashboard.settle()
+    dashboard.choose(train_share=0.8)
     dashboard.open("correction")
     assert_one_sentence(dashboard.plain_problem())
     assert "at least 3 people" in dashboard.plain_problem()
@@ -135,8 +134,7 @@ def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
     before = dashboard.finding
     bring_people(dashboard)
     assert dashboard.finding != before
-    dashboard.test.button(key="remove_upload").click()
-    dashboard.settle()
+    dashboard.click("remove_upload")
     assert dashboard.finding == before
     assert "Your table" not in dashboard.test.selectbox(key="dataset").options
     for page in ("start", "model", "correction"):
