@@ -233,7 +233,7 @@ class Background:
         self, name: str, store: Store, key: str, make: Work, *, lane: str, total: int = 0, widget: str = ""
     ) -> None:
         self.name, self.store, self.key, self.total = name, store, key, total
-        self._make, self._lane, self._widget = make, lane, widget or name
+        self._make, self._lane, self.widget = make, lane, widget or name
 
     @property
     def result(self) -> Any | None:
@@ -274,12 +274,6 @@ class Background:
         """Return what a new job begins with."""
         return self.partial
 
-    def start(self) -> Job:
-        """Start it, or go on with it; what this session wanted before under its name is stopped."""
-        want_instead(self)
-        st.session_state.pop(f"{self.name}_stopped", None)
-        return self.go_on()
-
     def go_on(self) -> Job:
         """Start it or go on with it, whatever else this session wants."""
         return self.store.start(self.key, self._make, lane=self._lane, total=self.total, partial=self.there())
@@ -288,41 +282,15 @@ class Background:
         """Start it if nobody has begun it, or one like it about the same; after that it is started by hand."""
         if not self.begun(*about):
             self.store.put(fingerprint("begun", *about or [self.key]), True)
-            self.start()
+            start(self)
 
     def begun(self, *about: Any) -> bool:
         """Whether somebody has begun it, or one like it about the same."""
         return bool(self.store.get(fingerprint("begun", *about or [self.key])))
 
-    def cancel(self) -> None:
-        """Stop it at its next step, until this session goes on with it."""
-        st.session_state[f"{self.name}_stopped"] = [(self.store, self.key)]
-        if self.job is not None:
-            self.job.cancel()
-
-    def show(
-        self, doing: Callable[[Job], str], go_on: str, *, again: str = "", icon: str = ":material/play_arrow:"
-    ) -> None:
-        """Show how far it is, with a button that stops it; or what is wrong, and a button that starts it or goes on.
-
-        `doing` tells what stands at the job's bar; after a failure the button says `again` in place of `go_on`.
-        """
-        job, key = self.job, f"start_{self._widget}"
-        if job is not None and job.busy:
-            bar, button = st.columns([5, 1], vertical_alignment="center")
-            bar.progress(job.share, text=doing(job))
-            cancel = f"cancel_{self._widget}"
-            button.button("Cancel", key=cancel, on_click=self.cancel, width="stretch", disabled=job.stopping)
-            return
-        if job is not None and job.state == State.FINISHED:
-            return
-        if job is not None and job.state == State.FAILED:
-            problem(job.error)
-            if again:
-                go_on, key, icon = again, f"again_{self._widget}", ":material/refresh:"
-        if st.button(go_on, key=key, icon=icon):
-            self.start()
-            st.rerun()
+    def show(self, doing: Callable[[Job], str], go_on: str, **told: str) -> None:
+        """Show how far it is, as `show_works` does; `doing` tells what stands at the job's bar."""
+        show_works([self], lambda jobs: doing(jobs[0]), go_on, **told)
 
     def watch(self, show: Callable[[], None], *, every: float = 1.0, drawn: Any = None) -> None:
         """Show how far it is, by itself while it runs; the page is drawn anew once there is more than it has drawn."""
@@ -340,6 +308,54 @@ class Background:
             self.watch(show, every=0.4)
             st.stop()
         return latest
+
+
+def start(*works: Background) -> None:
+    """Start works of one name, or go on with them; what this session wanted before under their name is stopped."""
+    want_instead(*works)
+    st.session_state.pop(f"{works[0].name}_stopped", None)
+    for work in works:
+        work.go_on()
+
+
+def stop(*works: Background) -> None:
+    """Stop works of one name at their next step, until this session goes on with them."""
+    st.session_state[f"{works[0].name}_stopped"] = [(work.store, work.key) for work in works]
+    for work in works:
+        if work.job is not None:
+            work.job.cancel()
+
+
+def show_works(
+    works: Sequence[Background],
+    doing: Callable[[list[Job]], str],
+    go_on: str,
+    *,
+    again: str = "",
+    icon: str = ":material/play_arrow:",
+) -> None:
+    """Show how far works of one name are, with a button that stops them; or what is wrong, and one that goes on.
+
+    `doing` tells what stands at the bar; after a failure the button says `again` in place of `go_on`.
+    """
+    widget, jobs = works[0].widget, [work.job for work in works if work.job is not None]
+    if busy := [job for job in jobs if job.busy]:
+        bar, button = st.columns([5, 1], vertical_alignment="center")
+        steps = sum(job.total for job in busy)
+        bar.progress(sum(job.done for job in busy) / steps if steps else 0.0, text=doing(busy))
+        told: dict[str, Any] = {"key": f"cancel_{widget}", "on_click": stop, "args": tuple(works)}
+        button.button("Cancel", width="stretch", disabled=all(job.stopping for job in busy), **told)
+        return
+    if len(jobs) == len(works) and all(job.state == State.FINISHED for job in jobs):
+        return
+    key = f"start_{widget}"
+    if error := next((job.error for job in jobs if job.error), ""):
+        problem(error)
+        if again:
+            go_on, key, icon = again, f"again_{widget}", ":material/refresh:"
+    if st.button(go_on, key=key, icon=icon):
+        start(*works)
+        st.rerun()
 
 
 def want(*works: Background, patience: float = _PATIENCE) -> bool:

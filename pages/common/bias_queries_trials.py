@@ -14,7 +14,7 @@ from core.fingerprint import fingerprint
 from core.queries import NOISE_TITLES, Answering, Asking, Leak, QueryPool, RevealSettings, Trials, repeats_for
 from core.settings import params
 from pages.common import cached, panels
-from pages.common.background import Background, Job, State, Store, need
+from pages.common.background import Background, Job, Store, need, show_works
 from pages.common.controls import control
 
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 500)
@@ -103,35 +103,11 @@ def query_trials(config: AuditConfig, dataset: AuditDataset, pool: QueryPool, as
 
 def show(curves: Sequence[Background]) -> None:
     """Show how far the curves of a chart are, with a button that stops them, or that goes on with them."""
-    busy = [curve.job for curve in curves if curve.job is not None and curve.job.busy]
-    failed = [curve for curve in curves if curve.state == State.FAILED]
-    if busy:
-        done, total = (sum(values) for values in zip(*((job.done, job.total) for job in busy), strict=True))
-        bar, button = st.columns([5, 1], vertical_alignment="center")
-        bar.progress(done / total if total else 0.0, text=f"{done} of {total} points of the curves")
-        halting = all(job.stopping for job in busy)
-        button.button("Cancel", key="cancel_curves", width="stretch", disabled=halting, on_click=_stop)
-    elif failed:
-        panels.problem(failed[0].job.error if failed[0].job else "")
-        if st.button("Try again", key="again_curves", icon=":material/refresh:"):
-            for curve in failed:
-                curve.start()
-            st.rerun()
-    elif any(curve.stopped for curve in curves) and st.button(
-        "Stopped. Go on with the curves", key="start_curves", icon=":material/play_arrow:"
-    ):
-        st.session_state.pop("curves_stopped")
-        st.rerun()
 
+    def doing(jobs: Sequence[Job]) -> str:
+        return f"{sum(job.done for job in jobs)} of {sum(job.total for job in jobs)} points of the curves"
 
-def _stop() -> None:
-    """Stop the curves this session asks for."""
-    wanted = st.session_state["curves_wanted"]
-    st.session_state["curves_stopped"] = wanted
-    for store, key in wanted:
-        job = store.job(key)
-        if job is not None:
-            job.cancel()
+    show_works(curves, doing, "Stopped. Go on with the curves", again="Try again")
 
 
 def answering(as_published: bool) -> Answering:

@@ -24,7 +24,7 @@ from core.report import CheckRow, Reports, check_rows, csv_files, to_html, to_js
 from core.report.tables import report_tables
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
-from pages.common.background import Background, Job, State, Store, time_left
+from pages.common.background import Background, Job, State, Store, stop, time_left
 from pages.common.report_board import self_test_board
 from pages.common.report_plan import Subject
 
@@ -89,7 +89,7 @@ class SelfTests(Background):
             left = "stopping" if self.job.stopping else time_left(self.job)
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption(f"FairLeak tests itself, for reports made from then on: {100 * self.job.share:.0f}%, {left}")
-                st.button("Stop", key="cancel_self_test", on_click=self.cancel, type="tertiary")
+                st.button("Stop", key="cancel_self_test", on_click=stop, args=(self,), type="tertiary")
 
     def warn(self) -> None:
         """Say which attacks failed the test."""

@@ -9,7 +9,7 @@ import pytest
 
 from core.errors import InputError
 from pages.common import background
-from pages.common.background import Background, Job, State, Store, want
+from pages.common.background import Background, Job, State, Store, start, stop, want
 from tests.patience import PATIENT
 
 
@@ -120,13 +120,14 @@ def test_work_that_a_session_has_stopped_waits_until_it_is_started(
 ) -> None:
     work = counted(store, "one", gate)
     want(work, patience=PATIENT)
-    work.cancel()
+    stop(work)
     gate.set()
     work.job.wait(PATIENT)
     assert work.stopped and not want(work) and work.state == State.CANCELLED
     session.clear()  # another session has not stopped it
     assert not work.stopped
-    work.start().wait(PATIENT)
+    start(work)
+    work.job.wait(PATIENT)
     assert work.result == [0, 1, 2]
 
 
