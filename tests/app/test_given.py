@@ -52,14 +52,11 @@ def scored(count: int = 600) -> bytes:
 def bring(dashboard: Dashboard, **columns: str) -> None:
     """Upload the table, choose what is not suggested, and press the button."""
     dashboard.open("data").upload("scored.csv", scored())
-    test = dashboard.test
     for name, value in {"label": "hired", "positive": "yes", "sensitive": "sex", **columns}.items():
-        box = next(box for box in test.selectbox if (box.key or "").startswith(f"{name}_"))
-        box.set_value(value)
-        test.run()
-        assert not test.exception
-    test.button(key="use_roles").click()
-    dashboard.settle()
+        dashboard.widget(f"{name}_").set_value(value)
+        dashboard.test.run()
+        assert not dashboard.test.exception
+    dashboard.click("use_roles")
 
 
 def boxes(dashboard: Dashboard) -> list[str]:

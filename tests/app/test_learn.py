@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import Any
-
 import pytest
 
 from core.examples import EXAMPLES, example
 from pages.common import lessons
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
-
-
-def plain(dashboard: Dashboard) -> str:
-    """Return the page's text as it is read."""
-    return re.sub(r"\\(.)", r"\1", " ".join(dashboard.texts))
-
-
-def widget(elements: Any, key: str) -> Any:
-    """Return the widget with this key."""
-    return next(element for element in elements if element.key == key)
 
 
 def answer(dashboard: Dashboard, given: float) -> None:
@@ -33,16 +20,16 @@ def answer(dashboard: Dashboard, given: float) -> None:
 def test_a_question_first_then_feedback_and_the_steps(dashboard: Dashboard):
     dashboard.open("learn")
     case = example("correction")
-    assert case.title in dashboard.finding and case.question in plain(dashboard)
+    assert case.title in dashboard.finding and case.question in dashboard.told
     assert dashboard.test.query_params["example"] in ("correction", ["correction"])
-    assert case.steps[0].result not in plain(dashboard) and not dashboard.test.warning
+    assert case.steps[0].result not in dashboard.told and not dashboard.test.warning
     answer(dashboard, 3)
-    assert "Not yet" in dashboard.problem and case.steps[0].result not in plain(dashboard)
+    assert "Not yet" in dashboard.problem and case.steps[0].result not in dashboard.told
     answer(dashboard, 2)
     assert not dashboard.test.warning
     (praise,) = dashboard.test.success
     assert praise.value.startswith(r"Right\: 2.")
-    assert all(step.result in plain(dashboard) for step in case.steps)
+    assert all(step.result in dashboard.told for step in case.steps)
 
 
 @pytest.mark.parametrize("name", ["flips", "split"])
@@ -50,9 +37,8 @@ def test_an_address_restores_an_example(start: Start, name: str):
     dashboard = start({"example": name}).open("learn")
     case = example(name)
     assert dashboard.test.selectbox(key="example").value == name
-    widget(dashboard.test.toggle, f"steps_{name}").set_value(True)
-    dashboard.settle()
-    said = plain(dashboard)
+    dashboard.choose(**{f"steps_{name}": True})
+    said = dashboard.told
     for step in case.steps:
         assert step.words in said and step.computation in said and step.result in said
     assert [code.value for code in dashboard.test.code] == [step.formula for step in case.steps if step.formula]
@@ -68,7 +54,7 @@ def test_a_nonsensical_address_opens_the_first(start: Start):
 def test_choosing_goes_into_the_address(dashboard: Dashboard):
     dashboard.open("learn").choose(example="gaps")
     assert dashboard.test.query_params["example"] in ("gaps", ["gaps"])
-    widget(dashboard.test.radio, "answer_gaps").set_value("About women")
+    dashboard.widget("answer_gaps").set_value("About women")
     dashboard.test.button[0].click()
     dashboard.settle()
     assert "Not yet" in dashboard.problem

@@ -225,7 +225,8 @@ def test_given_predictions_and_hostile_words(dashboard: Dashboard, attacks: Atta
     bring(dashboard, score="")
     dashboard.open("report")
     (plan,) = attacks.asked
-    assert (plan.model.kind, plan.config.method) == ("predictions", "given")
+    assert (plan.model.kind, plan.config.method, plan.data.file) == ("predictions", "given", "scored.csv")
+    assert read_plan(plan_text(plan)) == plan  # the command reads it
     assert not plan.answers.questions and not plan.membership.shadows
     assert_shows(dashboard, expected(attacks, predictions_policy()))
     assert "FairLeak for given predictions" in dashboard.finding.replace("\\", "")
@@ -267,14 +268,6 @@ def test_files(attacks: Attacks, dashboard: Dashboard):
     ).policy
 
 
-def test_the_plan_of_an_upload_is_one_the_command_reads(dashboard: Dashboard, attacks: Attacks):
-    bring(dashboard)
-    dashboard.open("report")
-    (plan,) = attacks.asked
-    assert read_plan(plan_text(plan)) == plan
-    assert plan.data.file == "scored.csv"
-
-
 def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     people = model_samples.people().copy()
     people["sex"] = ["F" if i % 2 else "M" for i in range(len(people))]
@@ -287,8 +280,7 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     dashboard.choose(model_file=("model.skops", content, "application/octet-stream"))
     assert not dashboard.test.warning
     for name, value in {"label": "approved", "positive": "yes", "sensitive": "sex"}.items():
-        box = next(box for box in dashboard.test.selectbox if (box.key or "").startswith(f"{name}_"))
-        box.set_value(value)
+        dashboard.widget(f"{name}_").set_value(value)
         dashboard.test.run()
     dashboard.click("use_roles")
     dashboard.open("report")

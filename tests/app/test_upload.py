@@ -34,22 +34,13 @@ UPLOADED = (
 
 
 def assign(dashboard: Dashboard, **choices: object) -> None:
-    """Fill the form for one's own columns, and press its button."""
-    test = dashboard.test
-    for name in ("label", "positive", "sensitive", "group", "limit", "excluded"):
-        if name not in choices:
-            continue
-        key = f"{name}_upload"
-        widgets = (*test.selectbox, *test.multiselect, *test.number_input)
-        widget = next(w for w in widgets if (w.key or "").startswith(key))
-        widget.set_value(choices[name])
-        test.run()
-        assert not test.exception
-    if "missing" in choices:
-        test.button_group(key="missing_upload").set_value(choices["missing"])
-        test.run()
-    test.button(key="use_roles").click()
-    dashboard.settle()
+    """Fill the form for one's own columns, in its order, and press its button."""
+    for name in ("label", "positive", "sensitive", "group", "limit", "excluded", "missing"):
+        if name in choices:
+            dashboard.widget(f"{name}_upload").set_value(choices[name])
+            dashboard.test.run()
+            assert not dashboard.test.exception
+    dashboard.click("use_roles")
 
 
 def bring_people(dashboard: Dashboard, **words: str) -> None:
