@@ -31,18 +31,6 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     return few_attackers(monkeypatch)
 
 
-def test_opens_on_the_audited_table(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard")
-    study = study_of()
-    assert_tells(dashboard, study, controls.first_budget(study))
-    assert any("synthetic" in text.lower() for text in dashboard.texts)
-    assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
-    assert "google_play" not in controls.offered()
-    assert not dashboard.test.warning and not dashboard.test.error
-    assert "safe" not in dashboard.told.lower()
-    assert not dashboard.has_button("cancel_attackers") and not dashboard.has_button("start_attackers")
-
-
 def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard")
     study = study_of()
@@ -183,21 +171,6 @@ def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate:
     dashboard.choose(guard_added="purpose")
     dashboard.click("guard_use_rules")
     assert "must read “column: value + column: value”" in dashboard.plain_problem() and "%" in dashboard.finding
-
-
-def test_the_numbers_behind_the_charts(dashboard: Dashboard, gate: Gate):
-    dashboard.open("attriguard").choose(further_guard_table="where")
-    assert not dashboard.test.dataframe
-    dashboard.test.session_state["numbers_attriguard"] = True
-    dashboard.settle()
-    curves, values = (frame.value for frame in dashboard.test.dataframe)
-    study = study_of()
-    last = controls.last_budget(study)
-    row = curves[(curves.attacker == "adversarial") & (curves["columns changed"] == last)].iloc[0]
-    (point,) = (point for point in study.at(last) if point.attacker == "adversarial")
-    assert row["accuracy"] == point.accuracy.value and row["or baseline"] == point.reported.value
-    assert set(curves.attacker) == {*study.attackers, "baseline"}
-    assert set(values["sex"]) == set(study.values)
 
 
 def test_attackers_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboard, gate: Gate):

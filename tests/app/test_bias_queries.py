@@ -30,12 +30,8 @@ from core.queries import (
     SmoothCauchy,
     SmoothLaplace,
     Trials,
-    answer_error,
-    error_text,
     query_pool,
-    repeats_for,
 )
-from core.seeds import child_generator
 from pages.common import bias_queries_trials
 from tests import expected
 from tests.app.dashboard import Dashboard, RecordedJob
@@ -84,24 +80,6 @@ def assert_tells(dashboard: Dashboard, made: Trials, m: int, mechanism: Mechanis
     answers = f"After {m} answer{'' if m == 1 else 's'} the best decoder reaches {percent(leak)} balanced accuracy"
     assert answers in dashboard.finding, dashboard.finding
     assert f"Features alone give {percent(prior)}, random guessing 50%." in dashboard.finding
-
-
-def test_opens_on_the_demo_with_a_finding(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bias_queries_trials.Trials, "curve", lambda *_, **__: iter(()))
-    dashboard.open("bias_queries")
-    made = trials(repeats=repeats_for(100))
-    assert_tells(dashboard, made, 25, SmoothCauchy(5.0))
-    rng = child_generator(made.asking.seed, "bias queries, error of answers")
-    scores = made.ask(25, Exact(), [0]).scores[0]
-    error = answer_error(SmoothCauchy(5.0), scores, made.people[0].sensitive, rng=rng)
-    assert f"makes the answers useless: median error {error_text(error.median)}" in dashboard.finding
-    assert "A targeted query reveals one person's group with" in dashboard.finding
-    assert "**So what.**" in dashboard.finding and "These answers are not usable" in dashboard.problem
-    assert "50 draws" in dashboard.told and not dashboard.test.exception and not dashboard.test.error
-    assert not dashboard.has_button("cancel_curves")
-    assert any("synthetic" in text.lower() for text in dashboard.texts)
-    strips = " ".join(str(element.proto.body) for element in dashboard.test.get("html"))
-    assert "33 women: <b>" in strips and "67 men: <b>" in strips
 
 
 _MADE: list[tuple[dict[str, object], dict[str, Any], int, Mechanism]] = [
@@ -239,19 +217,6 @@ def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: Non
     assert not dashboard.findings and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
     dashboard.choose(people_asked=100)
     assert "%" in dashboard.finding
-
-
-def test_the_numbers_behind_the_charts(dashboard: Dashboard, few: None):
-    dashboard.open("bias_queries").choose(noise="noisy_sums", people_asked=20)
-    assert not dashboard.test.dataframe
-    dashboard.test.session_state["numbers_bias-queries"] = True
-    dashboard.settle()
-    curve, errors = (frame.value for frame in dashboard.test.dataframe)
-    made = trials(20)
-    assert len(curve) == 2 * len(bias_queries_trials.CURVES) * len(made.numbers)
-    row = curve[(curve.answers == 12) & (curve.noise == "as chosen") & (curve.decoder == "strongest")].iloc[0]
-    assert row["leakage"] == made.leak(12, NoisySums(5.0), "strongest").leakage.value
-    assert list(errors["noise"]) == ["Rounded", "Noisy sums", "Laplace", "Smooth Laplace", "Cauchy"]
 
 
 def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monkeypatch: pytest.MonkeyPatch):

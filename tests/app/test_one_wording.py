@@ -19,7 +19,7 @@ from core.model_card import ReleaseStudy, measure_card
 from core.studies import STUDIES
 from core.study import Finding
 from tests.app.dashboard import Dashboard
-from tests.app.test_release import choose, family
+from tests.app.test_release import family
 
 __all__ = ["family"]
 
@@ -145,7 +145,9 @@ def shown(dashboard: Dashboard) -> str:
     return " ".join(re.sub(r"\\(.)", r"\1", words.replace("**", "")).split())
 
 
-@pytest.mark.parametrize(("page", "name"), [("correction", "correction"), ("model", "model_fairness")])
+@pytest.mark.parametrize(
+    ("page", "name"), [("correction", "correction"), ("model", "model_fairness"), ("attribute", "attribute")]
+)
 def test_a_page_says_what_its_study_says(page: str, name: str, dashboard: Dashboard):
     with recorded() as found:
         dashboard.open(page)
@@ -165,8 +167,7 @@ def test_the_page_of_a_card_says_what_its_study_says(
         return made[-1]
 
     monkeypatch.setattr(core.model_card, "measure_card", keeping)
-    dashboard.open("release")
-    choose(dashboard, release_way=way)
+    dashboard.open("release").choose(release_way=way)
     words = shown(dashboard)
     cards = [core.model_card.drawn_again(card) for card in made if card.n_models == 4]
     for sentence in sentences(STUDIES["model_card"].findings(cards[-1], cards[-1].settings)):
