@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
-from core.cli.console import Console, aligned, table
+from core.cli.console import Console, table
 from core.desk import (
     AskSettings,
     Columns,
     Ledger,
-    LedgerAnswer,
     LedgerStatus,
     Quote,
     RegisterSettings,
     Registration,
-    Verification,
+    TestSet,
     default_ledger,
     frame_of,
     open_ledger,
@@ -89,29 +88,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = _DESCRIPTION, _EPILOG
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    parsers = {}
+    for name, (told, do) in _ACTIONS.items():
+        parsers[name] = actions.add_parser(name, help=told, description=told, allow_abbrev=False)
+        parsers[name].set_defaults(action_run=do)
+    register, ask, status, export, verify = parsers.values()
 
-    def action(
-        name: str, told: str, do: Callable[[argparse.Namespace, Console], int | None]
-    ) -> argparse.ArgumentParser:
-        made = actions.add_parser(name, help=told, description=told, allow_abbrev=False)
-        made.set_defaults(action_run=do)
-        return made
+    register.add_argument("name", metavar="NAME", help="what askers will call the test set")
+    register.add_argument("--test-set", type=Path, required=True, metavar="FILE", help="CSV with a line a person")
+    add_settings(register, Columns, "attribute", "advantaged", "id", "label", "positive")
+    add_settings(register, RegisterSettings)
 
-    _register_arguments(action("register", "give a test set and an attribute their one budget", _register))
-    _ask_arguments(action("ask", "answer one question, or say what it would cost", _ask))
-    status = action("status", "print what is left of the budgets and what was answered", _status)
+    ask.add_argument("name", metavar="NAME", help="a registered test set")
+    ask.add_argument("--test-set", type=Path, required=True, metavar="FILE", help="the file it was registered with")
+    ask.add_argument("--predictions", type=Path, required=True, metavar="FILE", help="CSV: identifier and score")
+    ask.add_argument("--score", metavar="COLUMN", help="the scores, if the file has further columns")
+    add_settings(ask, AskSettings)
+    who = 'who asks, and about which model, for the record ("team A, model 7"); needed unless --quote is given'
+    ask.add_argument("--asker", metavar="WHO", help=who)
+    ask.add_argument("--quote", action="store_true", help="only say what it would cost and how precise it would be")
+
     status.add_argument("name", nargs="?", metavar="NAME", help="one registration; all of them when left out")
-    _ledger_argument(status)
-    export = action("export", "write the record to a new file that anybody can verify", _export)
     export.add_argument("file", type=Path, metavar="FILE")
-    _ledger_argument(export)
-    verify = action(
-        "verify", "check an export: the chain of hashes, every budget's sum, every gap and standard error", _verify
-    )
     verify.add_argument("file", type=Path, metavar="FILE")
-    verify.add_argument(
-        "--noted", metavar="HASH", help="a hash noted earlier (32 digits or more) the record must contain"
-    )
+    noted = "a hash noted earlier (32 digits or more) the record must contain"
+    verify.add_argument("--noted", metavar="HASH", help=noted)
+    for one in (register, ask, status, export):
+        one.add_argument("--ledger", metavar="PLACE", help=_PLACE)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> int | None:
@@ -120,101 +123,84 @@ def run(arguments: argparse.Namespace, console: Console) -> int | None:
     return code
 
 
-def _ledger_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ledger", metavar="PLACE", help=_PLACE)
-
-
-def _register_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="what askers will call the test set")
-    parser.add_argument("--test-set", type=Path, required=True, metavar="FILE", help="CSV with a line a person")
-    add_settings(parser, Columns, "attribute", "advantaged", "id", "label", "positive")
-    add_settings(parser, RegisterSettings)
-    _ledger_argument(parser)
-
-
-def _ask_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="a registered test set")
-    parser.add_argument("--test-set", type=Path, required=True, metavar="FILE", help="the file it was registered with")
-    parser.add_argument("--predictions", type=Path, required=True, metavar="FILE", help="CSV: identifier and score")
-    parser.add_argument("--score", metavar="COLUMN", help="the scores, if the file has further columns")
-    add_settings(parser, AskSettings)
-    parser.add_argument(
-        "--asker",
-        metavar="WHO",
-        help='who asks, and about which model, for the record ("team A, model 7"); needed unless --quote is given',
-    )
-    parser.add_argument("--quote", action="store_true", help="only say what it would cost and how precise it would be")
-    _ledger_argument(parser)
-
-
 def _opened(arguments: argparse.Namespace, *, create: bool = False) -> Ledger:
     place = arguments.ledger or os.environ.get("FAIRLEAK_LEDGER") or default_ledger()
     return open_ledger(place, create=create)
 
 
+def _test_set(arguments: argparse.Namespace, columns: Columns) -> tuple[TestSet, bytes]:
+    """Return the test set, and its file's content."""
+    content = content_of(arguments.test_set, what="The test set")
+    return test_set_of(content, arguments.test_set.name, columns), content
+
+
+def _told(lines: Iterable[tuple[str, str]]) -> Iterable[str]:
+    """Return lines of a name and what it is."""
+    return (f"{name:<16}{text}" for name, text in lines)
+
+
 def _register(arguments: argparse.Namespace, console: Console) -> None:
     columns, asked = from_arguments(arguments, Columns), from_arguments(arguments, RegisterSettings)
-    file = arguments.test_set
-    test_set = test_set_of(content_of(file, what="The test set"), file.name, columns)
+    test_set, content = _test_set(arguments, columns)
     ledger = _opened(arguments, create=True)
-    _warn(file, columns, asked, console)
-    made = ledger.register(arguments.name, test_set, columns=columns, **values_of(asked))
-    console.results(_registration_lines(made))
-    console.note(f"The ledger is {ledger.place}.")
-
-
-def _warn(file: Path, columns: Columns, asked: RegisterSettings, console: Console) -> None:
-    """Say what cannot be taken back once it is registered."""
     if asked.count_epsilon is not None:
         budget = millionths(asked.budget, name="budget")
         if millionths(asked.count_epsilon, name="count_epsilon") == budget:
             console.note("Note: the noisy group size takes the whole budget; nothing can be asked afterwards.")
-    frame = frame_of(content_of(file, what="--test-set"), file.name)
-    others = everybody_else(frame, columns.attribute, columns.advantaged)
+    others = everybody_else(frame_of(content, arguments.test_set.name), columns.attribute, columns.advantaged)
     if told := together(others):
         console.note(f"Note: the disadvantaged group takes together {told}.")
+    made = ledger.register(arguments.name, test_set, columns=columns, **values_of(asked))
+    console.results(_told(_registration(made)))
+    console.note(f"The ledger is {ledger.place}.")
 
 
 def _ask(arguments: argparse.Namespace, console: Console) -> int:
     if arguments.asker is None and not arguments.quote:
         raise InputError("--asker must say who asks, for the record.")
-    ledger = _opened(arguments)
-    made = ledger.registration(arguments.name)
-    columns = made.columns
-    file, model = arguments.test_set, arguments.predictions
-    test_set = test_set_of(content_of(file, what="The test set"), file.name, columns)
-    told = content_of(model, what="The predictions")
-    scores = predictions_of(told, model.name, test_set.ids, id_column=columns.id, score=arguments.score)
+    ledger, name, model = _opened(arguments), arguments.name, arguments.predictions
+    made = ledger.registration(name)
+    test_set, _ = _test_set(arguments, made.columns)
+    content = content_of(model, what="The predictions")
+    scores = predictions_of(content, model.name, test_set.ids, id_column=made.columns.id, score=arguments.score)
     settings = values_of(from_arguments(arguments, AskSettings))
     epsilon = epsilon_of(millionths(settings["epsilon"], name="epsilon"))
-    if arguments.quote:
-        quote = ledger.quote(arguments.name, test_set, scores, **settings)
-        console.result(f"cost            epsilon {quote.charged:g} of {quote.remaining:g} left{_free(quote.from_past)}")
-        console.results(filter(None, [counted(quote.charged, epsilon)]))
-        console.result(f"compares        {sides(made)}")
-        console.result(f"standard error  about {quote.standard_error:.4f}")
-        _tell_old(quote, epsilon, console)
-        return _refused(quote.reason, console)
-    answer = ledger.ask(arguments.name, test_set, scores, asker=arguments.asker, **settings)
-    if answer.refused:
-        return _refused(answer.reason, console)
-    console.results(_answer_lines(answer, made, epsilon, labels=set(scores) <= {0.0, 1.0}))
-    _tell_old(answer, epsilon, console)
-    return 0
+    told = (
+        ledger.quote(name, test_set, scores, **settings)
+        if arguments.quote
+        else ledger.ask(name, test_set, scores, asker=arguments.asker, **settings)
+    )
+    free = f" ({FREE})" if told.from_past else ""
+    made_of = [line for line in (counted(told.charged, epsilon),) if line]
+    if isinstance(told, Quote):
+        console.results(_told([("cost", f"epsilon {told.charged:g} of {told.remaining:g} left{free}")]))
+        console.results([*made_of, *_told([("compares", sides(made))])])
+        console.results(_told([("standard error", f"about {told.standard_error:.4f}")]))
+    elif not told.refused:
+        title = gap_title(told.metric, labels=set(scores) <= {0.0, 1.0})
+        console.result(f"{title}, advantaged minus disadvantaged: {_gap(told.gap)}")
+        console.results(_told([("compares", sides(made)), ("standard error", f"{told.standard_error:.4f}")]))
+        console.results([*_told([("charged", f"epsilon {told.charged:g}{free}")]), *made_of])
+        record = f"entry {told.number}, hash {told.seal}"
+        console.results(_told([("left", f"epsilon {told.remaining:g}"), ("on record", record)]))
+    if told.from_past and (old := earlier(told.standard_error, epsilon)):
+        console.note(f"Note: {old} --again pays for a new noisy answer.")
+    if told.refused:
+        console.note(f"Refused: {told.reason}")
+    return int(told.refused)
 
 
 def _status(arguments: argparse.Namespace, console: Console) -> None:
     ledger = _opened(arguments)
     if arguments.name is not None:
-        console.results(_status_lines(ledger.status(arguments.name)))
+        _one_status(ledger.status(arguments.name), console)
         return
-    rows = []
-    for name in ledger.names():
-        status = ledger.status(name)
+    rows, statuses = [], ledger.statuses()
+    for status in statuses:
         made, free = status.registration, sum(one.from_past for one in status.answers)
         rows.append(
             {
-                "name": name,
+                "name": made.name,
                 "attribute": made.columns.attribute,
                 "advantaged": made.columns.advantaged or "1",
                 "people": f"{made.n_people:,}",
@@ -225,7 +211,53 @@ def _status(arguments: argparse.Namespace, console: Console) -> None:
             }
         )
     console.result(table(rows, left=3) if rows else "Nothing is registered yet.")
-    _tell_forms([ledger.registration(name) for name in ledger.names()], console)
+    for status in statuses:
+        if told := older_form(status.registration.form):
+            console.note(f"Note: {status.registration.name}: {told}.")
+
+
+def _one_status(status: LedgerStatus, console: Console) -> None:
+    """Print everything about one registration."""
+    made = status.registration
+    lines = [
+        *_registration(made),
+        ("spent", f"epsilon {status.spent:g}"),
+        ("left", f"epsilon {status.remaining:g}"),
+        ("so far", f"all answers together move the odds about one person's attribute by at most e^{status.spent:g}"),
+        ("", f"(its square for a reader who knows the true group sizes); the budget allows e^{made.budget:g}"),
+        ("rejected files", f"{status.wrong_files} that were not the registered one"),
+        ("last hash", status.seal),
+    ]
+    console.results(_told(lines))
+    rows = [
+        {
+            "entry": str(one.number),
+            "asked": one.asked,
+            "asker": one.asker,
+            "compares": gap_title(one.metric),
+            "question": one.question[:12],
+            "gap [95%]": _gap(one.gap),
+            "charged": f"{one.charged:g}",
+        }
+        for one in status.answers
+    ]
+    if rows:
+        console.results(["", table(rows, left=5)])
+
+
+def _registration(made: Registration) -> list[tuple[str, str]]:
+    size = made.n_disadvantaged
+    positives = "" if made.n_positive is None else f", {made.n_positive:,} with a positive label"
+    form = older_form(made.form) or f"identifiers in form {made.form}"
+    sized = f"about {size.value:.0f}, {size.low:.0f} to {size.high:.0f} (95%), for epsilon {made.count_epsilon:g}"
+    return [
+        ("registered", f"{made.name} ({made.registered})"),
+        ("attribute", made.columns.attribute),
+        ("compares", sides(made)),
+        ("people", f"{made.n_people:,}{positives}; {form}"),
+        ("budget", f"epsilon {made.budget:g} in total; cannot be increased"),
+        ("disadvantaged", sized),
+    ]
 
 
 def _export(arguments: argparse.Namespace, console: Console) -> None:
@@ -237,99 +269,36 @@ def _export(arguments: argparse.Namespace, console: Console) -> None:
 
 def _verify(arguments: argparse.Namespace, console: Console) -> int:
     found = verify_export(arguments.file, noted=arguments.noted)
-    console.results(_verification_lines(found, arguments.file.name, arguments.noted))
-    return 0 if found.ok else 1
-
-
-def _tell_forms(registered: Sequence[Registration], console: Console) -> None:
-    """Name the registrations whose identifiers are compared in an older form."""
-    for one in registered:
-        if told := older_form(one.form):
-            console.note(f"Note: {one.name}: {told}.")
-
-
-def _refused(reason: str | None, console: Console) -> int:
-    if reason is not None:
-        console.note(f"Refused: {reason}")
-    return int(reason is not None)
-
-
-def _registration_lines(made: Registration) -> list[str]:
-    size = made.n_disadvantaged
-    positives = "" if made.n_positive is None else f", {made.n_positive:,} with a positive label"
-    return [
-        f"registered      {made.name} ({made.registered})",
-        f"attribute       {made.columns.attribute}",
-        f"compares        {sides(made)}",
-        f"people          {made.n_people:,}{positives}; {older_form(made.form) or f'identifiers in form {made.form}'}",
-        f"budget          epsilon {made.budget:g} in total; cannot be increased",
-        f"disadvantaged   about {size.value:.0f}, {size.low:.0f} to {size.high:.0f} (95%), for epsilon "
-        f"{made.count_epsilon:g}",
-    ]
-
-
-def _answer_lines(answer: LedgerAnswer, made: Registration, epsilon: float, *, labels: bool) -> list[str]:
-    return [
-        f"{gap_title(answer.metric, labels=labels)}, advantaged minus disadvantaged: {_gap(answer.gap)}",
-        f"compares        {sides(made)}",
-        f"standard error  {answer.standard_error:.4f}",
-        f"charged         epsilon {answer.charged:g}{_free(answer.from_past)}",
-        *filter(None, [counted(answer.charged, epsilon)]),
-        f"left            epsilon {answer.remaining:g}",
-        f"on record       entry {answer.number}, hash {answer.seal}",
-    ]
-
-
-def _status_lines(status: LedgerStatus) -> list[str]:
-    odds = f"e^{status.spent:g}"
-    lines = [
-        *_registration_lines(status.registration),
-        f"spent           epsilon {status.spent:g}",
-        f"left            epsilon {status.remaining:g}",
-        f"so far          all answers together move the odds about one person's attribute by at most {odds}",
-        f"                (its square for a reader who knows the true group sizes); the budget allows "
-        f"e^{status.registration.budget:g}",
-        f"rejected files  {status.wrong_files} that were not the registered one",
-        f"last hash       {status.seal}",
-    ]
-    if status.answers:
-        rows = [
-            {
-                "entry": str(one.number),
-                "asked": one.asked,
-                "asker": one.asker,
-                "compares": gap_title(one.metric),
-                "question": one.question[:12],
-                "gap [95%]": _gap(one.gap),
-                "charged": f"{one.charged:g}",
-            }
-            for one in status.answers
-        ]
-        lines += ["", table(rows, left=5)]
-    return lines
-
-
-def _verification_lines(found: Verification, name: str, noted: str | None) -> list[str]:
-    lines = [verified(found, name)]
-    if found.ok and noted:
-        lines.append("It contains the noted hash.")
+    console.result(verified(found, arguments.file.name))
+    if found.ok and arguments.noted:
+        console.result("It contains the noted hash.")
     elif found.ok:
-        lines.append("Compare a hash with one noted earlier (--noted): a record rewritten as a whole would pass, too.")
+        console.result(
+            "Compare a hash with one noted earlier (--noted): a record rewritten as a whole would pass, too."
+        )
     rows = [
-        [one.name, f"{one.budget:g}", f"{one.spent:g}", str(one.n_answers), str(one.n_charged)] for one in found.budgets
+        {
+            "name": one.name,
+            "budget": f"{one.budget:g}",
+            "spent": f"{one.spent:g}",
+            "answers": str(one.n_answers),
+            "charged": str(one.n_charged),
+        }
+        for one in found.budgets
     ]
-    return [*lines, "", aligned(["name", "budget", "spent", "answers", "charged"], rows)] if rows else lines
+    if rows:
+        console.results(["", table(rows)])
+    return int(not found.ok)
 
 
 def _gap(gap: Estimate) -> str:
     return f"{gap.value:+.4f} [{gap.low:+.4f}, {gap.high:+.4f}]"
 
 
-def _tell_old(told: Quote | LedgerAnswer, epsilon: float, console: Console) -> None:
-    """Say that a free answer is an old one, and how to pay for a new one."""
-    if told.from_past and (old := earlier(told.standard_error, epsilon)):
-        console.note(f"Note: {old} --again pays for a new noisy answer.")
-
-
-def _free(from_past: bool) -> str:
-    return f" ({FREE})" if from_past else ""
+_ACTIONS = {
+    "register": ("give a test set and an attribute their one budget", _register),
+    "ask": ("answer one question, or say what it would cost", _ask),
+    "status": ("print what is left of the budgets and what was answered", _status),
+    "export": ("write the record to a new file that anybody can verify", _export),
+    "verify": ("check an export: the chain of hashes, every budget's sum, every gap and standard error", _verify),
+}

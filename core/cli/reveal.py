@@ -31,7 +31,6 @@ from core.queries import (
     TABLE_1,
     Answering,
     Asking,
-    Leak,
     RevealSettings,
     Trials,
     answers_leak,
@@ -100,11 +99,9 @@ def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int
         console.progress(i + 1, len(_TABLE), noun="rows")
         printed = next(r for r in TABLE_1 if (r.n, r.m) == (n, m) and r.epsilon == float("inf"))
         cells = [f"n = {n}, m = {m}", str(repeats), f"{100 * printed.leakage_cauchy:.0f}"]
-        rows.append(cells + [estimate_words(row.leakages[attack]) for attack in NOISELESS_ATTACKS])
         packed = f"{row.bits_questions} queries" if row.bits_complete else "not everybody"
-        rows[-1].append(packed)
-        for attack in NOISELESS_ATTACKS:
-            found = row.leakages[attack]
+        rows.append([*cells, *map(estimate_words, row.leakages.values()), packed])
+        for attack, found in row.leakages.items():
             records.append({"n": n, "m": m, "attack": attack, "published": printed.leakage_cauchy} | found.to_dict())
     yield aligned(["", "draws", "paper", *(_ATTACKS[a] for a in NOISELESS_ATTACKS), "bits: all in"], rows)
     for n, numbers in _COMPLETE.items():
@@ -147,7 +144,10 @@ def _asked(
     for i, m in enumerate(numbers):
         leaks = [trials.leak(m, mechanism, decoder) for decoder in DECODERS]
         rows.append([str(m), *(estimate_words(leak.leakage) for leak in leaks)])
-        records += [same | _record(leak) for leak in leaks]
+        for leak in leaks:
+            rate = {"leakage": leak.leakage.value, "low": leak.leakage.low, "high": leak.leakage.high}
+            own = {"lowest draw": leak.lowest, "draws with everybody recovered": leak.complete}
+            records.append(same | {"number of answers": m, "decoder": leak.decoder} | rate | own)
         console.progress(i + 1, len(numbers), noun="numbers of answers")
     yield aligned(["answers", *(DECODER_TITLES[decoder] for decoder in DECODERS)], rows)
     yield ""
@@ -156,19 +156,6 @@ def _asked(
     if (bound := trials.bound(mechanism)) is not None:
         yield f"Bound for any attacker with a calibrated prior and the group sizes: {percent(bound)}."
     write_csv(records, arguments, console)
-
-
-def _record(leak: Leak) -> dict[str, object]:
-    """Return what a row of the file of numbers says of one leak."""
-    return {
-        "number of answers": leak.m,
-        "decoder": leak.decoder,
-        "leakage": leak.leakage.value,
-        "low": leak.leakage.low,
-        "high": leak.leakage.high,
-        "lowest draw": leak.lowest,
-        "draws with everybody recovered": leak.complete,
-    }
 
 
 def _numbers(questions: tuple[int, ...] | None, trials: Trials) -> tuple[int, ...]:
