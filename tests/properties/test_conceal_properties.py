@@ -13,9 +13,7 @@ from core.queries import (
     LaplaceGlobal,
     NoisySums,
     SmoothCauchy,
-    SmoothLaplace,
     accuracy_limit,
-    accuracy_limit_with_prior,
     decode_noisy,
     global_sensitivity,
     local_sensitivity,
@@ -23,7 +21,6 @@ from core.queries import (
     statistical_parity_gap,
     targeted_leakage,
 )
-from tests.oracles.privacy_loss import privacy_loss
 
 BUDGETS = st.floats(1e-3, 1e3)
 SIZES = st.tuples(st.integers(1, 400), st.integers(1, 400)).filter(lambda sizes: sum(sizes) >= 3)
@@ -41,24 +38,6 @@ def neighbours(draw):
     assume(0 < sum(a) < n and 0 < sum(b) < n)
     h = draw(st.lists(st.lists(SCORE, min_size=n, max_size=n), min_size=m, max_size=m))
     return np.array(h), np.array(a), np.array(b)
-
-
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(neighbours(), BUDGETS, PURE, st.booleans())
-def test_the_loss_never_exceeds_epsilon_and_is_symmetric(case, epsilon, make, absolute):
-    h, a, b = case
-    mechanism = make(epsilon, absolute=absolute)
-    loss = privacy_loss(mechanism, h, a, b)
-    assert loss.delta == 0 and loss.epsilon <= epsilon * (1 + 1e-9)
-    assert privacy_loss(mechanism, h, b, a).epsilon == pytest.approx(loss.epsilon, rel=1e-9, abs=1e-12)
-
-
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(neighbours(), st.floats(0.01, 30), st.floats(1e-9, 0.9), st.booleans())
-def test_smooth_laplace_keeps_its_delta(case, epsilon, delta, absolute):
-    h, a, b = case
-    loss = privacy_loss(SmoothLaplace(epsilon, delta, absolute=absolute), h, a, b)
-    assert loss.epsilon <= epsilon * (1 + 1e-9) and loss.delta <= delta
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -99,16 +78,6 @@ def test_questions_together_cost_the_noise_of_single_ones_at_a_share(sizes, m, e
 def test_one_targeted_person_stays_below_the_guarantee(sizes, epsilon, make, absolute):
     leak = targeted_leakage(make(epsilon, absolute=absolute), *sizes)
     assert 0.5 <= leak <= accuracy_limit(epsilon, sizes_known=True) + 1e-12
-
-
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.floats(0, 50), st.floats(0, 50))
-def test_limits_rise_with_the_budget_and_with_the_prior(prior, epsilon, more):
-    assume(1e-6 < np.mean(prior) < 1 - 1e-6)
-    limit = accuracy_limit_with_prior(prior, epsilon)
-    assert accuracy_limit(epsilon) - 1e-9 <= limit <= 1
-    assert limit <= accuracy_limit_with_prior(prior, epsilon + more) + 1e-9
-    assert accuracy_limit_with_prior(prior, 0.0) <= limit + 1e-9
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)

@@ -95,12 +95,6 @@ def test_every_number_goes_to_the_file(tmp_path: Path, capsys: Capture):
         assert row[1:4] == tuple(round(100 * found[name], 1) for name in ("leakage", "low", "high"))
 
 
-def test_the_demo_leaks_after_sixty_answers(whole: None, capsys: Capture):
-    assert main(["reveal", "--repeats", "5", "--questions", "60", "--attribute", "sex"]) == 0
-    told = capsys.readouterr().out
-    assert "67 men" in told and "33 women" in told and rows(told)[0][1] == 100.0
-
-
 BAD = [
     (["--people", "3"], "--people must be at least 4, got 3"),
     (["--people", "100000"], "got 100,000"),

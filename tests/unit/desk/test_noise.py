@@ -65,12 +65,6 @@ def test_one_person_changes_a_sum_by_at_most_its_reach(scores: list[float], data
     assert (values.max() == -values[people].min() == reach) or not people.any()
 
 
-@given(st.floats(0, 1))
-def test_complements_are_exact_on_the_grid(score: float):
-    h = np.array([score, 1.0 - score])
-    assert abs(int(on_grid(h).sum()) - GRID) <= 1
-
-
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 2**31))
 def test_everything_released_together_stays_within_what_was_spent(seed: int):

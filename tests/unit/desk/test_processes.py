@@ -8,7 +8,6 @@ import signal
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from multiprocessing.connection import wait
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +17,7 @@ import pytest
 
 from core.desk import Ledger, LedgerStatus, open_ledger, verify_export
 from core.errors import FairLeakError
-from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register, work
+from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register, work
 from tests.patience import PATIENT
 
 
@@ -149,38 +148,6 @@ def test_processes_killed_at_any_moment_showed_only_what_is_on_record(ledger: Le
     assert len(answers) >= 3
     status = checked(ledger, tmp_path)
     assert told(answers).items() <= recorded(status).items()
-
-
-def under_kills(place: str, seconds: float) -> tuple[list[dict[str, object]], int]:
-    """Let eight processes ask different questions and kill them one by one; return the answers shown, and the kills.
-
-    Half of them are killed soon after they have shown an answer, or the last one, the others at any moment.
-    """
-    open_ledger(place, create=True).register(NAME, people(200), budget=15, columns=ATTRIBUTE, count_epsilon=COUNT)
-    chance, end, answers, kills = random.Random(6), time.monotonic() + seconds, [], 0
-    running: list[Worker] = []
-    while running or time.monotonic() < end:
-        while len(running) < 8 and time.monotonic() < end:
-            running.append(Worker(place, "spend", kills + len(running), n=200))
-        worker = running[chance.randrange(len(running))]
-        if chance.random() < 0.5:
-            ready = wait([one.answers for one in running], PATIENT)
-            worker = next((one for one in running if one.answers in ready), worker)
-        running.remove(worker)
-        time.sleep(chance.random() * 0.2)
-        worker.process.kill()
-        answers += worker.shown()
-        kills += 1
-    return answers, kills
-
-
-@pytest.mark.long
-def test_eight_processes_killed_for_a_minute_never_overspend(place: str, tmp_path: Path):
-    answers, kills = under_kills(place, 60)
-    status = checked(open_ledger(place), tmp_path)
-    assert told(answers).items() <= recorded(status).items()
-    assert len(told(answers)) == len(answers) and kills >= 8
-    assert answers
 
 
 @pytest.mark.parametrize("made", ["sqlite", "postgresql"])

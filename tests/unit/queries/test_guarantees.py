@@ -26,6 +26,7 @@ from core.queries import (
 )
 from tests.oracles.black_box import observed
 from tests.oracles.privacy_loss import privacy_loss
+from tests.unit.queries.people import neighbours, tuples
 
 
 def best_attacker(prior: np.ndarray, epsilon: float) -> float:
@@ -61,15 +62,6 @@ def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int)
     assert found == pytest.approx(best_attacker(prior, epsilon), abs=1e-9)
 
 
-def test_no_budget_leaves_the_prior_and_any_budget_adds():
-    prior = np.random.default_rng(0).beta(2, 1, 1000)
-    alone = 0.5 * (1 + np.maximum(0, prior / prior.mean() - (1 - prior) / (1 - prior).mean()).mean())
-    limits = [accuracy_limit_with_prior(prior, e) for e in (0.0, 0.1, 1.0, 3.0, 10.0, 1000.0)]
-    assert limits[0] == pytest.approx(alone)
-    assert limits == sorted(limits) and limits[-1] == pytest.approx(1)
-    assert alone > accuracy_limit(0.1)  # the guarantee without prior lies below what features alone give
-
-
 def test_known_sizes_double_the_exponent():
     assert accuracy_limit(1.0) == pytest.approx(0.731, abs=5e-4)
     assert accuracy_limit(1.0, sizes_known=True) == accuracy_limit(2.0)
@@ -91,12 +83,6 @@ def test_what_cannot_be_asked(call, told: str):
 
 
 class TestTargeted:
-    def test_cauchy_by_the_formula(self):
-        scale = SmoothCauchy(2.0).scale(90, 10, 1)
-        assert targeted_leakage(SmoothCauchy(2.0), 90, 10) == pytest.approx(
-            (50 + 100 * math.atan((1 / 10 + 1 / 90) / (2 * scale)) / math.pi) / 100
-        )
-
     @pytest.mark.parametrize("absolute", [False, True])
     @pytest.mark.parametrize("sizes", [(90, 10), (10, 90), (6, 1), (5, 5)])
     @pytest.mark.parametrize(
@@ -205,17 +191,6 @@ def test_sizes_that_cannot_be():
             accuracy_limit_with_prior([0.5, 0.5, 0.2], 1.0, n_advantaged=n_advantaged)
 
 
-def neighbours(n: int):
-    """Yield all pairs of attribute vectors that differ in one person and hold both groups."""
-    for number in range(1, 2**n - 1):
-        a = np.array([(number >> j) & 1 for j in range(n)])
-        for j in range(n):
-            b = a.copy()
-            b[j] = 1 - b[j]
-            if 0 < b.sum() < n:
-                yield a, b
-
-
 @pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy, NoisySums])
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("epsilon", [0.5, 5.0])
@@ -224,8 +199,8 @@ def test_no_pair_of_neighbours_loses_more(make, absolute: bool, epsilon: float):
     mechanism, n, m = make(epsilon, absolute=absolute), 6, 2
     scores = rng.integers(0, 2, (m, n)).astype(float)
     nearest = 0.0
-    for a, b in neighbours(n):
-        bound = largest_loss(mechanism, int(a.sum()), int(n - a.sum()), m)
+    for a, b in ((one, other) for one in tuples(n) for other in neighbours(one)):
+        bound = largest_loss(mechanism, sum(a), n - sum(a), m)
         lost = privacy_loss(mechanism, scores, a, b).epsilon
         assert lost <= bound * (1 + 1e-9) + 1e-12
         nearest = max(nearest, lost / bound)

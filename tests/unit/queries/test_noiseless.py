@@ -6,7 +6,6 @@ import math
 
 import pytest
 
-from core.errors import InputError
 from core.queries import (
     NOISELESS_ATTACKS,
     TABLE_1,
@@ -71,13 +70,6 @@ def test_a_row_orders_the_attacks_by_what_they_know(row: NoiselessRow):
     assert all(row.complete[a] == 1 for a in NOISELESS_ATTACKS if row.leakages[a].value == 1)
 
 
-def test_a_row_depends_on_its_seed_alone(row: NoiselessRow):
-    assert noiseless_row(pool(), 50, 18, repeats=6, seed=1) == row
-    assert noiseless_row(pool(), 50, 18, repeats=6, seed=2) != row
-    one = noiseless_row(pool(), 50, 18, repeats=1)
-    assert math.isnan(one.leakages["l1"].low)
-
-
 def test_a_sample_holds_the_share_the_paper_names():
     seen = []
 
@@ -89,8 +81,3 @@ def test_a_sample_holds_the_share_the_paper_names():
     noiseless_row(Watched(), 100, 5, repeats=1)
     assert seen == [(100, 11)] and PAPER_SHARE == 0.104
     assert math.ceil(PAPER_SHARE * 1000) == 104
-
-
-def test_a_pool_too_small_is_one_sentence():
-    with pytest.raises(InputError, match="holds 10 of south, too few for a sample with 11"):
-        noiseless_row(pool(200, 10), 100, 5, repeats=1)

@@ -10,7 +10,6 @@ import pytest
 from core.errors import InputError
 from core.queries import (
     design_scores,
-    leakage,
     most_questions,
     partition_absolute,
     recover_flips,
@@ -94,17 +93,6 @@ def test_without_the_last_answer_nobody_is_lost_whom_the_answers_tell_apart(n: i
         assert all(open_questions) == any(open_questions)  # a matter of the base scores alone
 
 
-def test_a_score_of_one_half_hides_its_person():
-    base = np.array([0.5, 0.1, 0.9, 0.5, 0.3, 0.2])
-    same = [np.array([1, 0, 1, 0, 1, 1]), np.array([0, 0, 1, 1, 1, 1])]
-    answers = [flip_answers(base, a) for a in same]
-    assert answers[0] == pytest.approx(answers[1])
-    found = recover_flips(base, answers[0])
-    assert np.isnan(found.values[[0, 3]]).all() and not np.isnan(found.values[[1, 2, 4, 5]]).any()
-    assert (found.recovered[[1, 2, 4, 5]] == [0, 1, 1, 1]).all()
-    assert found.reason == "2 people have a score of 1/2, which hides them."
-
-
 def test_a_base_of_halves_tells_nothing():
     found = recover_flips(np.full(5, 0.5), flip_answers(np.full(5, 0.5), attribute(5, 2)))
     assert found.values is None and found.status == "undetermined"
@@ -141,13 +129,7 @@ def test_several_hidden_people_get_what_most_of_them_are(others: tuple[int, int,
     base = np.array([0.5, 0.5, 0.5, 0.1, 0.9, 0.3])
     found = recover_flips(base, flip_answers(base, np.array([*others, 1, 0, 1])))
     assert found.recovered.tolist() == [round(np.mean(others))] * 3 + [1, 0, 1]
-
-
-def test_a_hidden_person_stands_in_for_the_missing_base_answer():
-    """Without the last answer, a score of 1/2 gives SP_0, and that the last person's attribute."""
-    base = np.array([0.5, 0.2, 1.0, 1.0, 0.0])
-    for a in vectors(5):
-        assert (reveal_flips(base, flip_answers(base, a)[:-1]) == a).all()
+    assert found.reason == "3 people have a score of 1/2, which hides them."
 
 
 def bit_answers(a: np.ndarray, m: int | None = None) -> np.ndarray:
@@ -175,32 +157,12 @@ def test_rounding_inside_the_answer_is_undone(n: int, n_disadvantaged: int, seed
     assert (reveal_bits(bit_answers(a), n, **sizes(a)) == a).all()
 
 
-def test_answers_summed_otherwise_reveal_as_much():
-    for seed in range(60):
-        a = attribute(100, 1 + seed, seed)
-        scores = design_scores("bits", np.zeros(100), 2, rng=np.random.default_rng(0))
-        told = [row[a == 1].mean() - row[a == 0].mean() for row in scores]
-        assert (reveal_bits(told, 100, **sizes(a)) == a).all()
-
-
 def test_people_nobody_asked_about_get_the_larger_group():
     a = attribute(120, 30)
     found = reveal_bits(bit_answers(a, 2), 120, **sizes(a))
     assert (found[:100] == a[:100]).all() and (found[100:] == 1).all()
     a = 1 - a
     assert (reveal_bits(bit_answers(a, 1), 120, **sizes(a))[50:] == 0).all()
-
-
-def test_rounded_answers_keep_the_first_of_each_fifty():
-    """Three decimals are ten binary digits less the sizes'; a carry may reach them, and nobody knows the rest."""
-    told = []
-    for seed in range(20):
-        a = attribute(100, 40, seed)
-        found = reveal_bits(np.round(bit_answers(a), 3), 100, **sizes(a))
-        told.append(found == a)
-    first, rest = np.mean(told, axis=0)[[0, 1, 2, 50, 51, 52]], np.mean(told, axis=0)[20:50]
-    assert first.min() >= 0.9 and 0.3 < rest.mean() < 0.7
-    assert leakage(a, found) < 1
 
 
 @pytest.mark.parametrize(
@@ -238,13 +200,6 @@ def test_everybody_is_parted_with_n_questions(n: int):
         assert found.mean() >= 0.5  # 1 is the larger group,
         if a.mean() == 0.5:
             assert found[0] == 1  # or the first person's
-
-
-@pytest.mark.parametrize("n_disadvantaged", [1, 98, 500, 999])
-def test_a_thousand_people(n_disadvantaged: int):
-    a = attribute(1000, n_disadvantaged)
-    found = partition_absolute(Team(a), 1000)
-    assert (found == a).all() or (found == 1 - a).all()
 
 
 @pytest.mark.parametrize("n", [2, 3, 10, 5000])

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from core.config import AuditConfig
-from core.datasets import AuditDataset, Roles, Table, build_dataset
+from core.datasets import AuditDataset, Roles, build_dataset
 from core.datasets.splits import split
 from core.estimates import Estimate, over_repeats, strongest
-from core.models import GIVEN
 from core.policy import Limit, Policy, judge
 from core.queries import (
     DECODERS,
@@ -30,7 +29,6 @@ from core.queries import (
     query_pool,
 )
 from core.queries.study import STUDY, two_sided
-from core.release_audit import AuditPlan, MembershipPlan, ModelPlan, audit_with_people
 from core.study import Measurement
 from core.subject import Progress, Subject, train_model
 from tests import samples
@@ -168,20 +166,6 @@ def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, chang
     assert checks["targeted_leakage"].outcome == "done"
     assert STUDY.findings(found, settings)[0].point == found.reason
     assert STUDY.tables(found, settings) == {"Planned answers": ({"not made": found.reason},)}
-
-
-def test_an_audit_without_answers_asks_nothing():
-    people = samples.frame(600, seed=3)
-    people["said"] = np.where(people["skill"] > 0, "yes", "no")
-    table: Table = replace(samples.table(600, seed=3), frame=people)
-    roles = replace(samples.ROLES, prediction="said")
-    plan = AuditPlan(
-        model=ModelPlan(kind="predictions"),
-        config=AuditConfig(dataset="upload", roles=roles, method=GIVEN, tolerance=0.1),
-        membership=MembershipPlan(shadows=0),
-    )
-    audit = audit_with_people(plan, table, policy(answers_excess=0.05, targeted_leakage=0.75))[0]
-    assert audit.verdict.exit_code == 0 and "Planned answers" not in audit.tables
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -33,16 +33,6 @@ def trials(**changes) -> Trials:
     return Trials(pool(), replace(ASKING, **changes))
 
 
-def curve(made: Trials, mechanism) -> list[Leak]:
-    return [made.leak(m, mechanism, decoder) for m in (0, 4, 12) for decoder in DECODERS]
-
-
-@pytest.mark.parametrize("mechanism", [Exact(), SmoothCauchy(20.0), NoisySums(20.0)], ids=str)
-def test_a_seed_says_it_all(mechanism):
-    assert curve(trials(), mechanism) == curve(trials(), mechanism)
-    assert curve(trials(), mechanism) != curve(trials(seed=10), mechanism)
-
-
 def test_a_seed_draws_people_questions_and_noise():
     one, other = trials(), trials(seed=10)
     for r in range(5):
