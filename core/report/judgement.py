@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -34,6 +33,7 @@ from core.report.document import (
     check_rows,
     measurement_of,
     policy_of,
+    rows_of,
     verdict_section,
 )
 from core.report.editions import why_of
@@ -48,7 +48,7 @@ def contradictions(found: Document) -> list[str]:
     internal = found["edition"] == "internal"
     pairs = [*_settings(found), *_measured(found), *_self_tests(found)]
     if internal:
-        pairs += [*_sizes(found), *_rates(found), *_gains(found)]
+        pairs += [*_sizes(found), *_rates(found)]
     alike = _ALIKE if internal else 5e-4 + _ALIKE  # a computed number was rounded by so much at most
     told = [
         f"{name} is {_quoted(old)}, computed again it is {_quoted(new)}"
@@ -131,29 +131,18 @@ def _hits(rate: Mapping[str, Any]) -> int:
 
 
 def _rates(found: Document) -> _Pairs:
-    """Yield the rates of the table of rates that stand among the groups as well."""
+    """Yield the rates of a table that stand among the groups as well, and the gains that its rates give."""
     groups = {group["group"]: group["test_rate"] for group in found["groups"]}
     for table in found["tables"]:
-        for row in (dict(zip(table["columns"], cells, strict=False)) for cells in table["rows"]):
-            if (
-                row.get("records") == "test"
-                and row.get("among", "everybody") == "everybody"
-                and row.get("group") in groups
-            ):
+        for place, row in enumerate(rows_of(table), start=1):
+            own = row.get("records") == "test" and row.get("among", "everybody") == "everybody"
+            if own and (rate := groups.get(row.get("group"))):
                 name = f"of {row['group']!r} in the table {table['title']!r}"
-                rate = groups[row["group"]]
                 yield f"the number of people {name}", row.get("people"), rate["n"]
                 yield f"the rate {name}", row.get("positive predictions"), rate["value"]
-
-
-def _gains(found: Document) -> _Pairs:
-    for table in found["tables"]:
-        if {"before", "after", "gain"} <= set(table["columns"]):
-            for place, cells in enumerate(table["rows"], start=1):
-                row = dict(zip(table["columns"], cells, strict=False))
-                ends = [row[name] for name in ("before", "after", "gain")]
-                if all(isinstance(end, (int, float)) for end in ends):
-                    yield f"the gain in row {place} of the table {table['title']!r}", ends[2], ends[1] - ends[0]
+            ends = [row[name] for name in ("before", "after", "gain") if name in row]
+            if len(ends) == 3 and all(isinstance(end, (int, float)) for end in ends):
+                yield f"the gain in row {place} of the table {table['title']!r}", ends[2], ends[1] - ends[0]
 
 
 def _too_many(found: Document) -> Iterator[str]:
@@ -331,21 +320,12 @@ _WORDS = ("title", "definition", "why")
 """Of a check's row: what another version of FairLeak may word in another way."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Judged:
-    """What came out otherwise than it is stated, a sentence each, and what was judged.
+def judged_again(found: Document) -> tuple[list[str], list[str], str]:
+    """Judge a report that keeps to the schema again; InputError if its policy or a measurement breaks a rule.
 
-    `facts` are of verdicts, limits, intervals, p-values, and the release's headline and detail; `words` of titles,
-    definitions and reasons. `told` says what was judged again, and what could not be.
+    Returned is what came out otherwise than it is stated, a clause each: of verdicts, limits, intervals, p-values, and
+    the release's headline and detail; then of titles, definitions and reasons; last what was judged, and what not.
     """
-
-    facts: tuple[str, ...]
-    words: tuple[str, ...]
-    told: str
-
-
-def judged_again(found: Document) -> Judged:
-    """Judge a report that keeps to the schema again; InputError if its policy or a measurement breaks a rule."""
     attribute = found["data"]["attribute"]
     failed = [test["attack"] for test in found["self_tests"] if not test["passed"]]
     verdict = judge(
@@ -355,7 +335,7 @@ def judged_again(found: Document) -> Judged:
     if found["edition"] != "internal":
         section = rounded_section(found, section, failed)
     facts, words = _differences(found, section)
-    return Judged(facts=tuple(facts), words=tuple(words), told=_judged_sentence(found))
+    return facts, words, _judged_sentence(found)
 
 
 def _judged_sentence(found: Document) -> str:

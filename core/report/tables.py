@@ -230,24 +230,26 @@ def _yes(value: bool) -> str:
 
 def _policy_numbers(document: Mapping[str, Any]) -> ReportTable:
     columns = ("item", "check", "limit", "required", "author", "date", "rationale", "source")
-    rows = []
-    for item, limit in enumerate(document["policy"]["limits"], 1):
-        signed = (limit["author"], limit["date"], limit["rationale"], limit["source"] or NO_SOURCE)
-        rows.append((item, limit["check"], limit["value"], _yes(limit["required"]), *signed))
+    rows = [
+        (item, limit["check"], limit["value"], _yes(limit["required"]), *_signed(limit))
+        for item, limit in enumerate(document["policy"]["limits"], 1)
+    ]
     return ReportTable(name="policy", title="Limits of the policy", columns=columns, rows=tuple(rows))
 
 
 def _policy(document: Mapping[str, Any]) -> ReportTable:
-    told = {row.verdict.check: row for row in check_rows(document)}
+    told = {row.verdict.check: (row.verdict.title, row.limit) for row in check_rows(document)}
     columns = ("Item", "Check", "Limit", "Needed", "Set by", "Date", "Rationale", "Source")
     rows = []
     for item, limit in enumerate(document["policy"]["limits"], 1):
-        row = told.get(limit["check"])
-        title, written = (row.verdict.title, row.limit) if row else (limit["check"], str(limit["value"]))
-        needed = "yes" if limit["required"] else "no"
-        tail = (limit["author"] or "–", limit["date"] or "–", limit["rationale"] or "–", limit["source"] or NO_SOURCE)
-        rows.append((str(item), title, written, needed, *tail))
+        title, written = told.get(limit["check"]) or (limit["check"], str(limit["value"]))
+        signed = (text or "–" for text in _signed(limit))
+        rows.append((str(item), title, written, _yes(limit["required"]), *signed))
     return ReportTable(name="policy", title="Limits", columns=columns, rows=tuple(rows))
+
+
+def _signed(limit: Mapping[str, Any]) -> tuple[str, ...]:
+    return limit["author"], limit["date"], limit["rationale"], limit["source"] or NO_SOURCE
 
 
 def _group_numbers(document: Mapping[str, Any]) -> ReportTable:

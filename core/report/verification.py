@@ -174,10 +174,10 @@ def _policy(found: Document) -> Finding:
 
 
 def _verdict(found: Document) -> list[Finding]:
-    judged = judged_again(found)
+    facts, others, told = judged_again(found)
     return [
-        *_compared("verdict", judged.facts, f"Verdict holds: {judged.told}"),
-        *_compared("words", judged.words, "Words hold: titles, definitions and reasons are those of these verdicts."),
+        *_compared("verdict", facts, f"Verdict holds: {told}"),
+        *_compared("words", others, "Words hold: titles, definitions and reasons are those of these verdicts."),
     ]
 
 
