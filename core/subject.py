@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeVar
 
 import numpy as np
 
-from core.arrays import Codes, Floats
+from core.arrays import Codes, Floats, Ints
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import MOST_TAUGHT, Splits, split
@@ -23,7 +23,7 @@ from core.fairness import (
     unfairness,
     unfairness_estimate,
 )
-from core.models import GIVEN, fit_model
+from core.models import GIVEN, FairModel, fit_model
 from core.param import Param
 from core.serialize import Result
 from core.settings import Settings
@@ -77,23 +77,28 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     check_cells(config.metric, dataset, splits)
     if config.method == GIVEN:
         return _given(config, dataset, splits)
-    x, y, s, train = dataset.features, dataset.labels, dataset.sensitive, splits.train
+    x, s = dataset.features, dataset.sensitive
     if config.method == "threshold_optimizer":
         _check_labels(dataset, splits)
-    model = fit_model(
-        config.method,
-        x[train],
-        y[train],
-        s[train],
-        metric=config.metric,
-        tolerance=config.tolerance,
-        seed=config.seed,
-        epsilon=config.epsilon,
-        domains=dataset.domains,
-    )
+    model = fit_rows(config, dataset, splits.train, seed=config.seed)
     known = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
     drawn = model.predict(x, s, seed=config.seed)
     return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), **known)
+
+
+def fit_rows(config: AuditConfig, dataset: AuditDataset, rows: Ints, *, seed: int) -> FairModel:
+    """Return the audit's model trained on some of the records."""
+    return fit_model(
+        config.method,
+        dataset.features[rows],
+        dataset.labels[rows],
+        dataset.sensitive[rows],
+        metric=config.metric,
+        tolerance=config.tolerance,
+        seed=seed,
+        epsilon=config.epsilon,
+        domains=dataset.domains,
+    )
 
 
 def _given(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> ModelFindings:

@@ -58,8 +58,6 @@ def guide(read: Reading, notes: tuple[str, ...]) -> str:
 @st.fragment
 def told() -> None:
     """Draw everything that follows the controls."""
-    import pandas as pd
-
     opening = st.empty()
     chosen = study.chosen(who, published)
     work = study.Membership(who, chosen)
@@ -102,7 +100,7 @@ def told() -> None:
                 key="member_ranges_chart",
             )
             tables["VD by predicted probability"] = steps.table
-    tables["All attacks"] = pd.DataFrame(attack_rows(found.attacks))
+    tables["All attacks"] = panels.frame(attack_rows(found.attacks))
     panels.how_to_read(guide(read, who.people.notes))
     panels.numbers(tables, key="membership")
     sections.draw(work, grown, read)

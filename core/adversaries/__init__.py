@@ -7,12 +7,12 @@ from core.adversaries.adversary import (
     AttackedRecords,
     calibrate,
     forest_parameters,
+    permuted_by_set,
+    permuted_predictions,
     train_adversary,
     train_strong,
 )
-from core.adversaries.permuted import permuted_by_set
-from core.adversaries.score_attack import ReleasedAttack, attack_released
-from core.adversaries.score_evidence import Outputs, decimals_of
+from core.adversaries.released_outputs import Outputs, ReleasedAttack, attack_released, decimals_of
 from core.adversaries.tuning import TunedForest, tune_forest
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "decimals_of",
     "forest_parameters",
     "permuted_by_set",
+    "permuted_predictions",
     "train_adversary",
     "train_strong",
     "tune_forest",

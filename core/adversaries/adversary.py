@@ -12,6 +12,14 @@ Platt scaling on records the adversary did not learn from. A forest with balance
 where all groups are equally large. One logistic regression on its log-odds brings them back; with two groups and a
 positive slope, as for any adversary better than a guess, the order of people is kept. With more groups the regression
 is multinomial, on the log-odds of every group against group 0.
+
+The control of attacks that use predictions: the same on predictions dealt out to others. Permuting the audited model's
+answers within each label keeps what the label already tells about them (the model's accuracy, its true and false
+positive rates, their number) and cuts every tie to the person: features, group, and whatever the training left in them.
+A′, which knows features and labels anyway, can learn nothing new from such answers, so what it reaches with the real
+ones beyond this control is what the predictions carry beyond features and label. The permuted column must replace the
+real one both where the adversary learns and where it attacks. Without labels the answers are permuted among everybody;
+nothing but their number is kept.
 """
 
 from __future__ import annotations
@@ -23,8 +31,9 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import Codes, Floats, Mask
+from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
+from core.seeds import child_generator
 from core.validation import choice, one_length, seed_value
 
 PINNED: dict[str, Any] = {
@@ -281,3 +290,31 @@ def _log_odds(probability: Floats) -> Floats:
     """Return the log-odds of groups 1 to K - 1 against group 0, shape (n, K - 1)."""
     logs = np.log(np.clip(probability, _EDGE, 1 - _EDGE))
     return np.asarray(logs[:, 1:] - logs[:, :1])
+
+
+def permuted_predictions(
+    predictions: Codes, labels: Codes | None = None, *, seed: int, records: str = "everybody"
+) -> Codes:
+    """Return the predictions dealt out anew among the people of the same label, or among everybody without labels.
+
+    `records` says which set of records this is; another name under the same seed permutes independently.
+    """
+    rng = child_generator(seed, f"permuted predictions of {records}")
+    dealt = predictions.copy()
+    for inside in [slice(None)] if labels is None else [labels == 0, labels == 1]:
+        dealt[inside] = rng.permutation(predictions[inside])
+    return dealt
+
+
+def permuted_by_set(predictions: Codes, labels: Codes | None, sets: Mapping[str, Ints], *, seed: int) -> Codes:
+    """Return everybody's predictions with each set of records permuted within itself and its labels.
+
+    An adversary trained and asked with these in place of the real ones is the control of an attack; nobody's answer
+    crosses from the records she learns from to those she attacks, so that a model's higher accuracy on its training
+    records stays where it is. `sets` are disjoint row numbers by name; rows in none of them keep their prediction.
+    """
+    dealt = predictions.copy()
+    for name, inside in sets.items():
+        within = None if labels is None else labels[inside]
+        dealt[inside] = permuted_predictions(predictions[inside], within, seed=seed, records=name)
+    return dealt

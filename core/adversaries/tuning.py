@@ -25,7 +25,6 @@ from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
 from core.seeds import child_seed
 from core.serialize import Result
-from core.validation import one_length, seed_value
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 _HELD_OUT = 0.2
 _FOLDS = 3
 _FEWEST = 10
-_MOST = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +76,8 @@ class TunedForest(Result):
         return pd.DataFrame(rows)
 
 
-@dataclass(frozen=True, slots=True)
-class _Records:
-    known: Floats
-    sensitive: npt.NDArray[Any]
+_Records = tuple[Floats, npt.NDArray[Any]]
+"""What the attacker knows of some records, and their groups."""
 
 
 def tune_forest(
@@ -97,7 +93,8 @@ def tune_forest(
 ) -> TunedForest:
     """Search the parameters of A's or A′'s forest on records whose sensitive attribute the attacker knows.
 
-    The class-balanced measure of the paper is maximised. Raises `InputError` if an argument breaks its rule.
+    The class-balanced measure of the paper is maximised. Raises `InputError` if A′ gets no predictions, or a group has
+    fewer than 10 records.
 
     Parameters
     ----------
@@ -108,17 +105,21 @@ def tune_forest(
     sensitive : ndarray of shape (n,)
         Group of each record, at least 10 records a group; any number of groups from two.
     evaluations : int
-        Forests tried, 1 to 1,000.
+        Forests tried, at least one.
     seed : int
         Fixes the split, the folds, the sampler and the forests: same seed, same search.
     report : callable, optional
         Called with (evaluations done, evaluations in all) before each of them and after the last; may raise
         `core.errors.Cancelled`, which ends the search there and reaches the caller.
     """
-    whole = isinstance(evaluations, (int, np.integer)) and not isinstance(evaluations, bool)
-    if not whole or not 1 <= evaluations <= _MOST:
-        raise InputError(f"evaluations must be a whole number from 1 to {_MOST}, got {evaluations!r}.")
-    search, held_out = _halves(_checked_records(kind, features, labels, sensitive, predictions), seed_value(seed))
+    known = known_columns(features, labels, seen_predictions(kind, predictions))
+    groups, counts = np.unique(sensitive, return_counts=True)
+    if counts.min() < _FEWEST:
+        raise InputError(
+            f"The search needs at least {_FEWEST} attack records of each group, got {counts.min()} of group "
+            f"{groups[counts.argmin()]}."
+        )
+    search, (held_x, truth) = _halves(known, sensitive, seed)
     trials: list[ForestTrial] = []
     study = _study(child_seed(seed, "tuning sampler"))
     for done in range(evaluations):
@@ -131,10 +132,9 @@ def tune_forest(
         trials.append(trial)
     if report is not None:
         report(evaluations, evaluations)
-    truth, found = held_out.sensitive, trials[_best(trials)].parameters
+    found = trials[_best(trials)].parameters
     tuned, pinned = (
-        _forest(parameters, seed).fit(search.known, search.sensitive).predict(held_out.known)
-        for parameters in (found, forest_parameters())
+        _forest(parameters, seed).fit(*search).predict(held_x) for parameters in (found, forest_parameters())
     )
     return TunedForest(
         kind=kind,
@@ -148,34 +148,15 @@ def tune_forest(
     )
 
 
-def _checked_records(
-    kind: str, features: Floats, labels: Codes, sensitive: npt.NDArray[Any], predictions: Codes | None
-) -> _Records:
-    known = known_columns(features, labels, seen_predictions(kind, predictions))
-    one_length(features=features, sensitive=sensitive)
-    groups, counts = np.unique(sensitive, return_counts=True)
-    if groups.size < 2:
-        raise InputError(f"The attack records must hold at least two groups, got {groups.size}.")
-    if counts.min() < _FEWEST:
-        raise InputError(
-            f"The search needs at least {_FEWEST} attack records of each group, got {counts.min()} of group "
-            f"{groups[counts.argmin()]}."
-        )
-    return _Records(known, np.asarray(sensitive))
-
-
-def _halves(records: _Records, seed: int) -> tuple[_Records, _Records]:
+def _halves(known: Floats, sensitive: npt.NDArray[Any], seed: int) -> tuple[_Records, _Records]:
     """Split the attacker's records into those that choose and those that judge, groups in proportion."""
     from sklearn.model_selection import train_test_split
 
+    child = child_seed(seed, "tuning held-out records")
     x, held_x, s, held_s = train_test_split(
-        records.known,
-        records.sensitive,
-        test_size=_HELD_OUT,
-        stratify=records.sensitive,
-        random_state=child_seed(seed, "tuning held-out records"),
+        known, sensitive, test_size=_HELD_OUT, stratify=sensitive, random_state=child
     )
-    return _Records(x, s), _Records(held_x, held_s)
+    return (x, s), (held_x, held_s)
 
 
 def _study(seed: int) -> Any:
@@ -217,8 +198,7 @@ def _score(records: _Records, parameters: dict[str, Any], seed: int) -> Estimate
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
     folds = StratifiedKFold(n_splits=_FOLDS, shuffle=True, random_state=child_seed(seed, "tuning folds"))
-    guess = cross_val_predict(_forest(parameters, seed), records.known, records.sensitive, cv=folds)
-    return balanced_accuracy(records.sensitive, guess)
+    return balanced_accuracy(records[1], cross_val_predict(_forest(parameters, seed), *records, cv=folds))
 
 
 def _best(trials: Sequence[ForestTrial]) -> int:

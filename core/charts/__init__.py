@@ -25,13 +25,16 @@ from core.charts.correction import (
     rows_over_seeds,
 )
 from core.charts.drawing import Drawing
-from core.charts.membership import draw_gaps_between, draw_group_gaps, draw_ranges, draw_roc
-from core.charts.membership_curves import (
+from core.charts.membership import (
     draw_accuracy_by_epsilon,
     draw_attack_by_epsilon,
     draw_deleted,
     draw_epsilon_curve,
     draw_fairpick,
+    draw_gaps_between,
+    draw_group_gaps,
+    draw_ranges,
+    draw_roc,
 )
 from core.charts.model_card import (
     bits_text,

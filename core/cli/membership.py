@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Annotated, Any
@@ -18,22 +18,21 @@ from core.cli.arguments import (
     write_csv,
     write_json,
 )
-from core.cli.console import Console, aligned, estimate_words
+from core.cli.console import Console, estimate_words, table
 from core.config import AuditConfig
-from core.datasets import AuditDataset, build_dataset
+from core.datasets import build_dataset
 from core.errors import InputError, PrivacyLeakWarning
 from core.estimates import Estimate
 from core.membership import (
-    ATTACK_TITLES,
     ATTACKS,
     DELETION_REMINDER,
     FEWEST_SHADOWS,
+    REGISTRY,
     TARGET_TITLES,
+    Attacked,
     AttackFindings,
     CurveBand,
     CurvePoint,
-    DisparityResult,
-    GapResult,
     GapTest,
     MemberPeople,
     MembershipFindings,
@@ -44,7 +43,6 @@ from core.membership import (
     default_depth,
     epsilon_curve,
     fairpick_curve,
-    findings_of,
     guesses,
     judge,
     ledger_of,
@@ -52,9 +50,10 @@ from core.membership import (
     summarise_curve,
     target_of,
 )
+from core.membership.fairpick import FairPickFindings
 from core.membership.findings import NO_BETTER, Reading, headline
 from core.param import Param
-from core.serialize import Result, plain
+from core.serialize import plain
 from core.settings import Settings, from_arguments, params
 from core.settings import add_arguments as add_settings
 from core.validation import LEAST_EPSILON
@@ -67,364 +66,9 @@ _EPSILONS = (math.inf, 10.0, 1.0, 0.1)
 _MOST = 100.0
 """Largest finite privacy budget: beyond it the tree grows without end, and noise no longer matters."""
 
-_NOTHING = "n/a"
 _GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "advantage gap"}
 _RATES = (0.001, 0.01, 0.1)
 """FPRs at which the JSON file has the TPR."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
-    """What to do, checked, before any of it: settings for each privacy budget, attacks in the order of `ATTACKS`.
-
-    The dataset is there for the audited model alone, which has no repeats and no FairPick. FairPick is left out where
-    its theta is 1.
-    """
-
-    people: MemberPeople
-    settings: tuple[MembershipSettings, ...]
-    attacks: tuple[str, ...]
-    audit: AuditConfig
-    dataset: AuditDataset | None
-    theta: float
-    repeats: int
-
-    @property
-    def private(self) -> bool:
-        """Whether the model has a privacy budget."""
-        return self.settings[0].target == "dp_id3"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Audit(Result):
-    """What was found at each privacy budget, and what the tree costs in truth there, inf without a bound.
-
-    Over epsilon are several repeats; over theta, at each budget, what FairPick and its control change; the deletions
-    are those of FairPick at the first, without attacks.
-    """
-
-    work: Work
-    findings: tuple[MembershipFindings, ...]
-    costs: tuple[float, ...]
-    over_epsilon: tuple[CurveBand, ...]
-    over_theta: tuple[tuple[float, tuple[CurveBand, ...]], ...]
-    deletions: MembershipFindings | None
-
-    @property
-    def each(self) -> Iterator[tuple[str, MembershipFindings, AttackFindings]]:
-        """Budget as text, findings and attack, one after the other."""
-        for found in self.findings:
-            for attack in found.attacks.values():
-                yield self.budget(found.settings.epsilon), found, attack
-
-    def budget(self, epsilon: float) -> str:
-        """Write a privacy budget."""
-        return f"{epsilon:g}" if self.work.private else "none"
-
-
-def measured(work: Work, console: Console) -> Audit:
-    """Do the work, with progress."""
-    steps = sum(attack_steps(work.settings[0], work.attacks).values())
-    # FairPick has four points a repeat: itself and its control, at the theta asked for and at 1.
-    curves = work.repeats * len(work.settings) * ((work.repeats > 1) + 4 * (work.theta < 1.0))
-    report, total, numbers = console.counting("steps", every=16), steps * len(work.settings) + curves, count(1)
-
-    def tick(*_: object) -> None:
-        report(next(numbers), total)
-
-    findings = tuple(_attacked(work, settings, tick) for settings in work.settings)
-    deletions, over_theta = None, []
-    over_epsilon = _over_epsilon(work, tick) if work.repeats > 1 else ()
-    if work.theta < 1.0:
-        deleted = replace(work.settings[0], theta=work.theta)
-        deletions = findings_of(attacked(work.people, deleted, target_of(work.people, deleted)))
-        for settings in work.settings:
-            curve = fairpick_curve(work.people, settings, thetas=(work.theta, 1.0), repeats=work.repeats)
-            over_theta.append((settings.epsilon, _bands(curve, tick)))
-    return Audit(
-        work=work,
-        findings=findings,
-        costs=tuple(ledger_of(work.people, each).total if work.private else math.inf for each in work.settings),
-        over_epsilon=over_epsilon,
-        over_theta=tuple(over_theta),
-        deletions=deletions,
-    )
-
-
-_Tick = Callable[..., None]
-
-
-def _attacked(work: Work, settings: MembershipSettings, tick: _Tick) -> MembershipFindings:
-    """Train one target and attack it."""
-    if work.dataset is None:
-        target = attacked(work.people, settings, target_of(work.people, settings))
-    else:
-        target = attacked_audit(work.people, settings, config=work.audit, dataset=work.dataset)
-    there = tuple(name for name in ATTACKS if name not in work.attacks)
-    made = {guess.name: judge(target, guess) for guess in guesses(target, there=there, report=tick)}
-    return replace(findings_of(target), attacks=made)
-
-
-def _over_epsilon(work: Work, tick: _Tick) -> tuple[CurveBand, ...]:
-    """Return the network attack over repeats; FairPick's curve has it for targets without a privacy budget."""
-    first = work.settings[0]
-    if work.private:
-        epsilons = [settings.epsilon for settings in work.settings]
-        return _bands(epsilon_curve(work.people, first, epsilons=epsilons, repeats=work.repeats), tick)
-    whole = fairpick_curve(work.people, first, thetas=(1.0,), repeats=work.repeats)
-    return _bands((replace(point, at=math.inf) for point in whole if point.variant == "fairpick"), tick)
-
-
-def _bands(points: Iterable[CurvePoint], tick: _Tick) -> tuple[CurveBand, ...]:
-    """Return the means of a curve's points, counted as they come."""
-    found = []
-    for point in points:
-        found.append(point)
-        tick()
-    return summarise_curve(found)
-
-
-def told(audit: Audit) -> Iterator[str]:
-    """Yield the lines, tables included."""
-    yield from _head(audit)
-    for found in audit.findings:
-        finding, budget = headline(Reading(found, found.settings)), f"epsilon {found.settings.epsilon:g}: "
-        yield ""
-        yield f"{budget * audit.work.private}{finding.point}"
-        yield f"  {finding.evidence}"
-    yield ""
-    yield _target_table(audit)
-    yield ""
-    yield _attack_table(audit)
-    yield ""
-    yield from _gap_table(audit)
-    if audit.over_epsilon:
-        yield ""
-        yield from _repeats_table(audit)
-    if audit.deletions is not None:
-        yield ""
-        yield from _fairpick_table(audit)
-
-
-def _head(audit: Audit) -> Iterator[str]:
-    first = audit.findings[0]
-    settings = first.settings
-    depth = "" if settings.target in ("logistic", _AUDITED) else f", depth {settings.max_depth}"
-    accounting = f", accounting {settings.accounting}" if audit.work.private else ""
-    groups = ", ".join(reversed(first.group_names)) if len(first.group_names) == 2 else ", ".join(first.group_names)
-    yield f"{audit.work.people.n:,} people of {first.title}; {first.attribute}: {groups}"
-    yield f"Target: {TARGET_TITLES[settings.target]}{depth}{accounting}, seed {settings.seed}"
-    yield f"{first.n_members:,} people trained on; {first.n_judged:,} judged, half of them trained on: chance is 50%"
-    yield f"Intervals: {100 * settings.level:g}%, over the judged people, for one split and one training"
-
-
-def _target_table(audit: Audit) -> str:
-    rows = []
-    for found, cost in zip(audit.findings, audit.costs, strict=True):
-        made, bound = found.target, "no bound" if math.isinf(cost) else f"{cost:g}"
-        cells = [estimate_words(cell) for cell in (made.accuracy_train, made.accuracy_test, made.majority_test)]
-        rows.append([audit.budget(found.settings.epsilon), bound, *cells])
-    return aligned(["epsilon", "true cost", "accuracy in %: train", "test", "majority guess"], rows)
-
-
-def _attack_table(audit: Audit) -> str:
-    rows = [
-        [
-            budget,
-            ATTACK_TITLES[attack.name],
-            estimate_words(attack.roc.auc, percent=False),
-            _words(attack.precision),
-            _words(attack.recall),
-            NO_BETTER if attack.muted else "",
-        ]
-        for budget, _, attack in audit.each
-    ]
-    return aligned(["epsilon", "attack", "AUC", "precision in %", "recall in %", ""], rows, left=2)
-
-
-def _words(estimate: Estimate | None, *, signed: bool = False) -> str:
-    return estimate_words(estimate, signed=signed, nothing=_NOTHING)
-
-
-def _by_group(attack: AttackFindings) -> Iterator[tuple[GapResult, DisparityResult | None]]:
-    """Yield each group's gap at a low FPR, and its other gaps where they were measured."""
-    results = () if attack.disparities is None else attack.disparities.results
-    for low in attack.low_fpr:
-        yield low, next((result for result in results if result.group == low.group), None)
-
-
-def _gap_table(audit: Audit) -> Iterator[str]:
-    """Yield the gaps, and under them what the marks mean and why something was not measured."""
-    rows, reasons = [], dict[str, None]()
-    for budget, _, attack in audit.each:
-        left_out = {} if attack.disparities is None else dict(attack.disparities.not_measured)
-        for low, own in _by_group(attack):
-            cells = [_NOTHING] * len(_GAPS)
-            if own is not None:
-                cells = [_words(getattr(own, name), signed=True) + _star(own.tests[name]) for name in _GAPS]
-                cells[0] += " muted" if attack.muted else ""
-            else:
-                alone = f"{ATTACK_TITLES[attack.name]} gives scores and no verdict: no VD."
-                reasons[left_out.get(low.group, alone)] = None
-            if low.reason:
-                reasons[f"TPR gap at 1% FPR, {low.group}: {low.reason}"] = None
-            last = _words(low.estimate, signed=True) + _star(low.test)
-            rows.append([budget, ATTACK_TITLES[attack.name], low.group, *cells, last])
-    yield "Gaps in points, group minus others"
-    yield aligned(["epsilon", "attack", "group", *_GAPS.values(), "TPR gap at 1% FPR"], rows, left=3)
-    yield "VD: gap in TPR. FPR gap: the same among non-members. Advantage gap: VD - FPR gap, net of false positives."
-    yield "*: no gap at all would show such a gap in less than 5% of cases (permutation test, Holm over groups);"
-    yield "   at 1% FPR the interval leaves out 0 as well."
-    if any("muted" in cell for row in rows for cell in row):
-        yield f"muted: the attack is {NO_BETTER} (its AUC interval is not above 0.5): says nothing of a leak."
-    yield from reasons
-
-
-def _star(test: GapTest | None) -> str:
-    return "*" if test is not None and test.significant else ""
-
-
-def _repeats_table(audit: Audit) -> Iterator[str]:
-    repeats = audit.work.repeats
-    yield f"The paper's network over {repeats} repeats, each with its own split and training; {_sides(audit)}"
-    yield "Means with 95% intervals over repeats, which speak of other seeds on this table"
-    rows = [
-        [
-            audit.budget(band.at),
-            *_quality(band),
-            _words(band.values["precision"]),
-            _words(band.values["recall"]),
-            *_gaps_of(band),
-        ]
-        for band in sorted(audit.over_epsilon, key=lambda band: -band.at)
-    ]
-    yield aligned(["epsilon", "test in %", "AUC", "precision in %", "recall in %", *_GAPS.values()], rows)
-
-
-def _sides(audit: Audit) -> str:
-    """Return which groups the gaps of a curve are between."""
-    names, code = audit.work.people.group_names, audit.findings[0].settings.group
-    return f"{names[code]} minus {names[0] if len(names) == 2 else 'all others'}"
-
-
-def _quality(band: CurveBand) -> list[str]:
-    return [_words(band.values["accuracy_test"]), estimate_words(band.values["auc"], percent=False)]
-
-
-def _gaps_of(band: CurveBand) -> list[str]:
-    return [_words(band.values[name], signed=True) for name in _GAPS]
-
-
-def _fairpick_table(audit: Audit) -> Iterator[str]:
-    """Yield what FairPick deletes and changes, beside as many rows deleted at random."""
-    assert audit.deletions is not None and audit.deletions.fairpick is not None
-    made, before, repeats = audit.deletions.fairpick, audit.findings[0].n_members, audit.work.repeats
-    by_group = ", ".join(f"{n:,} {name}" for name, n in made.deleted.items())
-    yield (
-        f"FairPick, theta {made.theta:g}: deletes {sum(made.deleted.values()):,} of the {before:,} people trained on "
-        f"above, in the split of seed {audit.deletions.settings.seed} ({by_group})"
-    )
-    yield (
-        f"Largest difference between the groups' shares of a cluster: {made.largest_before:.4f} before, "
-        f"{made.largest_after:.4f} after"
-    )
-    yield (
-        f"The paper's network in {repeats} repeat{'s' * (repeats > 1)} with splits of their own, of which 'deleted' is "
-        f"the mean; {_sides(audit)}"
-    )
-    cells = []
-    for epsilon, bands in audit.over_theta:
-        by_name = {(band.variant, band.at == 1.0): band for band in bands}
-        for title, key in (
-            ("everybody", ("fairpick", True)),
-            ("FairPick", ("fairpick", False)),
-            ("as many deleted at random", ("random", False)),
-        ):
-            band = by_name[key]
-            deleted = f"{band.values['deleted'].value:,.0f}"
-            cells.append([audit.budget(epsilon), title, deleted, *_quality(band), *_gaps_of(band)])
-    yield aligned(["epsilon", "training data", "deleted", "test in %", "AUC", *_GAPS.values()], cells, left=2)
-    if audit.work.private and any(math.isfinite(epsilon) for epsilon, _ in audit.over_theta):
-        yield DELETION_REMINDER
-
-
-def records(audit: Audit, dataset: str) -> list[dict[str, Any]]:
-    """Return the rows of the CSV file: privacy budget, attack and group, without repeats."""
-    rows, costs = [], {found.settings.epsilon: cost for found, cost in zip(audit.findings, audit.costs, strict=True)}
-    for _, found, attack in audit.each:
-        settings = found.settings
-        shared: dict[str, Any] = {
-            "dataset": dataset,
-            "attribute": found.attribute,
-            "target": settings.target,
-            "epsilon": settings.epsilon,
-            "true cost": costs[settings.epsilon],
-            "depth": settings.max_depth,
-            "seed": settings.seed,
-        }
-        for name in ("accuracy_train", "accuracy_test", "majority_test"):
-            shared |= interval_cells(name.replace("_", " "), getattr(found.target, name))
-        shared |= {"attack": attack.name, **interval_cells("auc", attack.roc.auc), "muted": attack.muted}
-        shared |= {**interval_cells("precision", attack.precision), **interval_cells("recall", attack.recall)}
-        for low, own in _by_group(attack):
-            row = shared | {"group": low.group, "others": low.others}
-            for name in _GAPS:
-                text = name.replace("_", " ")
-                row |= interval_cells(text, None if own is None else getattr(own, name))
-                row[f"{text} p"] = None if own is None else own.tests[name].p_adjusted
-            row |= interval_cells("tpr gap at 1% fpr", low.estimate)
-            row["tpr gap at 1% fpr p"] = None if low.test is None else low.test.p_adjusted
-            rows.append(row | {"reason": low.reason})
-    return rows
-
-
-def everything(audit: Audit, dataset: str) -> dict[str, Any]:
-    """Return the content of the JSON file; the text "inf" stands for an infinite privacy budget."""
-    first = audit.findings[0]
-    return {
-        "dataset": dataset,
-        "title": first.title,
-        "attribute": first.attribute,
-        "groups": list(first.group_names),
-        "people": audit.work.people.n,
-        "trained on": first.n_members,
-        "judged": first.n_judged,
-        "notes": list(audit.work.people.notes),
-        "targets": [
-            {
-                "settings": plain(found.settings) | {"epsilon": _number(found.settings.epsilon)},
-                "true cost": _number(cost),
-                "target": plain(found.target),
-                "attacks": {name: _attack(attack) for name, attack in found.attacks.items()},
-            }
-            for found, cost in zip(audit.findings, audit.costs, strict=True)
-        ],
-        "repeats": audit.work.repeats,
-        "over epsilon": [_band(band, "epsilon") for band in audit.over_epsilon],
-        "fairpick": None if audit.deletions is None else plain(audit.deletions.fairpick),
-        "over theta": [
-            {"epsilon": _number(epsilon), "bands": [_band(band, "theta") for band in bands]}
-            for epsilon, bands in audit.over_theta
-        ],
-    }
-
-
-def _attack(attack: AttackFindings) -> dict[str, Any]:
-    """Return an attack's findings; of its curve the area and a few points."""
-    found: dict[str, Any] = plain(attack)
-    curve = attack.roc
-    points = {f"{rate:g}": plain(curve.tpr_at(rate)) | {"reason": curve.resolution_reason(rate)} for rate in _RATES}
-    found["roc"] = {"auc": plain(curve.auc), "TPR at FPR": points}
-    found["roc_by_group"] = [plain(own.auc) for own in attack.roc_by_group]
-    return found
-
-
-def _band(band: CurveBand, at: str) -> dict[str, Any]:
-    return {at: _number(band.at), "variant": band.variant, "values": plain(band.values)}
-
-
-def _number(value: float) -> float | str:
-    return "inf" if math.isinf(value) else value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -448,10 +92,45 @@ class RunSettings(Settings):
     ] = tuple(ATTACKS)
     repeats: Annotated[int, Param("Repeats", "Of the network attack and of FairPick.", least=1)] = 1
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """What was found at each privacy budget.
+
+    Over epsilon are several repeats; over theta, at each budget, what FairPick and its control change; the deletions
+    are those of FairPick at the first. A true cost is inf without a bound.
+    """
+
+    people: MemberPeople
+    repeats: int
+    findings: Sequence[MembershipFindings]
+    over_epsilon: Sequence[CurveBand]
+    over_theta: Mapping[float, Sequence[CurveBand]]
+    deletions: FairPickFindings | None
+
     @property
-    def budgets(self) -> tuple[float, ...]:
-        """The privacy budgets, each once."""
-        return _EPSILONS if self.epsilons is None else tuple(dict.fromkeys(self.epsilons))
+    def first(self) -> MembershipFindings:
+        """The findings at the first budget."""
+        return self.findings[0]
+
+    @property
+    def private(self) -> bool:
+        """Whether the model has a privacy budget."""
+        return self.first.settings.target == "dp_id3"
+
+    def budget(self, epsilon: float) -> str:
+        """Write a privacy budget."""
+        return f"{epsilon:g}" if self.private else "none"
+
+    def cost(self, found: MembershipFindings) -> float:
+        """Return what the tree costs in truth."""
+        return ledger_of(self.people, found.settings).total if self.private else math.inf
+
+    @property
+    def sides(self) -> str:
+        """Which groups the gaps of a curve are between."""
+        names = self.people.group_names
+        return f"{names[self.first.settings.group]} minus {names[0] if len(names) == 2 else 'all others'}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -464,38 +143,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
-    """Measure and print."""
-    work = _work(arguments)
-    if work.settings[0].accounting == "naive":
-        console.note("Warning: with the naive accounting every count gets the whole epsilon; the tree is not private.")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrivacyLeakWarning)  # said above, once
-        audit = measured(work, console)
-    console.results(told(audit))
-    write_csv(records(audit, arguments.dataset), arguments, console)
-    write_json(everything(audit, arguments.dataset), arguments, console)
-
-
-def _work(arguments: argparse.Namespace) -> Work:
-    """Check the arguments, then read the data."""
+    """Check the arguments, then read the data; measure and print."""
     asked, settings = from_arguments(arguments, RunSettings), from_arguments(arguments, MembershipSettings)
     _check(asked, settings)
-    table, roles = table_and_roles(arguments)
-    people = member_people(table, roles)
-    if settings.group >= len(people.group_names):
-        raise InputError(f"--group must be below {len(people.group_names)}, how many there are, got {settings.group}.")
-    depth = settings.max_depth if hasattr(arguments, "max_depth") else default_depth(people)
-    budgets = asked.budgets if settings.target == "dp_id3" else (math.inf,)  # others have none
-    audit = AuditConfig(dataset=arguments.dataset, seed=settings.seed, roles=roles)
-    return Work(
-        people=people,
-        settings=tuple(replace(settings, max_depth=depth, theta=1.0, epsilon=epsilon) for epsilon in budgets),
-        attacks=tuple(name for name in ATTACKS if name in asked.attacks),
-        audit=audit,
-        dataset=build_dataset(table, roles) if settings.target == _AUDITED else None,
-        theta=settings.theta,
-        repeats=asked.repeats,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PrivacyLeakWarning)  # said above, once
+        audit = _measured(arguments, asked, settings, console)
+    console.results(_lines(audit))
+    write_csv(list(_records(audit, arguments.dataset)), arguments, console)
+    write_json(_everything(audit, arguments.dataset), arguments, console)
 
 
 def _check(asked: RunSettings, settings: MembershipSettings) -> None:
@@ -514,3 +170,294 @@ def _check(asked: RunSettings, settings: MembershipSettings) -> None:
                 f"--{flag} is not for the target audited, whose members are the audit's training records, got it "
                 "with --target audited."
             )
+
+
+def _measured(
+    arguments: argparse.Namespace, asked: RunSettings, settings: MembershipSettings, console: Console
+) -> Audit:
+    """Do the work, with progress: the attacks at each budget, then the curves over repeats."""
+    data, roles = table_and_roles(arguments)
+    people = member_people(data, roles)
+    if settings.group >= people.n_groups:
+        raise InputError(f"--group must be below {people.n_groups}, how many there are, got {settings.group}.")
+    if settings.accounting == "naive":
+        console.note("Warning: with the naive accounting every count gets the whole epsilon; the tree is not private.")
+    private, theta, repeats = settings.target == "dp_id3", settings.theta, asked.repeats
+    depth = settings.max_depth if hasattr(arguments, "max_depth") else default_depth(people)
+    budgets = tuple(dict.fromkeys(asked.epsilons or _EPSILONS)) if private else (math.inf,)  # others have none
+    each = [replace(settings, max_depth=depth, theta=1.0, epsilon=epsilon) for epsilon in budgets]
+    left_out = [name for name in ATTACKS if name not in asked.attacks]
+    steps = sum(attack_steps(settings, [name for name in ATTACKS if name in asked.attacks]).values())
+    # FairPick has four points a repeat: itself and its control, at the theta asked for and at 1.
+    total = len(each) * (steps + repeats * ((repeats > 1) + 4 * (theta < 1.0)))
+    report, numbers = console.counting("steps", every=16), count(1)
+
+    def tick(*_: object) -> None:
+        report(next(numbers), total)
+
+    def target(own: MembershipSettings) -> Attacked:
+        if own.target != _AUDITED:
+            return attacked(people, own, target_of(people, own))
+        config = AuditConfig(dataset=arguments.dataset, seed=own.seed, roles=roles)
+        return attacked_audit(people, own, config=config, dataset=build_dataset(data, roles))
+
+    def found(own: MembershipSettings) -> MembershipFindings:
+        made = target(own)
+        attacks = {guess.name: judge(made, guess) for guess in guesses(made, there=left_out, report=tick)}
+        return replace(made.findings, attacks=attacks)
+
+    def bands(points: Iterable[CurvePoint]) -> Sequence[CurveBand]:
+        return summarise_curve(_counted(points, tick))
+
+    findings = [found(own) for own in each]
+    over_epsilon: Sequence[CurveBand] = ()
+    if repeats > 1 and private:
+        over_epsilon = bands(epsilon_curve(people, each[0], epsilons=budgets, repeats=repeats))
+    elif repeats > 1:  # FairPick's curve has it for targets without a privacy budget
+        whole = fairpick_curve(people, each[0], thetas=(1.0,), repeats=repeats)
+        over_epsilon = bands(replace(point, at=math.inf) for point in whole if point.variant == "fairpick")
+    picks = theta < 1.0
+    return Audit(
+        people=people,
+        repeats=repeats,
+        findings=findings,
+        over_epsilon=over_epsilon,
+        deletions=target(replace(each[0], theta=theta)).findings.fairpick if picks else None,
+        over_theta={
+            own.epsilon: bands(fairpick_curve(people, own, thetas=(theta, 1.0), repeats=repeats))
+            for own in each
+            if picks
+        },
+    )
+
+
+def _counted(points: Iterable[CurvePoint], tick: Callable[[], None]) -> Iterator[CurvePoint]:
+    for point in points:
+        tick()
+        yield point
+
+
+def _lines(audit: Audit) -> Iterator[str]:
+    """Yield the lines, tables included."""
+    yield from _head(audit)
+    for found in audit.findings:
+        finding, budget = headline(Reading(found, found.settings)), f"epsilon {found.settings.epsilon:g}: "
+        yield from ("", f"{budget * audit.private}{finding.point}", f"  {finding.evidence}")
+    yield from ("", table([_target_row(audit, found) for found in audit.findings]))
+    yield from ("", table([_attack_row(*one) for one in _each(audit)], left=2), "")
+    yield from _gap_table(audit)
+    if audit.over_epsilon:
+        yield ""
+        yield f"The paper's network over {audit.repeats} repeats, each with its own split and training; {audit.sides}"
+        yield "Means with 95% intervals over repeats, which speak of other seeds on this table"
+        bands = sorted(audit.over_epsilon, key=lambda band: -band.at)
+        rates = {"precision": "precision in %", "recall": "recall in %"}
+        yield table([{"epsilon": audit.budget(band.at)} | _band_cells(band, rates) for band in bands])
+    if audit.deletions is not None:
+        yield ""
+        yield from _fairpick_table(audit, audit.deletions)
+
+
+def _each(audit: Audit) -> Iterator[tuple[str, AttackFindings]]:
+    """Yield budget as text and attack, one after the other."""
+    for found in audit.findings:
+        for attack in found.attacks.values():
+            yield audit.budget(found.settings.epsilon), attack
+
+
+def _head(audit: Audit) -> Iterator[str]:
+    first, settings = audit.first, audit.first.settings
+    depth = "" if settings.target in ("logistic", _AUDITED) else f", depth {settings.max_depth}"
+    accounting = f", accounting {settings.accounting}" if audit.private else ""
+    groups = ", ".join(reversed(first.group_names) if len(first.group_names) == 2 else first.group_names)
+    yield f"{audit.people.n:,} people of {first.title}; {first.attribute}: {groups}"
+    yield f"Target: {TARGET_TITLES[settings.target]}{depth}{accounting}, seed {settings.seed}"
+    yield f"{first.n_members:,} people trained on; {first.n_judged:,} judged, half of them trained on: chance is 50%"
+    yield f"Intervals: {100 * settings.level:g}%, over the judged people, for one split and one training"
+
+
+def _target_row(audit: Audit, found: MembershipFindings) -> dict[str, str]:
+    cost = audit.cost(found)
+    return {
+        "epsilon": audit.budget(found.settings.epsilon),
+        "true cost": "no bound" if math.isinf(cost) else f"{cost:g}",
+        "accuracy in %: train": estimate_words(found.target.accuracy_train),
+        "test": estimate_words(found.target.accuracy_test),
+        "majority guess": estimate_words(found.target.majority_test),
+    }
+
+
+def _attack_row(budget: str, attack: AttackFindings) -> dict[str, str]:
+    return {
+        "epsilon": budget,
+        "attack": REGISTRY[attack.name].title,
+        "AUC": estimate_words(attack.roc.auc, percent=False),
+        "precision in %": _words(attack.precision),
+        "recall in %": _words(attack.recall),
+        "": NO_BETTER if attack.muted else "",
+    }
+
+
+def _words(estimate: Estimate | None, *, signed: bool = False, test: GapTest | None = None) -> str:
+    """Write an estimate, with a star where its test is significant."""
+    star = "*" if test is not None and test.significant else ""
+    return estimate_words(estimate, signed=signed, nothing="n/a") + star
+
+
+def _gap_table(audit: Audit) -> Iterator[str]:
+    """Yield the gaps, and under them what the marks mean and why something was not measured."""
+    rows, reasons = [], dict[str, None]()
+    for budget, attack in _each(audit):
+        title, measured = REGISTRY[attack.name].title, attack.disparities
+        results = {} if measured is None else {result.group: result for result in measured.results}
+        left_out = {} if measured is None else dict(measured.not_measured)
+        for low in attack.low_fpr:
+            cells = dict.fromkeys(_GAPS.values(), "n/a")
+            if (own := results.get(low.group)) is not None:
+                cells = {
+                    told: _words(getattr(own, gap), signed=True, test=own.tests[gap]) for gap, told in _GAPS.items()
+                }
+                cells["VD"] += " muted" if attack.muted else ""
+            else:
+                reasons[left_out.get(low.group, f"{title} gives scores and no verdict: no VD.")] = None
+            if low.reason:
+                reasons[f"TPR gap at 1% FPR, {low.group}: {low.reason}"] = None
+            last = {"TPR gap at 1% FPR": _words(low.estimate, signed=True, test=low.test)}
+            rows.append({"epsilon": budget, "attack": title, "group": low.group} | cells | last)
+    yield "Gaps in points, group minus others"
+    yield table(rows, left=3)
+    yield "VD: gap in TPR. FPR gap: the same among non-members. Advantage gap: VD - FPR gap, net of false positives."
+    yield "*: no gap at all would show such a gap in less than 5% of cases (permutation test, Holm over groups);"
+    yield "   at 1% FPR the interval leaves out 0 as well."
+    if any("muted" in row["VD"] for row in rows):
+        yield f"muted: the attack is {NO_BETTER} (its AUC interval is not above 0.5): says nothing of a leak."
+    yield from reasons
+
+
+def _band_cells(band: CurveBand, rates: Mapping[str, str]) -> dict[str, str]:
+    """Return accuracy, AUC, these rates and the gaps over repeats."""
+    return (
+        {"test in %": _words(band.values["accuracy_test"])}
+        | {"AUC": estimate_words(band.values["auc"], percent=False)}
+        | {title: _words(band.values[name]) for name, title in rates.items()}
+        | {title: _words(band.values[name], signed=True) for name, title in _GAPS.items()}
+    )
+
+
+def _fairpick_table(audit: Audit, made: FairPickFindings) -> Iterator[str]:
+    """Yield what FairPick deletes and changes, beside as many rows deleted at random."""
+    first, repeats = audit.first, audit.repeats
+    by_group = ", ".join(f"{n:,} {name}" for name, n in made.deleted.items())
+    yield (
+        f"FairPick, theta {made.theta:g}: deletes {sum(made.deleted.values()):,} of the {first.n_members:,} people "
+        f"trained on above, in the split of seed {first.settings.seed} ({by_group})"
+    )
+    yield (
+        f"Largest difference between the groups' shares of a cluster: {made.largest_before:.4f} before, "
+        f"{made.largest_after:.4f} after"
+    )
+    yield (
+        f"The paper's network in {repeats} repeat{'s' * (repeats > 1)} with splits of their own, of which 'deleted' is "
+        f"the mean; {audit.sides}"
+    )
+    ways = {
+        ("fairpick", True): "everybody",
+        ("fairpick", False): "FairPick",
+        ("random", False): "as many deleted at random",
+    }
+    rows = []
+    for epsilon, bands in audit.over_theta.items():
+        by_way = {(band.variant, band.at == 1.0): band for band in bands}
+        for way, title in ways.items():
+            deleted = f"{by_way[way].values['deleted'].value:,.0f}"
+            named = {"epsilon": audit.budget(epsilon), "training data": title, "deleted": deleted}
+            rows.append(named | _band_cells(by_way[way], {}))
+    yield table(rows, left=2)
+    if audit.private and any(math.isfinite(epsilon) for epsilon in audit.over_theta):
+        yield DELETION_REMINDER
+
+
+def _records(audit: Audit, dataset: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the CSV file: privacy budget, attack and group, without repeats."""
+    for found in audit.findings:
+        settings = found.settings
+        shared: dict[str, Any] = {
+            "dataset": dataset,
+            "attribute": found.attribute,
+            "target": settings.target,
+            "epsilon": settings.epsilon,
+            "true cost": audit.cost(found),
+            "depth": settings.max_depth,
+            "seed": settings.seed,
+        }
+        for name in ("accuracy_train", "accuracy_test", "majority_test"):
+            shared |= interval_cells(name.replace("_", " "), getattr(found.target, name))
+        for attack in found.attacks.values():
+            own = shared | {"attack": attack.name, **interval_cells("auc", attack.roc.auc), "muted": attack.muted}
+            own |= {**interval_cells("precision", attack.precision), **interval_cells("recall", attack.recall)}
+            for cells in _group_records(attack):
+                yield own | cells
+
+
+def _group_records(attack: AttackFindings) -> Iterator[dict[str, Any]]:
+    """Yield each group's gap at a low FPR, and its other gaps where they were measured."""
+    measured = () if attack.disparities is None else attack.disparities.results
+    results = {result.group: result for result in measured}
+    for low in attack.low_fpr:
+        row: dict[str, Any] = {"group": low.group, "others": low.others}
+        own = results.get(low.group)
+        for name in _GAPS:
+            text = name.replace("_", " ")
+            row |= interval_cells(text, None if own is None else getattr(own, name))
+            row[f"{text} p"] = None if own is None else own.tests[name].p_adjusted
+        row |= interval_cells("tpr gap at 1% fpr", low.estimate)
+        row["tpr gap at 1% fpr p"] = None if low.test is None else low.test.p_adjusted
+        yield row | {"reason": low.reason}
+
+
+def _everything(audit: Audit, dataset: str) -> dict[str, Any]:
+    """Return the content of the JSON file; the text "inf" stands for an infinite privacy budget."""
+    first = audit.first
+    return {
+        "dataset": dataset,
+        "title": first.title,
+        "attribute": first.attribute,
+        "groups": list(first.group_names),
+        "people": audit.people.n,
+        "trained on": first.n_members,
+        "judged": first.n_judged,
+        "notes": list(audit.people.notes),
+        "targets": [
+            {
+                "settings": plain(found.settings) | {"epsilon": _number(found.settings.epsilon)},
+                "true cost": _number(audit.cost(found)),
+                "target": plain(found.target),
+                "attacks": {name: _attack(attack) for name, attack in found.attacks.items()},
+            }
+            for found in audit.findings
+        ],
+        "repeats": audit.repeats,
+        "over epsilon": _bands(audit.over_epsilon, "epsilon"),
+        "fairpick": plain(audit.deletions),
+        "over theta": [
+            {"epsilon": _number(epsilon), "bands": _bands(bands, "theta")}
+            for epsilon, bands in audit.over_theta.items()
+        ],
+    }
+
+
+def _attack(attack: AttackFindings) -> dict[str, Any]:
+    """Return an attack's findings; of its curve the area and a few points."""
+    curve, found = attack.roc, plain(attack)
+    points = {f"{rate:g}": plain(curve.tpr_at(rate)) | {"reason": curve.resolution_reason(rate)} for rate in _RATES}
+    found["roc"] = {"auc": plain(curve.auc), "TPR at FPR": points}
+    found["roc_by_group"] = [plain(own.auc) for own in attack.roc_by_group]
+    return dict(found)
+
+
+def _bands(bands: Iterable[CurveBand], at: str) -> list[dict[str, Any]]:
+    return [{at: _number(band.at), "variant": band.variant, "values": plain(band.values)} for band in bands]
+
+
+def _number(value: float) -> float | str:
+    return "inf" if math.isinf(value) else value

@@ -26,8 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import AttackedRecords
-from core.adversaries.permuted import permuted_predictions
+from core.adversaries import AttackedRecords, permuted_predictions
 from core.arrays import Codes, Floats, Ints
 from core.correction.bootstrap import (
     DRAWS_OF_MANY,

@@ -7,19 +7,13 @@ elsewhere. Whatever is inserted is escaped.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING
 
-from core.errors import InputError
 from core.examples.attriguard import guard_budget, guard_noise
 from core.examples.correction import correction_impossible, correction_kept
 from core.examples.example import Example, texts
 from core.examples.membership import fairpick_deletes, private_split, two_gaps
 from core.examples.queries import flip_everybody, flip_one, noisy_answer
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 _MADE: dict[str, Callable[[str], Example]] = {
     "correction": correction_kept,
@@ -40,25 +34,14 @@ EXAMPLES: dict[str, str] = {name: texts(name)["title"] for name in _MADE}
 
 
 def example(name: str) -> Example:
-    """Return an example, computed.
-
-    Raises `InputError` if there is none of this name.
-    """
-    if name not in _MADE:
-        raise InputError(f"example must be one of {', '.join(_MADE)}, got {name!r}.")
+    """Return the example of a name in `EXAMPLES`, computed."""
     return _MADE[name](name)
 
 
 def sheet(example: Example, *, solution: bool) -> str:
     """Return an example as a page of HTML: its solution with every number, or else its steps with room to write."""
-    return _environment().get_template("sheet.html").render(example=example, solution=solution)
+    from jinja2 import Environment, StrictUndefined
 
-
-@cache
-def _environment() -> Environment:
-    from jinja2 import DictLoader, Environment, StrictUndefined
-
+    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     source = (files("core.examples") / "sheet.html").read_text(encoding="utf-8")
-    made = Environment(loader=DictLoader({"sheet.html": source}), autoescape=True, undefined=StrictUndefined)
-    made.trim_blocks = True
-    return made
+    return made.from_string(source).render(example=example, solution=solution)

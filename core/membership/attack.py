@@ -1,4 +1,4 @@
-"""A membership attack: what it is given, what it says, and what attacks share.
+"""A membership attack: what its file declares, what it says, and what attacks share.
 
 They share a threshold that is set on known people, and boosting: the attacker knows who of one half was trained on and
 learns by gradient boosting what members have in common in what the model says of them; the other half is scored, and
@@ -9,20 +9,18 @@ scores of both halves together are independent of membership.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes, Floats, Ints
-from core.estimates import Estimate, proportion
-from core.membership.judged_people import MembershipSplit, halves
+from core.arrays import Codes, Floats, Ints, Mask
+from core.estimates import Estimate
+from core.membership.evidence import Evidence
 from core.seeds import child_generator, child_seed
-from core.validation import binary_array, one_length, probabilities
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,51 +37,6 @@ class MemberGuess:
     """(m,): 1 = called a member."""
 
 
-Train = Callable[[Ints, int], Floats]
-"""Trains a model on these rows with this seed and returns P(label = 1) of everybody."""
-
-Report = Callable[[int, int], None]
-"""Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
-    """What an attack is given of n people."""
-
-    released: Floats | None
-    """The target's P(label = 1), in [0, 1], as it is released; None where labels alone are."""
-    predicted: Codes
-    """What it predicts of them, 0 or 1."""
-    labels: Codes
-    split: MembershipSplit
-    """Whom the attacker knows, and whom to judge."""
-    seed: int
-    balance: bool
-    """Whether members of one label were deleted from the training data."""
-    train: Train
-    """Trains a model as the target was trained."""
-    shadows: int
-    online: bool
-    """Whether shadows are trained with and without the judged, or without them alone."""
-    report: Report | None = None
-    """Told of each shadow."""
-    memo: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What attacks share; see `once`."""
-
-    @property
-    def probability(self) -> Floats:
-        """The target's P(label = 1) where it is released."""
-        assert self.released is not None
-        return self.released
-
-    def once(self, name: str, make: Callable[[], T]) -> T:
-        """Return what `make` returns, made once for all attacks on this evidence, such as shadow models."""
-        if name not in self.memo:
-            self.memo[name] = make()
-        made: T = self.memo[name]
-        return made
-
-
 NEEDS = {
     "labels": "true and predicted labels",
     "scores": "released scores",
@@ -92,9 +45,6 @@ NEEDS = {
     "halves": "who is a member of half of those judged, to judge the other half",
 }
 """What an attack may need -> what that is."""
-
-USES = ("study", "scores", "labels")
-"""Where attacks are run: by page and command, in an audit of released scores, in one of labels alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +62,7 @@ class Attack:
     needs: frozenset[str]
     """Keys of `NEEDS`."""
     uses: frozenset[str]
-    """Among `USES`."""
+    """Where it is run: "study" is page and command, "scores" an audit of released scores, "labels" one of labels."""
     turn: int
     """Its place among the attacks, the quickest first."""
     judge: Callable[[Evidence], MemberGuess]
@@ -143,46 +93,10 @@ class Attack:
         return f"{told}."
 
 
-def both_labels(predictions: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Codes, Codes]:
-    """Return predicted and true labels of everybody as arrays."""
-    predicted, y = binary_array(predictions, name="predictions"), binary_array(labels, name="labels")
-    one_length(predictions=predicted, labels=y)
-    return predicted, y
-
-
-def checked(probability: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Codes]:
-    """Return P(label = 1) and the label of everybody as arrays.
-
-    Raises `InputError` if their lengths differ, a probability is outside [0, 1] or a label is not 0 or 1.
-    """
-    p, y = probabilities(probability, name="A probability"), binary_array(labels, name="labels")
-    one_length(probability=p, labels=y)
-    return p, y
-
-
-def true_label_probability(probability: Floats, labels: Codes) -> Floats:
-    """Return the probability the model gave to each person's own label."""
-    return np.where(labels == 1, probability, 1.0 - probability)
-
-
-def precision_recall(
-    verdict: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95
-) -> tuple[Estimate, Estimate]:
-    """Return members among those called members, and those called members among members.
-
-    With nobody called a member there is no precision: it is nan with n = 0.
-    """
-    called, truth = binary_array(verdict, name="verdict"), binary_array(member, name="member")
-    one_length(verdict=called, member=truth)
-    right = int(np.count_nonzero(called & truth))
-    precision = proportion(right, int(called.sum()), level=level)
-    return precision, proportion(right, int(truth.sum()), level=level)
-
-
-def above_threshold(name: str, score: Floats, split: MembershipSplit) -> MemberGuess:
-    """Call those of the judged members whose score reaches the threshold that is best for the known."""
-    known, member = split.known
-    rows, _ = split.judged
+def above_threshold(name: str, score: Floats, evidence: Evidence) -> MemberGuess:
+    """Call those of the judged members whose score, (n,), reaches the threshold that is best for the known."""
+    known, member = evidence.split.known
+    rows = evidence.split.judged_rows
     verdict = score[rows] >= best_threshold(score[known], member)
     return MemberGuess(name=name, rows=rows, score=score[rows], verdict=verdict.astype(np.uint8))
 
@@ -202,6 +116,37 @@ def best_threshold(score: Floats, member: Codes) -> float:
     if gain.max() <= 0:
         return float("inf")
     return float(levels[np.flatnonzero(gain == gain.max())[-1]])
+
+
+def halves(member: Codes, *, seed: int) -> Mask:
+    """Return who is in the second half; each half has as many members, and as many non-members, as the other.
+
+    An odd one goes to the second half. Were the halves unlike, what is learned of one would say something of the
+    other's share of members. The same people in the same order get the same halves.
+    """
+    rng = child_generator(seed, "halves of the judged")
+    second = np.zeros(member.size, dtype=np.bool_)
+    for kind in (0, 1):
+        rows = rng.permutation(np.flatnonzero(member == kind))
+        second[rows[rows.size // 2 :]] = True
+    return second
+
+
+_AGREE = math.sqrt(1.0 + 2.0 / math.pi)
+
+
+def taught_both_ways(found: Estimate, chance: float) -> Estimate:
+    """Return an estimate over both halves, each judged by what the other taught, with an interval that is wide enough.
+
+    Where nothing leaks, the halves differ from chance in a and b, independent with variance v. What one learns is the
+    sign of its own difference, and the mean of both, (sign(b) a + sign(a) b) / 2, has the variance v (1 + 2/pi) / 2 and
+    not v / 2: either both halves are right or both are wrong. Where something leaks for certain the signs are no
+    chance. So the interval is sqrt(1 + 2/pi) times as wide unless it lies above chance even then.
+    """
+    below, above = (_AGREE * abs(end - found.value) for end in (found.low, found.high))
+    if found.value - below > chance:
+        return found
+    return replace(found, low=found.value - below, high=found.value + above)
 
 
 TAUGHT = 100_000

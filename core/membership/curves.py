@@ -13,17 +13,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from core.arrays import Floats, Mask
-from core.errors import InputError
 from core.estimates import Estimate, not_measured, over_repeats, rate_over_repeats
-from core.membership.attack import Train
-from core.membership.attacks.network import network_attack
-from core.membership.fairpick import Clusters, clusters, fairpick, like_outsiders, outsiders_at_random, random_deletion
-from core.membership.inference import Attacked, attacked, two_sides
-from core.membership.judged_people import MembershipSplit, member_split
+from core.membership.attacks import REGISTRY
+from core.membership.evidence import Train, member_split
+from core.membership.fairpick import clusters, outsiders_at_random, random_deletion
+from core.membership.inference import Attacked, attacked, thinned, two_sides
 from core.membership.people import MemberPeople
 from core.membership.roc import roc
 from core.membership.settings import MembershipSettings
-from core.membership.targets import quality, target_of
+from core.membership.targets import TargetFindings, ledger_of, target_of
+from core.models.tree_budget import ACCOUNTINGS, BudgetLedger
 from core.seeds import child_seed
 from core.serialize import Result
 
@@ -38,6 +37,7 @@ REPEATS = 25
 
 RATES = ("accuracy_train", "accuracy_test", "auc", "precision", "recall")
 GAPS = ("vd", "fpr_gap", "advantage_gap")
+_DIFFERENCE = "fairpick - random"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,63 +113,41 @@ def fairpick_curve(
     earlier run are not computed again.
     """
     known = {(point.repeat, point.at, point.variant) for point in there}
+    sides = two_sides(people, settings.group)
     for repeat, seed in _repeats(settings, repeats):
-        split, found = member_split(people.n, seed=seed), None
-        for theta in thetas:
-            now = replace(settings, theta=theta, seed=seed)
-            wanted = [v for v in ("fairpick", "random") if (repeat, theta, v) not in known]
-            if wanted:
-                if found is None:
-                    found = clusters(two_sides(people, now.group), split.members, seed=seed)
-                yield from _deleted(people, now, train or target_of(people, now), split, found, repeat, wanted)
-
-
-def _deleted(
-    people: MemberPeople,
-    settings: MembershipSettings,
-    train: Train,
-    split: MembershipSplit,
-    found: Clusters,
-    repeat: int,
-    wanted: Sequence[str],
-) -> Iterator[CurvePoint]:
-    """Yield the points of one repeat and theta."""
-    theta, whole = settings.theta, replace(settings, theta=1.0)
-    if theta >= 1.0:
-        target = attacked(people, whole, train, split=split)
-        whole_point = _point(target, at=theta, repeat=repeat, variant=wanted[0])
-        yield from (replace(whole_point, variant=variant) for variant in wanted)
-        return
-    sides, seed = two_sides(people, settings.group), settings.seed
-    picked = fairpick(sides, split.members, found, theta=theta, seed=seed, literal=settings.literal)
-    for variant in wanted:
-        if variant == "random":
-            kept = random_deletion(split.members, picked.deleted.size, seed=seed)
-            stay = round(split.outsiders.size * kept.size / max(split.members.size, 1))
-            outsiders = outsiders_at_random(split.outsiders, stay, seed=seed)
-        else:
-            kept = picked.kept
-            outsiders = like_outsiders(sides, split.outsiders, like=picked, found=found, seed=seed)
-        target = attacked(people, whole, train, split=split.keeping(kept, outsiders=outsiders))
-        yield _point(target, at=theta, repeat=repeat, variant=variant, deleted=int(picked.deleted.size))
+        coming = {theta: [v for v in ("fairpick", "random") if (repeat, theta, v) not in known] for theta in thetas}
+        if not any(coming.values()):
+            continue
+        split, whole = member_split(people.n, seed=seed), replace(settings, theta=1.0, seed=seed)
+        target, found = train or target_of(people, whole), clusters(sides, split.members, seed=seed)
+        for theta, wanted in coming.items():
+            if wanted and theta >= 1.0:
+                point = _point(attacked(people, whole, target, split=split), at=theta, repeat=repeat, variant=wanted[0])
+                yield from (replace(point, variant=variant) for variant in wanted)
+                continue
+            for variant in wanted:
+                picked, left = thinned(sides, split, found, replace(whole, theta=theta))
+                if variant == "random":
+                    kept = random_deletion(split.members, picked.deleted.size, seed=seed)
+                    stay = round(split.outsiders.size * kept.size / max(split.members.size, 1))
+                    left = split.keeping(kept, outsiders=outsiders_at_random(split.outsiders, stay, seed=seed))
+                made = attacked(people, whole, target, split=left)
+                yield _point(made, at=theta, repeat=repeat, variant=variant, deleted=picked.deleted.size)
 
 
 def _repeats(settings: MembershipSettings, repeats: int) -> Iterator[tuple[int, int]]:
     """Yield the number and the seed of each repeat."""
-    if repeats < 1:
-        raise InputError(f"repeats must be at least 1, got {repeats!r}.")
     for repeat in range(repeats):
         yield repeat, child_seed(settings.seed, f"membership, repeat {repeat}")
 
 
 def _point(target: Attacked, *, at: float, repeat: int, variant: str, deleted: int = 0) -> CurvePoint:
     """Attack a target with the paper's network and return the rates, without intervals."""
-    people, split, given = target.people, target.split, target.probability
-    guess = network_attack(given, people.labels, split, seed=target.settings.seed, balance=deleted > 0)
+    guess = REGISTRY["network"].judge(replace(target.evidence, balance=deleted > 0))
     assert guess.verdict is not None
     member, flagged = target.inside[guess.rows] == 1, guess.verdict == 1
-    side = two_sides(people, target.settings.group).groups[guess.rows] == 1
-    made = quality(given, people.labels, split.members, split.unseen)
+    side = two_sides(target.people, target.settings.group).groups[guess.rows] == 1
+    made = target.quality
     vd = _rate(flagged, member & side) - _rate(flagged, member & ~side)
     fpr_gap = _rate(flagged, ~member & side) - _rate(flagged, ~member & ~side)
     return CurvePoint(
@@ -198,18 +176,21 @@ def summarise_curve(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     by_setting: dict[tuple[str, float], list[CurvePoint]] = {}
     for point in points:
         by_setting.setdefault((point.variant, point.at), []).append(point)
-    return tuple(
-        CurveBand(
-            at=at,
-            variant=variant,
-            repeats=len(own),
-            values={
-                name: _measured([getattr(p, name) for p in own], rate_over_repeats if name in RATES else over_repeats)
-                for name in (*RATES, *GAPS, "deleted")
-            },
-        )
-        for (variant, at), own in sorted(by_setting.items())
-    )
+    bands = []
+    for (variant, at), own in sorted(by_setting.items()):
+        shares = RATES if variant != _DIFFERENCE else ()
+        values = {
+            name: _measured([getattr(p, name) for p in own], rate_over_repeats if name in shares else over_repeats)
+            for name in (*RATES, *GAPS, "deleted")
+        }
+        bands.append(CurveBand(at=at, variant=variant, repeats=len(own), values=values))
+    return tuple(bands)
+
+
+def _measured(values: Iterable[float], over: Callable[[Floats], Estimate]) -> Estimate:
+    """Return one quantity over the repeats in which it was measured."""
+    known = np.array([value for value in values if not math.isnan(value)])
+    return over(known) if known.size else not_measured()
 
 
 _FEWEST_REPEATS = 5
@@ -234,26 +215,34 @@ def fairpick_differences(points: Iterable[CurvePoint]) -> tuple[CurveBand, ...]:
     random".
     """
     by_way = {(point.at, point.repeat, point.variant): point for point in points}
-    pairs: dict[float, list[tuple[CurvePoint, CurvePoint]]] = {}
+    apart = []
     for (at, repeat, variant), picked in sorted(by_way.items()):
         control = by_way.get((at, repeat, "random"))
         if variant == "fairpick" and control is not None and at < 1.0:
-            pairs.setdefault(at, []).append((picked, control))
-    return tuple(
-        CurveBand(
-            at=at,
-            variant="fairpick - random",
-            repeats=len(own),
-            values={
-                name: _measured([getattr(one, name) - getattr(other, name) for one, other in own], over_repeats)
-                for name in (*RATES, *GAPS)
-            },
-        )
-        for at, own in pairs.items()
-    )
+            changes = {name: getattr(picked, name) - getattr(control, name) for name in (*RATES, *GAPS)}
+            apart.append(replace(picked, variant=_DIFFERENCE, **changes))
+    return summarise_curve(apart)
 
 
-def _measured(values: Iterable[float], over: Callable[[Floats], Estimate]) -> Estimate:
-    """Return one quantity over the repeats in which it was measured."""
-    known = np.array([value for value in values if not math.isnan(value)])
-    return over(known) if known.size else not_measured()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountingFindings(Result):
+    """What a tree costs, and what it is good for.
+
+    The ledger's `total` is what it costs in truth.
+    """
+
+    ledger: BudgetLedger
+    target: TargetFindings
+
+
+def accountings(people: MemberPeople, settings: MembershipSettings) -> tuple[AccountingFindings, ...]:
+    """Train the private tree once with each accounting, the last of which is not private.
+
+    Warns with `PrivacyLeakWarning` for the naive accounting, which is here to be shown.
+    """
+    split, found = member_split(people.n, seed=settings.seed), []
+    for accounting in ACCOUNTINGS:
+        train = target_of(people, replace(settings, target="dp_id3", accounting=accounting))
+        target = attacked(people, settings, train, split=split)
+        found.append(AccountingFindings(ledger=ledger_of(people, settings, accounting), target=target.quality))
+    return tuple(found)

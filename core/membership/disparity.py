@@ -1,4 +1,6 @@
-"""Gaps between groups in an attack's verdicts (Zhang et al. 2020, equation 2, and beyond).
+"""Gaps between groups in an attack's verdicts and at a low FPR, with intervals and tests.
+
+Verdicts (Zhang et al. 2020, equation 2, and beyond):
 
     vd             = P(called a member | member, group)   − P(called a member | member, others)
     fpr_gap        = P(called a member | outsider, group) − P(called a member | outsider, others)
@@ -8,9 +10,27 @@ An attack that calls a group members more often, in or out of the training data,
 only the advantage gap is about what leaks. All three are for people like the judged ones, with the model, the attack
 and the seed given.
 
+Resampling. The four strata are the two sides (0 the others, 1 the group) by membership (0 outsiders, 1 members);
+whoever is judged counts as a sample of such people, and the strata are independent. Resampling a stratum of n people of
+whom k are flagged is one binomial draw B(n, k/n); permuting the groups among K flagged of N people is one
+hypergeometric draw. So both are drawn as such: the same distributions as going through the people, without doing so.
+Where fewer than `_SPARSE` of a stratum are flagged, or fewer than that are not, the percentile interval is too narrow
+and may have no width at all. There it is widened to hold Newcombe's (1998, method 10; for sums of four rates Zou and
+Donner 2008), which is made of Wilson's intervals and always has some width.
+
 Ranges: members called members, by the probability the model gave to their true label. Each range is divided by all
 members of the group, not by those in the range, so that the differences of the ranges add up to the vulnerability
 disparity (Zhang et al. 2020, equation 5 and figure 5).
+
+TPR at a low FPR, of scores such as LiRA's (Carlini et al. 2022). Each group has its own threshold, at which its own
+non-members have the FPR, ties broken at random (`core.membership.roc`). A rate of 1 % needs 1,000 non-members a group:
+with fewer it rests on less than 10 false positives, and is not reported. The bootstrap draws, within each stratum, as
+many people as there are. The j-th highest of n non-members has a true FPR that is a Beta(j, n + 1 - j) variable: the
+threshold is drawn so, and then the members above it by a binomial draw, which is the same as drawing the people.
+Permutations of the groups are drawn from the top of the non-members down to where both groups have their thresholds.
+They are of scores distributed alike in both groups, which is more than no gap. A gap therefore counts as significant
+only if its interval leaves out 0 as well. In permutation and bootstrap ties are broken once, in the gap itself on
+average over all orders, so that both err on the cautious side where scores tie.
 """
 
 from __future__ import annotations
@@ -18,29 +38,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Codes
+from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
-from core.estimates import Estimate, holm, proportion
-from core.membership.resampling import (
-    Tally,
-    both_kinds,
-    checked_draws,
-    enough,
-    gap_estimate,
-    gap_p_value,
-    permuted,
-    resampled,
-    smallest_detectable,
-    tally,
-    variances,
-)
+from core.estimates import Estimate, holm, not_measured, proportion
+from core.membership.evidence import FEWEST
+from core.membership.roc import counts_above, members_above
 from core.seeds import child_generator
 from core.serialize import Result
-from core.validation import binary_array, group_array, one_length, probabilities
+from core.validation import binary_array, group_array, one_length
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +64,8 @@ class GapTest(Result):
     smallest_detectable: float
     """Smallest absolute gap that a sample of this size finds in four of five cases."""
     significant: bool
-    """Whether the adjusted p-value is below one minus the level of the intervals. Of a gap at a low rate of false
-    alarms also whether its interval leaves out 0, see `core.membership.low_fpr`."""
+    """Whether the adjusted p-value is below one minus the level of the intervals. Of a gap at a low FPR also whether
+    its interval leaves out 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +141,39 @@ class RangeTable(Result):
     vd: float
 
 
+OTHERS = "all others"
+"""What a group of more than two is compared with."""
+
+
+def _one_against_others(groups: Codes, names: Sequence[str]) -> list[tuple[tuple[str, str], Codes]]:
+    """Return the names and the sides, shape (n,), of each comparison: one of two groups, K of more."""
+    if len(names) == 2:
+        return [((names[1], names[0]), groups)]
+    return [((name, OTHERS), (groups == code).astype(np.uint8)) for code, name in enumerate(names)]
+
+
+def _corrected(tests: Sequence[GapTest], level: float) -> list[GapTest]:
+    """Return the tests of one gap in several groups with Holm's correction over them."""
+    adjusted = holm([test.p_value for test in tests])
+    return [replace(test, p_adjusted=p, significant=p < 1 - level) for test, p in zip(tests, adjusted, strict=True)]
+
+
+_POWER = 0.8
+"""Chance with which the smallest detectable gap is found."""
+
+
+def smallest_detectable(error: float, *, level: float, comparisons: int) -> float:
+    """Return the smallest gap found in four of five cases.
+
+    One minus the level is the significance level of all comparisons together; each group is tested at the strictest of
+    Holm's levels, (1 - level) / comparisons.
+    """
+    normal = NormalDist()
+    return (normal.inv_cdf(1 - (1 - level) / (2 * comparisons)) + normal.inv_cdf(_POWER)) * error
+
+
+# ----------------------------------------------------------------------------------------------------------- verdicts
+
 GAPS = {
     "vd": ((0, -1), (0, 1)),
     "fpr_gap": ((-1, 0), (1, 0)),
@@ -137,8 +181,16 @@ GAPS = {
 }
 """Weight of each rate, at [side, member], in each gap; side 1 is the group."""
 
-OTHERS = "all others"
-"""What a group of more than two is compared with."""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts by side and membership.
+
+    `flagged` and `people`, of shape (2, 2), are those called members, and all, at [side, member].
+    """
+
+    flagged: Ints
+    people: Ints
 
 
 def vulnerability_disparity(
@@ -146,34 +198,26 @@ def vulnerability_disparity(
     group: npt.ArrayLike,
     member: npt.ArrayLike,
     *,
-    level: float = 0.95,
-    bootstraps: int = 2000,
-    permutations: int = 2000,
-    seed: int = 0,
     names: tuple[str, str] = ("group", "others"),
+    **settings: Any,
 ) -> DisparityResult:
     """Return the three gaps between a group and the others.
 
-    Raises `InputError` if an array or a setting breaks its rule, or the group or the others have fewer than 10 members
-    or outsiders.
+    Raises `InputError` if an array breaks its rule, or the group or the others have fewer than 10 members or outsiders.
 
     Parameters
     ----------
     verdict, group, member : array-like of shape (n,)
         0 or 1: called a member; in the group (1, the protected one) or not; truly a member. Judged people only.
-    level : float in (0, 1)
-        Of the intervals; one minus it is the level of the tests.
-    bootstraps, permutations : int
-        At least 100.
     names : tuple of str
         Of the group and of the others.
+    **settings
+        The level, numbers of draws and seed of `disparities`.
     """
-    counts = tally(verdict, group, member)
-    reason = enough(counts.people, names)
-    if reason:
-        raise InputError(reason)
-    checked_draws(bootstraps, permutations)
-    return _compared(counts, names, level, (bootstraps, permutations), seed, comparisons=1)
+    found = disparities(verdict, group, member, names=names[::-1], **settings)
+    if found.not_measured:
+        raise InputError(found.not_measured[0][1])
+    return found.results[0]
 
 
 def disparities(
@@ -190,50 +234,58 @@ def disparities(
     """Return the gaps of each group against all others; of two groups, of group 1 against group 0.
 
     P-values of one gap are adjusted over the groups measured. A group that is too small is named with its reason.
-    Raises `InputError` if an array or a setting breaks its rule, or everybody is a member, or nobody.
+    Raises `InputError` if an array breaks its rule.
 
-    Groups, of shape (n,), are codes from 0 to K - 1; pairs of attributes are groups like any others. The other
-    arguments are those of `vulnerability_disparity`.
+    Parameters
+    ----------
+    verdict, groups, member : array-like of shape (n,)
+        Called a member, 0 or 1; codes from 0 to K - 1, pairs of attributes being groups like any others; truly a
+        member, 0 or 1. Judged people only.
+    names : sequence of str
+        Of the groups, by code.
+    level : float in (0, 1)
+        Of the intervals; one minus it is the level of the tests.
+    bootstraps, permutations : int
+        Numbers of draws.
     """
-    called, inside = binary_array(verdict, name="verdict"), both_kinds(member)
-    checked_draws(bootstraps, permutations)
+    called, inside = binary_array(verdict, name="verdict"), binary_array(member, name="member")
+    codes = group_array(groups, len(names), name="groups")
+    one_length(verdict=called, groups=codes, member=inside)
     measured, left_out = [], []
-    for pair, side in one_against_others(groups, names, inside.size):
-        counts = tally(called, side, inside)
-        reason = enough(counts.people, pair)
+    for pair, side in _one_against_others(codes, names):
+        counts = _tally(called, side, inside)
+        reason = _too_small(counts.people, pair)
         if reason:
             left_out.append((pair[0], reason))
         else:
             measured.append((pair, counts))
     draws = (bootstraps, permutations)
     found = [_compared(counts, pair, level, draws, seed, comparisons=len(measured)) for pair, counts in measured]
-    return Disparities(results=_adjusted(found, level), not_measured=tuple(left_out))
+    tests = {name: _corrected([result.tests[name] for result in found], level) for name in GAPS}
+    return Disparities(
+        results=tuple(
+            replace(result, tests={name: own[j] for name, own in tests.items()}) for j, result in enumerate(found)
+        ),
+        not_measured=tuple(left_out),
+    )
 
 
-def is_muted(auc: Estimate) -> bool:
-    """Return whether gaps of verdicts say nothing of leakage, the attack not being measurably better than chance.
-
-    So it is unless the interval of its AUC lies above 0.5: where it holds 0.5, lies below, or is not there.
-    """
-    return not auc.low > 0.5
+def _tally(verdict: Codes, side: Codes, member: Codes) -> Tally:
+    cell = 2 * side + member
+    people = np.bincount(cell, minlength=4).reshape(2, 2)
+    return Tally(flagged=np.bincount(cell[verdict == 1], minlength=4).reshape(2, 2), people=people)
 
 
-def group_names(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names of at least two groups, all different."""
-    told = tuple(str(name) for name in names)
-    if len(told) < 2 or len(set(told)) < len(told):
-        raise InputError(f"names must be at least two different names of groups, got {', '.join(told) or 'none'}.")
-    return told
-
-
-def one_against_others(groups: npt.ArrayLike, names: Sequence[str], n: int) -> list[tuple[tuple[str, str], Codes]]:
-    """Return the names and the sides, shape (n,), of each comparison: one of two groups, K of more."""
-    told = group_names(names)
-    codes = group_array(groups, len(told), name="groups")
-    one_length(groups=codes, member=np.empty(n))
-    if len(told) == 2:
-        return [((told[1], told[0]), codes)]
-    return [((name, OTHERS), (codes == code).astype(np.uint8)) for code, name in enumerate(told)]
+def _too_small(people: Ints, names: tuple[str, str]) -> str:
+    """Return why sides of this size, people[side, member], are too small for a gap; empty if they are not."""
+    for side in (1, 0):
+        outsiders, members = people[side]
+        if min(outsiders, members) < FEWEST:
+            return (
+                f"A gap needs at least {FEWEST} members and {FEWEST} outsiders of the training data among the judged "
+                f"people, got {members} and {outsiders} of “{names[1 - side]}”."
+            )
+    return ""
 
 
 def _compared(
@@ -241,40 +293,101 @@ def _compared(
 ) -> DisparityResult:
     """Return the gaps of one comparison, with p-values that are not adjusted yet."""
     k, n = counts.flagged, counts.people
-    recall, false_alarms = (
-        (
-            proportion(int(k[1, kind]), int(n[1, kind]), level=level),
-            proportion(int(k[0, kind]), int(n[0, kind]), level=level),
-        )
-        for kind in (1, 0)
-    )
-    rates = resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
+
+    def rates(kind: int) -> tuple[Estimate, Estimate]:
+        group, others = (proportion(int(k[side, kind]), int(n[side, kind]), level=level) for side in (1, 0))
+        return group, others
+
+    drawn = resampled(counts, draws[0], child_generator(seed, f"bootstrap of gaps, {names[0]}"))
     shuffled = permuted(counts, draws[1], child_generator(seed, f"permutations of groups, {names[0]}"))
     gaps, tests = {}, {}
     for name, weights in GAPS.items():
-        gaps[name] = gap_estimate(weights, k, n, (rates * weights).sum(axis=(1, 2)), level=level)
+        gaps[name] = gap_estimate(weights, k, n, (drawn * weights).sum(axis=(1, 2)), level=level)
         p = gap_p_value(weights, counts, shuffled)
         error = float((np.square(weights) * variances(k, n)).sum() ** 0.5)
         least = smallest_detectable(error, level=level, comparisons=comparisons)
         tests[name] = GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=p < 1 - level)
-    return DisparityResult(
-        group=names[0], others=names[1], recall=recall, false_alarms=false_alarms, tests=tests, **gaps
+    return DisparityResult(group=names[0], others=names[1], recall=rates(1), false_alarms=rates(0), tests=tests, **gaps)
+
+
+_SPARSE = 10
+"""Fewest flagged, and not flagged, people of a stratum with which the percentile interval stands by itself."""
+
+_ROUNDING = 1e-9
+"""Statistics no farther apart than this count as equal."""
+
+
+def resampled(counts: Tally, draws: int, rng: np.random.Generator) -> Floats:
+    """Return the rates of `draws` samples drawn with replacement within each stratum, of shape (draws, 2, 2)."""
+    return rng.binomial(counts.people, counts.flagged / counts.people, size=(draws, 2, 2)) / counts.people
+
+
+def gap_estimate(
+    weights: npt.ArrayLike, flagged: npt.ArrayLike, people: npt.ArrayLike, drawn: Floats, *, level: float
+) -> Estimate:
+    """Return Σ weight · flagged / people over strata, with its interval.
+
+    Weights are -1, 0 or 1; `drawn` holds the same of the bootstrap's samples.
+    """
+    w, k, n = (np.asarray(values) for values in (weights, flagged, people))
+    w, k, n = w[w != 0], k[w != 0], n[w != 0]
+    wide = _newcombe(w, k, n, level=level)  # checks the level
+    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2]).tolist()
+    if min(k.min(), (n - k).min()) < _SPARSE:
+        low, high = min(low, wide[0]), max(high, wide[1])
+    value = float((w * k / n).sum())
+    least, most = int(w[w < 0].sum()), int(w[w > 0].sum())
+    return Estimate(
+        value=value, low=max(least, min(value, low)), high=min(most, max(value, high)), n=int(n.sum()), level=level
     )
 
 
-def _adjusted(found: Sequence[DisparityResult], level: float) -> tuple[DisparityResult, ...]:
-    """Return the results with Holm's correction over them, for each gap by itself."""
-    adjusted = {name: holm([result.tests[name].p_value for result in found]) for name in GAPS}
-    return tuple(
-        replace(
-            result,
-            tests={
-                name: replace(test, p_adjusted=adjusted[name][j], significant=adjusted[name][j] < 1 - level)
-                for name, test in result.tests.items()
-            },
-        )
-        for j, result in enumerate(found)
-    )
+def _newcombe(weights: npt.NDArray[Any], flagged: Ints, people: Ints, *, level: float) -> tuple[float, float]:
+    """Return the limits of Σ weight · rate from the Wilson intervals of the rates, whose distances add as squares."""
+    below, above, value = 0.0, 0.0, 0.0
+    for weight, k, n in zip(weights.tolist(), flagged.tolist(), people.tolist(), strict=True):
+        rate = proportion(k, n, level=level)
+        down, up = rate.value - rate.low, rate.high - rate.value
+        value += weight * rate.value
+        below += (down if weight > 0 else up) ** 2
+        above += (up if weight > 0 else down) ** 2
+    return value - math.sqrt(below), value + math.sqrt(above)
+
+
+def variances(flagged: npt.ArrayLike, people: npt.ArrayLike) -> Floats:
+    """Return the variance of each rate, with an observation of either kind added (Agresti and Caffo 2000): never 0."""
+    n = np.asarray(people, dtype=np.float64) + 2.0
+    p = (np.asarray(flagged, dtype=np.float64) + 1.0) / n
+    return p * (1.0 - p) / n
+
+
+def permuted(counts: Tally, draws: int, rng: np.random.Generator) -> Ints:
+    """Return flagged people at [draw, side, member] after permuting the sides within each membership class."""
+    flagged, people = counts.flagged.sum(axis=0), counts.people.sum(axis=0)
+    side = rng.hypergeometric(flagged, people - flagged, counts.people[1], size=(draws, 2))
+    return np.stack([flagged - side, side], axis=1)
+
+
+def _share_as_extreme(found: float, drawn: Floats) -> float:
+    """Return the two-sided p-value of a statistic among its permutations, itself being one of them."""
+    extreme = np.count_nonzero(np.abs(drawn) >= abs(found) - _ROUNDING)
+    return (1 + int(extreme)) / (1 + drawn.size)
+
+
+def gap_p_value(weights: npt.ArrayLike, counts: Tally, drawn: Ints) -> float:
+    """Return the p-value of Σ weight · rate = 0, given the permutations' flagged people, of shape (draws, 2, 2).
+
+    What is compared is the gap over its standard error. So the p-value is exact where both sides are flagged alike, and
+    still right in large samples where they are not and the gap is zero all the same (Chung and Romano 2013): of the
+    advantage gap, where both sides' rates may differ by the same amount.
+    """
+    w = np.asarray(weights, dtype=np.float64)
+    n = counts.people
+
+    def studentised(flagged: Ints) -> Floats:
+        return (w * flagged / n).sum(axis=(-2, -1)) / np.sqrt((w * w * variances(flagged, n)).sum(axis=(-2, -1)))
+
+    return _share_as_extreme(float(studentised(counts.flagged)), studentised(drawn))
 
 
 RANGES = 10
@@ -289,27 +402,158 @@ def recall_by_range(
     *,
     names: tuple[str, str] = ("group", "others"),
 ) -> RangeTable:
-    """Return the flagged members of a group and of the others by range.
+    """Return the flagged members of a group and of the others by range; either has a member.
 
     The probability, of shape (n,), in [0, 1], is what the model gave to each judged person's true label; the other
-    arguments are those of `vulnerability_disparity`. Raises `InputError` if an array breaks its rule, or the group or
-    the others have no member.
+    arguments are those of `vulnerability_disparity`.
     """
-    p = probabilities(probability, name="probability")
-    told, side, inside = (
-        binary_array(values, name=name) for values, name in ((verdict, "verdict"), (group, "group"), (member, "member"))
-    )
-    one_length(probability=p, verdict=told, group=side, member=inside)
-    members = np.bincount(side[inside == 1], minlength=2)
-    for code in (1, 0):
-        if not members[code]:
-            raise InputError(f"Recall needs at least one member of each group, got none of “{names[1 - code]}”.")
+    p, side = np.asarray(probability), np.asarray(group, dtype=np.int64)
+    inside = np.asarray(member) == 1
+    caught = inside & (np.asarray(verdict) == 1)
     edges = np.arange(RANGES + 1) / RANGES
-    caught = (told == 1) & (inside == 1)
     place = np.searchsorted(edges[1:-1], p[caught], side="right")
+    members = np.bincount(side[inside], minlength=2)
     shares = np.bincount(2 * place + side[caught], minlength=2 * RANGES).reshape(RANGES, 2) / members
     rows = tuple(
         RangeRow(low=low, high=high, group=own, others=other, difference=own - other)
         for low, high, (other, own) in zip(edges[:-1].tolist(), edges[1:].tolist(), shares.tolist(), strict=True)
     )
     return RangeTable(group=names[0], others=names[1], rows=rows, vd=math.fsum(row.difference for row in rows))
+
+
+# ---------------------------------------------------------------------------------------------------- TPR at a low FPR
+
+_FALSE_POSITIVES = 10
+"""False positives an FPR must rest on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """One side's non-members and members at or above each distinct score, falling, after a 0 each."""
+
+    false_positives: Ints
+    true_positives: Ints
+    place: float
+    """Of the non-member at which the FPR is read."""
+
+    @classmethod
+    def of(cls, score: Floats, here: Mask, member: Codes, fpr: float) -> Side:
+        """Return the side of the people here."""
+        false, true = counts_above(score[here], member[here])
+        return cls(false_positives=false, true_positives=true, place=fpr * (int(false[-1]) + 1))
+
+    @property
+    def outsiders(self) -> int:
+        """Number of non-members."""
+        return int(self.false_positives[-1])
+
+    @property
+    def members(self) -> int:
+        """Number of members."""
+        return int(self.true_positives[-1])
+
+    def above(self, place: npt.ArrayLike) -> Floats:
+        """Return the expected members above the non-member at each place, from 1, ties broken at random."""
+        return members_above(place, self.false_positives, self.true_positives)
+
+    def resampled(self, draws: int, rng: np.random.Generator) -> Floats:
+        """Return the TPR in each of `draws` samples of the side's non-members and members."""
+        n, m = self.outsiders, self.members
+        rate = rng.beta(self.place, n + 1 - self.place, size=draws)
+        return rng.binomial(m, self.above((n + 1) * rate) / m) / m
+
+
+def lira_gaps(
+    score: Floats,
+    groups: Codes,
+    member: Codes,
+    *,
+    names: Sequence[str],
+    fpr: float = 0.01,
+    level: float = 0.95,
+    bootstraps: int = 2000,
+    permutations: int = 2000,
+    seed: int = 0,
+) -> tuple[GapResult, ...]:
+    """Return the gap in TPR at an FPR of each group against all others; of two, of group 1 against group 0.
+
+    The score is finite and higher for members, the FPR in (0, 1); the other arguments are those of `disparities`. A
+    group with fewer than 10 / fpr non-members or 10 members on either side is there too, all nan, with its reason.
+    P-values are for scores that are distributed alike in both groups, among members and among non-members, adjusted
+    over the groups measured; `significant` asks for an interval that leaves out 0 besides.
+    """
+    found, tests, none = [], [], not_measured(level=level)
+    pairs = [(pair, side, _too_few(side, member, pair, fpr)) for pair, side in _one_against_others(groups, names)]
+    able = sum(not reason for _, _, reason in pairs)
+    everybody = Side.of(score, np.ones(score.size, dtype=np.bool_), member, fpr)
+    for pair, side, reason in pairs:
+        estimate, rates = none, (none, none)
+        if not reason:
+            sides = (Side.of(score, side == 1, member, fpr), Side.of(score, side == 0, member, fpr))
+            rng = child_generator(seed, f"bootstrap of low false alarms, {pair[0]}")
+            drawn = np.column_stack([own.resampled(bootstraps, rng) for own in sides])
+            caught, members = (np.array([float(s.above(s.place)) for s in sides]), np.array([s.members for s in sides]))
+            first, second, estimate = (
+                gap_estimate(weights, caught, members, drawn @ weights, level=level)
+                for weights in ((1, 0), (0, 1), (1, -1))
+            )
+            rates = (first, second)
+            rng = child_generator(seed, f"permutations of low false alarms, {pair[0]}")
+            p = _share_as_extreme(estimate.value, permuted_sides(sides, everybody, permutations, rng))
+            error = max(float((drawn @ (1, -1)).std()), float(variances(caught, members).sum() ** 0.5))
+            least = smallest_detectable(error, level=level, comparisons=able)
+            tests.append(GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=False))
+        found.append(
+            GapResult(group=pair[0], others=pair[1], fpr=fpr, estimate=estimate, rates=rates, test=None, reason=reason)
+        )
+    corrected = iter(_corrected(tests, level))
+    return tuple(result if result.reason else _tested(result, next(corrected)) for result in found)
+
+
+def _tested(result: GapResult, test: GapTest) -> GapResult:
+    """Return a gap with its test, which asks for an interval that leaves out 0 as well."""
+    holds_none = result.estimate.low <= 0.0 <= result.estimate.high
+    return replace(result, test=replace(test, significant=test.significant and not holds_none))
+
+
+def _too_few(side: Codes, member: Codes, names: tuple[str, str], fpr: float) -> str:
+    """Return why the gap at a low FPR is not measured; empty if it is."""
+    need = math.ceil(_FALSE_POSITIVES / fpr - 1e-9)
+    for kind, least, told in ((0, need, "non-members"), (1, FEWEST, "members")):
+        counts = np.bincount(side[member == kind], minlength=2)
+        small = int(np.argmin(counts[::-1]))  # the group first
+        if counts[1 - small] < least:
+            return f"n/a, needs at least {least:,} {told}, got {counts[1 - small]:,} of “{names[small]}”"
+    return ""
+
+
+def permuted_sides(sides: Sequence[Side], everybody: Side, draws: int, rng: np.random.Generator) -> Floats:
+    """Return the gap, first side minus second, of random divisions of everybody into sides of the same sizes."""
+    first, second = np.rint(everybody.above(_places(sides, draws, rng))).astype(np.int64)
+    own, other = sides[0].members, sides[1].members
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    among_low = rng.hypergeometric(own, other, low)
+    among_high = among_low + rng.hypergeometric(own - among_low, other - (low - among_low), high - low)
+    mine = np.where(first <= second, among_low, among_high)
+    theirs = second - np.where(second < first, among_low, among_high)
+    return mine / own - theirs / other
+
+
+def _places(sides: Sequence[Side], draws: int, rng: np.random.Generator) -> Ints:
+    """Return where each side's threshold lies among all non-members, from 1 at the highest, of shape (2, draws).
+
+    A side whose threshold lies between two places takes either, as often as it is near it.
+    """
+    left = np.array([[s.outsiders] for s in sides]).repeat(draws, axis=1)
+    exact = np.array([[s.place] for s in sides])
+    wanted = np.floor(exact + rng.random((2, draws))).astype(np.int64)
+    places = np.zeros((2, draws), dtype=np.int64)
+    place = 0
+    while (wanted > 0).any():
+        place += 1
+        first = rng.random(draws) * left.sum(axis=0) < left[0]
+        taken = np.stack([first, ~first])
+        places[taken & (wanted == 1)] = place
+        wanted -= taken
+        left -= taken
+    return places

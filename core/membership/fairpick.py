@@ -19,7 +19,6 @@ a share of them is kept as of the members there. Beside the control the same sha
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -89,14 +88,16 @@ def fairpick_counts(counts: npt.ArrayLike, theta: float) -> Floats:
     """Return the deletions, of shape (k, 2), not rounded.
 
     `counts`, of shape (k, 2), are the people of each cluster, column 1 the protected group; theta in (0, 1] is the
-    share of each difference that stays: 1 deletes nobody. Raises `InputError` if an argument breaks its rule, or the
-    groups share no cluster and theta is below 1.
+    share of each difference that stays: 1 deletes nobody. Raises `InputError` if the groups share no cluster and theta
+    is below 1.
     """
-    n, theta = checked_arguments(counts, theta)
-    dd = differences(n)
-    tv = float(np.maximum(dd, 0.0).sum())
+    n = np.asarray(counts, dtype=np.float64)
     if theta == 1.0:
         return np.zeros_like(n)
+    if not (n > 0).all(axis=1).any():
+        raise InputError("FairPick needs groups that share a cluster, got two that share none.")
+    dd = differences(n)
+    tv = float(np.maximum(dd, 0.0).sum())
     s = (1.0 - theta) * tv / (1.0 - theta * tv)
     ahead = np.column_stack([np.maximum(-dd, 0.0), np.maximum(dd, 0.0)])
     return np.minimum((1.0 - theta * (1.0 - s)) * ahead * n.sum(axis=0), n)
@@ -109,31 +110,12 @@ def differences(counts: npt.ArrayLike) -> Floats:
     return shares[:, 1] - shares[:, 0]
 
 
-def checked_arguments(counts: npt.ArrayLike, theta: float) -> tuple[Floats, float]:
-    """Return `counts` as floats and `theta`, if there is a solution for them."""
-    number = isinstance(theta, (int, float, np.integer, np.floating)) and not isinstance(theta, bool)
-    if not (number and 0.0 < theta <= 1.0):  # nan too
-        raise InputError(f"theta must be in (0, 1], got {theta!r}.")
-    n = np.asarray(counts, dtype=np.float64)
-    if n.ndim != 2 or n.shape[1] != 2:
-        raise InputError(f"counts must have one row a cluster and two columns, got the shape {n.shape}.")
-    wrong = ~((n >= 0) & (n < math.inf))
-    if wrong.any():
-        raise InputError(f"counts must be numbers of at least 0, got {n[wrong][0]}.")
-    empty = n.sum(axis=0) == 0
-    if empty.any():
-        raise InputError(f"counts must hold people of both groups, got none of group {int(np.argmax(empty))}.")
-    if theta < 1.0 and not (n > 0).all(axis=1).any():
-        raise InputError("FairPick needs groups that share a cluster, got two that share none.")
-    return n, float(theta)
-
-
 def fairpick_literal(counts: npt.ArrayLike, theta: float) -> tuple[Floats, int]:
     """Return what the published variant deletes, not rounded, and how many negative requests it ignores.
 
-    Arguments and errors are those of `fairpick_counts`.
+    Arguments are those of `fairpick_counts`.
     """
-    n, theta = checked_arguments(counts, theta)
+    n = np.asarray(counts, dtype=np.float64)
     asked = what_equations_ask(n, theta) if theta < 1.0 else np.zeros_like(n)
     negative = asked < -1e-9 * n.sum()
     return np.clip(asked, 0.0, n), int(negative.sum())
@@ -192,7 +174,12 @@ def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
     """
     rows = np.sort(members)
     y, g = sides.labels[rows], sides.groups[rows]
-    features, mean, deviation = _standardised(sides.features[rows])
+    features = sides.features[rows]
+    if not features.size:
+        raise InputError(f"codes must hold people and features, got the shape {features.shape}.")
+    mean, deviation = features.mean(axis=0), features.std(axis=0)
+    deviation = np.where(deviation > 0, deviation, 1.0)  # features that never vary stay 0
+    features = (features - mean) / deviation
     number, counts, centres = np.zeros(y.size, dtype=np.int64), {}, {}
     for label in (0, 1):
         here = np.flatnonzero(y == label)
@@ -221,15 +208,6 @@ def _largest(features: Floats, groups: Codes, random_state: int) -> tuple[Ints, 
 def _counts(cluster: Ints, groups: Codes, k: int) -> Ints:
     """Return the people by cluster and group, of shape (k, 2)."""
     return np.bincount(2 * cluster + groups, minlength=2 * k).reshape(k, 2)
-
-
-def _standardised(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the features with mean 0 and deviation 1, and what these were; features that never vary stay 0."""
-    if not values.size:
-        raise InputError(f"codes must hold people and features, got the shape {values.shape}.")
-    mean, deviation = values.mean(axis=0), values.std(axis=0)
-    deviation = np.where(deviation > 0, deviation, 1.0)
-    return (values - mean) / deviation, mean, deviation
 
 
 def _check(people: Ints, label: int) -> None:
@@ -264,7 +242,7 @@ def fairpick(
     """Return which members stay, given what `clusters` found of them.
 
     A smaller theta deletes the same people and more. The published variant, which ignores negative deletions, is
-    `literal`. Raises `InputError` as `fairpick_counts` does.
+    `literal`.
     """
     rows = np.sort(members)
     y, g = sides.labels[rows], sides.groups[rows]
@@ -291,11 +269,13 @@ def fairpick(
 
 def random_deletion(members: Ints, n_deleted: int, *, seed: int) -> Ints:
     """Return the members that stay, rising, after so many were deleted; each set of them is equally likely."""
-    rows = np.sort(members)
-    order = child_generator(seed, "people deleted at random").permutation(rows.size)
-    stays = np.ones(rows.size, dtype=bool)
-    stays[order[:n_deleted]] = False
-    return rows[stays]
+    order = child_generator(seed, "people deleted at random").permutation(np.sort(members))
+    return np.sort(order[n_deleted:])
+
+
+def outsiders_at_random(outsiders: Ints, n: int, *, seed: int) -> Ints:
+    """Return n outsiders, rising, drawn at random to stay beside the control."""
+    return np.sort(child_generator(seed, "outsiders left aside at random").permutation(np.sort(outsiders))[:n])
 
 
 def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, found: Clusters, seed: int) -> Ints:
@@ -314,8 +294,3 @@ def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, found: Clus
         deleted = np.bincount((2 * found.cluster + g[members])[left & (y[members] == label)], minlength=counts.size)
         gone |= chosen(cell, whole(there * deleted.reshape(counts.shape) / counts, there).ravel(), order)
     return rows[~gone]
-
-
-def outsiders_at_random(outsiders: Ints, n: int, *, seed: int) -> Ints:
-    """Return n outsiders, rising, drawn at random to stay beside the control."""
-    return np.sort(child_generator(seed, "outsiders left aside at random").permutation(np.sort(outsiders))[:n])

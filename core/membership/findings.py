@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 from core.estimates import Estimate, count, epsilon_text, gap, percent
@@ -14,12 +15,14 @@ from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
 from core.membership.disparity import DisparityResult
 from core.membership.inference import AttackFindings, MembershipFindings
-from core.membership.privacy import most_caught
 from core.membership.settings import MembershipSettings
+from core.membership.targets import most_caught
 from core.models import GIVEN
 from core.study import Finding, Measurement
 
 NO_BETTER = "not significantly better than random guessing"
+_REMEMBERS = "The model remembers its training records."
+_LOWER = "Lower ε or depth until the AUC is near 0.5."
 
 MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Membership-advantage gap"}
 """Gap -> what it is called."""
@@ -85,7 +88,7 @@ def headline(read: Reading) -> Finding:
     if not best.muted:
         point = f"Membership inference succeeds ({name}: AUC {auc.value:.3f})"
         point = f"{point}{_between_groups(read)}."
-        so_what, to_do = "The model remembers its training records.", "Lower ε or depth until the AUC is near 0.5."
+        so_what, to_do = _REMEMBERS, _LOWER
     else:
         at = f" at ε = {epsilon_text(epsilon)}" if math.isfinite(epsilon) else ""
         point, so_what, to_do = f"Membership inference is {NO_BETTER}{at} ({name}: AUC {auc.value:.3f}).", "", ""
@@ -265,33 +268,27 @@ def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]
     found = []
     if auc.estimate is not None:
         works = auc.estimate.low > 0.5
-        point = f"Membership inference {'succeeds' if works else f'is {NO_BETTER}'} (AUC {auc.estimate.value:.3f})."
-        told = Finding(
-            point=point,
-            evidence=f"{auc.attacked} AUC {_interval(auc.estimate)}; random guessing: 0.5.",
-            so_what="The model remembers its training records." if works else "",
-            to_do="Lower ε or depth until the AUC is near 0.5." if works else "",
+        told = _finding(
+            auc,
+            f"Membership inference {'succeeds' if works else f'is {NO_BETTER}'} (AUC {auc.estimate.value:.3f}).",
+            f"{auc.attacked} AUC {_interval(auc.estimate)}; random guessing: 0.5.",
         )
-        found.append((auc, told))
-    if caught.estimate is not None:
-        rate = caught.estimate
+        found.append(replace(told, so_what=_REMEMBERS, to_do=_LOWER) if works else told)
+    if (rate := caught.estimate) is not None:
         point = f"{percent(rate)} of the training records are identified at 1% FPR."
         span = f"95% CI {percent(rate.low)} to {percent(rate.high)}; random guessing: 1.0%."
-        found.append((caught, Finding(point=point, evidence=span)))
-    if largest.estimate is not None:
-        point = f"The largest difference between groups in TPR at 1% FPR is {gap(largest.estimate.value)}."
-        span = f"{largest.attacked} 95% CI {_span(largest.estimate)}."
-        found.append((largest, Finding(point=point, evidence=span)))
-    return tuple(_complete(own, told) for own, told in found)
+        found.append(_finding(caught, point, span))
+    if (apart := largest.estimate) is not None:
+        point = f"The largest difference between groups in TPR at 1% FPR is {gap(apart.value)}."
+        found.append(_finding(largest, point, f"{largest.attacked} 95% CI {_span(apart)}."))
+    return tuple(found)
 
 
-def _complete(own: Measurement, told: Finding) -> Finding:
+def _finding(own: Measurement, point: str, evidence: str) -> Finding:
     """Return a finding with all that the measurement behind it says."""
     return Finding(
-        point=told.point,
-        evidence=told.evidence,
-        so_what=told.so_what,
-        to_do=told.to_do,
+        point=point,
+        evidence=evidence,
         caveats=own.assumptions,
         redacted=_REDACTED,
         estimate=own.estimate,

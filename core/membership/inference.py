@@ -1,18 +1,20 @@
-"""A membership audit, attack after attack: the quick one first, LiRA last.
+"""A membership audit of page and command, attack after attack: the quick one first, LiRA last.
 
 The people are judged by membership of one training; intervals treat the judged as a sample and the training as given.
 
 FairPick deletes members before the training; whoever is deleted is neither member nor outsider any more. Outsiders are
 thinned by the same rule, so that nothing but the training sets members and outsiders apart. The target's accuracy is
 measured on all who were drawn as outsiders.
+
+Given predictions. Their members are the records that the table says the model was trained on, their outsiders the test
+records. Attacks that only look at scores run as on any target; those with shadow models, which are trained alike on
+other people, cannot.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -21,19 +23,27 @@ from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.datasets.splits import split as audit_split
 from core.errors import InputError
-from core.estimates import Estimate
-from core.membership.attack import Evidence, MemberGuess, Report, Train, precision_recall, true_label_probability
+from core.estimates import Estimate, estimate_columns
+from core.membership.attack import MemberGuess
 from core.membership.attacks import ATTACKS, REGISTRY
-from core.membership.disparity import OTHERS, Disparities, GapResult, RangeTable, disparities, is_muted, recall_by_range
-from core.membership.fairpick import FairPick, FairPickFindings, Sides, clusters, fairpick, like_outsiders
-from core.membership.judged_people import MembershipSplit, member_split, split_between
-from core.membership.low_fpr import lira_gaps
+from core.membership.disparity import (
+    OTHERS,
+    Disparities,
+    GapResult,
+    RangeTable,
+    disparities,
+    lira_gaps,
+    recall_by_range,
+)
+from core.membership.evidence import Evidence, MembershipSplit, Report, Train, member_split, split_between
+from core.membership.fairpick import Clusters, FairPick, FairPickFindings, Sides, clusters, fairpick, like_outsiders
 from core.membership.people import MemberPeople
-from core.membership.roc import Roc, group_rocs, roc
+from core.membership.roc import Roc, group_rocs, is_muted, precision_recall, roc
 from core.membership.settings import MembershipSettings
-from core.membership.targets import GivenTarget, TargetFindings, audited_target, given_target, quality
+from core.membership.targets import TargetFindings, audited_target, quality
 from core.models import GIVEN
 from core.serialize import Result
+from core.study import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,79 +88,131 @@ class MembershipFindings(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attacked:
-    """A trained target and who knows what about it."""
+    """A trained target: what it says of everybody, and who knows what about it."""
 
     people: MemberPeople
     settings: MembershipSettings
-    split: MembershipSplit
-    """Without the rows that were deleted and the outsiders left aside like them."""
-    train: Train = field(repr=False)
-    """Trains such a model on other rows."""
-    probability: Floats = field(repr=False)
-    """(n,), in [0, 1]: what the target gives to label 1, for everybody."""
+    evidence: Evidence = field(repr=False)
+    """Its split is without the rows that were deleted and the outsiders left aside like them."""
     picked: FairPick | None = field(default=None, repr=False)
     """What FairPick deleted before the training."""
-    memo: dict[str, Any] = field(default_factory=dict, repr=False)
-    """What attacks on it share, see `Evidence.once`."""
 
     @property
-    def not_run(self) -> dict[str, str]:
-        """Attacks of `core.membership.ATTACKS` that cannot be run on this target, and why."""
-        if not isinstance(self.train, GivenTarget):
-            return {}
-        return {
-            name: f"{attack.title} needs a model that can be trained again on other people, not given predictions."
-            for name, attack in REGISTRY.items()
-            if name in ATTACKS and "shadows" in attack.needs
-        }
-
-    @property
-    def predicted(self) -> Codes | None:
-        """What the target predicts for everybody, shape (n,), where that is given and does not follow from scores."""
-        return self.train.predicted if isinstance(self.train, GivenTarget) else None
+    def split(self) -> MembershipSplit:
+        """Who is trained on, known and judged."""
+        return self.evidence.split
 
     @property
     def inside(self) -> Codes:
         """Who was trained on, shape (n,)."""
-        member = np.zeros(self.people.n, dtype=np.uint8)
-        member[self.split.members] = 1
-        return member
+        return np.isin(np.arange(self.people.n), self.split.members).astype(np.uint8)
+
+    @property
+    def quality(self) -> TargetFindings:
+        """How well the target predicts."""
+        evidence, split = self.evidence, self.split
+        return quality(evidence.probability, evidence.labels, split.members, split.unseen, predicted=evidence.predicted)
+
+    @property
+    def findings(self) -> MembershipFindings:
+        """The findings before any attack."""
+        people, split = self.people, self.split
+        return MembershipFindings(
+            settings=self.settings,
+            title=people.title,
+            attribute=people.attribute,
+            group_names=people.group_names,
+            n_members=split.members.size,
+            n_judged=split.judged_rows.size,
+            target=self.quality,
+            attacks={},
+            fairpick=None if self.picked is None else self.picked.findings,
+            not_run=self.not_run,
+        )
+
+    @property
+    def not_run(self) -> dict[str, str]:
+        """Attacks of `core.membership.ATTACKS` that cannot be run on this target, and why."""
+        if self.evidence.train is not None:
+            return {}
+        return {
+            name: f"{REGISTRY[name].title} needs a model that can be trained again on other people, "
+            "not given predictions."
+            for name in ATTACKS
+            if "shadows" in REGISTRY[name].needs
+        }
 
 
 def attacked(
+    people: MemberPeople, settings: MembershipSettings, train: Train, *, split: MembershipSplit | None = None
+) -> Attacked:
+    """Train the target, after FairPick's deletions where its theta is below 1.
+
+    The split is drawn from the seed when left out.
+    """
+    split, picked = member_split(people.n, seed=settings.seed) if split is None else split, None
+    if settings.theta != 1.0:
+        sides = two_sides(people, settings.group)
+        picked, split = thinned(sides, split, clusters(sides, split.members, seed=settings.seed), settings)
+    released = train(split.members, settings.seed)
+    evidence = _evidence(people, settings, split, released, train=train, balance=picked is not None)
+    return Attacked(people=people, settings=settings, evidence=evidence, picked=picked)
+
+
+def thinned(
+    sides: Sides, split: MembershipSplit, found: Clusters, settings: MembershipSettings
+) -> tuple[FairPick, MembershipSplit]:
+    """Return what FairPick deletes, and the split after it, with outsiders thinned like the members."""
+    seed = settings.seed
+    picked = fairpick(sides, split.members, found, theta=settings.theta, seed=seed, literal=settings.literal)
+    outsiders = like_outsiders(sides, split.outsiders, like=picked, found=found, seed=seed)
+    return picked, split.keeping(picked.kept, outsiders=outsiders)
+
+
+def _evidence(
     people: MemberPeople,
     settings: MembershipSettings,
-    train: Train,
+    split: MembershipSplit,
+    released: Floats,
     *,
-    split: MembershipSplit | None = None,
-) -> Attacked:
-    """Train the target.
-
-    The split is drawn from the seed when left out; for `train` see `target_of`. Raises `InputError` if all people have
-    the same label, or a setting breaks its rule.
-    """
-    if (people.labels == people.labels[0]).all():
-        raise InputError(f"A membership attack needs people of both labels, got label {people.labels[0]} alone.")
-    split = member_split(people.n, seed=settings.seed) if split is None else split
-    picked = None
-    if settings.theta != 1.0:
-        sides, seed = two_sides(people, settings.group), settings.seed
-        found = clusters(sides, split.members, seed=seed)
-        picked = fairpick(sides, split.members, found, theta=settings.theta, seed=seed, literal=settings.literal)
-        outsiders = like_outsiders(sides, split.outsiders, like=picked, found=found, seed=seed)
-        split = split.keeping(picked.kept, outsiders=outsiders)
-    probability = train(split.members, settings.seed)
-    return Attacked(people=people, settings=settings, split=split, train=train, probability=probability, picked=picked)
+    train: Train | None = None,
+    predictions: Codes | None = None,
+    balance: bool = False,
+) -> Evidence:
+    return Evidence(
+        labels=people.labels,
+        split=split,
+        released=released,
+        predictions=predictions,
+        seed=settings.seed,
+        balance=balance,
+        train=train,
+        shadows=settings.shadows,
+        online=settings.online,
+    )
 
 
 def attacked_audit(
     people: MemberPeople, settings: MembershipSettings, *, config: AuditConfig, dataset: AuditDataset
 ) -> Attacked:
-    """Train the audited model, or take the given one, with the audit's own training and test people."""
+    """Train the audited model, or take the given one, with the audit's own training and test people.
+
+    Raises `InputError` if given predictions come without scores or without a column that says which records the model
+    was trained on.
+    """
     rows = audit_split(dataset, train_share=config.train_share, seed=config.seed)
-    between = split_between(rows.train, rows.test, seed=config.seed)
-    train = given_target(dataset) if settings.target == GIVEN else audited_target(config, dataset)
-    return attacked(people, settings, train, split=between)
+    split = split_between(rows.train, rows.test, seed=config.seed)
+    if settings.target != GIVEN:
+        return attacked(people, settings, audited_target(config, dataset), split=split)
+    if dataset.scores is None:
+        raise InputError("Membership attacks on given predictions need the model's scores, the table gives none.")
+    if dataset.sets is None:
+        raise InputError(
+            "Membership attacks on given predictions need a column that says which records the model was trained on, "
+            "the table's roles name none."
+        )
+    evidence = _evidence(people, settings, split, dataset.scores, predictions=dataset.predictions)
+    return Attacked(people=people, settings=settings, evidence=evidence)
 
 
 def two_sides(people: MemberPeople, group: int) -> Sides:
@@ -174,16 +236,11 @@ def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None =
     if guess.verdict is not None:
         precision, recall = precision_recall(guess.verdict, member, level=level)
         measured = disparities(guess.verdict, groups, member, names=names, level=level, seed=seed)
-        certainty = true_label_probability(target.probability[rows], target.people.labels[rows])
+        sides = ((one.group, one.others, groups == names.index(one.group)) for one in measured.results)
+        certainty = target.evidence.own[rows]
         ranges = tuple(
-            recall_by_range(
-                certainty,
-                guess.verdict,
-                (groups == names.index(found.group)).astype(np.uint8),
-                member,
-                names=(found.group, found.others),
-            )
-            for found in measured.results
+            recall_by_range(certainty, guess.verdict, side, member, names=(group, others))
+            for group, others, side in sides
         )
     return AttackFindings(
         name=guess.name,
@@ -198,11 +255,6 @@ def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None =
     )
 
 
-def study_steps(settings: MembershipSettings) -> int:
-    """Return how many steps a study reports, see `attack_steps`."""
-    return sum(attack_steps(settings).values())
-
-
 def attack_steps(settings: MembershipSettings, names: Sequence[str] = ATTACKS) -> dict[str, int]:
     """Return attack -> steps it reports: one, or one for each shadow model if it is the first that needs them.
 
@@ -214,42 +266,14 @@ def attack_steps(settings: MembershipSettings, names: Sequence[str] = ATTACKS) -
     return steps
 
 
-def findings_of(target: Attacked) -> MembershipFindings:
-    """Return the findings before any attack."""
-    people, split = target.people, target.split
-    return MembershipFindings(
-        settings=target.settings,
-        title=people.title,
-        attribute=people.attribute,
-        group_names=people.group_names,
-        n_members=int(split.members.size),
-        n_judged=int(split.judged_members.size + split.judged_outsiders.size),
-        target=quality(target.probability, people.labels, split.members, split.unseen, predicted=target.predicted),
-        attacks={},
-        fairpick=None if target.picked is None else target.picked.findings,
-        not_run=target.not_run,
-    )
-
-
 def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | None = None) -> Iterator[MemberGuess]:
     """Yield what each attack of `ATTACKS` that can be run says about the judged, but for those that are there.
 
-    `report` is called with (steps done, steps in all), see `study_steps`; it may raise `core.errors.Cancelled` to stop.
+    `report` is called with (steps done, steps in all), see `attack_steps`; it may raise `core.errors.Cancelled` to
+    stop.
     """
-    settings, total, done, told = target.settings, study_steps(target.settings), 0, 0
-    named = (target.probability > 0.5).astype(np.uint8) if target.predicted is None else target.predicted
-    evidence = Evidence(
-        released=target.probability,
-        predicted=named,
-        labels=target.people.labels,
-        split=target.split,
-        seed=settings.seed,
-        balance=target.picked is not None,
-        train=target.train,
-        shadows=settings.shadows,
-        online=settings.online,
-        memo=target.memo,
-    )
+    each = attack_steps(target.settings)
+    total, done, told = sum(each.values()), 0, 0
 
     def tick(steps: int, _: int = 0) -> None:
         nonlocal told
@@ -257,30 +281,22 @@ def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | N
         if report is not None:
             report(told, total)
 
-    for name, steps in attack_steps(settings).items():
+    evidence = replace(target.evidence, report=tick)
+    for name, steps in each.items():
         if name not in {*there, *target.not_run}:
-            yield REGISTRY[name].judge(replace(evidence, report=tick))
+            yield REGISTRY[name].judge(evidence)
             if told <= done:  # else it told of each of its shadows
                 tick(1)
         done += steps
-
-
-Row = dict[str, str | float | None]
 
 
 def attack_rows(attacks: Mapping[str, AttackFindings]) -> tuple[Row, ...]:
     """Return a row an attack: how well it tells members, whatever their groups."""
     return tuple(
         {"attack": REGISTRY[name].title, "needs shadow models": "yes" if "shadows" in REGISTRY[name].needs else "no"}
-        | cells("AUC", found.roc.auc)
-        | cells("TPR at 1% FPR", found.roc.tpr_at(0.01))
-        | cells("precision", found.precision)
-        | cells("recall", found.recall)
+        | estimate_columns("AUC", found.roc.auc)
+        | estimate_columns("TPR at 1% FPR", found.roc.tpr_at(0.01))
+        | estimate_columns("precision", found.precision)
+        | estimate_columns("recall", found.recall)
         for name, found in attacks.items()
     )
-
-
-def cells(name: str, found: Estimate | None) -> Row:
-    """Return a number and the ends of its interval as three columns; empty where it was not measured."""
-    ends = (None,) * 3 if found is None or math.isnan(found.value) else (found.value, found.low, found.high)
-    return dict(zip((name, f"{name}, low", f"{name}, high"), ends, strict=True))

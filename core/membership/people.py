@@ -25,7 +25,6 @@ from core.datasets.columns import as_text, is_numeric, quoted, shown
 from core.datasets.roles import MOST_GROUPS, groups_of
 from core.errors import InputError
 from core.fingerprint import fingerprint
-from core.validation import one_length
 
 if TYPE_CHECKING:
     import pandas
@@ -49,7 +48,6 @@ class MemberPeople:
     """Everybody who may or may not be in the training data."""
 
     title: str
-    source: str
     codes: Ints = field(repr=False)
     """(n, d): value of each column, from 0 up."""
     names: tuple[str, ...]
@@ -67,8 +65,6 @@ class MemberPeople:
     """One sentence for everything left out, and for what is taken as public."""
     fingerprint: str = ""
     """SHA-256 of all of it."""
-    synthetic: bool = False
-    uploaded: bool = False
     protected: tuple[int, ...] = ()
     """Columns among the d that the groups are told apart by."""
 
@@ -109,7 +105,6 @@ def member_people(table: Table, roles: Roles) -> MemberPeople:
     matrix = np.column_stack(columns)
     return MemberPeople(
         title=table.title,
-        source=table.source,
         codes=matrix,
         names=tuple(names),
         values=tuple(values),
@@ -119,8 +114,6 @@ def member_people(table: Table, roles: Roles) -> MemberPeople:
         attribute=roles.attribute,
         notes=(*notes, _PUBLIC),
         fingerprint=fingerprint("members", matrix, chosen.labels, chosen.groups, names, values, roles, table.title),
-        synthetic=table.synthetic,
-        uploaded=table.uploaded,
         protected=tuple(j for j, name in enumerate(names) if name == str(roles.sensitive)),
     )
 
@@ -167,8 +160,6 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     `core.datasets.build_dataset` does for a sensitive column.
     """
     known = select(table.frame, roles).known
-    if by.sensitive not in table.frame.columns:
-        raise InputError(f"The attribute must be a column of the table, got {quoted(by.sensitive)}.")
     found, names, _ = groups_of(table.frame.loc[known, by.sensitive], by)
     codes = found.to_numpy(dtype=np.int64, na_value=len(names))
     names = (by.other_name or names[0], by.first_name or names[1]) if len(names) == 2 else names
@@ -178,11 +169,9 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
 def column_grouping(people: MemberPeople, column: str) -> Grouping:
     """Return a group for each value, or range, of one of the people's columns.
 
-    Of two groups the smaller is the first. Values nobody has make no group. Raises `InputError` if there is no such
-    column, or it has more than `core.datasets.roles.MOST_GROUPS` values.
+    Of two groups the smaller is the first. Values nobody has make no group. Raises `InputError` if the column has more
+    than `core.datasets.roles.MOST_GROUPS` values.
     """
-    if column not in people.names:
-        raise InputError(f"The attribute must be one of {', '.join(people.names)}, got {quoted(column)}.")
     place = people.names.index(column)
     found = _compact(people.codes[:, place], people.values[place], column)
     if len(found.names) > MOST_GROUPS:
@@ -194,26 +183,19 @@ def column_grouping(people: MemberPeople, column: str) -> Grouping:
     return found
 
 
-def pair_groups(first: Grouping, second: Grouping) -> Grouping:
-    """Return the groups by a pair of attributes, as "women, Black people"; pairs of values nobody has make none.
+def grouped_by(people: MemberPeople, first: Grouping, second: Grouping | None = None) -> MemberPeople:
+    """Return the same people in other groups, or in those of a pair of attributes, as "women, Black people".
 
-    Raises `InputError` if both groupings are by the same attribute, of different people, or leave fewer than two
-    groups.
+    Pairs of values nobody has make no group. Raises `InputError` if both groupings are by the same attribute, or leave
+    fewer than two groups.
     """
-    one_length(first=first.codes, second=second.codes)
-    if first.attribute == second.attribute:
-        raise InputError(f"A pair needs two different attributes, got {quoted(first.attribute)} twice.")
-    codes = first.codes.astype(np.int64) * len(second.names) + second.codes
-    names = tuple(f"{a}, {b}" for a in first.names for b in second.names)
-    return _compact(codes, names, f"{first.attribute} and {second.attribute}")
-
-
-def grouped_by(people: MemberPeople, by: str | Grouping | tuple[str | Grouping, str | Grouping]) -> MemberPeople:
-    """Return the same people grouped by a column, by a grouping, or by a pair of these."""
-    parts = by if isinstance(by, tuple) else (by,)
-    found = [part if isinstance(part, Grouping) else column_grouping(people, part) for part in parts]
-    grouping = pair_groups(*found) if len(found) == 2 else found[0]
-    one_length(people=people.labels, groups=grouping.codes)
+    grouping = first
+    if second is not None:
+        if first.attribute == second.attribute:
+            raise InputError(f"A pair needs two different attributes, got {quoted(first.attribute)} twice.")
+        codes = first.codes.astype(np.int64) * len(second.names) + second.codes
+        names = tuple(f"{a}, {b}" for a in first.names for b in second.names)
+        grouping = _compact(codes, names, f"{first.attribute} and {second.attribute}")
     return replace(
         people,
         groups=grouping.codes,

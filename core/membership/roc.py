@@ -28,11 +28,10 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
-from core.estimates import Estimate, not_measured, proportion
-from core.membership.attack import best_threshold
-from core.membership.judged_people import FEWEST, halves
+from core.estimates import Estimate, normal_quantile, not_measured, proportion
+from core.membership.attack import best_threshold, halves
+from core.membership.evidence import FEWEST
 from core.serialize import Result
-from core.validation import binary_array, one_length
 
 _SPARSE = 10
 """Fewest members above, and below, the threshold with which the percentiles stand by themselves."""
@@ -146,13 +145,11 @@ class Roc(Result):
         return false.astype(np.int64), true.astype(np.int64)
 
     def resolution_reason(self, fpr: float) -> str:
-        """Return why the TPR at this FPR cannot be read off these people, or "" if it can.
+        """Return why the TPR at this FPR, in (0, 1], cannot be read off these people, or "" if it can.
 
         An FPR must allow `RESOLUTION` false positives among the non-members, and not all scores may be the same: then a
-        TPR would say something of the coin alone. Raises `InputError` if the rate is outside (0, 1].
+        TPR would say something of the coin alone.
         """
-        if not 0.0 < fpr <= 1.0:
-            raise InputError(f"An FPR must be in (0, 1], got {fpr!r}.")
         needed = math.ceil(RESOLUTION / fpr - 1e-9)
         if self.n_outsiders < needed:
             return f"n/a, needs at least {needed:,} non-members, got {self.n_outsiders:,}"
@@ -166,47 +163,27 @@ class Roc(Result):
 def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> Roc:
     """Return the curve of a score, shape (m,), finite; a higher one speaks for a member (m,), 0 or 1.
 
-    The level, in (0, 1), is that of the area's interval. Raises `InputError` if a score is not finite, or there are
-    fewer than `FEWEST` members or non-members.
+    The level, in (0, 1), is that of the area's interval. With fewer than `FEWEST` members or non-members the curve is
+    empty and its area nan. Raises `InputError` if a score is not finite.
     """
-    scores, truth = checked_scores(score, member)
-    n_members = int(truth.sum())
-    n_outsiders = truth.size - n_members
-    for told, count in (("members", n_members), ("non-members", n_outsiders)):
-        if count < FEWEST:
-            raise InputError(f"A curve needs at least {FEWEST} {told}, got {count}.")
-    alarms, caught = counts_above(scores, truth)
-    fpr, tpr = alarms / alarms[-1], caught / caught[-1]
-    auc = area(scores[truth == 1], scores[truth == 0], level=level)
-    return Roc(fpr=fpr, tpr=tpr, auc=auc, n_members=n_members, n_outsiders=n_outsiders)
-
-
-def group_rocs(
-    score: npt.ArrayLike, member: npt.ArrayLike, groups: npt.ArrayLike, n_groups: int, *, level: float = 0.95
-) -> tuple[Roc, ...]:
-    """Return the curve of each group among its own people, by code; an empty one for a group that is too small."""
-    scores, truth = checked_scores(score, member)
-    codes, nothing, curves = np.asarray(groups), np.empty(0), []
-    one_length(score=scores, groups=codes)
-    for code in range(n_groups):
-        own = codes == code
-        members = int(truth[own].sum())
-        outsiders = int(own.sum()) - members
-        if min(members, outsiders) >= FEWEST:
-            curves.append(roc(scores[own], truth[own], level=level))
-        else:
-            auc = not_measured(level=level)
-            curves.append(Roc(fpr=nothing, tpr=nothing, auc=auc, n_members=members, n_outsiders=outsiders))
-    return tuple(curves)
-
-
-def checked_scores(score: npt.ArrayLike, member: npt.ArrayLike) -> tuple[Floats, Codes]:
-    """Return scores and membership as arrays."""
-    scores, truth = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
-    one_length(score=scores, member=truth)
+    scores, inside = np.asarray(score, dtype=np.float64), np.asarray(member, dtype=np.uint8)
     if (odd := scores[~np.isfinite(scores)]).size:
         raise InputError(f"Every score must be a finite number, got {odd[0]}.")
-    return scores, truth
+    members = int(inside.sum())
+    outsiders = inside.size - members
+    fpr = tpr = np.empty(0)
+    auc = not_measured(level=level)
+    if min(members, outsiders) >= FEWEST:
+        alarms, caught = counts_above(scores, inside)
+        fpr, tpr = alarms / outsiders, caught / members
+        auc = area(scores[inside == 1], scores[inside == 0], level=level)
+    return Roc(fpr=fpr, tpr=tpr, auc=auc, n_members=members, n_outsiders=outsiders)
+
+
+def group_rocs(score: Floats, member: Codes, groups: Codes, n_groups: int, *, level: float = 0.95) -> tuple[Roc, ...]:
+    """Return the curve of each group among its own people, by code; an empty one for a group that is too small."""
+    sides = (groups == code for code in range(n_groups))
+    return tuple(roc(score[own], member[own], level=level) for own in sides)
 
 
 def counts_above(score: Floats, member: Codes) -> tuple[Ints, Ints]:
@@ -228,13 +205,9 @@ def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate
     placements with ties exactly (Sun and Xu 2014). The interval is set on the logit of the area, so that it stays
     inside [0, 1]. At 0 and 1 the placements do not vary; there it is Newcombe's score interval (2006, method 5).
     """
-    from statistics import NormalDist
-
     from scipy.stats import rankdata
 
-    if not 0.0 < level < 1.0:
-        raise InputError(f"level must be in (0, 1), got {level!r}.")
-    z = NormalDist().inv_cdf(0.5 + level / 2)
+    z = normal_quantile(level)
     m, n = members.size, outsiders.size
     ranks = rankdata(np.concatenate([members, outsiders]))
     above = (ranks[:m] - rankdata(members)) / n
@@ -270,45 +243,49 @@ def _separated(value: float, m: int, n: int, z: float) -> tuple[float, float]:
     return (limit, 1.0) if value == 1.0 else (0.0, 1.0 - limit)
 
 
-def advantage(
-    score: npt.ArrayLike,
-    member: npt.ArrayLike,
-    *,
-    seed: int,
-    verdict: npt.ArrayLike | None = None,
-) -> Estimate:
+def advantage(score: Floats, member: Codes, *, seed: int, verdict: Codes | None = None) -> Estimate:
     """Return TPR - FPR, each half of the people judged at the threshold with the best TPR - FPR on the other half.
 
-    The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average. Raises `InputError` if
-    there are fewer than `FEWEST` members or non-members.
+    The largest TPR - FPR of a sample is above 0 where nothing leaks; this one is 0 on average.
 
     The interval is Newcombe's hybrid score interval (1998, method 10) of the difference of two rates, the thresholds
     taken as they are: it is of the advantage that these thresholds have, which is at most the largest there is.
 
     Parameters
     ----------
-    score : array-like of shape (n,)
+    score : ndarray of shape (n,)
         A higher one speaks for a member.
-    member : array-like of shape (n,), 0 or 1
-    verdict : array-like of shape (n,), 0 or 1, optional
+    member : ndarray of shape (n,), 0 or 1
+        At least one of either.
+    verdict : ndarray of shape (n,), 0 or 1, optional
         Of an attack that learned on other people whom to call a member: judged as it is. Its scores could not be: on
         the other half they come from a fit that knows the membership of this one.
     """
-    scores, inside = np.asarray(score, dtype=np.float64), binary_array(member, name="member")
-    one_length(score=scores, member=inside)
-    for told, count in (("members", int(inside.sum())), ("non-members", int((1 - inside).sum()))):
-        if count < FEWEST:
-            raise InputError(f"A membership advantage needs at least {FEWEST} {told}, got {count}.")
-    if verdict is None:
-        second = halves(inside, seed=seed)
-        called = np.zeros(inside.size, dtype=np.uint8)
+    called = verdict
+    if called is None:
+        second, called = halves(member, seed=seed), np.zeros(member.size, dtype=np.uint8)
         for half in (second, ~second):
-            called[half] = scores[half] >= best_threshold(scores[~half], inside[~half])
-    else:
-        called = binary_array(verdict, name="verdict")
-        one_length(verdict=called, member=inside)
-    true, false = (proportion(int(called[inside == kind].sum()), int((inside == kind).sum())) for kind in (1, 0))
+            called[half] = score[half] >= best_threshold(score[~half], member[~half])
+    true, false = (proportion(int(called[member == kind].sum()), int((member == kind).sum())) for kind in (1, 0))
     value = true.value - false.value
-    below = float(np.hypot(true.value - true.low, false.high - false.value))
-    above = float(np.hypot(true.high - true.value, false.value - false.low))
-    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=inside.size)
+    below = math.hypot(true.value - true.low, false.high - false.value)
+    above = math.hypot(true.high - true.value, false.value - false.low)
+    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=member.size)
+
+
+def precision_recall(verdict: Codes, member: Codes, *, level: float = 0.95) -> tuple[Estimate, Estimate]:
+    """Return members among those called members, and those called members among members.
+
+    With nobody called a member there is no precision: it is nan with n = 0.
+    """
+    right = int(np.count_nonzero(verdict & member))
+    precision = proportion(right, int(verdict.sum()), level=level)
+    return precision, proportion(right, int(member.sum()), level=level)
+
+
+def is_muted(auc: Estimate) -> bool:
+    """Return whether gaps of verdicts say nothing of leakage, the attack not being measurably better than chance.
+
+    So it is unless the interval of its AUC lies above 0.5: where it holds 0.5, lies below, or is not there.
+    """
+    return not auc.low > 0.5

@@ -1,29 +1,121 @@
-"""The study of membership: who of the training and test records is a training record, by what is released."""
+"""The study of membership: who of the training and test records is a training record, by what is released.
+
+Members are the training records, non-members the test records. Everybody is judged: thresholds and shadow models use
+nobody's membership, and boosting learns from the other half. A policy may limit the best of the attacks tried.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
-from core.config import AuditConfig
-from core.datasets import AuditDataset, Roles
-from core.datasets.splits import Splits
+from core.arrays import Codes
 from core.errors import InputError
-from core.membership.attack import Evidence
-from core.membership.attacks import ATTACK_TITLES, attacks_on
-from core.membership.checks import DECLARED, FALSE_ALARMS, JudgedMembers, measured
+from core.estimates import Estimate, count, estimate_columns, strongest
+from core.membership.attack import TAUGHT, MemberGuess, taught_both_ways
+from core.membership.attacks import REGISTRY, attacks_on
+from core.membership.disparity import GapResult, lira_gaps
+from core.membership.evidence import Evidence, judging_everybody
 from core.membership.findings import release_findings
-from core.membership.inference import cells
-from core.membership.judged_people import judging_everybody
+from core.membership.roc import Roc, advantage, roc
 from core.membership.settings import MembershipPlan
-from core.membership.targets import audited_target
-from core.models import GIVEN
-from core.study import Finding, Measurement, Report, Row, Study
-from core.subject import Progress, Subject, train_model
+from core.membership.targets import audited_target, most_caught
+from core.planted import Drawn, subject_of
+from core.study import Check, Finding, Measurement, Report, Row, Study, not_run
+from core.subject import Subject
 
-_SIDE, _NOT_JUDGED = 1000, 200
-"""Members, and as many non-members, of a made-up subject: a TPR at 1% FPR needs a thousand; and its attack records."""
+FALSE_ALARMS = 0.01
+"""FPR at which a TPR is read."""
+
+DECLARED = (
+    Check(
+        name="membership_caught",
+        title="Training records identified (TPR at 1% FPR)",
+        unit="percent",
+        definition="Share of the training records that the best membership attack tried identifies while it flags 1% "
+        "of the non-members; ties are broken at random, so that 1% is chance.",
+        needs=("scores",),
+    ),
+    Check(
+        name="membership_auc",
+        title="Training records told from others (AUC)",
+        unit="ratio",
+        definition="Chance that the best membership attack tried ranks a training record above a non-member; 0.5 "
+        "where nothing leaks.",
+    ),
+    Check(
+        name="membership_advantage",
+        title="Training records told from others: advantage (TPR − FPR)",
+        unit="points",
+        definition="Largest TPR − FPR of the best membership attack tried, its threshold chosen on other people "
+        "(Yeom et al. 2018); 0 where nothing leaks.",
+    ),
+    Check(
+        name="membership_gap",
+        title="Training records identified (TPR at 1% FPR): difference between groups",
+        unit="points",
+        definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group.",
+        needs=("scores",),
+    ),
+)
+"""The four checks, in the order of a policy."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class JudgedMembers:
+    """What each attack says of a subject's training and test records.
+
+    The permutations are for the tests beside the gaps; gaps and intervals are the same with any number of them.
+    """
+
+    subject: Subject
+    shadows: int
+    guesses: Mapping[str, MemberGuess] = field(repr=False)
+    """By attack, in the order of the registry."""
+    permutations: int = 2000
+
+    @cached_property
+    def curves(self) -> dict[str, Roc]:
+        """Each attack's ROC curve."""
+        made = {name: roc(guess.score, self.inside(guess)) for name, guess in self.guesses.items()}
+        return {
+            name: replace(curve, auc=taught_both_ways(curve.auc, 0.5)) if REGISTRY[name].learns else curve
+            for name, curve in made.items()
+        }
+
+    @cached_property
+    def advantages(self) -> dict[str, Estimate]:
+        """Each attack's TPR - FPR at a threshold chosen on other people."""
+        seed, found = self.subject.config.seed, {}
+        for name, guess in self.guesses.items():
+            learns = REGISTRY[name].learns
+            own = advantage(guess.score, self.inside(guess), seed=seed, verdict=guess.verdict if learns else None)
+            found[name] = taught_both_ways(own, 0.0) if learns else own
+        return found
+
+    @cached_property
+    def gaps(self) -> dict[str, tuple[GapResult, ...]]:
+        """For each attack the TPR of each group less that of the others, each at its own threshold."""
+        dataset = self.subject.dataset
+        return {
+            name: lira_gaps(
+                guess.score,
+                dataset.sensitive[guess.rows],
+                self.inside(guess),
+                names=dataset.group_names,
+                fpr=FALSE_ALARMS,
+                permutations=self.permutations,
+                seed=self.subject.config.seed,
+            )
+            for name, guess in self.guesses.items()
+        }
+
+    def inside(self, guess: MemberGuess) -> Codes:
+        """Return whether each of those judged was trained on."""
+        return np.isin(guess.rows, self.subject.splits.train).astype(np.uint8)
 
 
 class Membership(Study[MembershipPlan, JudgedMembers]):
@@ -51,15 +143,13 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
         target = audited_target(subject.config, subject.dataset)
         evidence = Evidence(
             released=scores,
-            predicted=subject.model.predictions,
+            predictions=subject.model.predictions,
             labels=subject.dataset.labels,
             split=judging_everybody(splits.train, splits.test, aside=splits.known),
             seed=subject.config.seed,
-            balance=False,
             # a shadow's scores have the decimals of those that are released
             train=target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
             shadows=settings.shadows,
-            online=True,
             report=report,
         )
         guesses = {}
@@ -84,11 +174,12 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
             for gap in result.gaps[name]:
                 rates |= zip((gap.group, gap.others), gap.rates, strict=True)
             whole: Row = {
-                "attack": ATTACK_TITLES[name],
+                "attack": REGISTRY[name].title,
                 "AUC": curve.auc.value,
                 "advantage": result.advantages[name].value,
             }
-            rows += [{**whole, "people": people, **cells("TPR at 1% FPR", rate)} for people, rate in rates.items()]
+            for people, rate in rates.items():
+                rows.append({**whole, "people": people, **estimate_columns("TPR at 1% FPR", rate)})
         return {"Membership attacks": tuple(rows)}
 
     def planted(self, seed: int) -> Subject:
@@ -100,6 +191,150 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
         return tied_scores(np.random.default_rng(seed), planted=False, seed=seed)
 
 
+STUDY = Membership()
+
+
+_AVERAGE = "1% FPR is an average over people; for some non-members the chance of being called a member is far higher."
+"""What a rate pooled over people does not say (Jälkö et al. 2026)."""
+
+
+def _assumptions(members: JudgedMembers) -> tuple[str, ...]:
+    """Return what the numbers take for granted."""
+    subject, tried = members.subject, [REGISTRY[name].phrase for name in members.guesses]
+    told = [
+        "The interval is over members and non-members; the model and its training are taken as they are.",
+        "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
+        f"The interval holds for the attacks tried together: {_joined(tried)}.",
+    ]
+    decimals = subject.outputs.decimals
+    if subject.released_scores is None:
+        told.append("The attacker sees labels; where scores are released, more is found.")
+    elif decimals is None:
+        told.append("The attacker sees scores; where only decisions are published, less is found.")
+    else:
+        plural = "decimal" if decimals == 1 else "decimals"
+        told.append(f"The attacker sees scores with {decimals} {plural}; more may tell more.")
+    if max(subject.splits.train.size + subject.splits.test.size - TAUGHT, 0) > TAUGHT:
+        told.append(f"Boosting learns from {count(TAUGHT)} people of each half, drawn at random, and judges all.")
+    untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]
+    if untried:
+        names = _joined([attack.phrase for attack in untried])
+        names = names[:1].upper() + names[1:]
+        if subject.released_scores is None:
+            told.append(f"{names} need scores; they were not tried.")
+        elif not subject.trainable:
+            told.append(f"{names} need a model that can be trained again; only predictions are given.")
+        else:
+            told.append(f"{names} are left out by the plan; they may find more.")
+    return tuple(told)
+
+
+def _joined(names: Sequence[str]) -> str:
+    """Write several names: "LiRA, RMIA and boosting"."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
+
+
+def measured(members: JudgedMembers) -> dict[str, Measurement]:
+    """Return a measurement for each check."""
+    return {
+        "membership_caught": membership_caught(members),
+        "membership_auc": _best("membership_auc", members, {k: c.auc for k, c in members.curves.items()}, chance=0.5),
+        "membership_advantage": _best("membership_advantage", members, members.advantages, chance=0.0, least=-1.0),
+        "membership_gap": membership_gap(members),
+    }
+
+
+def _knows(members: JudgedMembers, name: str) -> str:
+    """Return what the attacker knows who uses this attack."""
+    return REGISTRY[name].knows(scores=members.subject.released_scores is not None, shadows=members.shadows)
+
+
+def _labels_alone(check: str, members: JudgedMembers) -> Measurement | None:
+    """Return why a TPR at 1% FPR is not measured where the model has no scores, or does not release them."""
+    if not members.subject.has_scores:
+        return not_run(check, "Scores are needed; only predicted labels are given.")
+    if members.subject.released_scores is None:
+        why = "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
+        return not_run(check, why)
+    return None
+
+
+def membership_caught(members: JudgedMembers) -> Measurement:
+    """Return the share of members that the best attack tried identifies at 1% FPR."""
+    if (unmeasured := _labels_alone("membership_caught", members)) is not None:
+        return unmeasured
+    curves, config = members.curves, members.subject.config
+    reasons = {key: curve.resolution_reason(FALSE_ALARMS) for key, curve in curves.items()}
+    if all(reasons.values()):
+        return not_run("membership_caught", f"TPR at 1% FPR {next(iter(reasons.values())).removeprefix('n/a, ')}.")
+    rates = {key: curve.tpr_at(FALSE_ALARMS) for key, curve in curves.items() if not reasons[key]}
+    details = {f"{REGISTRY[key].phrase}, AUC": curve.auc.value for key, curve in curves.items()}
+    details |= {f"{REGISTRY[key].phrase}, advantage": each.value for key, each in members.advantages.items()}
+    details |= {f"{REGISTRY[key].phrase}, TPR at 1% FPR": found.value for key, found in rates.items()}
+    if config.method == "dp_id3":
+        details["promised at most"] = most_caught(FALSE_ALARMS, config.epsilon)
+    best = _best("membership_caught", members, rates, chance=FALSE_ALARMS, n=members.subject.splits.test.size)
+    return replace(best, assumptions=(*best.assumptions, _AVERAGE), details=details)
+
+
+def _best(
+    check: str, members: JudgedMembers, found: dict[str, Estimate], *, chance: float, least: float = 0.0, n: int = 0
+) -> Measurement:
+    """Return the best attack's number beside chance, which is over `n` people, the number's own if it is 0."""
+    name, estimate = strongest(found, within=(least, 1.0))
+    inside, outside = members.subject.splits.train.size, members.subject.splits.test.size
+    return Measurement(
+        check=check,
+        estimate=estimate,
+        control=Estimate(value=chance, low=chance, high=chance, n=n or estimate.n),
+        control_name="random guessing",
+        attacked=(
+            f"Who of {inside + outside:,} people is among the {inside:,} the model was trained on, by "
+            f"{REGISTRY[name].phrase}, the best of {len(members.guesses)} attacks tried."
+        ),
+        knows=_knows(members, name),
+        assumptions=_assumptions(members),
+        details={REGISTRY[key].phrase: each.value for key, each in found.items()},
+    )
+
+
+def membership_gap(members: JudgedMembers) -> Measurement:
+    """Return the largest difference between a group and the others in TPR at 1% FPR of each."""
+    if (unmeasured := _labels_alone("membership_gap", members)) is not None:
+        return unmeasured
+    found = {(name, gap.group): gap for name, gaps in members.gaps.items() for gap in gaps}
+    if reason := next((gap.reason for gap in found.values() if gap.reason), ""):
+        return not_run("membership_gap", f"TPR at 1% FPR {reason.removeprefix('n/a, ')}.")
+    keys = {f"{REGISTRY[name].phrase}, {group}": (name, group) for name, group in found}
+    told, estimate = strongest({key: _folded(found[own].estimate) for key, own in keys.items()}, within=(0.0, 1.0))
+    name, group = keys[told]
+    gap, splits = found[name, group], members.subject.splits
+    return Measurement(
+        check="membership_gap",
+        estimate=estimate,
+        control=Estimate(value=0.0, low=0.0, high=0.0, n=gap.estimate.n),
+        control_name="no difference",
+        attacked=(
+            f"Who of {splits.train.size + splits.test.size:,} people was in the training data, by "
+            f"{REGISTRY[name].phrase}: TPR at 1% FPR {100 * gap.rates[0].value:.1f}% among {gap.group} and "
+            f"{100 * gap.rates[1].value:.1f}% among {gap.others}."
+        ),
+        knows=_knows(members, name),
+        assumptions=(*_assumptions(members), _AVERAGE, "Each group has a threshold of its own."),
+        details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
+    )
+
+
+def _folded(gap: Estimate) -> Estimate:
+    """Return the size of a difference, whatever its sign."""
+    low = 0.0 if gap.low <= 0.0 <= gap.high else min(abs(gap.low), abs(gap.high))
+    return Estimate(value=abs(gap.value), low=low, high=max(abs(gap.low), abs(gap.high)), n=gap.n, level=gap.level)
+
+
+_SIDE, _NOT_JUDGED = 1000, 200
+"""Members, and as many non-members, of a made-up subject: a TPR at 1% FPR needs a thousand; and its attack records."""
+
+
 def tied_scores(rng: np.random.Generator, *, planted: bool, seed: int) -> Subject:
     """Return a model that scores a third of label 0 exactly 0; planted, half of the members with label 1 exactly 1."""
     n = 2 * _SIDE + _NOT_JUDGED
@@ -108,28 +343,7 @@ def tied_scores(rng: np.random.Generator, *, planted: bool, seed: int) -> Subjec
     scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
     remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _SIDE)
     scores[remembered & planted] = 1.0
-    roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction", sets="set")
-    dataset = AuditDataset(
-        title="People of FairLeak's test of itself",
-        source="Synthetic.",
-        features=np.zeros((n, 1)),
-        feature_names=("feature 0",),
-        categorical=np.zeros(1, dtype=np.bool_),
-        labels=labels,
-        sensitive=(np.arange(n) % 2).astype(np.uint8),
-        group_names=("group 0", "group 1"),
-        roles=roles,
-        rows_read=n,
-        predictions=(scores >= 0.5).astype(np.uint8),
-        scores=scores,
-        sets=np.repeat(["train", "attack", "test"], (_SIDE, _NOT_JUDGED, _SIDE)),
-    )
-    attacked = _SIDE + 7 * _NOT_JUDGED // 10
-    train, attack, validation, test = np.split(np.arange(n), [_SIDE, attacked, _SIDE + _NOT_JUDGED])
-    splits = Splits(train=train, attack=attack, validation=validation, test=test)
-    config = AuditConfig(method=GIVEN, roles=roles, tolerance=0.02, seed=seed)
-    model = train_model(config, dataset, splits)
-    return Subject(config, dataset, splits, model, Progress(1), trainable=False)
-
-
-STUDY = Membership()
+    groups = (np.arange(n) % 2).astype(np.uint8)
+    people = Drawn(features=np.zeros((n, 1), dtype=np.int64), labels=labels, sensitive=groups)
+    predictions = (scores >= 0.5).astype(np.uint8)
+    return subject_of(people, predictions, (_SIDE, _NOT_JUDGED, _SIDE), seed=seed, scores=scores)

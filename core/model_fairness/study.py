@@ -118,6 +118,9 @@ DECLARED = (
 )
 
 
+_ASSUMED = ("The test records are a sample of the people the model will decide about.",)
+
+
 def unfairness(subject: Subject) -> Measurement:
     """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""
     model, metric = subject.model, METRIC_TITLES[subject.config.metric]
@@ -133,7 +136,7 @@ def unfairness(subject: Subject) -> Measurement:
             f"{between.high:.3f}."
         ),
         knows="There is no attacker.",
-        assumptions=("The test records are a sample of the people the model will decide about.",),
+        assumptions=_ASSUMED,
         details={
             difference: between.value,
             f"{difference}, low": between.low,
@@ -163,7 +166,7 @@ def four_fifths(subject: Subject) -> Measurement:
         estimate=estimate,
         attacked=f"Acceptance rates on {test.size:,} test records, {name}.",
         knows="There is no attacker.",
-        assumptions=("The test records are a sample of the people the model will decide about.",),
+        assumptions=_ASSUMED,
         details={f"accepted among {group}": rate.value for group, rate in rates.items()},
     )
 
@@ -207,27 +210,18 @@ def constraint_rows(subject: Subject) -> Iterator[Row]:
     """Yield the tolerance asked for and the unfairness reached, by both measures, on training and test records."""
     model, config = subject.model, subject.config
     asked = {"exponentiated_gradient": config.tolerance, "threshold_optimizer": 0.0}.get(config.method)
-    test, apart = model.unfairness_test, model.difference_test
-    yield {
-        "records": "training",
-        "asked": asked,
-        "unfairness": model.unfairness_train,
-        "low": None,
-        "high": None,
-        "difference between groups": model.difference_train,
-        "difference, low": None,
-        "difference, high": None,
-    }
-    yield {
-        "records": "unseen",
-        "asked": asked,
-        "unfairness": test.value,
-        "low": test.low,
-        "high": test.high,
-        "difference between groups": apart.value,
-        "difference, low": apart.low,
-        "difference, high": apart.high,
-    }
+    columns = ("unfairness", "low", "high")
+    apart = ("difference between groups", "difference, low", "difference, high")
+    for records, value, gap in (
+        ("training", (model.unfairness_train, None, None), (model.difference_train, None, None)),
+        ("unseen", _ends(model.unfairness_test), _ends(model.difference_test)),
+    ):
+        numbers = zip((*columns, *apart), (*value, *gap), strict=True)
+        yield {"records": records, "asked": asked, **dict(numbers)}
+
+
+def _ends(found: Estimate) -> tuple[float, float, float]:
+    return found.value, found.low, found.high
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

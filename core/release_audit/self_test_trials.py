@@ -31,19 +31,17 @@ from core.attribute import released_gain
 from core.attribute.study import model_answers, released_people
 from core.estimates import paired_gain, rate_over_repeats
 from core.membership import (
+    REGISTRY,
+    Evidence,
     MembershipPlan,
     MembershipSplit,
     disparities,
     is_muted,
     judging_everybody,
-    lira_from,
-    loss_attack,
     roc,
     split_between,
-    train_shadows,
 )
-from core.membership.checks import FALSE_ALARMS, JudgedMembers, membership_caught, membership_gap
-from core.membership.study import STUDY, tied_scores
+from core.membership.study import FALSE_ALARMS, STUDY, JudgedMembers, membership_caught, membership_gap, tied_scores
 from core.planted import Drawn, draw_people, subject_of
 from core.policy import Limit, Policy, Status, judge
 from core.queries import (
@@ -242,7 +240,8 @@ def _area_leaks(run: Run) -> bool:
     split = _split(_SIDE, rng)
     trained = split.members if run.planted else np.arange(2 * _SIDE, 3 * _SIDE)
     tree = DecisionTreeClassifier(random_state=0).fit(features[trained], labels[trained])
-    guess = loss_attack(tree.predict_proba(features)[:, 1], labels, split)
+    evidence = Evidence(labels=labels, split=split, released=tree.predict_proba(features)[:, 1])
+    guess = REGISTRY["loss"].judge(evidence)
     return not is_muted(roc(guess.score, split.judged[1]).auc)
 
 
@@ -261,7 +260,8 @@ def _verdict_gap_leaks(run: Run) -> bool:
     rng = run.rng
     law, split, groups = _law(2 * _BOTH, rng), _split(_BOTH, rng), rng.integers(0, 2, 2 * _BOTH)
     remembered = _remembered(groups, run)
-    guess = loss_attack(law.remembering(remembered).train(split.members, run.number), law.labels, split)
+    released = law.remembering(remembered).train(split.members, run.number)
+    guess = REGISTRY["loss"].judge(Evidence(labels=law.labels, split=split, released=released))
     rows, member = split.judged
     if guess.verdict is None or is_muted(roc(guess.score, member).auc):
         return False
@@ -285,17 +285,19 @@ def _judged(run: Run, side: int, remembered: Callable[[Codes], npt.ArrayLike]) -
     law = _law(2 * side + _NOT_JUDGED, run.rng)
     groups = (np.arange(law.level.size) % 2).astype(np.uint8)
     members, outsiders = np.arange(side), np.arange(side + _NOT_JUDGED, 2 * side + _NOT_JUDGED)
-    split = judging_everybody(members, outsiders)
     scores = law.remembering(remembered(groups)).train(members, own)
     shadow = law.remembering(_REMEMBERED / 2)  # as the attacker thinks that such a model is trained
     people = Drawn(features=np.zeros((groups.size, 1), dtype=np.int64), labels=law.labels, sensitive=groups)
     audited = audit_of(people, (scores >= 0.5).astype(np.uint8), (side, _NOT_JUDGED, side), seed=own, scores=scores)
-    guesses = {
-        "loss": loss_attack(scores, law.labels, split),
-        "lira": lira_from(
-            train_shadows(shadow.train, law.labels, split, seed=own, shadows=_SHADOWS), scores, law.labels
-        ),
-    }
+    evidence = Evidence(
+        labels=law.labels,
+        split=judging_everybody(members, outsiders),
+        released=scores,
+        seed=own,
+        train=shadow.train,
+        shadows=_SHADOWS,
+    )
+    guesses = {name: REGISTRY[name].judge(evidence) for name in ("loss", "lira")}
     # a check is decided by the interval, without the permutations
     return JudgedMembers(subject=audited, shadows=_SHADOWS, guesses=guesses, permutations=100)
 

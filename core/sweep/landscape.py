@@ -269,7 +269,7 @@ def read_landscape(path: Path) -> Landscape:
 
 _DIGITS = 6
 _LEAST = 1e-12
-"""A probability of 0 counts as this, as in `core.membership.loss_attack`."""
+"""A probability of 0 counts as this, as in `core.membership.attacks.loss`."""
 
 Report = Callable[[int, int], None]
 NumberByName = dict[str, float]

@@ -6,16 +6,10 @@ from functools import partial
 
 import streamlit as st
 
-from core.examples import EXAMPLES, Example, ExampleTable, Step, example, sheet
+from core.examples import EXAMPLES, Example, ExampleTable, Step, example, sheet, texts
 from pages.common import panels, shell
 
-_METHODS = {
-    "Reconstruction correction": ("correction", "correction-loses", "correction-impossible"),
-    "Bias queries": ("flip", "flips", "noise"),
-    "AttriGuard": ("panda", "budget"),
-    "Membership inference": ("gaps", "split", "fairpick"),
-}
-_METHOD_OF = {name: method for method, names in _METHODS.items() for name in names}
+_TITLES = {name: f"{texts(name)['method']}: {title}" for name, title in EXAMPLES.items()}
 
 
 def chosen() -> str:
@@ -23,8 +17,7 @@ def chosen() -> str:
     told = st.query_params.get("example", "")
     if told in EXAMPLES and told != st.session_state.get("example_told"):
         st.session_state["example"] = told
-    titles = {name: f"{_METHOD_OF[name]}: {title}" for name, title in EXAMPLES.items()}
-    name = str(panels.choose("Example", titles, key="example") or next(iter(titles)))
+    name = str(panels.choose("Example", _TITLES, key="example") or next(iter(_TITLES)))
     st.session_state["example_told"] = name
     if told != name:
         st.query_params["example"] = name

@@ -65,10 +65,6 @@ def curve_over_epsilon(work: Membership) -> Curve:
     return Curve(work, "epsilon", REPEATS * len(EPSILONS), make, settings, REPEATS, list(EPSILONS))
 
 
-def _over_epsilon_section(work: Membership, grown: Grown, read: Reading) -> None:
-    curve_over_epsilon(work).grow(partial(_show_epsilon, work, read))
-
-
 def tree(work: Membership) -> str:
     """Name the model the curves are of, and tell it from another one above."""
     target = work.chosen.target
@@ -112,10 +108,6 @@ def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
     return f"{sides}; {shown} with other splits and noise"
 
 
-def _accuracy_section(work: Membership, grown: Grown, read: Reading) -> None:
-    curve_over_epsilon(work).grow(partial(_show_accuracy, work, read))
-
-
 def _show_accuracy(work: Membership, read: Reading, points: list[CurvePoint], growing: bool) -> None:
     """Draw both accuracies over ε."""
     bands, majority = steady(summarise_curve(points)), read.found.target.majority_test
@@ -131,7 +123,7 @@ def _show_accuracy(work: Membership, read: Reading, points: list[CurvePoint], gr
     panels.numbers({"Accuracy over ε": drawn.table}, key="member-accuracy")
 
 
-def _picking_section(work: Membership, grown: Grown, read: Reading) -> None:
+def _picking_section(work: Membership, read: Reading) -> None:
     """Draw the gaps over θ as they come, and the rows deleted at the slider's θ."""
     chosen = work.chosen
     if chosen.target == GIVEN:
@@ -188,24 +180,19 @@ def _show_picking(work: Membership, read: Reading, measure: str, points: list[Cu
 
 def _target_table(bands: Sequence[CurveBand]) -> Any:
     """Return the target's accuracy over θ as a table."""
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                "rows deleted": {"fairpick": "by FairPick", "random": "at random"}[band.variant],
-                "θ": band.at,
-                "deleted on average": band.values["deleted"].value,
-                "accuracy, training": band.values["accuracy_train"].value,
-                "accuracy, unseen": band.values["accuracy_test"].value,
-                "repeats": band.repeats,
-            }
-            for band in bands
-        ]
+    return panels.frame(
+        {
+            "rows deleted": {"fairpick": "by FairPick", "random": "at random"}[band.variant],
+            "θ": band.at,
+            "deleted on average": band.values["deleted"].value,
+            "accuracy, training": band.values["accuracy_train"].value,
+            "accuracy, unseen": band.values["accuracy_test"].value,
+            "repeats": band.repeats,
+        }
+        for band in bands
     )
 
 
-_NOBODY = ""
 _MOST_VALUES = 20
 
 
@@ -213,58 +200,35 @@ def _others_section(work: Membership, grown: Grown, read: Reading) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
     from core.membership import grouped_by, judge
 
-    offered = _offered(work)
-    first, second = _choose(offered, work.who.config.dataset)
+    named, people = state.attributes(work.who.config.dataset), work.who.people
+    sizes = zip(people.names, people.n_values, strict=True)
+    columns = {f"column:{name}": name for name, size in sizes if 2 <= size <= _MOST_VALUES}
+    # the table's own groupings, then columns with few values
+    offered = {f"roles:{key}": title for key, title in named.items()} | columns
+    left, right = st.columns(2)
+    key = f"{work.who.config.dataset}_{len(offered)}"
+    nobody = {"": "nothing else"} | offered
+    first = panels.choose(
+        "Group people by", offered, key=f"member_by_{key}", place=left, index=min(1, len(offered) - 1)
+    )
+    second = panels.choose("and by", nobody, key=f"member_and_by_{key}", place=right)
     try:
-        one = _grouping(work, first)
-        people = grouped_by(work.who.people, (one, _grouping(work, second)) if second else one)
-        found = judge(grown.target, grown.guesses[read.attack.name], people=people)
+        others = grouped_by(
+            people, _grouping(work, first or next(iter(offered))), _grouping(work, second) if second else None
+        )
+        found = judge(grown.target, grown.guesses[read.attack.name], people=others)
         if "lira" in grown.guesses:  # its gaps beside the others
-            found = replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=people).low_fpr)
+            found = replace(found, low_fpr=judge(grown.target, grown.guesses["lira"], people=others).low_fpr)
     except InputError as error:
         panels.problem(str(error))
         return
-    _show_groups(found, people)
-
-
-def _offered(work: Membership) -> dict[str, str]:
-    """Return what one may group by, and what to call it: the table's own groupings, then columns with few values."""
-    named = state.attributes(work.who.config.dataset)
-    people = work.who.people
-    columns = {
-        f"column:{name}": name
-        for name, size in zip(people.names, people.n_values, strict=True)
-        if 2 <= size <= _MOST_VALUES
-    }
-    return {f"roles:{key}": title for key, title in named.items()} | columns
-
-
-def _choose(offered: dict[str, str], dataset: str) -> tuple[str, str]:
-    options = list(offered)
-    left, right = st.columns(2)
-    first = left.selectbox(
-        "Group people by",
-        options,
-        index=min(1, len(options) - 1),
-        key=f"member_by_{dataset}_{len(options)}",
-        format_func=lambda key: offered.get(key, key),
-        persist_state="session",
-    )
-    second = right.selectbox(
-        "and by",
-        [_NOBODY, *options],
-        key=f"member_and_by_{dataset}_{len(options)}",
-        format_func=lambda key: offered.get(key, "nothing else"),
-        persist_state="session",
-    )
-    return first or options[0], second or _NOBODY
+    _show_groups(found, others)
 
 
 def _grouping(work: Membership, key: str) -> Any:
     from core.membership import column_grouping, table_grouping
 
-    kind, _, name = key.partition(":")
-    who = work.who
+    (kind, _, name), who = key.partition(":"), work.who
     if kind == "column":
         return column_grouping(who.people, name)
     by = state.roles_named(who.table, name)
@@ -295,7 +259,7 @@ def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
 _NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}
 
 
-def _accounting_section(work: Membership, grown: Grown, read: Reading) -> None:
+def _accounting_section(work: Membership) -> None:
     """Draw the ledger and the three accountings."""
     from core.membership import accountings
 
@@ -342,35 +306,38 @@ def cost_text(epsilon: float) -> str:
 
 
 def _accounting_table(found: Sequence[AccountingFindings]) -> Any:
-    import pandas as pd
-
-    return pd.DataFrame(
-        [
-            {
-                "accounting": _NAMES[one.ledger.accounting],
-                "ε asked for": one.ledger.asked,
-                "ε spent in truth": cost_text(one.ledger.total),
-                "on counts": cost_text(one.ledger.counts_total),
-                "accuracy, unseen": percent(one.target.accuracy_test),
-                "accuracy, training": percent(one.target.accuracy_train),
-                "private": "no" if one.ledger.accounting == "naive" else "yes",
-            }
-            for one in found
-        ]
+    return panels.frame(
+        {
+            "accounting": _NAMES[one.ledger.accounting],
+            "ε asked for": one.ledger.asked,
+            "ε spent in truth": cost_text(one.ledger.total),
+            "on counts": cost_text(one.ledger.counts_total),
+            "accuracy, unseen": percent(one.target.accuracy_test),
+            "accuracy, training": percent(one.target.accuracy_train),
+            "private": "no" if one.ledger.accounting == "naive" else "yes",
+        }
+        for one in found
     )
 
 
-_SECTIONS = {
-    "over_epsilon": ("Over ε", _over_epsilon_section),
-    "accuracy": ("Accuracy over ε", _accuracy_section),
-    "picking": ("FairPick", _picking_section),
-    "others": ("Other groups", _others_section),
-    "accounting": ("Accounting", _accounting_section),
+_TITLES = {
+    "over_epsilon": "Over ε",
+    "accuracy": "Accuracy over ε",
+    "picking": "FairPick",
+    "others": "Other groups",
+    "accounting": "Accounting",
 }
+_OVER_EPSILON = {"over_epsilon": _show_epsilon, "accuracy": _show_accuracy}
 
 
 def draw(work: Membership, grown: Grown, read: Reading) -> None:
     """Choose what is shown below the page's charts, and draw it."""
-    titles = {name: title for name, (title, _) in _SECTIONS.items()}
-    section = panels.pick("Look further", titles, key="further_members", default="over_epsilon")
-    _SECTIONS[section][1](work, grown, read)
+    section = panels.pick("Look further", _TITLES, key="further_members", default="over_epsilon")
+    if section in _OVER_EPSILON:
+        curve_over_epsilon(work).grow(partial(_OVER_EPSILON[section], work, read))
+    elif section == "picking":
+        _picking_section(work, read)
+    elif section == "others":
+        _others_section(work, grown, read)
+    else:
+        _accounting_section(work)

@@ -18,8 +18,8 @@ from core.datasets.dataset import Table
 from core.estimates import epsilon_text
 from core.fingerprint import fingerprint
 from core.membership import (
-    ATTACK_TITLES,
     ATTACKS,
+    REGISTRY,
     TARGET_TITLES,
     TARGETS,
     Attacked,
@@ -28,8 +28,8 @@ from core.membership import (
     MemberPeople,
     MembershipFindings,
     MembershipSettings,
+    attack_steps,
     default_depth,
-    study_steps,
 )
 from core.models import GIVEN
 from core.settings import params
@@ -71,15 +71,14 @@ _SETTINGS = params(MembershipSettings)
 
 def published() -> bool:
     """Switch to the published protocol."""
-    switch: bool = control(
-        _SETTINGS["literal"],
-        "member_published",
-        help=(
-            "The paper reads VD alone, by its network; its tree draws noise anew for each attribute and lets no budget "
-            "be saved, and its FairPick drops the negative deletions it asks for."
-        ),
+    return bool(
+        control(
+            _SETTINGS["literal"],
+            "member_published",
+            help="The paper reads VD alone, by its network; its tree draws noise anew for each attribute and lets no "
+            "budget be saved, and its FairPick drops the negative deletions it asks for.",
+        )
     )
-    return switch
 
 
 def chosen(who: People, published: bool) -> MembershipSettings:
@@ -90,26 +89,30 @@ def chosen(who: People, published: bool) -> MembershipSettings:
     given, people = who.config.method == GIVEN, who.people
     many = people.n_groups > 2
     row = st.columns([3, 4, 3, 3, 3] if many else [3, 4, 3, 3], gap="medium", vertical_alignment="bottom")
-    names = [GIVEN if given and name == "audited" else name for name in TARGETS]
+    targets = [GIVEN if given and name == "audited" else name for name in TARGETS]
     target = control(
         _SETTINGS["target"],
         "member_target",
         place=row[0],
-        options={name: TARGET_TITLES[name] for name in names},
+        options={name: TARGET_TITLES[name] for name in targets},
         help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
     )
-    target = target if target in names else TARGETS[0]
+    target = target if target in targets else TARGETS[0]
     tree = _tree(row[1:], target, people)
     if target == "audited" and who.config.method == "dp_id3":
         tree["epsilon"] = who.config.epsilon
     elif target != "dp_id3":
         tree["epsilon"] = math.inf
+    group = 1
+    if many:
+        key, names = f"member_group_{people.attribute}_{people.n_groups}", dict(enumerate(people.group_names))
+        group = control(_SETTINGS["group"], key, "selectbox", place=row[4], help=None, options=names)
     return MembershipSettings(
         target=target,
         **tree,
         accounting="literal" if published else "savings",
         literal=published,
-        group=_group(row[4], people) if many else 1,
+        group=group,
         seed=who.config.seed,
         shadows=SHADOWS.get(target, MOST_SHADOWS),
     )
@@ -154,18 +157,6 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
     return {"epsilon": float(epsilon), "max_depth": depth, "theta": 1.0 if target == GIVEN else theta}
 
 
-def _group(place: Any, people: MemberPeople) -> int:
-    group: int = control(
-        _SETTINGS["group"],
-        f"member_group_{people.attribute}_{people.n_groups}",
-        "selectbox",
-        place=place,
-        help=None,
-        options=dict(enumerate(people.group_names)),
-    )
-    return group
-
-
 def attacked_with(chosen: MembershipSettings) -> MembershipSettings:
     """Return the settings of the audit; what does not matter to it is left at its default."""
     tree, picks = chosen.target == "dp_id3", chosen.theta < 1.0
@@ -196,18 +187,18 @@ class Membership(Background):
         self._dataset = cached.dataset_of(who.table, config.roles) if own else None
         audit = [] if self._dataset is None else [self._dataset.fingerprint, config]
         self.whose = (who.people.fingerprint, *audit)
-        key, total = fingerprint("membership", *self.whose, self.settings), study_steps(self.settings)
+        key, total = fingerprint("membership", *self.whose, self.settings), sum(attack_steps(self.settings).values())
         super().__init__("member", who.store, key, self._grow, lane="questions", total=total, widget="members")
 
     def _grow(self, job: Job) -> Grown:
         """Attack the model; what an earlier job has found is not sought again."""
-        from core.membership import findings_of, guesses, judge
+        from core.membership import guesses, judge
 
         if job.partial:
             now: Grown = job.partial[-1]
         else:
             target = self._target()
-            now = Grown(found=findings_of(target), target=target, guesses={})
+            now = Grown(found=target.findings, target=target, guesses={})
         for guess in guesses(now.target, report=job.report, there=tuple(now.guesses)):
             attacks = {**now.found.attacks, guess.name: judge(now.target, guess)}
             now = replace(now, found=replace(now.found, attacks=attacks), guesses={**now.guesses, guess.name: guess})
@@ -218,10 +209,10 @@ class Membership(Background):
         """Train the model; the audited or given one has the audit's own training and test people."""
         from core.membership import attacked, attacked_audit, target_of
 
-        people, dataset = self.who.people, self._dataset
-        if dataset is None:
+        people = self.who.people
+        if self._dataset is None:
             return attacked(people, self.settings, target_of(people, self.settings))
-        return attacked_audit(people, self.settings, config=self.who.config, dataset=dataset)
+        return attacked_audit(people, self.settings, config=self.who.config, dataset=self._dataset)
 
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""
@@ -235,7 +226,7 @@ class Membership(Background):
             return "Stopping"
         there = job.partial[-1].guesses if job.partial else ()
         coming = next((name for name in ATTACKS if name not in there), ATTACKS[-1])
-        return f"{ATTACK_TITLES[coming]} comes next" if there else "Training the model"
+        return f"{REGISTRY[coming].title} comes next" if there else "Training the model"
 
 
 REPEATS = 25

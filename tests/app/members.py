@@ -25,7 +25,6 @@ from core.membership import (
     attacked,
     attacked_audit,
     default_depth,
-    findings_of,
     guesses,
     judge,
     member_people,
@@ -103,7 +102,7 @@ def found(roles: int = 0, **changes: Any) -> MembershipFindings:
         target = attacked(own, settings, target_of(own, settings))
     else:
         target = attacked_audit(own, settings, config=expected.audit().config, dataset=expected.demo())
-    return replace(findings_of(target), attacks={g.name: judge(target, g) for g in guesses_once(target)})
+    return replace(target.findings, attacks={g.name: judge(target, g) for g in guesses_once(target)})
 
 
 def result(audit: MembershipFindings, group: str = "", attack: str = "network") -> DisparityResult:

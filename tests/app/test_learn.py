@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from core.examples import EXAMPLES, example
-from pages.common import lessons
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 
@@ -58,8 +57,3 @@ def test_choosing_goes_into_the_address(dashboard: Dashboard):
     dashboard.test.button[0].click()
     dashboard.settle()
     assert "Not yet" in dashboard.problem
-
-
-def test_every_example_has_its_method():
-    assert [name for names in lessons._METHODS.values() for name in names] == list(EXAMPLES)
-    assert all(example(name).method == method for method, names in lessons._METHODS.items() for name in names)

@@ -18,7 +18,7 @@ from core.datasets import load
 from core.membership import MemberPeople, MembershipSettings, member_people
 from core.models import DPID3Classifier
 from tests.benchmarks.measuring import seconds, verdicts
-from tests.unit.membership.study import study
+from tests.unit.membership.samples import study
 
 DEPTH, EPSILONS = 14, (0.1, 1.0, 100.0)
 LIMIT_PLAIN = 3 * 0.093  # seconds

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
-from core.membership.fairpick import checked_arguments, differences
+from core.membership.fairpick import differences
 from core.solvers import solve
 
 _TOLERANCES = {"tol_gap_abs": 1e-13, "tol_gap_rel": 1e-13, "tol_feas": 1e-13}
@@ -21,14 +21,12 @@ def fairpick_program(counts: npt.ArrayLike, theta: float) -> Floats:
 
     Raises
     ------
-    InputError
-        If an argument breaks its rule.
     FairLeakError
         If the solver gives up.
     """
     import cvxpy
 
-    n, theta = checked_arguments(counts, theta)
+    n = np.asarray(counts, dtype=np.float64)
     sizes, dd = n.sum(axis=0), differences(n)
     if theta == 1.0 or not dd.any():
         return np.zeros_like(n)

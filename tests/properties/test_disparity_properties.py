@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.membership import disparities, recall_by_range, vulnerability_disparity
-from core.membership.disparity import GAPS
-from core.membership.resampling import Tally, permuted
-from tests.unit.membership.judged_people import judged
+from core.membership.disparity import GAPS, Tally, permuted
+from tests.unit.membership.samples import judged
 
 FEW = {"bootstraps": 100, "permutations": 100}
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.membership import MemberPeople, MembershipSplit, member_split, roc
-from core.membership.attack import precision_recall
-from core.membership.attacks.network import network_attack
-from core.membership.targets import ID3Target, TargetFindings, quality
+from core.membership import Evidence, MemberPeople, MembershipSplit, member_split, roc
+from core.membership.attacks import network
+from core.membership.roc import precision_recall
+from core.membership.targets import TargetFindings, id3_target, quality
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,8 +28,8 @@ class Run:
 def run(people: MemberPeople, *, max_depth: int, seed: int) -> Run:
     """Train the tree on half of the people and let the published network judge."""
     split = member_split(people.n, seed=seed)
-    p = ID3Target(people=people, max_depth=max_depth)(split.members, seed)
-    found = network_attack(p, people.labels, split, seed=seed)
+    p = id3_target(people, max_depth=max_depth)(split.members, seed)
+    found = network.judge(Evidence(released=p, labels=people.labels, split=split, seed=seed))
     precision, recall = precision_recall(found.verdict, split.judged[1])
     return Run(
         split=split,

@@ -17,7 +17,7 @@ from core.membership import (
     fairpick_curve,
     member_people,
 )
-from core.membership.targets import ID3Target
+from core.membership.targets import id3_target
 from core.seeds import child_generator
 
 Points = dict[tuple[str, float], list[CurvePoint]]
@@ -32,7 +32,7 @@ def people_of(name: str, folder: Path) -> MemberPeople:
 
 def blind(people: MemberPeople) -> Train:
     """Return a target that gives nothing away: trained on as many people, whoever is a member."""
-    train = ID3Target(people=people, max_depth=default_depth(people))
+    train = id3_target(people, max_depth=default_depth(people))
     half = np.arange(people.n)
 
     def answers(rows: np.ndarray, seed: int) -> np.ndarray:

@@ -13,7 +13,7 @@ import math
 
 import pytest
 
-from core.membership import fairpick_differences
+from core.membership.curves import fairpick_differences
 from tests.reference.data import FOLDER, needs_compas
 from tests.reference.picked import Points, mean, people_of, trials
 

@@ -26,11 +26,9 @@ import numpy as np
 import pytest
 
 from core.datasets import load
-from core.membership import lira_boosted, lira_from, loss_attack, member_people, roc, table_grouping, train_shadows
-from core.membership.attacks.network import network_attack
-from core.membership.attacks.rmia import rmia_from
+from core.membership import REGISTRY, Evidence, member_people, roc, table_grouping
 from core.membership.roc import group_rocs
-from core.membership.targets import ID3Target
+from core.membership.targets import id3_target
 from tests.reference.data import FOLDER, needs_adult
 from tests.reference.membership import caught_gap, gaps, run
 
@@ -60,16 +58,16 @@ def runs(people):
 
 
 @pytest.fixture(scope="module")
-def shadows(people, runs):
-    """64 shadows of the first run."""
-    target = ID3Target(people=people, max_depth=DEPTH)
-    return train_shadows(target, people.labels, runs[0].split, seed=0, shadows=64)
+def evidence(people, runs):
+    """The first run's, with 64 shadows."""
+    train = id3_target(people, max_depth=DEPTH)
+    return Evidence(released=runs[0].probability, labels=people.labels, split=runs[0].split, train=train)
 
 
 @pytest.fixture(scope="module")
-def scored(people, runs, shadows):
+def scored(evidence):
     """LiRA's scores in the first run."""
-    return lira_from(shadows, runs[0].probability, people.labels).score
+    return REGISTRY["lira"].judge(evidence).score
 
 
 def test_the_tree_overfits(people, runs):
@@ -84,8 +82,8 @@ def test_the_published_attack(runs):
     assert np.mean([one.recall for one in runs]) == pytest.approx(0.883, abs=0.02)
 
 
-def test_the_quick_attack_sees_most_of_it(people, runs):
-    found = loss_attack(runs[0].probability, people.labels, runs[0].split)
+def test_the_quick_attack_sees_most_of_it(runs, evidence):
+    found = REGISTRY["loss"].judge(evidence)
     quick = roc(found.score, runs[0].split.judged[1]).auc
     assert quick.value == pytest.approx(0.608, abs=0.02) and quick.low > 0.5
     assert quick.value < runs[0].auc
@@ -106,19 +104,19 @@ def test_lira(people, runs, scored):
     assert found.auc.low > runs[0].auc  # the published attack misses much
 
 
-def test_boosting_on_the_same_shadows_finds_more(people, runs, shadows, scored):
+def test_boosting_on_the_same_shadows_finds_more(runs, evidence, scored):
     """Independent figures: area .702, TPR at 1 % .108, where LiRA gets .6855 and .090."""
     member = runs[0].split.judged[1]
-    found = roc(lira_boosted(shadows, runs[0].probability, people.labels, member, seed=0).score, member)
+    found = roc(REGISTRY["lira_boosted"].judge(evidence).score, member)
     assert found.auc.value == pytest.approx(0.702, abs=0.02) and found.auc.value > roc(scored, member).auc.value
     assert found.tpr_at(0.01).value == pytest.approx(0.108, abs=0.02)
 
 
 @pytest.mark.long
-def test_rmia_on_the_same_shadows(people, runs, shadows, scored):
+def test_rmia_on_the_same_shadows(runs, evidence, scored):
     """About LiRA's area, but far fewer members at 1 % FPR: .063 (.048 to .078), where LiRA gets .102 (.087 to .115)."""
     member = runs[0].split.judged[1]
-    found, lira = roc(rmia_from(shadows, runs[0].probability, people.labels).score, member), roc(scored, member)
+    found, lira = roc(REGISTRY["rmia"].judge(evidence).score, member), roc(scored, member)
     assert found.auc.value == pytest.approx(0.694, abs=0.005) and lira.auc.value == pytest.approx(0.689, abs=0.005)
     assert found.auc.low < lira.auc.value < found.auc.high
     ours, theirs = found.tpr_at(0.01), lira.tpr_at(0.01)
@@ -137,7 +135,7 @@ def test_a_rate_no_group_is_large_enough_for_is_not_read(people, race, runs, sco
 def test_one_leaf_leaks_nothing_and_still_has_a_disparity(people, runs, seed):
     split = runs[seed].split
     same = np.full(people.n, people.labels[split.members].mean())
-    found = network_attack(same, people.labels, split, seed=seed)
+    found = REGISTRY["network"].judge(Evidence(released=same, labels=people.labels, split=split, seed=seed))
     area = roc(found.score, split.judged[1]).auc
     assert area.low <= 0.5 <= area.high
     vd, alarms, rest = gaps(found.verdict, split, people.groups)

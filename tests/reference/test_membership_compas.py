@@ -27,9 +27,10 @@ import numpy as np
 import pytest
 
 from core.datasets import load
-from core.membership import judging_everybody, lira_from, member_people, roc, train_shadows
+from core.membership import Evidence, judging_everybody, member_people, roc
+from core.membership.attacks import lira
 from core.membership.roc import group_rocs
-from core.membership.targets import ID3Target
+from core.membership.targets import id3_target
 from tests.reference.data import FOLDER, needs_compas
 from tests.reference.membership import caught_gap, gaps, run
 
@@ -68,9 +69,8 @@ def test_gaps_of_the_verdicts(people, runs):
 def test_lira_on_everybody(people, runs):
     first = runs[0]
     whole = judging_everybody(first.split.members, first.split.outsiders)
-    target = ID3Target(people=people, max_depth=DEPTH)
-    shadows = train_shadows(target, people.labels, whole, seed=0, shadows=64)
-    score = lira_from(shadows, first.probability, people.labels).score
+    train = id3_target(people, max_depth=DEPTH)
+    score = lira.judge(Evidence(released=first.probability, labels=people.labels, split=whole, train=train)).score
     rows, member = whole.judged
     found = roc(score, member)
     assert found.auc.value == pytest.approx(0.652, abs=0.02) and found.auc.low > first.auc

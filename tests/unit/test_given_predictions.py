@@ -15,19 +15,20 @@ from core.datasets import AuditDataset, Roles, build_dataset, split
 from core.errors import InputError
 from core.membership import (
     MembershipSettings,
-    audited_target,
-    given_target,
+    attack_steps,
+    attacked_audit,
+    guesses,
+    judge,
     member_people,
     split_between,
-    study_steps,
-    target_of,
 )
+from core.membership.targets import audited_target
 from core.models import GIVEN
 from core.queries import query_pool
 from core.subject import train_model
 from tests.samples import ROLES, frame, table
 from tests.unit.datasets.bad_tables import assert_one_sentence
-from tests.unit.membership.study import study
+from tests.unit.membership.samples import study
 
 SETS = replace(ROLES, sets="part")
 GIVING = replace(SETS, prediction="p", score="s")
@@ -81,38 +82,22 @@ def test_membership_attacks_are_the_same_but_for_lira(both: tuple[AuditDataset, 
     dataset = both[1]
     owners = member_people(replace(table(), frame=frame().assign(part="", p=0, s=0.0)), ROLES)
     splits = split(dataset, seed=3)
-    between = split_between(splits.train, splits.test, seed=3, known_share=0.4, judged_share=0.5)
+    between = split_between(splits.train, splits.test, seed=3)
     settings = MembershipSettings(target="audited", shadows=4, seed=3)
     *_, was = study(owners, settings, train=audited_target(TRAINED, both[0]), split=between)
     told: list[tuple[int, int]] = []
     given = replace(settings, target=GIVEN)
-    *_, now = study(
-        owners, given, train=given_target(dataset), split=between, report=lambda done, total: told.append((done, total))
-    )
-    assert list(now.attacks) == ["loss", "confidence", "network"]
-    assert all(now.attacks[name].roc.to_dict() == was.attacks[name].roc.to_dict() for name in now.attacks)
-    assert all(now.attacks[name].disparities == was.attacks[name].disparities for name in now.attacks)
+    target = attacked_audit(owners, given, config=replace(AUDIT, seed=3), dataset=dataset)
+    now = {one.name: judge(target, one) for one in guesses(target, report=lambda *steps: told.append(steps))}
+    assert list(now) == ["loss", "confidence", "network"]
+    assert all(now[name].roc.to_dict() == was.attacks[name].roc.to_dict() for name in now)
+    assert all(now[name].disparities == was.attacks[name].disparities for name in now)
     assert "lira" in was.attacks and was.not_run == {}
-    assert_one_sentence(now.not_run["lira"], ("LiRA", "trained again"))
-    assert told == [(1, 3), (2, 3), (3, 3)] and study_steps(given) == 3
+    assert_one_sentence(target.not_run["lira"], ("LiRA", "trained again"))
+    assert told == [(1, 3), (2, 3), (3, 3)] and sum(attack_steps(given).values()) == 3
     labels, drawn = dataset.labels[between.members], dataset.predictions[between.members]  # type: ignore[index]
-    assert now.target.accuracy_train.value == pytest.approx((labels == drawn).mean())  # labels count, not scores
-
-
-def test_given_predictions_are_not_those_of_another_model(both: tuple[AuditDataset, AuditDataset]):
-    target = given_target(both[1])
-    trained = split(both[1], seed=3).train
-    assert np.array_equal(target(trained[::-1], 7), target(trained, 0))
-    with pytest.raises(InputError, match="trained on 480 records") as caught:
-        target(trained[1:], 0)
-    assert_one_sentence(str(caught.value))
-
-
-@pytest.mark.parametrize("name", [GIVEN, "audited"])
-def test_these_targets_need_the_audit(name: str):
-    owners = member_people(replace(table(), frame=frame()), ROLES)
-    with pytest.raises(InputError, match="audit's settings"):
-        target_of(owners, MembershipSettings(target=name))
+    found = target.findings.target.accuracy_train.value
+    assert found == pytest.approx((labels == drawn).mean())  # labels count, not scores
 
 
 def test_the_members_of_a_table_with_predictions_are_the_audits():
@@ -140,7 +125,12 @@ def test_labels_alone_leave_out_what_needs_scores():
     dataset = people(replace(GIVING, score=""), p=p)
     found = train_model(AUDIT, dataset, split(dataset, seed=3))
     assert not found.scores_given and np.array_equal(found.scores, p) and found.scores.dtype == np.float64
-    for call in (lambda: query_pool(AUDIT, dataset), lambda: given_target(dataset)):
+    owners = member_people(replace(table(), frame=frame().assign(part="", p=0)), ROLES)
+    given = MembershipSettings(target=GIVEN)
+    for call in (
+        lambda: query_pool(AUDIT, dataset),
+        lambda: attacked_audit(owners, given, config=AUDIT, dataset=dataset),
+    ):
         with pytest.raises(InputError, match="scores") as caught:
             call()
         assert_one_sentence(str(caught.value))

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from core.__main__ import main
-from core.datasets import Table
 from core.membership import (
-    ATTACK_TITLES,
     ATTACKS,
     DELETION_REMINDER,
-    REGISTRY,
     MembershipSettings,
-    default_depth,
     epsilon_curve,
     member_people,
     summarise_curve,
 )
 from tests import samples
-from tests.unit.membership.study import study
+from tests.unit.membership.samples import study
 
 Capture = pytest.CaptureFixture[str]
 FEW = ["membership", "--shadows", "8", "--depth", "3"]
@@ -84,37 +78,6 @@ def test_every_attack_at_two_budgets(tmp_path: Path, capsys: Capture):
         assert content["targets"][0]["attacks"][name]["roc"]["auc"]["value"] == attack.roc.auc.value
 
 
-def with_streets(n: int = 1500) -> Table:
-    """Return the people with a column of so many values that a tree remembers some of them."""
-    made = samples.table(n)
-    streets = [f"street {number}" for number in np.random.default_rng(5).integers(0, 200, n)]
-    return replace(made, frame=made.frame.assign(street=streets))
-
-
-def test_what_is_printed_is_what_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
-    csv = tmp_path / "numbers.csv"
-    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: with_streets())
-    assert main([*FEW, "--epsilon", "inf,0.01", "--csv", str(csv)]) == 0
-    told, table = capsys.readouterr().out, pd.read_csv(csv)
-    for _, row in table.iterrows():
-        budget = f"{row['epsilon']:g}"
-        attack, gaps = rows(told, budget, ATTACK_TITLES[row["attack"]])
-        assert attack[2].startswith(f"{row['auc']:.4f} [")
-        assert ("not significantly better than random guessing" in attack) == row["muted"]
-        if "shadows" in REGISTRY[row["attack"]].needs:
-            assert gaps[3:] == ["n/a"] * 4
-            continue
-        assert gaps[2] == "north" and gaps[6] == "n/a"
-        for cell, name in zip(gaps[3:6], GAPS, strict=True):
-            assert cell.startswith(f"{100 * row[name]:+.1f} [")
-            assert ("*" in cell) == (row[f"{name} p"] < 0.05)
-        assert gaps[3].endswith("muted") == row["muted"] and "muted" not in gaps[4] + gaps[5]
-    assert table["muted"].any() and not table["muted"].all()
-    assert "says nothing of a leak" in told
-    assert "needs at least 1,000 non-members, got" in told
-    assert "LiRA gives scores and no verdict: no VD." in told
-
-
 def test_over_repeats(tmp_path: Path, capsys: Capture):
     out = tmp_path / "all.json"
     assert main([*FEW, "--attacks", "loss", "--epsilon", "1,inf", "--repeats", "2", "--json", str(out)]) == 0
@@ -151,7 +114,7 @@ def test_fairpick_beside_its_control(tmp_path: Path, capsys: Capture):
     assert told.out.rstrip().endswith(DELETION_REMINDER)
 
 
-@pytest.mark.parametrize("target", ["decision_tree", "logistic", "audited"])
+@pytest.mark.parametrize("target", ["decision_tree", "audited"])
 def test_other_targets(target: str, tmp_path: Path, capsys: Capture):
     csv = tmp_path / "numbers.csv"
     more = [] if target == "audited" else ["--repeats", "2"]
@@ -160,8 +123,7 @@ def test_other_targets(target: str, tmp_path: Path, capsys: Capture):
     assert list(table["attack"]) == ["loss", "network"] and set(table["target"]) == {target}
     assert len(rows(told, "none")) == 5 + bool(more) and "accounting" not in told
     assert ("depth 3" in told) == (target == "decision_tree")
-    if target == "audited":
-        assert "510 people trained on" in told  # the audit's own share
+    assert ("510 people trained on" in told) == (target == "audited")  # the audit's own share
 
 
 def test_the_naive_accounting_is_said_not_to_be_private(tmp_path: Path, capsys: Capture):
@@ -169,23 +131,6 @@ def test_the_naive_accounting_is_said_not_to_be_private(tmp_path: Path, capsys: 
     assert main(asked) == 0
     told = capsys.readouterr()
     assert "the tree is not private" in told.err and rows(told.out, "1", "no bound")
-    assert main([*FEW, "--epsilon", "1", "--attacks", "loss"]) == 0
-    told = capsys.readouterr()
-    assert "private" not in told.err and rows(told.out, "1", "1")
-
-
-def test_the_same_seed_gives_the_same_and_another_does_not(capsys: Capture):
-    def told(seed: str) -> str:
-        assert main([*FEW, "--attacks", "loss,network", "--epsilon", "2", "--seed", seed]) == 0
-        return capsys.readouterr().out.split("Target:")[1].split("\n", 1)[1]
-
-    assert told("7") == told("7") != told("8")
-
-
-def test_the_depth_follows_the_columns(tmp_path: Path, capsys: Capture):
-    assert main(["membership", "--attacks", "loss", "--epsilon", "inf"]) == 0
-    depth = default_depth(member_people(samples.table(1500), samples.ROLES))
-    assert f"depth {depth}," in capsys.readouterr().out
 
 
 # what one setting's own bounds refuse is in test_settings
@@ -193,20 +138,14 @@ BAD = [
     (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
     (["--target", "logistic", "--epsilon", "1"], "--epsilon is for the target dp_id3, got it with --target logistic"),
     (["--target", "logistic", "--accounting", "naive"], "--accounting is for the target dp_id3"),
-    (["--epsilon", "0"], "--epsilon must be in [1e-06, 100], or infinite, got 0.0"),
     (["--target", "audited", "--theta", "0.5"], "--theta is not for the target audited"),
     (["--target", "audited", "--repeats", "2"], "--repeats is not for the target audited"),
     (["--epsilon", "1e4"], "--epsilon must be in [1e-06, 100], or infinite, got 10000.0"),
-    (["--epsilon", "nan"], "--epsilon must be in [1e-06, 100], or infinite, got nan"),
-    (["--epsilon=-inf"], "--epsilon must be in [1e-06, 100], or infinite, got -inf"),
     (["--attacks", "magic"], f"--attacks must be some of {', '.join(ATTACKS)}, got 'magic'"),
-    (["--attacks", ""], "--attacks must name at least one, got an empty list"),
     (["--shadows", "2"], "--shadows must be at least 4, got 2"),
     (["--group", "2"], "--group must be below 2, how many there are, got 2"),
     (["--target", "given"], "--target must be one of dp_id3, decision_tree, random_forest, logistic, audited, got"),
     (["--shadows", "5"], "--shadows must be even, half of them with each person, got 5"),
-    (["--theta", "0"], "--theta must be in (0, 1], got 0"),
-    (["--json", "/no/such/folder/out.json"], "--json must be a file in a folder that exists"),
 ]
 
 
@@ -226,12 +165,3 @@ def test_too_few_people_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys:
     assert main([*FEW, "--epsilon", "1"]) == 3
     told = capsys.readouterr()
     assert not told.out and "must know at least 10 members, got 9" in told.err and len(told.err.splitlines()) == 1
-
-
-def test_compas_that_is_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: Capture):
-    from core.datasets import load
-
-    monkeypatch.setattr("core.cli.arguments.load", load)
-    assert main(["membership", "--dataset", "compas", "--data", str(tmp_path)]) == 3
-    told = capsys.readouterr()
-    assert not told.out and "compas/compas-scores-two-years.csv" in told.err and len(told.err.splitlines()) == 1

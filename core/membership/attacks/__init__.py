@@ -9,7 +9,7 @@ import pkgutil
 
 from core.membership.attack import Attack
 
-__all__ = ["ATTACKS", "ATTACK_TITLES", "REGISTRY", "attacks_in", "attacks_on"]
+__all__ = ["ATTACKS", "REGISTRY", "attacks_in", "attacks_on"]
 
 
 def attacks_in(folders: list[str]) -> dict[str, Attack]:
@@ -31,7 +31,3 @@ def attacks_on(released: str, *, shadows: bool) -> tuple[Attack, ...]:
     return tuple(
         attack for attack in REGISTRY.values() if released in attack.uses and (shadows or "shadows" not in attack.needs)
     )
-
-
-ATTACK_TITLES = {name: attack.title for name, attack in REGISTRY.items()}
-"""Name of an attack -> what it is called."""

@@ -6,19 +6,15 @@ It needs no label: only the larger of the two probabilities counts.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from core.membership.attack import Attack, MemberGuess, above_threshold, checked
-from core.membership.judged_people import MembershipSplit
+from core.membership.attack import Attack, MemberGuess, above_threshold
+from core.membership.evidence import Evidence
 
 
-def confidence_attack(probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
-    """Judge people by the probability of the label the model prefers.
-
-    The arguments are those of `loss_attack`; labels are checked, not used.
-    """
-    p, _ = checked(probability, labels)
-    return above_threshold("confidence", np.maximum(p, 1.0 - p), split)
+def judge(evidence: Evidence) -> MemberGuess:
+    """Judge people by the probability of the label the model prefers."""
+    p = evidence.probability
+    return above_threshold("confidence", np.maximum(p, 1.0 - p), evidence)
 
 
 ATTACK = Attack(
@@ -30,5 +26,5 @@ ATTACK = Attack(
     needs=frozenset({"scores"}),
     uses=frozenset({"study"}),
     turn=20,
-    judge=lambda evidence: confidence_attack(evidence.probability, evidence.labels, evidence.split),
+    judge=judge,
 )

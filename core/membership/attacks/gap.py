@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from core.membership.attack import Attack, MemberGuess, both_labels
-from core.membership.judged_people import MembershipSplit
+from core.membership.attack import Attack, MemberGuess
+from core.membership.evidence import Evidence
 
 
-def gap_attack(predictions: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit) -> MemberGuess:
+def judge(evidence: Evidence) -> MemberGuess:
     """Call whoever is predicted correctly a member: labels alone are needed."""
-    predicted, y = both_labels(predictions, labels)
-    rows, _ = split.judged
-    right = (predicted == y)[rows]
+    rows = evidence.split.judged_rows
+    right = (evidence.predicted == evidence.labels)[rows]
     return MemberGuess(name="gap", rows=rows, score=right.astype(np.float64), verdict=right.astype(np.uint8))
 
 
@@ -26,5 +24,5 @@ ATTACK = Attack(
     needs=frozenset({"labels"}),
     uses=frozenset({"labels"}),
     turn=40,
-    judge=lambda evidence: gap_attack(evidence.predicted, evidence.labels, evidence.split),
+    judge=judge,
 )

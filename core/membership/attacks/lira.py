@@ -1,7 +1,7 @@
 """LiRA, the likelihood-ratio membership attack with shadow models (Carlini et al. 2022).
 
 Shadow models are trained like the target on random people. What they say of a person's own label (φ, see
-`core.membership.shadows`) is taken as normal, with one mean and variance over the shadows trained with her and another
+`core.membership.evidence`) is taken as normal, with one mean and variance over the shadows trained with her and another
 over those trained without. The score of a person is the log of the ratio of the two densities at the target's φ.
 Offline, no judged person is in any shadow, and the score is how far the target's φ lies above what shadows without her
 say. The normal law is an assumption, and trees break it: see `core.membership.attacks.lira_boosted`.
@@ -17,33 +17,29 @@ a target trained on none of the people the AUC is .499 and the TPR .0095.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from core.arrays import Floats
 from core.membership.attack import Attack, MemberGuess
-from core.membership.shadows import Shadows, normal, observed, shadows_of
+from core.membership.evidence import Evidence, logit
 
 _OWN_VARIANCE = 64
 """From this many shadows on a person has a variance of her own (Carlini et al. 2022, section VI-C)."""
 
 
-def lira_from(
-    shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike, *, own_variance: bool | None = None
-) -> MemberGuess:
+def judge(evidence: Evidence) -> MemberGuess:
     """Judge people by how the target's answer compares with that of shadow models; scores alone, and no verdict.
 
-    The target's P(label = 1), in [0, 1], and the labels, 0 or 1, are everybody's, of shape (n,). Each person has
-    variances of her own, or all share one inside and one outside; by default from 64 shadows on.
+    Each person has variances of her own from 64 shadows on; before, all share one inside and one outside.
     """
-    phi = observed(shadows, probability, labels)
-    own = len(shadows.own) >= _OWN_VARIANCE if own_variance is None else own_variance
-    out_mean, out_deviation = normal(shadows.logits, ~shadows.inside, own)
+    shadows, rows = evidence.shadow_models, evidence.split.judged_rows
+    phi, own = logit(evidence.own)[rows], len(shadows.own) >= _OWN_VARIANCE
+    out_mean, out_deviation = shadows.normal(~shadows.inside, own)
     if shadows.online:
-        in_mean, in_deviation = normal(shadows.logits, shadows.inside, own)
+        in_mean, in_deviation = shadows.normal(shadows.inside, own)
         score = _log_density(phi, in_mean, in_deviation) - _log_density(phi, out_mean, out_deviation)
     else:
         score = (phi - out_mean) / out_deviation  # orders people as its normal distribution function does
-    return MemberGuess(name="lira", rows=shadows.rows, score=score, verdict=None)
+    return MemberGuess(name="lira", rows=rows, score=score, verdict=None)
 
 
 def _log_density(x: Floats, mean: Floats, deviation: Floats) -> Floats:
@@ -60,5 +56,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores", "shadows"}),
     uses=frozenset({"study", "scores"}),
     turn=60,
-    judge=lambda evidence: lira_from(shadows_of(evidence), evidence.probability, evidence.labels),
+    judge=judge,
 )

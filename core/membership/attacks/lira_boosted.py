@@ -5,34 +5,25 @@ Unlike LiRA it assumes no normal law, and knows who is a member of the half of t
 
 from __future__ import annotations
 
-import numpy as np
 import numpy.typing as npt
 
 from core.membership.attack import Attack, MemberGuess, cross_fitted
-from core.membership.attacks.lira import lira_from
-from core.membership.shadows import Shadows, normal, observed, shadows_of
-from core.validation import binary_array, one_length
+from core.membership.attacks import lira
+from core.membership.evidence import Evidence, logit
 
 
-def lira_boosted(
-    shadows: Shadows, probability: npt.ArrayLike, labels: npt.ArrayLike, member: npt.ArrayLike, *, seed: int
-) -> MemberGuess:
-    """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ.
-
-    Membership is that of the judged, in the order of `shadows.rows`; the other arguments are those of `lira`.
-    """
-    inside = binary_array(member, name="member")
-    one_length(member=inside, judged=shadows.rows)
-    phi = observed(shadows, probability, labels)
-    without_and_with = (~shadows.inside, shadows.inside)[: 1 + shadows.online]  # offline there are none with
-    means = [normal(shadows.logits, used, True) for used in without_and_with]
-    columns = [phi, np.asarray(labels)[shadows.rows]]
-    for mean, deviation in means:
+def judge(evidence: Evidence) -> MemberGuess:
+    """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ."""
+    shadows, (rows, member) = evidence.shadow_models, evidence.split.judged
+    phi = logit(evidence.own)[rows]
+    columns: list[npt.ArrayLike] = [phi, evidence.labels[rows]]
+    for used in (~shadows.inside, shadows.inside)[: 1 + shadows.online]:  # offline there are none with
+        mean, deviation = shadows.normal(used, True)
         columns += [mean, deviation, phi - mean]
     if shadows.online:
-        columns.append(lira_from(shadows, probability, labels).score)
-    score, verdict = cross_fitted(columns, inside, seed=seed, name="boosting on shadows")
-    return MemberGuess(name="lira_boosted", rows=shadows.rows, score=score, verdict=verdict)
+        columns.append(lira.judge(evidence).score)
+    score, verdict = cross_fitted(columns, member, seed=evidence.seed, name="boosting on shadows")
+    return MemberGuess(name="lira_boosted", rows=rows, score=score, verdict=verdict)
 
 
 ATTACK = Attack(
@@ -44,7 +35,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores", "shadows", "halves"}),
     uses=frozenset({"scores"}),
     turn=70,
-    judge=lambda evidence: lira_boosted(
-        shadows_of(evidence), evidence.probability, evidence.labels, evidence.split.judged[1], seed=evidence.seed
-    ),
+    judge=judge,
 )

@@ -10,11 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from core.arrays import Codes, Floats
-from core.membership.attack import Attack, MemberGuess, checked
-from core.membership.judged_people import MembershipSplit
+from core.membership.attack import Attack, MemberGuess
+from core.membership.evidence import Evidence
 from core.seeds import child_seed
 
 HIDDEN = 300
@@ -29,25 +28,22 @@ _NO_PROGRESS = 1e9
 """A loss that falls by less is not falling: always."""
 
 
-def network_attack(
-    probability: npt.ArrayLike, labels: npt.ArrayLike, split: MembershipSplit, *, seed: int, balance: bool = False
-) -> MemberGuess:
-    """Judge people by what a network learned from the target's answers about known people; see `loss_attack`.
+def judge(evidence: Evidence) -> MemberGuess:
+    """Judge people by what a network learned from the target's answers about known people.
 
-    To `balance` is to let members and outsiders of a label weigh the same. It is needed once members of one label were
+    To balance is to let members and outsiders of a label weigh the same. It is needed once members of one label were
     deleted from the training data: else the networks learn how many were. A label all of whose known people are
     members, or outsiders, has nothing to learn from: its verdict is constant. People with the same answer and label get
     the same score, as the networks are asked about each answer once.
     """
-    p, y = checked(probability, labels)
-    known, member = split.known
-    rows, _ = split.judged
+    p, y, split = evidence.probability, evidence.labels, evidence.split
+    (known, member), rows = split.known, split.judged_rows
     score = np.empty(rows.size)
     for label in (0, 1):
-        learn, judge = y[known] == label, y[rows] == label
-        answers, place = np.unique(p[rows[judge]], return_inverse=True)
-        child = child_seed(seed, f"membership network {label}")
-        score[judge] = _learned(p[known[learn]], member[learn], answers, child, balance)[place]
+        learn, asked = y[known] == label, y[rows] == label
+        answers, place = np.unique(p[rows[asked]], return_inverse=True)
+        child = child_seed(evidence.seed, f"membership network {label}")
+        score[asked] = _learned(p[known[learn]], member[learn], answers, child, evidence.balance)[place]
     return MemberGuess(name="network", rows=rows, score=score, verdict=(score >= 0.5).astype(np.uint8))
 
 
@@ -102,7 +98,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores"}),
     uses=frozenset({"study"}),
     turn=30,
-    judge=lambda evidence: network_attack(
-        evidence.probability, evidence.labels, evidence.split, seed=evidence.seed, balance=evidence.balance
-    ),
+    judge=judge,
 )

@@ -25,12 +25,17 @@ against .591: few shadows teach a mean, but no variance.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from core.arrays import Floats, Mask
+from core.arrays import Floats
 from core.errors import InputError
-from core.membership.attack import Attack, MemberGuess, checked, true_label_probability
-from core.membership.shadows import Shadows, shadows_of
+from core.membership.attack import Attack, MemberGuess
+from core.membership.evidence import Evidence, Shadows
+
+_GAMMA = 1.0
+"""γ: how many times as large as another's somebody's ratio must be to beat it."""
+
+_OFFLINE = 0.3
+"""a: how far p_in is taken to be from p_out for people in no shadow; the paper sets it for each data set."""
 
 _LEAST = 0.01
 """A probability counts as at least this, as LiRA's do: trees say 0 of small leaves, and 0 / 0 would say nothing."""
@@ -39,54 +44,31 @@ _DIGITS = 12
 """Decimals of a ratio, so that equal ratios tie."""
 
 
-def rmia_from(
-    shadows: Shadows,
-    probability: npt.ArrayLike,
-    labels: npt.ArrayLike,
-    *,
-    gamma: float = 1.0,
-    offline_a: float = 0.3,
-) -> MemberGuess:
+def judge(evidence: Evidence) -> MemberGuess:
     """Judge people by how many of the population they beat in likelihood ratio; scores alone, and no verdict.
 
-    Raises `InputError` if nobody is in the population or a setting breaks its rule.
-
-    Parameters
-    ----------
-    shadows : Shadows
-        What shadow models say of the judged and of the population.
-    probability, labels : array-like of shape (n,)
-        The target's P(label = 1), in [0, 1], and the label, 0 or 1, of everybody.
-    gamma : float of at least 1
-        How many times as large as another's somebody's ratio must be to beat it.
-    offline_a : float in [0, 1]
-        How far p_in is taken to be from p_out for people in no shadow; the paper sets it for each data set.
+    Raises `InputError` if nobody is in the population.
     """
-    if not gamma >= 1.0:
-        raise InputError(f"gamma must be at least 1, got {gamma!r}.")
-    if not 0.0 <= offline_a <= 1.0:
-        raise InputError(f"offline_a must be in [0, 1], got {offline_a!r}.")
-    if not shadows.population.size:
+    rows, population = evidence.split.judged_rows, evidence.split.population
+    if not population.size:
         raise InputError("RMIA needs people whom the model was not trained on and who are not judged, got none.")
-    p, y = checked(probability, labels)
-    people = np.concatenate([shadows.rows, shadows.population])
-    given = np.maximum(true_label_probability(p, y)[people], _LEAST)
-    marginal = np.maximum(_marginal(shadows.own, shadows.trained, shadows.online, offline_a), _LEAST)
-    ratio = np.round(given / marginal, _DIGITS)
-    judged, others = ratio[: shadows.rows.size], np.sort(gamma * ratio[shadows.rows.size :])
+    told = np.maximum(evidence.own[np.concatenate([rows, population])], _LEAST)
+    ratio = np.round(told / np.maximum(_marginal(evidence.shadow_models), _LEAST), _DIGITS)
+    judged, others = ratio[: rows.size], np.sort(_GAMMA * ratio[rows.size :])
     # z with γ ratio(z) <= ratio(x) are those before the place of x among the sorted
     score = np.searchsorted(others, judged, side="right") / others.size
-    return MemberGuess(name="rmia", rows=shadows.rows, score=score, verdict=None)
+    return MemberGuess(name="rmia", rows=rows, score=score, verdict=None)
 
 
-def _marginal(own: Floats, trained: Mask, online: bool, offline_a: float) -> Floats:
+def _marginal(shadows: Shadows) -> Floats:
     """Return p of everybody: the mean probability of the own label over models with and without the person."""
+    own, trained = shadows.own, shadows.trained
     with_count, out_count = trained.sum(axis=0), (~trained).sum(axis=0)
     p_in = np.where(trained, own, 0.0).sum(axis=0) / np.maximum(with_count, 1)
     p_out = np.where(trained, 0.0, own).sum(axis=0) / np.maximum(out_count, 1)
     both = (p_in + p_out) / 2.0
-    guessed = ((1.0 + offline_a) * p_out + (1.0 - offline_a)) / 2.0
-    p = np.where(online & (with_count > 0), both, guessed)
+    guessed = ((1.0 + _OFFLINE) * p_out + (1.0 - _OFFLINE)) / 2.0
+    p = np.where(shadows.online & (with_count > 0), both, guessed)
     return np.where(out_count > 0, p, p_in)  # in every shadow, by a rare draw
 
 
@@ -99,5 +81,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores", "shadows", "population"}),
     uses=frozenset({"study", "scores"}),
     turn=80,
-    judge=lambda evidence: rmia_from(shadows_of(evidence), evidence.probability, evidence.labels),
+    judge=judge,
 )

@@ -1,4 +1,7 @@
-"""Everything released is used: each plant gives the attribute away in another way; imputation sees none of it."""
+"""Everything released is used: each plant gives the attribute away in another way; imputation sees none of it.
+
+Labels, scores and last digits that follow the group are the plants of the study's own test.
+"""
 
 import numpy as np
 import pytest
@@ -52,15 +55,6 @@ def sigmoid(z):
     return 1 / (1 + np.exp(-z))
 
 
-def uses_the_attribute(people):
-    return np.round(sigmoid(people.logit + 0.4 * people.sensitive), 4)
-
-
-def hides_it_in_the_last_digit(people):
-    whole = np.rint(sigmoid(people.logit) * 1e5).astype(int)
-    return (whole - whole % 2 + people.sensitive) / 1e5
-
-
 def rounds_one_group_more(people):
     return np.where(people.sensitive == 1, np.round(sigmoid(people.logit), 2), np.round(sigmoid(people.logit), 4))
 
@@ -77,8 +71,6 @@ def uses_it_in_a_curve(people):
 @pytest.mark.parametrize(
     ("scores", "least"),
     [
-        (uses_the_attribute, 0.95),
-        (hides_it_in_the_last_digit, 0.97),
         (rounds_one_group_more, 0.97),
         (gives_a_group_values_of_its_own, 0.97),
         (uses_it_in_a_curve, 0.95),
@@ -92,32 +84,16 @@ def test_scores_that_tell_the_group_are_read_whatever_way_they_tell_it(scores, l
     assert after[0] > least and after[1] > least
 
 
-def test_labels_that_turn_a_feature_round_for_a_minority_are_seen_in_balanced_accuracy():
-    people = People(4, share=0.15)
-    feature = (people.features[:, 2] > 0).astype(int)
-    kept = people.rng.random(feature.size) < 0.75
-    labels = np.where(kept, feature ^ people.sensitive, people.rng.integers(0, 2, feature.size)).astype(np.uint8)
-    before, after, found = people.judged(labels=labels)
-    assert found.attack == "label"
-    assert before[1] < 0.6 < 0.72 < after[1]
-    assert abs(after[0] - before[0]) < 0.05  # accuracy hardly moves: calling nobody a member is right too often
-
-
 def test_of_several_groups_each_is_read():
     people = People(5, n_groups=3)
     before, after, _ = people.judged(np.round(sigmoid(people.logit + 0.4 * people.sensitive), 4))
     assert before[1] < 0.5 and after[1] > 0.85
 
 
-@pytest.mark.parametrize("kind", ["of features alone", "random", "constant", "coarse"])
-def test_scores_that_tell_nothing_gain_nothing(kind):
+@pytest.mark.parametrize("decimals", [12, 1, 0])
+def test_scores_of_features_alone_gain_nothing(decimals):
     people = People(6)
-    scores = {
-        "of features alone": sigmoid(people.logit),
-        "random": people.rng.random(people.labels.size),
-        "constant": np.full(people.labels.size, 0.3),
-        "coarse": np.round(sigmoid(people.logit), 1),
-    }[kind]
+    scores = np.round(0.98 * sigmoid(people.logit), decimals)
     before, after, _ = people.judged(scores)
     assert abs(after[0] - before[0]) < 0.01 and abs(after[1] - before[1]) < 0.015
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import logging
-import math
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -120,85 +119,27 @@ def test_same_seed_same_search_other_seed_another(people: AuditDataset, found: T
     assert [t.parameters for t in other.trials] != [t.parameters for t in first.trials]
 
 
-class Stop:
-    """Reports until so many evaluations are done, then cancels."""
+@pytest.mark.parametrize(("after", "heard"), [(99, [(0, 3), (1, 3), (2, 3), (3, 3)]), (0, [(0, 3)])])
+def test_progress_is_told_before_each_evaluation_and_may_stop_it(people: AuditDataset, after: int, heard: list) -> None:
+    told: list[tuple[int, int]] = []
 
-    def __init__(self, after: int) -> None:
-        self.after, self.heard = after, []
-
-    def __call__(self, done: int, total: int) -> None:
-        self.heard.append((done, total))
-        if done == self.after:
+    def report(done: int, total: int) -> None:
+        told.append((done, total))
+        if done == after:
             raise Cancelled("Stopped.")
 
-
-def test_progress_is_told_before_each_evaluation_and_at_the_end(people: AuditDataset) -> None:
-    stop = Stop(after=99)
-    _search(people, evaluations=3, report=stop)
-    assert stop.heard == [(0, 3), (1, 3), (2, 3), (3, 3)]
-
-
-def test_a_search_cancelled_at_once_evaluates_nothing(people: AuditDataset) -> None:
-    stop = Stop(0)
-    with pytest.raises(Cancelled):
-        _search(people, report=stop)
-    assert stop.heard == [(0, EVALUATIONS)]
-
-
-def test_nothing_is_written_and_the_logging_is_left_as_it_was(
-    people: AuditDataset, capfd: pytest.CaptureFixture[str]
-) -> None:
-    import optuna
-
-    before = optuna.logging.get_verbosity()
-    _search(people, evaluations=2)
-    assert capfd.readouterr() == ("", "")
-    assert optuna.logging.get_verbosity() == before == logging.INFO
-
-
-def test_a_prime_uses_predictions_and_a_does_not(people: AuditDataset) -> None:
-    x, y, s = people.features, people.labels, people.sensitive
-    telling, deaf = (tune_forest(kind, x, y, s, s, evaluations=2, seed=SEED) for kind in ("predictions", "features"))
-    assert telling.accuracy.value > 0.97
-    assert deaf == tune_forest("features", x, y, s, evaluations=2, seed=SEED)
-    assert deaf.accuracy.value < 0.9
-
-
-def test_three_groups(people: AuditDataset) -> None:
-    third = people.sensitive + (people.features[:, 1] > 0.8)
-    found = tune_forest("features", people.features, people.labels, third, evaluations=3, seed=SEED)
-    assert found.balanced.low > 1 / 3
-    counts = np.bincount(third)
-    assert found.majority.value == pytest.approx(counts.max() / people.n, abs=0.01)
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        ({"evaluations": 0}, "evaluations must be a whole number from 1 to 1000, got 0"),
-        ({"evaluations": 2.5}, "evaluations must be a whole number"),
-        ({"evaluations": True}, "evaluations must be a whole number"),
-        ({"seed": -1}, "seed must be"),
-        ({"kind": "oracle"}, "adversary must be one of"),
-    ],
-)
-def test_bad_settings_are_told(people: AuditDataset, change: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        _search(people, **change)
+    with pytest.raises(Cancelled) if after == 0 else nullcontext():
+        _search(people, evaluations=3, report=report)
+    assert told == heard
 
 
 def test_records_that_cannot_be_searched_are_told(people: AuditDataset) -> None:
     x, y, s = people.features, people.labels, people.sensitive
     with pytest.raises(InputError, match="needs the model's predictions"):
         tune_forest("predictions", x, y, s)
-    with pytest.raises(InputError, match="at least two groups, got 1"):
-        tune_forest("features", x, y, np.zeros_like(s))
-    rare = np.zeros_like(s)
-    rare[:9] = 1
+    rare = np.where(np.arange(people.n) < 9, 1, 0)
     with pytest.raises(InputError, match="at least 10 attack records of each group, got 9 of group 1"):
         tune_forest("features", x, y, rare)
-    with pytest.raises(InputError, match="same length"):
-        tune_forest("features", x, y[1:], s)
 
 
 def test_the_adversary_takes_what_was_found(people: AuditDataset, found: TunedForest) -> None:
@@ -217,9 +158,7 @@ def test_the_adversary_takes_what_was_found(people: AuditDataset, found: TunedFo
     [
         ({"class_weight": None}, "parameters must be among n_estimators, .*, got 'class_weight'"),
         ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to 3000, got 0"),
-        ({"n_estimators": None}, "n_estimators must be a whole number"),
         ({"max_depth": 2.5}, "max_depth must be a whole number from 1 to 64 or None, got 2.5"),
-        ({"max_depth": math.inf}, "max_depth must be a whole number"),
         ({"min_samples_split": 1}, "min_samples_split must be a whole number from 2 to 10000, got 1"),
         ({"min_samples_leaf": True}, "min_samples_leaf must be a whole number from 1 to 10000, got True"),
         ({"max_features": 0.5}, "max_features must be one of sqrt, log2, None, got 0.5"),

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from core.charts import DARK, LIGHT, Palette, draw_gaps_between, draw_group_gaps, draw_ranges, draw_roc
-from core.charts.membership import verdict_attack
 from core.charts.theme import mixed
 from core.estimates import not_measured
+from core.membership import REGISTRY
 from core.membership.disparity import Disparities
 from core.membership.inference import MembershipFindings
 from tests.unit.charts.checks import check, dots, written
@@ -96,10 +96,9 @@ def _with_lira(**changes) -> dict:
 
 
 def test_the_network_speaks_once_it_is_there():
-    assert verdict_attack(findings()) == ""
-    assert verdict_attack(findings([attack("loss"), attack("lira")])) == "loss"
-    assert verdict_attack(findings([attack("loss"), attack("network"), attack("confidence")])) == "network"
-    assert "Confidence threshold" in draw_gaps_between(whole(), LIGHT, attack="confidence").alt
+    for names, speaks in ((("loss", "lira"), "loss"), (("loss", "network", "confidence"), "network")):
+        drawing = draw_gaps_between(findings([attack(name) for name in names]), LIGHT)
+        assert f"verdicts by {REGISTRY[speaks].title}" in drawing.alt
 
 
 def test_hostile_names():

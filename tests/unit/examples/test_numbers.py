@@ -9,7 +9,7 @@ import pytest
 
 from core.attriguard import panda
 from core.correction import correct
-from core.examples import EXAMPLES, Example, Step, example
+from core.examples import Example, Step, example
 from core.examples.attriguard import RATED, attacker
 from core.examples.membership import EPSILON, SEED, records
 from core.models.dp_id3 import DPID3Classifier
@@ -179,8 +179,3 @@ def test_the_private_split_is_the_trees_own():
     ]
     reaches_23 = math.exp(-3 / 4) / (1 + math.exp(-1 / 4))  # discrete Laplace noise of 3 or more at ε = 1/4
     assert np.mean(stopped) == pytest.approx(1 - reaches_23, abs=0.13)  # three standard errors
-
-
-def test_the_same_numbers_each_time():
-    for name in EXAMPLES:
-        assert example(name) == example(name)

@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from core.errors import InputError
 from core.examples import EXAMPLES, Answer, example, sheet
 
 EVIL = "<script>alert(1)</script>{{ 7 * 7 }}\"'&"
@@ -100,19 +99,6 @@ def test_everything_on_a_sheet_is_escaped(solution: bool):
     assert f"Table: {EVIL}" in labels
 
 
-@pytest.mark.parametrize("given", ["2", float("nan"), float("inf"), True])
-def test_an_answer_that_is_no_number_is_refused(given: float):
-    with pytest.raises(InputError, match="must be a number"):
-        example("correction").answer.accepts(given)
-
-
 def test_a_number_counts_within_its_limits():
     answer = Answer(right=0.5, within=0.1, why="", hint="")
     assert answer.accepts(0.4) and answer.accepts(0.6) and not answer.accepts(0.39)
-
-
-def test_a_sheet_tells_what_the_steps_need():
-    assert "In truth the women are persons 1, 2, 3, 4, 5, 11, 13, 14, 15, 16." in sheet(
-        example("correction"), solution=False
-    )
-    assert "Ana 0, 2, 2 (now Ash); Person 2 2, 0, 2 (now Birch)" in sheet(example("budget"), solution=False)

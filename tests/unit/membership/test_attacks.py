@@ -1,4 +1,4 @@
-"""Attacks that ask one model: what they share, what each is, and what they refuse."""
+"""Attacks that ask one model, and the door for further ones: what they share, what each is, what is listed of them."""
 
 from __future__ import annotations
 
@@ -11,86 +11,69 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.errors import InputError
-from core.membership import MembershipSplit, attacks, loss_attack, roc, true_label_probability
-from core.membership.attack import NEEDS, USES, Evidence, best_threshold, precision_recall
+from core.docs import settings_reference
+from core.estimates import Estimate
+from core.membership import Evidence, MembershipSplit, attack, attacks, judging_everybody, roc, true_label_probability
+from core.membership.attack import NEEDS, best_threshold, halves, taught_both_ways
 from core.membership.attacks import gap
-from core.membership.attacks.confidence import confidence_attack
-from core.membership.attacks.network import network_attack
-from tests.unit.membership.villagers import half, remembered
+from core.membership.roc import advantage, precision_recall
+from core.report.page import GLOSSARY
+from tests.unit.membership.samples import guess, half, remembered
 
 N = 400
-ATTACKS = {
-    "loss": loss_attack,
-    "confidence": confidence_attack,
-    "network": lambda p, y, split: network_attack(p, y, split, seed=1),
-}
+QUICK = ("loss", "confidence", "network")
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+def area(found, split: MembershipSplit) -> Estimate:
+    return roc(found.score, split.judged[1]).auc
+
+
+@pytest.mark.parametrize("name", QUICK)
 @settings(max_examples=4)
 @given(seed=st.integers(0, 1000), levels=st.integers(1, 6))
-def test_the_same_answer_and_label_get_the_same_verdict(name, seed, levels):
-    rng = np.random.default_rng(seed)
+def test_people_alike_get_the_same_verdict_and_others_among_the_judged_have_no_say(name, seed, levels):
+    rng, split = np.random.default_rng(seed), half(N, seed=seed)
     p, y = rng.integers(0, levels + 1, N) / levels, rng.integers(0, 2, N)
-    found = ATTACKS[name](p, y, half(N, seed=seed))
+    found = guess(name, p, y, split)
     for key in set(zip(p[found.rows], y[found.rows], strict=True)):
         alike = (p[found.rows] == key[0]) & (y[found.rows] == key[1])
         assert np.unique(found.score[alike]).size == 1 and np.unique(found.verdict[alike]).size == 1
+    others = split.judged_rows[::3]
+    p[others], y[others] = 1 - p[others], 1 - y[others]
+    again, same = guess(name, p, y, split), ~np.isin(found.rows, others)
+    assert found.score[same] == pytest.approx(again.score[same], abs=1e-9)
+    assert np.array_equal(found.verdict[same], again.verdict[same])
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-@settings(max_examples=3)
-@given(seed=st.integers(0, 1000))
-def test_who_is_judged_has_no_say(name, seed):
-    """Others among the judged, their answers and labels change nothing for the rest."""
-    rng = np.random.default_rng(seed)
-    p, y = rng.random(N).round(1), rng.integers(0, 2, N)
-    split = half(N, seed=seed)
-    first = ATTACKS[name](p, y, split)
-    moved, turned = p.copy(), y.copy()
-    others = split.judged_outsiders[::2]
-    moved[others], turned[others] = 1 - p[others], 1 - y[others]
-    again = ATTACKS[name](moved, turned, split)
-    same = ~np.isin(first.rows, others)
-    assert first.score[same] == pytest.approx(again.score[same], abs=1e-9)
-    assert np.array_equal(first.verdict[same], again.verdict[same])
-
-
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", QUICK)
 def test_the_order_of_the_people_does_not_matter(name):
     split = half(N)
     p, y = remembered(split, N)
     order = np.random.default_rng(3).permutation(N)
     place = np.argsort(order)
-    moved = MembershipSplit(
-        **{part: np.sort(place[getattr(split, part)]) for part in MembershipSplit.__dataclass_fields__}
-    )
-    first, again = ATTACKS[name](p, y, split), ATTACKS[name](p[order], y[order], moved)
-    score, verdict = (dict(zip(first.rows, what, strict=True)) for what in (first.score, first.verdict))
-    assert again.score == pytest.approx([score[order[row]] for row in again.rows], abs=1e-9)
-    assert again.verdict.tolist() == [verdict[order[row]] for row in again.rows]
+    moved = MembershipSplit(**{part: place[getattr(split, part)] for part in MembershipSplit.__dataclass_fields__})
+    first, again = guess(name, p, y, split), guess(name, p[order], y[order], moved)
+    assert np.array_equal(order[again.rows], first.rows) and np.array_equal(first.verdict, again.verdict)
+    assert first.score == pytest.approx(again.score, abs=1e-9)
 
 
-@pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.parametrize("name", QUICK)
 def test_a_memory_is_found_and_none_is_not(name):
     split = half(2000)
-    found = ATTACKS[name](*remembered(split, 2000), split)
-    assert roc(found.score, split.judged[1]).auc.value == pytest.approx(0.8, abs=0.04)
+    found = guess(name, *remembered(split, 2000), split)
+    assert area(found, split).value == pytest.approx(0.8, abs=0.04)
     precision, recall = precision_recall(found.verdict, split.judged[1])
     assert precision.value == pytest.approx(0.8, abs=0.05) and recall.value == pytest.approx(0.8, abs=0.05)
-    nothing = ATTACKS[name](*remembered(split, 2000, share=0.2), split)
-    assert roc(nothing.score, split.judged[1]).auc.value == pytest.approx(0.5, abs=0.05)
+    nothing = guess(name, *remembered(split, 2000, share=0.2), split)
+    assert area(nothing, split).value == pytest.approx(0.5, abs=0.05)
 
 
 @pytest.mark.parametrize(("name", "runs"), [("loss", 400), ("confidence", 400), ("network", 8)])
 def test_without_a_memory_the_interval_holds_one_half(name, runs):
     held = []
     for seed in range(runs):
-        split = half(N, seed=seed)
-        rng = np.random.default_rng(seed + 1000)
-        found = ATTACKS[name](rng.random(N).round(1), rng.integers(0, 2, N), split)
-        auc = roc(found.score, split.judged[1]).auc
+        split, rng = half(N, seed=seed), np.random.default_rng(seed + 1000)
+        auc = area(guess(name, rng.random(N).round(1), rng.integers(0, 2, N), split), split)
         held.append(auc.low <= 0.5 <= auc.high)
     assert abs(np.mean(held) - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / runs)
 
@@ -114,40 +97,44 @@ def test_the_threshold_is_the_best_of_all(people):
 def test_loss_and_confidence_are_what_they_say():
     split = half(N)
     p, y = np.random.default_rng(0).random(N), np.random.default_rng(1).integers(0, 2, N)
-    loss, sure = loss_attack(p, y, split), confidence_attack(p, y, split)
+    loss, sure = guess("loss", p, y, split), guess("confidence", p, y, split)
     assert np.exp(loss.score) == pytest.approx(true_label_probability(p, y)[loss.rows])
     assert sure.score == pytest.approx(np.maximum(p, 1 - p)[sure.rows])
-    assert np.isfinite(loss_attack(1.0 - y, y, split).score).all()
+    assert np.isfinite(guess("loss", 1.0 - y, y, split).score).all()
 
 
-def test_a_model_without_an_answer_calls_nobody_a_member():
+def test_precision_and_recall_count_and_there_is_none_where_nobody_is_called():
+    called, member = np.array([1, 1, 1, 0, 0]), np.array([1, 1, 0, 1, 0])
+    precision, recall = precision_recall(called, member)
+    assert (precision.value, precision.n, recall.value, recall.n) == (2 / 3, 3, 2 / 3, 3)
     split = half(N)
-    found = loss_attack(np.full(N, 0.5), np.zeros(N), split)
-    assert not found.verdict.any()
-    precision, recall = precision_recall(found.verdict, split.judged[1])
-    assert np.isnan(precision.value) and recall.value == 0.0
+    nobody = guess("loss", np.full(N, 0.5), np.zeros(N), split).verdict  # a model without an answer
+    precision, recall = precision_recall(nobody, split.judged[1])
+    assert not nobody.any() and np.isnan(precision.value) and recall.value == 0.0
 
 
 def test_the_network_is_near_the_shares_it_should_learn():
     split = half(20_000)
     p, y = remembered(split, 20_000)
-    found = network_attack(p, y, split, seed=0)
+    found = guess("network", p, y, split)
     known, member = split.known
     for answer in np.unique(p):
         share = member[p[known] == answer].mean()
         assert found.score[p[found.rows] == answer].mean() == pytest.approx(share, abs=0.03)
+    assert not np.array_equal(found.score, guess("network", p, y, split, seed=1).score)
 
 
 def test_a_label_of_one_kind_gets_one_verdict():
     split = half(N)
     p, y = remembered(split, N)
-    y[split.known_outsiders] = 0
-    found = network_attack(p, y, split, seed=0)
+    known, member = split.known
+    y[known[member == 0]] = 0
+    found = guess("network", p, y, split)
     ones = y[found.rows] == 1
     assert (found.score[ones] == 1.0).all() and found.verdict[ones].all()
     assert np.unique(found.score[~ones]).size > 1
-    y[split.known[0]] = 0  # nobody known has label 1
-    assert (network_attack(p, y, split, seed=0).score[ones] == 0.5).all()
+    y[known] = 0  # nobody known has label 1
+    assert (guess("network", p, y, split).score[ones] == 0.5).all()
 
 
 def test_balance_forgets_how_many_members_were_deleted():
@@ -156,82 +143,141 @@ def test_balance_forgets_how_many_members_were_deleted():
     rare = split.members[y[split.members] == 1]
     left = split.keeping(np.setdiff1d(split.members, rare[rare.size // 2 :]), outsiders=split.outsiders)
     p = np.full(4000, 0.3)  # a model that tells nothing
-    plain, even = (network_attack(p, y, left, seed=0, balance=balance) for balance in (False, True))
-    ones = y[plain.rows] == 1
+    plain, even = (guess("network", p, y, left, balance=balance) for balance in (False, True))
     known, member = left.known
-    for label, where in ((1, ones), (0, ~ones)):
+    for label in (0, 1):
+        where = y[plain.rows] == label
         assert plain.score[where].mean() == pytest.approx(member[y[known] == label].mean(), abs=0.02)
         assert even.score[where].mean() == pytest.approx(0.5, abs=0.02)
 
 
-def test_the_seed_makes_the_network():
-    split = half(N)
-    p, y = remembered(split, N)
-    first, again, other = (network_attack(p, y, split, seed=seed).score for seed in (0, 0, 1))
-    assert np.array_equal(first, again) and not np.array_equal(first, other)
-
-
 def test_many_distinct_answers_are_learned_too():
-    split = half(4000)
-    rng = np.random.default_rng(0)
+    split, rng = half(4000), np.random.default_rng(0)
     inside = np.isin(np.arange(4000), split.members)
     p, y = np.where(inside, rng.beta(4, 2, 4000), rng.beta(2, 2, 4000)), np.ones(4000)
-    found = network_attack(p, y, split, seed=0)
+    found = guess("network", p, y, split)
     best = roc(p[found.rows], split.judged[1]).auc.value  # the likelihood ratio rises with the answer
-    assert roc(found.score, split.judged[1]).auc.value == pytest.approx(best, abs=0.02)
+    assert area(found, split).value == pytest.approx(best, abs=0.02)
 
 
-def test_bad_input_is_refused():
-    split = half(N)
-    with pytest.raises(InputError, match=r"A probability must be in \[0, 1\], got 1.5"):
-        loss_attack(np.full(N, 1.5), np.zeros(N), split)
-    with pytest.raises(InputError, match=r"A probability must be in \[0, 1\], got nan"):
-        network_attack(np.full(N, np.nan), np.zeros(N), split, seed=0)
-    with pytest.raises(InputError, match="labels must hold only 0 and 1, got 2"):
-        confidence_attack(np.full(N, 0.5), np.full(N, 2), split)
-    with pytest.raises(InputError, match="must have the same length"):
-        loss_attack(np.full(N, 0.5), np.zeros(N - 1), split)
-    with pytest.raises(InputError, match="seed must be a whole number"):
-        network_attack(np.full(N, 0.5), np.zeros(N), split, seed=-1)
+# ------------------------------------------------------------------------------------ boosting, half teaching the other
+
+SIDE = 1000
 
 
-def test_precision_and_recall_count():
-    precision, recall = precision_recall([1, 1, 1, 0, 0], [1, 1, 0, 1, 0])
-    assert (precision.value, precision.n, recall.value, recall.n) == (2 / 3, 3, 2 / 3, 3)
+def people(seed: int, n: int = SIDE) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
+    """Return labels of n members and n non-members that a feature tells in part, and the feature."""
+    rng = np.random.default_rng(seed)
+    feature = rng.normal(size=2 * n)
+    return (feature + rng.normal(size=2 * n) > 0.3).astype(np.uint8), feature, rng
 
 
-def test_a_split_can_be_judged_in_parts():
-    split = half(N)
-    p, y = remembered(split, N)
-    whole = network_attack(p, y, split, seed=0)
-    part = network_attack(p, y, replace(split, judged_members=split.judged_members[:20]), seed=0)
-    assert part.score[:20] == pytest.approx(whole.score[:20], abs=1e-9)
+def everybody(n: int = SIDE) -> MembershipSplit:
+    return judging_everybody(np.arange(n), np.arange(n, 2 * n))
 
 
-def test_every_file_of_the_folder_is_an_attack_that_can_be_run():
-    files = {path.stem for path in Path(attacks.__path__[0]).glob("*.py")} - {"__init__"}
-    assert attacks.REGISTRY.keys() == files
+def test_both_labels_at_once_see_the_ties_of_a_forest_without_bootstrap():
+    """Members get exactly their label; of non-members many get exactly 0, and few exactly 1."""
+    labels, feature, rng = people(0, n=4000)
+    score = np.clip(np.round((feature + 0.6 * rng.normal(size=8000) + 1.4) / 4, 2), 0.0, 0.99)
+    score[:4000] = labels[:4000]
+    split = everybody(4000)
+    loss, found = (roc(guess(name, score, labels, split).score, split.judged[1]) for name in ("loss", "released"))
+    assert loss.tpr_at(0.01).value < 0.25  # one tie for both labels: 1 of the members, 0 of many others
+    assert found.tpr_at(0.01).low > 0.3 and found.auc.low > loss.auc.high
+
+
+@pytest.mark.parametrize("labels_alone", [False, True])
+def test_where_nothing_leaks_the_scores_of_both_halves_say_nothing(labels_alone: bool):
+    areas, rates, gains, split = [], [], [], everybody()
+    member = split.judged[1]
+    for seed in range(40):
+        labels, feature, _ = people(seed)
+        score = np.round(1 / (1 + np.exp(-feature)), 2)
+        predicted = (score >= 0.5).astype(np.uint8)
+        found = guess("released", None if labels_alone else score, labels, split, predictions=predicted, seed=seed)
+        curve = roc(found.score, member)
+        areas.append(curve.auc.value)
+        rates.append(curve.tpr_at(0.01).value)
+        gains.append(advantage(found.score, member, seed=seed, verdict=found.verdict).value)
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.0065)
+    assert np.mean(rates) == pytest.approx(0.01, abs=0.0018)
+    assert np.mean(gains) == pytest.approx(0.0, abs=0.011)
+
+
+def test_labels_alone_are_the_gap_attack():
+    labels, _, rng = people(1)
+    right = np.where(np.arange(2 * SIDE) < SIDE, 0.95, 0.75)
+    predicted = np.where(rng.random(2 * SIDE) < right, labels, 1 - labels).astype(np.uint8)
+    split = everybody()
+    member = split.judged[1]
+    by_gap, boosted = (guess(name, None, labels, split, predictions=predicted) for name in ("gap", "released"))
+    own = (predicted == labels)[:SIDE].mean() - (predicted == labels)[SIDE:].mean()
+    assert advantage(by_gap.score, member, seed=0).value == pytest.approx(own)
+    assert area(by_gap, split).value == pytest.approx(0.5 + own / 2)
+    assert advantage(boosted.score, member, seed=0, verdict=boosted.verdict).value == pytest.approx(own, abs=0.03)
+
+
+def test_one_score_a_tie_and_the_same_seed_the_same_scores(monkeypatch: pytest.MonkeyPatch):
+    labels, feature, _ = people(2)
+    score, split = np.round(1 / (1 + np.exp(-feature)), 1), everybody()
+    first, again = (guess("released", score, labels, split, seed=5).score for _ in range(2))
+    assert np.array_equal(first, again) and first.min() > 0 and first.max() < 1
+    side = halves(split.judged[1], seed=5)
+    for part in (side, ~side):
+        assert np.unique(first[part]).size <= np.unique(np.column_stack([score, labels])[part], axis=0).shape[0]
+    monkeypatch.setattr(attack, "TAUGHT", 300)  # all are judged though few teach
+    few = guess("released", score, labels, split, seed=5).score
+    assert few.size == 2 * SIDE and not np.array_equal(few, first)
+
+
+def test_halves_have_equal_shares_of_members():
+    member = np.repeat([1, 0, 1], [30, 57, 11])
+    side = halves(member, seed=0)
+    assert [int(side[member == kind].sum()) for kind in (1, 0)] == [21, 29]
+    assert np.array_equal(side, halves(member, seed=0)) and not np.array_equal(side, halves(member, seed=1))
+
+
+def test_halves_that_teach_each_other_have_a_wider_interval_only_near_chance():
+    """Of pure chance: a and b are what the halves show, each judged by the sign of the other."""
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 20_000))
+    means, reach = (np.sign(b) * a + np.sign(a) * b) / 2, 1.959964 / np.sqrt(2)
+    plain = [Estimate(value=x, low=x - reach, high=x + reach, n=1) for x in means]
+    assert np.mean([one.low <= 0 <= one.high for one in plain]) < 0.92
+    held = np.mean([one.low <= 0 <= one.high for one in (taught_both_ways(one, 0.0) for one in plain)])
+    assert 0.95 <= held <= 0.985  # the mean of two sizes has lighter tails than a normal variable
+    sure = Estimate(value=9.0, low=8.0, high=10.0, n=1)
+    assert taught_both_ways(sure, 0.0) == sure
+
+
+# ------------------------------------------------------------------------------------------------------------- the door
+
+
+def test_every_file_of_the_folder_is_an_attack_that_can_be_run_and_is_listed():
+    assert attacks.REGISTRY.keys() == {path.stem for path in Path(attacks.__path__[0]).glob("*.py")} - {"__init__"}
     told: list[int] = []
-    split, labels = half(N), np.tile([0, 1], N // 2).astype(np.uint8)
-    p = np.random.default_rng(0).random(N)
+    split, labels, listed = half(N), np.tile([0, 1], N // 2).astype(np.uint8), settings_reference()
     evidence = Evidence(
-        released=p,
-        predicted=(p > 0.5).astype(np.uint8),
+        released=np.random.default_rng(0).random(N),
         labels=labels,
         split=split,
-        seed=1,
-        balance=False,
         train=lambda rows, seed: np.random.default_rng(seed).random(N),
         shadows=4,
-        online=True,
         report=lambda done, total: told.append(done),
     )
-    for name, attack in attacks.REGISTRY.items():
-        assert attack.needs and attack.needs <= NEEDS.keys() and attack.uses and attack.uses <= set(USES)
-        assert attack.glossary.endswith(".") and attack.knows(scores=True, shadows=4).endswith(".")
-        guess = attack.judge(evidence)
-        assert guess.name == name and np.array_equal(guess.rows, split.judged[0]) and np.isfinite(guess.score).all()
+    for name, one in attacks.REGISTRY.items():
+        assert one.needs and one.needs <= NEEDS.keys() and one.uses and one.uses <= {"study", "scores", "labels"}
+        assert one.glossary.endswith(".") and one.knows(scores=True, shadows=4).endswith(".")
+        found = one.judge(evidence)
+        assert found.name == name and np.array_equal(found.rows, split.judged_rows) and np.isfinite(found.score).all()
+        assert f"| {one.title} (`{name}`) | {one.described} |" in listed
+        assert (one.title in GLOSSARY) == bool(one.uses & {"scores", "labels"})
+        for released in ("scores", "labels"):
+            assert (one in attacks.attacks_on(released, shadows=True)) == (released in one.uses)
     assert told == [1, 2, 3, 4]  # the shadow models, trained once for all
+    assert not any("shadows" in one.needs for one in attacks.attacks_on("scores", shadows=False))
+    assert replace(evidence, seed=2).shadow_models is evidence.shadow_models
 
 
 def test_one_more_file_is_one_more_attack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -242,16 +288,3 @@ def test_one_more_file_is_one_more_attack(tmp_path: Path, monkeypatch: pytest.Mo
     found = attacks.attacks_in(list(attacks.__path__))
     assert found.keys() - attacks.REGISTRY.keys() == {"another"}
     monkeypatch.delitem(sys.modules, "core.membership.attacks.another")
-
-
-def test_readers_list_every_attack_and_name_none():
-    from core.docs import settings_reference
-    from core.report.page import GLOSSARY
-
-    listed = settings_reference()
-    for attack in attacks.REGISTRY.values():
-        assert f"| {attack.title} (`{attack.name}`) | {attack.described} |" in listed
-        assert (attack.title in GLOSSARY) == bool(attack.uses & {"scores", "labels"})
-        for released in ("scores", "labels"):
-            assert (attack in attacks.attacks_on(released, shadows=True)) == (released in attack.uses)
-    assert not any("shadows" in attack.needs for attack in attacks.attacks_on("scores", shadows=False))

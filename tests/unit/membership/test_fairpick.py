@@ -1,19 +1,32 @@
-"""FairPick on people: clusters, who is deleted, the control, and bad input."""
+"""FairPick on people: clusters, who is deleted, the control, and outsiders thinned so that only a leak is left."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
 from core.errors import InputError
-from core.membership import DELETION_REMINDER, fairpick_counts
+from core.membership import (
+    CurvePoint,
+    MemberPeople,
+    MembershipSettings,
+    MembershipSplit,
+    attacked,
+    fairpick_counts,
+    fairpick_curve,
+    member_split,
+    roc,
+)
+from core.membership.curves import fairpick_differences
 from core.membership.fairpick import (
     FEWEST,
     MOST,
+    Clusters,
     FairPick,
     Sides,
     clusters,
@@ -21,14 +34,14 @@ from core.membership.fairpick import (
     fairpick,
     fairpick_literal,
     random_deletion,
-    what_equations_ask,
     whole,
 )
+from core.membership.inference import thinned, two_sides
 from core.seeds import child_seed
-from tests.oracles.fairpick import fairpick_program
+from tests.unit.membership.samples import guess, half
 
 
-def people(n: int = 900, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def drawn(n: int = 900, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return codes, labels and groups; column 3 is the group, column 0 goes with it."""
     rng = np.random.default_rng(seed)
     groups = (rng.random(n) < 0.4).astype(int)
@@ -37,7 +50,7 @@ def people(n: int = 900, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndar
     return codes, labels, groups
 
 
-CODES, LABELS, GROUPS = people()
+CODES, LABELS, GROUPS = drawn()
 MEMBERS = np.random.default_rng(1).permutation(900)[:700]
 SIDES = Sides(features=CODES[:, :3].astype(float), labels=LABELS, groups=GROUPS, names=("men", "women"))
 
@@ -58,20 +71,11 @@ def test_largest_remainders_by_hand() -> None:
     assert whole(x, [[1, 1], [2, 9], [1, 1], [5, 1]]).tolist() == [[1, 1], [1, 0], [0, 1], [0, 0]]
 
 
-def test_the_closed_form_is_the_solvers_minimum_on_many_clusters() -> None:
-    rng = np.random.default_rng(2)
-    for theta in (0.01, 0.4, 0.99):
-        counts = rng.integers(10, 900, (30, 2)) * [1, 4]
-        x = fairpick_counts(counts, theta)
-        assert fairpick_program(counts, theta) == pytest.approx(x, rel=1e-6, abs=1e-6 * x.max())
-
-
 def test_the_published_variant_asks_to_duplicate_and_misses_its_goal() -> None:
     counts = np.array([[25, 150], [75, 50]])
     deletions, ignored = fairpick_literal(counts, 0.5)
-    assert ignored == 2 and (deletions == np.maximum(what_equations_ask(counts, 0.5), 0)).all()
     left = (counts - deletions) / (counts - deletions).sum(axis=0)
-    assert abs(left[0, 1] - left[0, 0]) > 0.5 * 0.5 + 0.05
+    assert ignored == 2 and abs(left[0, 1] - left[0, 0]) > 0.5 * 0.5 + 0.05
 
 
 def test_clusters_are_as_many_as_can_be() -> None:
@@ -125,20 +129,6 @@ def test_a_smaller_theta_deletes_the_same_people_and_more() -> None:
     assert more.deleted.size > less.deleted.size > 0
 
 
-def test_the_seed_decides_and_nothing_else_does() -> None:
-    def deleted(seed: int, members: np.ndarray = MEMBERS) -> list[int]:
-        return picked(members, seed=seed).deleted.tolist()
-
-    assert deleted(1) == deleted(1) == deleted(1, members=MEMBERS[::-1])
-    assert deleted(1) != deleted(2)
-
-
-def test_the_published_variant_is_told() -> None:
-    found, usual = picked(literal=True), picked()
-    assert found.findings.ignored > 0 and usual.findings.ignored == 0
-    assert found.findings.largest_after > usual.findings.largest_after
-
-
 def test_the_control_deletes_as_many_whoever_they_are() -> None:
     like = picked()
     kept = [random_deletion(MEMBERS, like.deleted.size, seed=seed) for seed in range(60)]
@@ -151,30 +141,6 @@ def test_the_control_deletes_as_many_whoever_they_are() -> None:
     assert women == pytest.approx(share * n, abs=3 * math.sqrt(share * (1 - share) * n / 60))
     assert len({tuple(deleted) for deleted in gone}) == 60
     assert np.array_equal(random_deletion(MEMBERS, like.deleted.size, seed=3), kept[3])
-
-
-def test_the_reminder_names_the_guarantee() -> None:
-    assert "epsilon" in DELETION_REMINDER and "private itself" in DELETION_REMINDER
-
-
-@pytest.mark.parametrize("one", [fairpick_counts, fairpick_program, fairpick_literal])
-@pytest.mark.parametrize(
-    "counts, theta, told",
-    [
-        ([[1, 2]], 0.0, "theta must be in (0, 1], got 0.0."),
-        ([[1, 2]], 1.1, "theta must be in (0, 1], got 1.1."),
-        ([[1, 2]], math.nan, "theta must be in (0, 1], got nan."),
-        ([[1, 2]], "half", "theta must be in (0, 1], got 'half'."),
-        ([1, 2], 0.5, "counts must have one row a cluster and two columns, got the shape (2,)."),
-        ([[1, -2]], 0.5, "counts must be numbers of at least 0, got -2.0."),
-        ([[1, math.nan]], 0.5, "counts must be numbers of at least 0, got nan."),
-        ([[0, 2], [0, 1]], 0.5, "counts must hold people of both groups, got none of group 0."),
-    ],
-)
-def test_bad_counts_are_told_in_one_sentence(one, counts, theta, told: str) -> None:
-    with pytest.raises(InputError) as raised:
-        one(counts, theta)
-    assert str(raised.value) == told
 
 
 def test_groups_without_a_common_cluster_cannot_be_picked_from() -> None:
@@ -198,3 +164,134 @@ def test_bad_people_are_told_in_one_sentence(changed: dict, told: str) -> None:
     with pytest.raises(InputError) as raised:
         picked(np.arange(900), replace(SIDES, **changed))
     assert str(raised.value) == told
+
+
+# ------------------------------------------------------------ outsiders thinned like the members
+
+SEEDS = range(12)
+SETTINGS = MembershipSettings(theta=0.2)
+
+
+@cache
+def people(n: int = 4000) -> MemberPeople:
+    """Return invented people of two groups, each with a trade of its own and a common one; labels follow nothing."""
+    rng = np.random.default_rng(0)
+    groups = (rng.random(n) < 0.4).astype(np.uint8)
+    trade = rng.choice(3, n, p=[0.1, 0.4, 0.5])
+    codes = np.column_stack([np.where(groups == 1, trade, 2 - trade), rng.integers(0, 2, n), groups]).astype(np.int64)
+    return MemberPeople(
+        title="invented",
+        codes=codes,
+        names=("trade", "town", "group"),
+        values=tuple(tuple(map(str, range(k))) for k in (3, 2, 2)),
+        labels=rng.integers(0, 2, n).astype(np.uint8),
+        groups=groups,
+        group_names=("others", "first"),
+        attribute="group",
+        protected=(2,),
+    )
+
+
+def blind(rows: np.ndarray, seed: int) -> np.ndarray:
+    """Answer by trade alone, surest of the common one: whoever was trained on, the answers are the same."""
+    return np.array([0.6, 0.9, 0.7])[people().codes[:, 0]]
+
+
+@cache
+def sides() -> Sides:
+    return two_sides(people(), 1)
+
+
+def parts(seed: int) -> tuple[MembershipSplit, Clusters, FairPick]:
+    split = half(people().n, seed=seed)
+    found = clusters(sides(), split.members, seed=seed)
+    return split, found, fairpick(sides(), split.members, found, theta=SETTINGS.theta, seed=seed)
+
+
+def left_beside(seed: int) -> MembershipSplit:
+    """Return the split after FairPick."""
+    split, found, _ = parts(seed)
+    return thinned(sides(), split, found, replace(SETTINGS, seed=seed))[1]
+
+
+def attack_area(split: MembershipSplit) -> float:
+    found = guess("confidence", blind(split.members, 0), people().labels, split)
+    return roc(found.score, split.judged[1]).auc.value
+
+
+@cache
+def fairpick_point() -> CurvePoint:
+    return next(fairpick_curve(people(), SETTINGS, thetas=(0.2,), repeats=1, train=blind))
+
+
+def cells(found: Clusters, rows: np.ndarray) -> np.ndarray:
+    """Return the number of everybody's label, nearest cluster and group."""
+    own = people()
+    cluster = found.nearest(sides(), rows)
+    return 200 * own.labels[rows].astype(int) + 2 * cluster + own.groups[rows]
+
+
+def close_to(values: list[float], truth: float) -> bool:
+    """Whether the mean over seeds is within three standard errors."""
+    return abs(float(np.mean(values)) - truth) <= 3 * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+
+
+def test_a_target_that_leaks_nothing_is_not_told_to_leak_after_fairpick() -> None:
+    thinned, whole = [], []
+    for seed in SEEDS:
+        split, _, picked = parts(seed)
+        thinned.append(attack_area(left_beside(seed)))
+        whole.append(attack_area(split.keeping(picked.kept, outsiders=split.outsiders)))
+    assert close_to(thinned, 0.5) and abs(np.mean(thinned) - 0.5) < 0.02
+    assert np.mean(whole) > 0.58  # with all outsiders the attack finds who was deleted
+
+
+def test_a_target_that_leaks_nothing_has_no_advantage_gap_in_the_curve() -> None:
+    made = list(fairpick_curve(people(), SETTINGS, thetas=(0.2,), repeats=5, train=blind))
+    for variant in ("fairpick", "random"):
+        own = [point for point in made if point.variant == variant]
+        assert close_to([point.advantage_gap for point in own], 0.0)
+        assert close_to([point.auc for point in own], 0.5)
+        assert np.mean([point.precision for point in own]) == pytest.approx(0.5, abs=0.02)
+
+
+def test_as_large_a_share_of_each_cell_stays_outside_as_inside() -> None:
+    split, found, _ = parts(3)
+    left = left_beside(3)
+    inside, outside = cells(found, split.members), cells(found, split.outsiders)
+    stays = (np.isin(split.members, left.members), np.isin(split.outsiders, left.outsiders))
+    for cell in np.unique(outside):
+        share = stays[0][inside == cell].mean()
+        assert abs(stays[1][outside == cell].sum() - share * (outside == cell).sum()) < 1
+    assert np.array_equal(left.unseen, split.outsiders) and left.outsiders.size < split.outsiders.size
+    assert left.outsiders.size == pytest.approx(left.members.size, rel=0.05)
+
+
+def test_accuracy_is_measured_on_all_outsiders() -> None:
+    own = people()
+    point = fairpick_point()
+    target = attacked(own, replace(SETTINGS, seed=1), blind)
+    right = (target.evidence.probability > 0.5) == own.labels
+    assert target.split.unseen.size == own.n // 2 > target.split.outsiders.size
+    found = target.quality.accuracy_test
+    assert found.n == own.n // 2 and found.value == pytest.approx(right[target.split.unseen].mean())
+    split = member_split(own.n, seed=child_seed(SETTINGS.seed, "membership, repeat 0"))
+    assert point.accuracy_test == pytest.approx(right[split.outsiders].mean())
+
+
+def test_differences_are_taken_within_repeats() -> None:
+    made = fairpick_point()
+    apart = [0.3, -0.1, 0.2, -0.3, 0.0]  # what the splits of the repeats do to both
+    more = [0.011, 0.009, 0.01, 0.012, 0.008]
+    points: list[CurvePoint] = []
+    for repeat, (base, extra) in enumerate(zip(apart, more, strict=True)):
+        points.append(replace(made, repeat=repeat, variant="random", vd=base))
+        points.append(replace(made, repeat=repeat, variant="fairpick", vd=base + extra))
+    alone = replace(made, repeat=9, vd=7.0)
+    (band,) = fairpick_differences([*reversed(points), alone, *(replace(p, at=1.0) for p in points)])
+    assert (band.at, band.variant, band.repeats) == (0.2, "fairpick - random", 5)
+    assert band.values["vd"].value == pytest.approx(0.01) and band.values["vd"].low > 0
+    assert band.values["auc"].value == 0
+    lost = fairpick_differences([replace(p, vd=math.nan) for p in points])
+    assert math.isnan(lost[0].values["vd"].value) and not math.isnan(lost[0].values["auc"].value)
+    assert fairpick_differences([alone]) == ()

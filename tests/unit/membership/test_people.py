@@ -10,8 +10,8 @@ import pytest
 from core.datasets import build_dataset
 from core.errors import InputError
 from core.membership import column_grouping, grouped_by, member_people, table_grouping
-from core.membership.people import Grouping, pair_groups
-from tests.unit.membership.villagers import ROLES, frame, table, villagers
+from core.membership.people import Grouping
+from tests.unit.membership.samples import ROLES, frame, table, villagers
 
 
 @pytest.mark.parametrize("missing", ["keep", "drop"])
@@ -50,11 +50,6 @@ def test_numbers_go_into_ten_bins_of_equal_width():
     assert (people.codes[~there, 0] == 10).all()
 
 
-def test_a_note_says_what_is_taken_as_public():
-    assert "taken as public" in villagers().notes[-1]
-    assert villagers().fingerprint == villagers().fingerprint != villagers(seed=1).fingerprint
-
-
 def test_a_column_that_becomes_constant_is_left_out():
     cells = frame()
     cells["town"] = np.where(cells["skill"].isna(), "hill", "port")
@@ -64,18 +59,9 @@ def test_a_column_that_becomes_constant_is_left_out():
     assert "town" not in dropped.names and any("town" in note for note in dropped.notes)
 
 
-def test_bad_roles_are_refused_as_in_an_audit():
-    with pytest.raises(InputError, match="must be a column of the table, got 'hier'"):
-        member_people(table(), replace(ROLES, label="hier"))
-    cells = frame()
-    cells.loc[:370, "hired"] = "no"
-    with pytest.raises(InputError, match="at least 30 records of each label"):
-        member_people(replace(table(), frame=cells), ROLES)
-
-
 def test_groups_by_a_column():
     people = villagers()
-    towns = grouped_by(people, "town")
+    towns = grouped_by(people, column_grouping(people, "town"))
     assert towns.group_names == ("hill", "lake", "port") and towns.attribute == "town"
     assert np.array_equal(towns.groups, people.codes[:, 1]) and np.array_equal(towns.codes, people.codes)
     assert towns.fingerprint != people.fingerprint
@@ -94,7 +80,7 @@ def test_of_two_groups_by_a_column_the_smaller_comes_first(turned):
 def test_groups_by_a_pair():
     people, cells = villagers(), frame()
     own = Grouping(codes=people.groups, names=people.group_names, attribute=people.attribute)
-    both = grouped_by(people, (own, "town"))
+    both = grouped_by(people, own, column_grouping(people, "town"))
     assert both.n_groups == 6 and both.attribute == "origin and town"
     for code, name in enumerate(both.group_names):
         origin, town = name.split(", ")
@@ -104,8 +90,8 @@ def test_groups_by_a_pair():
 def test_pairs_that_nobody_has_make_no_group():
     first = Grouping(codes=np.array([0, 0, 1, 1], dtype=np.uint8), names=("a", "b"), attribute="x")
     second = Grouping(codes=np.array([0, 1, 1, 1], dtype=np.uint8), names=("c", "d"), attribute="y")
-    both = pair_groups(first, second)
-    assert both.names == ("a, c", "a, d", "b, d") and both.codes.tolist() == [0, 1, 2, 2]
+    both = grouped_by(villagers(), first, second)
+    assert both.group_names == ("a, c", "a, d", "b, d") and both.groups.tolist() == [0, 1, 2, 2]
 
 
 def test_groups_by_other_roles_keep_the_people():
@@ -121,19 +107,8 @@ def test_groups_by_other_roles_keep_the_people():
     assert grouped_by(people, grouping).n == people.n
 
 
-def test_the_own_roles_give_the_own_groups():
+def test_a_pair_needs_two_attributes():
     people = villagers()
-    again = table_grouping(table(), ROLES, ROLES)
-    assert np.array_equal(again.codes, people.groups) and again.names == people.group_names
-
-
-def test_bad_groupings_are_refused():
-    people = villagers()
-    with pytest.raises(InputError, match="must be one of skill, town, guild, origin, got 'age'"):
-        column_grouping(people, "age")
+    towns = column_grouping(people, "town")
     with pytest.raises(InputError, match="two different attributes, got 'town' twice"):
-        grouped_by(people, ("town", "town"))
-    with pytest.raises(InputError, match="must have the same length"):
-        grouped_by(people, column_grouping(villagers(300), "town"))
-    with pytest.raises(InputError, match="must be a column of the table, got 'age'"):
-        table_grouping(table(), ROLES, replace(ROLES, sensitive="age"))
+        grouped_by(people, towns, towns)

@@ -19,21 +19,24 @@ from core.membership import (
     MemberGuess,
     MemberPeople,
     MembershipFindings,
+    MembershipPlan,
     MembershipSettings,
     accountings,
+    attack_steps,
     attacked,
     epsilon_curve,
     fairpick_curve,
-    findings_of,
     guesses,
     judge,
     ledger_of,
-    study_steps,
     summarise_curve,
     target_of,
 )
 from core.membership.inference import two_sides
-from tests.unit.membership.study import study
+from core.membership.study import STUDY, JudgedMembers
+from core.studies import STUDIES
+from core.subject import OutputsPlan, Subject
+from tests.unit.membership.samples import study
 
 SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
 
@@ -47,7 +50,6 @@ def people(n: int = 800, n_groups: int = 2, seed: int = 1) -> MemberPeople:
     names = ("a", "b", "c", "d", "group")
     return MemberPeople(
         title="invented",
-        source="",
         codes=codes,
         names=names,
         values=tuple(tuple(map(str, range(k))) for k in (6, 5, 4, 7, n_groups)),
@@ -82,18 +84,11 @@ def test_attacks_come_in_order_and_nothing_before_is_lost():
     assert alone == {name for name in ATTACKS if "shadows" in REGISTRY[name].needs}
 
 
-def test_the_same_seed_says_the_same_and_another_does_not():
-    first, again = whole_study()[-1], list(study(people(), SETTINGS))[-1]
-    other = next(study(people(), replace(SETTINGS, seed=4)))
-    assert repr(first.to_dict()) == repr(again.to_dict())  # nan is equal to nan
-    assert first.attacks["loss"].roc.auc != other.attacks["loss"].roc.auc
-
-
 def test_every_step_is_reported_and_the_report_may_stop_it():
     told: list[tuple[int, int]] = []
     list(study(people(), SETTINGS, report=lambda done, total: told.append((done, total))))
-    assert [done for done, _ in told] == list(range(1, study_steps(SETTINGS) + 1))
-    assert {total for _, total in told} == {study_steps(SETTINGS)}
+    steps = sum(attack_steps(SETTINGS).values())
+    assert told == [(done, steps) for done in range(1, steps + 1)]
 
     def stop(done: int, total: int) -> None:
         if done == 4:  # within LiRA
@@ -104,15 +99,6 @@ def test_every_step_is_reported_and_the_report_may_stop_it():
     with pytest.raises(Cancelled):
         next(growing)
     assert list(there[-1].attacks) == list(ATTACKS[:3])
-
-
-def test_attacks_that_are_there_are_not_made_again():
-    own = people()
-    target = attacked(own, SETTINGS, target_of(own, SETTINGS))
-    left = {guess.name: guess for guess in guesses(target, there=("loss", "network"))}
-    assert list(left) == [name for name in ATTACKS if name not in ("loss", "network")]
-    for name, guess in left.items():
-        assert judge(target, guess).roc.auc == whole_study()[-1].attacks[name].roc.auc
 
 
 def test_the_verdicts_gaps_are_those_counted_by_hand():
@@ -152,7 +138,7 @@ def test_fairpick_takes_people_out_of_the_audit():
     own = people(2000)
     settings = replace(SETTINGS, theta=0.4)
     target = attacked(own, settings, target_of(own, settings))
-    found = findings_of(target)
+    found = target.findings
     assert found.fairpick is not None and target.picked is not None
     deleted = target.picked.deleted
     assert sum(found.fairpick.deleted.values()) == deleted.size > 0
@@ -191,12 +177,6 @@ def test_a_resumed_curve_is_the_same_as_one_never_stopped():
     assert points(there=whole) == []
 
 
-def test_a_curve_does_not_depend_on_the_sliders_epsilon_and_theta():
-    moved = replace(SETTINGS, epsilon=0.1, theta=0.4, target="logistic")
-    again = epsilon_curve(people(), moved, epsilons=(0.5, math.inf), repeats=1)
-    assert tuple(again) == whole_curve()[:2]
-
-
 def test_fairpick_and_its_control_delete_as_many():
     made = list(fairpick_curve(people(2000), SETTINGS, thetas=(0.5, 1.0), repeats=2))
     by_way = {(point.repeat, point.at, point.variant): point for point in made}
@@ -230,33 +210,6 @@ def test_accountings_cost_what_their_ledgers_say():
     assert {found.target.majority_test for found in (savings, literal, naive)} == {savings.target.majority_test}
 
 
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"epsilon": 0.0}, "epsilon"),
-        ({"theta": 0.0}, "theta must be in"),
-        ({"theta": 1.5}, "theta must be in"),
-        ({"target": "oracle"}, "target must be one of"),
-        ({"accounting": "none"}, "accounting must be one of"),
-        ({"max_depth": 0}, "max_depth"),
-    ],
-)
-def test_bad_settings_are_answered_in_one_sentence(changes: dict[str, object], words: str):
-    with pytest.raises(InputError, match=words) as raised:
-        next(study(people(), replace(SETTINGS, **changes)))  # type: ignore[arg-type]
-    assert str(raised.value).count(". ") == 0
-
-
-@pytest.mark.parametrize("target", ["dp_id3", "logistic", "random_forest"])
-@pytest.mark.parametrize("label", [0, 1])
-def test_labels_all_alike_are_answered_in_one_sentence(target: str, label: int):
-    own = replace(people(), labels=np.full(800, label, dtype=np.uint8))
-    with pytest.raises(
-        InputError, match=f"^A membership attack needs people of both labels, got label {label} alone.$"
-    ):
-        next(study(own, replace(SETTINGS, target=target)))
-
-
 def test_a_group_of_a_few_is_not_measured_and_says_why_in_one_sentence():
     own = replace(people(), groups=(np.arange(800) < 12).astype(np.uint8))
     quick = next(study(own, replace(SETTINGS, target="logistic")))
@@ -267,14 +220,56 @@ def test_a_group_of_a_few_is_not_measured_and_says_why_in_one_sentence():
     assert math.isnan(quick.attacks["loss"].low_fpr[0].estimate.value)
 
 
-def test_bad_repeats_are_refused():
-    with pytest.raises(InputError, match="repeats must be at least 1, got 0"):
-        next(epsilon_curve(people(), SETTINGS, repeats=0))
-
-
 def test_every_interval_has_the_level_that_was_asked_for():
     target, guess = network()
     found = judge(replace(target, settings=replace(SETTINGS, level=0.8)), guess)
     gaps = [gap.estimate for gap in found.low_fpr if not math.isnan(gap.estimate.low)]
     rates = [found.precision, found.recall, found.roc.auc, *(roc.auc for roc in found.roc_by_group)]
     assert {rate.level for rate in (*rates, *gaps) if rate is not None} == {0.8}
+
+
+# -------------------------------------------------------------------------------- the study on what a model releases
+
+PLAN = MembershipPlan(shadows=0)
+
+
+def studied(subject: Subject) -> JudgedMembers:
+    *_, result = STUDY.run(subject, PLAN)
+    return result
+
+
+def test_it_is_on_the_list_and_measures_what_it_declares():
+    assert STUDIES["membership"] is STUDY
+    result = studied(STUDY.harmless(1))
+    assert list(STUDY.checks(result, PLAN)) == [check.name for check in STUDY.declared]
+    rows = STUDY.tables(result, PLAN)["Membership attacks"]
+    assert [row["people"] for row in rows] == 2 * ["everybody", "group 1", "group 0"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_planted_leak_is_found_and_none_in_a_harmless_model(seed: int):
+    for subject, leaks in ((STUDY.planted(seed), True), (STUDY.harmless(seed), False)):
+        result = studied(subject)
+        caught = STUDY.checks(result, PLAN)["membership_caught"].estimate
+        assert caught is not None and (caught.low > 0.01) == leaks
+        headline, *others = STUDY.findings(result, PLAN)
+        assert headline.point.startswith("Membership inference succeeds") == leaks
+        assert len(others) == 1 and "at 1% FPR" in others[0].point  # groups of 500 are too small for a gap
+        assert all(one.redacted and one.attacker_knows and one.estimate and one.baseline for one in (headline, *others))
+
+
+def test_labels_alone_have_an_area_and_no_rate():
+    subject = STUDY.harmless(1)
+    subject.outputs = OutputsPlan(released="labels")
+    result = studied(subject)
+    assert list(result.guesses) == ["gap", "released"]
+    found = STUDY.checks(result, PLAN)
+    assert found["membership_auc"].estimate is not None
+    assert "the plan releases labels alone" in found["membership_caught"].reason
+
+
+def test_nobody_knows_the_training_records():
+    subject = STUDY.harmless(1)
+    subject.dataset = replace(subject.dataset, sets=None)
+    with pytest.raises(InputError, match="no column tells which they are"):
+        studied(subject)

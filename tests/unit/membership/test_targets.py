@@ -1,27 +1,29 @@
-"""Targets: each is trained on the rows it is given alone, answers for everybody, and is measured on both sides."""
+"""Targets: each learns from the rows it is given alone; what a budget promises, beside every attack on two people."""
 
 from __future__ import annotations
+
+import itertools
+import math
+from functools import cache
 
 import numpy as np
 import pytest
 
 from core.config import AuditConfig
 from core.datasets import AuditDataset, build_dataset, split
-from core.errors import InputError
 from core.membership import (
     TARGET_TITLES,
     TARGETS,
     MemberPeople,
     MembershipSettings,
-    audited_target,
     default_depth,
-    loss_attack,
-    split_between,
+    most_caught,
+    target_of,
 )
-from core.membership.targets import ID3Target, library_target, quality, target_of
+from core.membership.targets import audited_target, id3_target, quality
 from core.models import DPID3Classifier
 from core.subject import train_model
-from tests.unit.membership.villagers import ROLES, half, table, villagers
+from tests.unit.membership.samples import ROLES, half, table, villagers
 
 N = 400
 CONFIG = AuditConfig(method="unmitigated", train_share=0.4, seed=3)
@@ -62,30 +64,9 @@ def test_the_tree_is_the_classifier_on_public_domains():
     tree = DPID3Classifier(2.0, 3, 7, domains=people.n_values, classes=(0, 1)).fit(
         people.codes[rows], people.labels[rows]
     )
-    target = ID3Target(people=people, epsilon=2.0, max_depth=3)
+    target = id3_target(people, epsilon=2.0, max_depth=3)
     assert np.array_equal(target(rows, 7), tree.predict_proba(people.codes)[:, 1])
-    assert target.fit(rows, 7).budget_ledger_.total == pytest.approx(2.0, abs=1e-9)
     assert not np.array_equal(target(rows, 7), target(rows, 8))
-
-
-def test_any_classifier_can_be_a_target():
-    from sklearn.naive_bayes import BernoulliNB
-
-    people, rows = villagers(N), half(N).members
-    seen = []
-
-    class Watched(BernoulliNB):
-        def fit(self, x, y):
-            seen.append(x)
-            return super().fit(x, y)
-
-    target = library_target(people, lambda seed: Watched())
-    assert np.unique(target(rows, 0)).size > 5
-    (indicators,) = seen
-    assert indicators.shape == (rows.size, sum(people.n_values))
-    assert (indicators.sum(axis=1) == len(people.names)).all()
-    place = people.n_values[0] + people.codes[rows, 1]
-    assert (indicators[np.arange(rows.size), place] == 1).all()
 
 
 def test_one_label_alone_is_what_a_library_target_says():
@@ -104,14 +85,11 @@ def test_the_audited_model_is_the_audits(method):
     audited = train_model(config, dataset, splits)
     p = audited_target(config, dataset)(splits.train, config.seed)
     assert np.array_equal(p, audited.scores)
-    between = split_between(splits.train, splits.test, seed=0)
-    assert np.array_equal(between.members, np.sort(splits.train))
-    assert loss_attack(p, dataset.labels, between).score.size == 2 * between.judged_members.size
 
 
 def test_quality_counts():
     p, y = np.array([0.9, 0.5, 0.2, 0.6, 0.4, 0.1]), np.array([1, 1, 0, 0, 1, 0])
-    found = quality(p, y, [0, 1, 2], [3, 4, 5])
+    found = quality(p, y, np.arange(3), np.arange(3, 6))
     assert found.accuracy_train.value == pytest.approx(2 / 3)  # one half predicts 0
     assert found.accuracy_test.value == pytest.approx(1 / 3)
     assert found.majority_test.value == pytest.approx(1 / 3)  # members are mostly 1
@@ -122,9 +100,55 @@ def test_default_depths():
     assert default_depth(people) == 4  # no more than there are columns
 
 
-def test_bad_targets_are_refused():
-    people = villagers(N)
-    with pytest.raises(InputError, match="only with the audit's settings and data, got none"):
-        target_of(people, MembershipSettings(target="audited"))
-    with pytest.raises(InputError, match="epsilon must be"):
-        ID3Target(people=people, epsilon=0.0)(half(N).members, 0)
+FAR = 60
+
+
+def law(count: int, epsilon: float) -> np.ndarray:
+    """Return the discrete Laplace distribution around a count, of -FAR to FAR."""
+    shares = np.exp(-epsilon * np.abs(np.arange(-FAR, FAR + 1) - count))
+    return np.asarray(shares / shares.sum())
+
+
+@cache
+def curve(epsilon: float) -> np.ndarray:
+    """Return (false alarms, members caught) of the best attacks on her, shape (m, 2).
+
+    A leaf tells the noisy counts of both labels. She has label 1, the other has label 0, and one of both is trained
+    on. By Neyman and Pearson the best attacks flag what is told in the order of its likelihood ratio.
+    """
+    hers = np.outer(law(0, epsilon), law(1, epsilon)).ravel()
+    others = np.outer(law(1, epsilon), law(0, epsilon)).ravel()
+    order = np.argsort(-hers / others, kind="stable")
+    return np.column_stack([np.cumsum(others[order]), np.cumsum(hers[order])])
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_no_attack_on_one_of_two_people_is_better_and_the_best_needs_twice_epsilon(epsilon: float):
+    alarms, caught = curve(epsilon).T
+    for false_alarms, share in zip(alarms, caught, strict=True):
+        assert share <= most_caught(min(false_alarms, 1.0), epsilon) + 1e-9
+    ratio = float((caught[alarms > 1e-6] / alarms[alarms > 1e-6]).max())
+    assert ratio > 1.5 * math.exp(epsilon)  # a bound of once epsilon is broken
+    assert ratio == pytest.approx(math.exp(2 * epsilon), rel=1e-6)
+
+
+def test_of_more_people_the_one_replaced_still_costs_twice_epsilon():
+    """All divisions of four people into two and two: she is in, or she is out and another is in her place."""
+    people, epsilon = (1, 0, 0, 1), 0.8  # labels; she is the first
+    told: dict[bool, list[np.ndarray]] = {True: [], False: []}
+    for chosen in itertools.combinations(range(4), 2):
+        ones = sum(people[i] for i in chosen)
+        told[0 in chosen].append(np.outer(law(2 - ones, epsilon), law(ones, epsilon)).ravel())
+    inside, outside = (np.mean(told[kind], axis=0) for kind in (True, False))
+    order = np.argsort(-inside / outside)
+    for alarms, caught in zip(np.cumsum(outside[order]), np.cumsum(inside[order]), strict=True):
+        assert caught <= most_caught(min(alarms, 1.0), epsilon) + 1e-9
+
+
+def test_the_bound_is_a_share_and_grows():
+    for epsilon in (1e-6, 0.3, 5.0, 400.0, math.inf):
+        rates = np.linspace(0, 1, 21).tolist()
+        bounds = [most_caught(rate, epsilon) for rate in rates]
+        assert all(a <= b for a, b in itertools.pairwise(bounds)) and bounds[-1] == 1.0
+        assert all(bound >= rate for bound, rate in zip(bounds, rates, strict=True))
+    assert most_caught(0.0, 1.0) == 0.0 and most_caught(0.2, math.inf) == 1.0

@@ -18,21 +18,11 @@ from core.correction.study import tolerance_told
 from core.datasets import Roles, Table
 from core.errors import Cancelled, FairLeakError, InputError
 from core.estimates import paired_gain, proportion, tolerance_text
-from core.membership import (
-    advantage,
-    audited_target,
-    judging_everybody,
-    lira_boosted,
-    lira_from,
-    lira_gaps,
-    loss_attack,
-    released_attack,
-    roc,
-    train_shadows,
-)
-from core.membership.attacks.rmia import rmia_from
-from core.membership.checks import JudgedMembers
-from core.membership.study import STUDY
+from core.membership import REGISTRY, Evidence, judging_everybody, roc
+from core.membership.disparity import lira_gaps
+from core.membership.roc import advantage
+from core.membership.study import STUDY, JudgedMembers
+from core.membership.targets import audited_target
 from core.model_fairness import rate_ratio
 from core.models import GIVEN
 from core.release_audit import (
@@ -219,15 +209,16 @@ def test_a_sample_of_the_people_is_told_where_there_is_one(small: Audited, monke
 def test_members_are_identified_as_by_the_best_of_five_attacks(large: Audited):
     found = done("membership_caught", large)
     dataset, splits, scores = large.dataset, large.splits, large.model.scores
-    everybody = judging_everybody(splits.train, splits.test, aside=splits.known)
-    shadows = train_shadows(audited_target(CONFIG, dataset), dataset.labels, everybody, seed=7, shadows=4)
-    guesses = [
-        loss_attack(scores, dataset.labels, everybody),
-        released_attack(scores, large.model.predictions, dataset.labels, everybody, seed=7),
-        lira_from(shadows, scores, dataset.labels),
-        lira_boosted(shadows, scores, dataset.labels, everybody.judged[1], seed=7),
-        rmia_from(shadows, scores, dataset.labels),
-    ]
+    evidence = Evidence(
+        released=scores,
+        predictions=large.model.predictions,
+        labels=dataset.labels,
+        split=judging_everybody(splits.train, splits.test, aside=splits.known),
+        seed=7,
+        train=audited_target(CONFIG, dataset),
+        shadows=4,
+    )
+    guesses = [REGISTRY[name].judge(evidence) for name in ("loss", "released", "lira", "lira_boosted", "rmia")]
     inside = [np.isin(guess.rows, splits.train).astype(np.uint8) for guess in guesses]
     caught = [roc(guess.score, own).tpr_at(0.01) for guess, own in zip(guesses, inside, strict=True)]
     assert found.estimate is not None

@@ -1,0 +1,110 @@
+"""Small tables of made-up people, their splits, and what attacks say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from core.datasets import Roles, Table
+from core.fingerprint import fingerprint_frame
+from core.membership import (
+    REGISTRY,
+    Evidence,
+    MemberGuess,
+    MemberPeople,
+    MembershipFindings,
+    MembershipSplit,
+    attacked,
+    guesses,
+    judge,
+    member_people,
+    member_split,
+    target_of,
+)
+from core.membership.disparity import Tally
+
+ROLES = Roles(label="hired", positive="yes", sensitive="origin", group=("north",))
+
+
+def frame(n: int = 400, *, seed: int = 0) -> pd.DataFrame:
+    """Return n people with a number, gaps in it, three texts and a label that follows the number a little."""
+    rng = np.random.default_rng(seed)
+    skill = rng.normal(size=n).round(2)
+    return pd.DataFrame(
+        {
+            "skill": np.where(rng.random(n) < 0.1, np.nan, skill),
+            "town": rng.choice(["hill", "lake", "port"], n),
+            "guild": rng.choice(["", "smith", "cook"], n, p=[0.2, 0.4, 0.4]),
+            "origin": np.where(rng.random(n) < 0.4, "north", "south"),
+            "hired": np.where(skill + rng.normal(size=n) > 0, "yes", "no"),
+        }
+    ).replace({"guild": {"": None}})
+
+
+def table(n: int = 400, *, seed: int = 0) -> Table:
+    """Return these people as a table."""
+    people = frame(n, seed=seed)
+    return Table(
+        name="village",
+        title="Village",
+        frame=people,
+        source="Made.",
+        fingerprint=fingerprint_frame(people),
+        roles=(ROLES,),
+    )
+
+
+def villagers(n: int = 400, *, seed: int = 0) -> MemberPeople:
+    """Return these people, ready for an audit."""
+    return member_people(table(n, seed=seed), ROLES)
+
+
+def half(n: int, *, seed: int = 0) -> MembershipSplit:
+    """Return a split that knows 30 % and judges 50 %."""
+    return member_split(n, seed=seed, known_share=0.3, judged_share=0.5)
+
+
+def remembered(split: MembershipSplit, n: int, *, seed: int = 0, share: float = 0.8) -> tuple[np.ndarray, np.ndarray]:
+    """Return answers and labels of a model that is sure of this share of its members, and of few others."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    sure = rng.random(n) < np.where(np.isin(np.arange(n), split.members), share, 0.2)
+    told = np.where(sure, 0.95, 0.6)
+    return np.where(labels == 1, told, 1 - told), labels
+
+
+def guess(name: str, p: np.ndarray | None, labels: np.ndarray, split: MembershipSplit, **more) -> MemberGuess:
+    """Return what an attack says of the judged, given the model's answers about everybody."""
+    return REGISTRY[name].judge(Evidence(labels=labels, split=split, released=p, **more))
+
+
+def study(people, settings, *, train=None, split=None, report=None) -> Iterator[MembershipFindings]:
+    """Yield the findings as they grow, as page and command make them, once more after each attack."""
+    target = attacked(people, settings, target_of(people, settings) if train is None else train, split=split)
+    found = target.findings
+    for one in guesses(target, report=report):
+        found = replace(found, attacks={**found.attacks, one.name: judge(target, one)})
+        yield found
+
+
+def sampled_tally(rates, people, rng: np.random.Generator) -> Tally:
+    """Draw how many are flagged at [side, member]."""
+    n = np.asarray(people)
+    return Tally(flagged=rng.binomial(n, rates), people=n)
+
+
+def judged(counts: Tally) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return verdict, group and member of people with these counts."""
+    cells = np.array([(1, 0, 0), (0, 0, 0), (1, 0, 1), (0, 0, 1), (1, 1, 0), (0, 1, 0), (1, 1, 1), (0, 1, 1)])
+    many = np.stack([counts.flagged, counts.people - counts.flagged], axis=-1).ravel()
+    verdict, group, member = np.repeat(cells, many, axis=0).T
+    return verdict, group, member
+
+
+def divisions(people: int, taken: int) -> list[np.ndarray]:
+    """Return every choice of `taken` people, as masks."""
+    return [np.isin(np.arange(people), chosen) for chosen in combinations(range(people), taken)]

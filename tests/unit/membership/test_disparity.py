@@ -1,0 +1,426 @@
+"""Gaps between groups: values by hand, resampling beside plain loops over people, tests that keep their level."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy.stats import ks_2samp
+
+from core.errors import InputError
+from core.estimates import Estimate, holm
+from core.membership import (
+    MemberPeople,
+    MembershipSettings,
+    attacked,
+    disparities,
+    is_muted,
+    recall_by_range,
+    roc,
+    target_of,
+    vulnerability_disparity,
+)
+from core.membership.attacks import loss
+from core.membership.disparity import (
+    GAPS,
+    Disparities,
+    GapResult,
+    Side,
+    Tally,
+    gap_estimate,
+    gap_p_value,
+    lira_gaps,
+    permuted,
+    permuted_sides,
+    resampled,
+    smallest_detectable,
+    variances,
+)
+from tests.unit.membership.samples import divisions, judged, sampled_tally
+
+SMALL = Tally(flagged=np.array([[2, 3], [6, 9]]), people=np.array([[20, 30], [12, 10]]))
+FEW = {"bootstraps": 200, "permutations": 200}
+ALWAYS = np.ones(300, dtype=bool)
+
+
+def test_the_gaps_are_differences_of_rates() -> None:
+    found = vulnerability_disparity(*judged(SMALL), names=("women", "men"))
+    assert (found.group, found.others) == ("women", "men")
+    assert found.vd.value == pytest.approx(9 / 10 - 3 / 30)
+    assert found.fpr_gap.value == pytest.approx(6 / 12 - 2 / 20)
+    assert found.advantage_gap.value == pytest.approx(found.vd.value - found.fpr_gap.value)
+    assert [rate.value for rate in found.recall] == [0.9, 0.1]
+    assert [rate.value for rate in found.false_alarms] == [0.5, 0.1]
+    assert (found.vd.n, found.fpr_gap.n, found.advantage_gap.n) == (40, 32, 72)
+
+
+def test_people_are_drawn_again_as_in_a_plain_loop() -> None:
+    counts, rng = (
+        Tally(flagged=np.array([[7, 30], [11, 4]]), people=np.array([[25, 40], [60, 13]])),
+        np.random.default_rng(5),
+    )
+    verdict, group, member = judged(counts)
+    plain = []
+    for _ in range(3000):
+        rates = np.empty((2, 2))
+        for side in (0, 1):
+            for kind in (0, 1):
+                stratum = verdict[(group == side) & (member == kind)]
+                rates[side, kind] = stratum[rng.integers(0, stratum.size, stratum.size)].mean()
+        plain.append([float((rates * weights).sum()) for weights in GAPS.values()])
+    drawn = resampled(counts, 3000, np.random.default_rng(6))
+    for j, weights in enumerate(GAPS.values()):
+        assert ks_2samp(np.array(plain)[:, j], (drawn * weights).sum(axis=(1, 2))).pvalue > 0.01
+
+
+@pytest.mark.parametrize("name", GAPS)
+def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
+    counts = Tally(flagged=np.array([[1, 1], [2, 4]]), people=np.array([[4, 5], [3, 4]]))
+    verdict, group, member = judged(counts)
+
+    def statistic(sides: np.ndarray) -> float:
+        gap, variance = 0.0, 0.0
+        for side in (0, 1):
+            for kind in (0, 1):
+                weight = GAPS[name][side][kind]
+                told = verdict[(sides == side) & (member == kind)]
+                p = (told.sum() + 1) / (told.size + 2)
+                gap += weight * told.mean()
+                variance += weight**2 * p * (1 - p) / (told.size + 2)
+        return abs(gap) / math.sqrt(variance)
+
+    extreme, every = 0, 0
+    for outside in divisions(7, 3):
+        for inside in divisions(9, 4):
+            sides = np.empty(16, dtype=int)
+            sides[member == 0], sides[member == 1] = outside, inside
+            extreme += statistic(sides) >= statistic(group) - 1e-9
+            every += 1
+    exact = extreme / every
+    drawn = permuted(counts, 40_000, np.random.default_rng(1))
+    found = gap_p_value(GAPS[name], counts, drawn)
+    assert 0.01 < exact < 0.99
+    assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
+
+
+def test_a_gap_without_variance_keeps_some_width() -> None:
+    nobody = Tally(flagged=np.zeros((2, 2), dtype=int), people=np.full((2, 2), 40))
+    found = vulnerability_disparity(*judged(nobody))
+    for name, gap in (("vd", found.vd), ("fpr_gap", found.fpr_gap), ("advantage_gap", found.advantage_gap)):
+        assert gap.value == 0 and gap.low < -0.05 and gap.high > 0.05
+        assert found.tests[name].p_value == 1 and not found.tests[name].significant
+    everybody = vulnerability_disparity(*judged(Tally(flagged=nobody.people, people=nobody.people)))
+    assert everybody.vd.low < -0.05 and everybody.advantage_gap.high > 0.05
+
+
+@pytest.mark.parametrize(
+    "rates, people",
+    [
+        ([[0.5, 0.6], [0.3, 0.7]], [[200, 300], [80, 90]]),
+        ([[0.2, 0.25], [0.1, 0.3]], [[400, 400], [30, 30]]),
+        ([[0.02, 0.05], [0.9, 0.99]], [[60, 60], [20, 20]]),
+        ([[0.5, 0.5], [0.5, 0.5]], [[15, 15], [10, 10]]),
+    ],
+)
+def test_intervals_cover_the_gap(rates, people) -> None:
+    rng, runs = np.random.default_rng(8), 500
+    truth = {name: float((np.array(rates) * weights).sum()) for name, weights in GAPS.items()}
+    covered = dict.fromkeys(GAPS, 0)
+    for _ in range(runs):
+        counts = sampled_tally(rates, people, rng)
+        drawn = resampled(counts, 500, rng)
+        for name, weights in GAPS.items():
+            gaps = (drawn * weights).sum(axis=(1, 2))
+            found = gap_estimate(weights, counts.flagged, counts.people, gaps, level=0.95)
+            covered[name] += found.low <= truth[name] <= found.high
+    for name, count in covered.items():
+        assert count / runs >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / runs), name
+
+
+@pytest.mark.parametrize("comparisons", [1, 5])
+def test_the_smallest_detectable_gap_is_found_in_four_of_five_cases(comparisons: int) -> None:
+    people, base, runs = np.full((2, 2), 250), 0.4, 400
+    error = math.sqrt(float(variances(np.full(2, base * 250), np.full(2, 250)).sum()))
+    gap = smallest_detectable(error, level=0.95, comparisons=comparisons)
+    rng, found = np.random.default_rng(4), 0
+    for _ in range(runs):
+        counts = sampled_tally([[base, base], [base, base + gap]], people, rng)
+        drawn = permuted(counts, 999, rng)
+        found += gap_p_value(GAPS["vd"], counts, drawn) < 0.05 / comparisons
+    assert found / runs == pytest.approx(0.8, abs=0.07)
+
+
+def test_groups_are_compared_with_all_others() -> None:
+    rng = np.random.default_rng(2)
+    n = 900
+    groups, member, verdict = rng.choice(3, n, p=[0.5, 0.3, 0.2]), rng.integers(0, 2, n), rng.integers(0, 2, n)
+    found = disparities(verdict, groups, member, names=("a", "b", "c"), **FEW)
+    assert [result.group for result in found.results] == ["a", "b", "c"] and not found.not_measured
+    for code, result in enumerate(found.results):
+        alone = vulnerability_disparity(verdict, groups == code, member, names=(result.group, "all others"), **FEW)
+        assert (result.others, result.vd, result.advantage_gap) == ("all others", alone.vd, alone.advantage_gap)
+        assert result.tests["vd"].smallest_detectable > alone.tests["vd"].smallest_detectable
+    for name in GAPS:
+        raw = [result.tests[name].p_value for result in found.results]
+        assert tuple(result.tests[name].p_adjusted for result in found.results) == holm(raw)
+
+
+def test_small_groups_are_named_and_the_others_measured() -> None:
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2, 3], [100, 100, 15, 0])
+    member, verdict = np.tile([0, 1], 108)[:215], rng.integers(0, 2, 215)
+    found = disparities(verdict, groups, member, names=("a", "b", "c", "d"), **FEW)
+    assert [result.group for result in found.results] == ["a", "b"]
+    assert [name for name, _ in found.not_measured] == ["c", "d"]
+    assert found.not_measured[0][1] == (
+        "A gap needs at least 10 members and 10 outsiders of the training data among the judged people, "
+        "got 7 and 8 of “c”."
+    )
+
+
+@pytest.mark.parametrize("low, muted", [(0.49, True), (0.5, True), (0.51, False), (math.nan, True)])
+def test_gaps_are_muted_unless_the_attack_beats_chance(low: float, muted: bool) -> None:
+    assert is_muted(Estimate(value=0.52, low=low, high=0.6, n=100)) is muted
+
+
+@pytest.mark.parametrize(
+    "changed, told",
+    [
+        ({"verdict": np.full(72, math.nan)}, "verdict must hold only 0 and 1, got nan."),
+        ({"member": np.zeros((1, 72))}, "member must be one-dimensional, got 2 dimensions."),
+        ({"group": np.arange(72) < 19}, "A gap needs at least 10 members and 10 outsiders of the training data among "),
+        ({"level": 1.0}, "level must be in (0, 1), got 1.0."),
+    ],
+)
+def test_bad_input_is_told_in_one_sentence(changed: dict, told: str) -> None:
+    given = dict(zip(("verdict", "group", "member"), judged(SMALL), strict=True)) | changed
+    with pytest.raises(InputError) as raised:
+        vulnerability_disparity(**given)
+    assert str(raised.value).startswith(told)
+
+
+@pytest.mark.parametrize("p, place", [(0.0, 0), (0.1, 1), (0.3, 3), (0.6, 6), (0.7, 7), (0.9, 9), (1.0, 9)])
+def test_a_range_begins_with_its_lower_end_and_one_is_in_the_last(p: float, place: int) -> None:
+    found = recall_by_range([p, p, p], [1, 1, 0], [0, 1, 1], [1, 1, 1], names=("women", "men"))
+    assert (found.group, found.others) == ("women", "men")
+    assert [row.group for row in found.rows] == [0.5 * (j == place) for j in range(10)]
+    assert [row.others for row in found.rows] == [float(j == place) for j in range(10)]
+    assert [(row.low, row.high) for row in found.rows] == [(j / 10, (j + 1) / 10) for j in range(10)]
+
+
+# ---------------------------------------------------------------------------------------------------- TPR at a low FPR
+
+
+def lira_gap(score, group, member, *, names: tuple[str, str] = ("group", "others"), **settings) -> GapResult:
+    """Return the gap between a group and the others."""
+    (found,) = lira_gaps(score, np.asarray(group, dtype=np.uint8), member, names=names[::-1], **settings)
+    return found
+
+
+def scored(n: int, *, ties: bool, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return scores, of which members of group 0 have higher ones, with groups and membership."""
+    rng = np.random.default_rng(seed)
+    group, member = (rng.random(n) < 0.45).astype(int), rng.integers(0, 2, n)
+    score = rng.normal(size=n) + 1.5 * member * (1 - group)
+    return np.round(score, 0 if ties else 9), group, member
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("fpr", [0.05, 0.1, 0.3])
+def test_rates_are_those_of_each_group_by_itself(ties: bool, fpr: float) -> None:
+    score, group, member = scored(1500, ties=ties)
+    found = lira_gap(score, group, member, fpr=fpr, names=("women", "men"), **FEW)
+    expected = [roc(score[group == g], member[group == g]).tpr_at(fpr).value for g in (1, 0)]
+    assert [rate.value for rate in found.rates] == pytest.approx(expected)
+    assert found.estimate.value == pytest.approx(expected[0] - expected[1])
+    assert (found.group, found.others, found.fpr, found.reason) == ("women", "men", fpr, "")
+
+
+def in_order(score: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return the scores with ties broken at random, by less than there is between two."""
+    return score + 1e-10 * rng.random(score.size)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_people_are_drawn_again_at_a_low_rate_as_in_a_plain_loop(ties: bool) -> None:
+    score, _, member = scored(300, ties=ties)
+    outsiders, members = score[member == 0], score[member == 1]
+    rng, plain = np.random.default_rng(1), []
+    for _ in range(1500):
+        again = [in_order(rng.choice(people, people.size), rng) for people in (outsiders, members)]
+        place = 0.1 * (outsiders.size + 1)
+        threshold = np.sort(again[0])[::-1][math.floor(place + rng.random()) - 1]
+        plain.append((again[1] > threshold).mean())
+    side = Side.of(score, ALWAYS, member, 0.1)
+    drawn = side.resampled(1500, np.random.default_rng(2))
+    assert ks_2samp(plain, drawn).pvalue > 0.01
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_groups_are_permuted_as_in_a_plain_loop(ties: bool) -> None:
+    score, group, member = scored(300, ties=ties)
+    rng, plain = np.random.default_rng(1), []
+    for _ in range(1500):
+        again = group.copy()
+        for kind in (0, 1):
+            again[member == kind] = rng.permutation(group[member == kind])
+        ordered = in_order(score, rng)
+        sides = [Side.of(ordered, again == code, member, 0.1) for code in (1, 0)]
+        rates = [float(s.above(math.floor(s.place + rng.random()))) / s.members for s in sides]
+        plain.append(rates[0] - rates[1])
+    sides = [Side.of(score, group == code, member, 0.1) for code in (1, 0)]
+    everybody = Side.of(score, ALWAYS, member, 0.1)
+    drawn = permuted_sides(sides, everybody, 1500, np.random.default_rng(2))
+    assert ks_2samp(plain, drawn).pvalue > 0.01
+
+
+def test_coarse_ties_in_unlike_groups_are_no_gap() -> None:
+    """Scores lie elsewhere in one group and tell nobody apart."""
+    rng, refused, told = np.random.default_rng(0), 0, 0
+    for _ in range(30):
+        group, member = np.repeat([0, 1], 3000), np.tile([0, 1], 3000)
+        score = np.round(rng.normal(size=6000) + 0.8 * group, 0)
+        found = lira_gap(score, group, member, **FEW)
+        assert found.test is not None
+        refused += found.test.p_value < 0.05
+        told += found.test.significant
+        holds = found.estimate.low <= 0 <= found.estimate.high
+        assert found.test.significant == (found.test.p_value < 0.05 and not holds)
+    assert max(refused, told) <= 4
+
+
+def test_too_few_outsiders_are_told_and_nothing_is_measured() -> None:
+    score, group, member = scored(3000, ties=False)
+    outside = int(((group == 1) & (member == 0)).sum())
+    found = lira_gap(score, group, member, names=("women", "men"), **FEW)
+    assert found.reason == f"n/a, needs at least 1,000 non-members, got {outside} of “women”"
+    assert math.isnan(found.estimate.value) and math.isnan(found.rates[1].value) and found.test is None
+    assert not lira_gap(score, group, member, fpr=0.02, **FEW).reason
+
+
+def test_too_few_members_are_told() -> None:
+    group, member = np.repeat([0, 1, 0, 1], [1200, 1200, 500, 9]), np.repeat([0, 1], [2400, 509])
+    found = lira_gap(np.arange(2909.0), group, member, **FEW)
+    assert found.reason == "n/a, needs at least 10 members, got 9 of “group”"
+
+
+def test_several_groups_are_each_compared_with_all_others() -> None:
+    rng = np.random.default_rng(0)
+    groups, member = rng.choice(3, 9000, p=[0.45, 0.45, 0.1]), rng.integers(0, 2, 9000)
+    score = rng.normal(size=9000) + member * (groups == 1)
+    found = lira_gaps(score, groups, member, names=("a", "b", "c"), **FEW)
+    assert [result.group for result in found] == ["a", "b", "c"]
+    assert [bool(result.reason) for result in found] == [False, False, True]
+    alone = lira_gap(score, groups == 1, member, names=("b", "all others"), **FEW)
+    assert found[1].estimate == alone.estimate and found[1].rates == alone.rates
+    raw = [result.test.p_value for result in found[:2] if result.test]
+    adjusted = [result.test.p_adjusted for result in found[:2] if result.test]
+    assert len(raw) == 2 and min(adjusted) == min(1.0, 2 * min(raw)) and max(adjusted) >= max(raw)
+
+
+# ---------------------------------------------------------------------- where there is nothing to find, and something
+
+RUNS = 200
+MOST = math.floor(RUNS * (0.05 + 2 * math.sqrt(0.05 * 0.95 / RUNS)))
+
+
+@pytest.mark.parametrize("apart", [0.0, 1.0])
+def test_scores_that_do_not_depend_on_membership_have_no_gap_at_low_false_alarms(apart: float) -> None:
+    # with groups apart, one threshold for everybody would catch more of one group, in and out of the training data
+    found = 0
+    for run in range(RUNS):
+        rng = np.random.default_rng(2000 + run)
+        groups, member = rng.integers(0, 2, 4500), rng.integers(0, 2, 4500)
+        score = (rng.normal(size=4500) + apart * groups).round(2)
+        (gap,) = lira_gaps(score, groups, member, names="ab", seed=run, bootstraps=100, permutations=299)
+        assert gap.test is not None
+        found += gap.test.significant
+    assert 0 < found <= MOST
+
+
+def test_a_target_that_memorises_one_group_is_found_at_low_false_alarms() -> None:
+    found = 0
+    for run in range(RUNS):
+        rng = np.random.default_rng(4000 + run)
+        groups, member = rng.integers(0, 2, 5000), rng.integers(0, 2, 5000)
+        score = rng.normal(size=5000)
+        score[(groups == 1) & (member == 1) & (rng.random(5000) < 0.1)] += 4.0
+        (gap,) = lira_gaps(score, groups, member, names="ab", seed=run, bootstraps=100, permutations=299)
+        found += gap.test is not None and gap.test.significant and gap.estimate.low > 0
+    assert found >= 0.95 * RUNS
+
+
+PEOPLE = 1200
+PLANTED_RUNS = 100
+SIZES = {"street": 40, "job": 5, "sign": 3}
+DRAWS = {"bootstraps": 100, "permutations": 999}
+
+
+def people_of(
+    columns: dict[str, np.ndarray], sizes: tuple[int, ...], labels: np.ndarray, groups: np.ndarray
+) -> MemberPeople:
+    """Return people with these codes."""
+    return MemberPeople(
+        title="Made",
+        codes=np.column_stack(list(columns.values())),
+        names=tuple(columns),
+        values=tuple(tuple(str(code) for code in range(size)) for size in sizes),
+        labels=labels.astype(np.uint8),
+        groups=groups.astype(np.uint8),
+        group_names=("others", "group") if groups.max() < 2 else tuple(f"group {code}" for code in range(3)),
+        attribute="group",
+    )
+
+
+def without_cause(seed: int, n_groups: int) -> MemberPeople:
+    """Return people whose labels and groups have nothing to do with their columns, which a tree still remembers."""
+    rng = np.random.default_rng(seed)
+    columns = {name: rng.integers(0, size, PEOPLE) for name, size in SIZES.items()}
+    groups = rng.choice(n_groups, PEOPLE, p=(0.6, 0.4) if n_groups == 2 else (0.4, 0.35, 0.25))
+    return people_of(columns, tuple(SIZES.values()), rng.integers(0, 2, PEOPLE), groups)
+
+
+def one_remembered(seed: int, remembered: int) -> MemberPeople:
+    """Return two groups: of one the label is noise beside an address hardly anybody shares, of the other a rule."""
+    rng = np.random.default_rng(seed)
+    groups = (rng.random(PEOPLE) < 0.4).astype(np.int64)
+    marked, noise = groups == remembered, rng.integers(0, 2, PEOPLE)
+    rule = rng.integers(0, 2, PEOPLE)
+    address = np.where(marked, rng.integers(1, 400, PEOPLE), 0)
+    labels = np.where(marked, noise, rule)
+    return people_of({"address": address, "rule": rule}, (400, 2), labels, groups)
+
+
+def gaps(people: MemberPeople, seed: int, epsilon: float = math.inf) -> Disparities:
+    """Return the gaps of the quick attack on a tree."""
+    settings = MembershipSettings(epsilon=epsilon, max_depth=3, seed=seed)
+    target = attacked(people, settings, target_of(people, settings))
+    guess = loss.judge(target.evidence)
+    assert guess.verdict is not None
+    member = target.inside[guess.rows]
+    return disparities(guess.verdict, people.groups[guess.rows], member, names=people.group_names, seed=seed, **DRAWS)
+
+
+@pytest.mark.parametrize(("n_groups", "epsilon"), [(2, math.inf), (2, 1.0), (3, math.inf)])
+def test_where_nothing_differs_a_gap_is_seldom_called_significant(n_groups: int, epsilon: float):
+    called: Counter[str] = Counter()
+    for seed in range(RUNS):
+        found = gaps(without_cause(seed, n_groups), seed, epsilon).results
+        assert len(found) == (1 if n_groups == 2 else 3)
+        for name in ("vd", "fpr_gap", "advantage_gap"):
+            called[name] += any(result.tests[name].significant for result in found)
+    assert max(called.values()) <= MOST, called
+
+
+@pytest.mark.parametrize("remembered", [1, 0])
+def test_a_group_that_the_model_remembers_is_found(remembered: int):
+    sign, found, misled = (1 if remembered == 1 else -1), 0, 0
+    for seed in range(PLANTED_RUNS):
+        (result,) = gaps(one_remembered(seed, remembered), seed).results
+        test = result.tests["advantage_gap"]
+        found += test.significant and sign * result.advantage_gap.value > 0
+        misled += sign * result.vd.value < 0
+    assert found >= 0.95 * PLANTED_RUNS, found
+    assert misled > 0.5 * PLANTED_RUNS  # by the share of members called members it seems to be the other group
