@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.correction import Disclosed
-from tests.problem_bank import METRICS, parts
+from tests.problem_bank import METRICS, digits, parts
 
 Share = Fraction | tuple[Fraction, Fraction] | None
 
@@ -124,86 +124,71 @@ def brute_force(
     return best
 
 
-def _parity(predictions: tuple[int, ...], **told: Any) -> dict[str, Any]:
-    return {"predictions": predictions} | told
+def _solved(name: str, guess: str, told: list[dict[str, Any]], objective: float, **more: Any) -> JointProblem:
+    """Return a problem solved by hand, of as many groups as are guessed unless it says more; vectors are digits."""
+    disclosures = tuple(
+        {key: digits(value) if key in ("predictions", "labels") else value for key, value in one.items()}
+        for one in told
+    )
+    groups = {"n_groups": max(2, len(set(guess)))} | more
+    return JointProblem(name=name, guess=digits(guess), disclosures=disclosures, objective=objective, **groups)
 
+
+_ZERO, _ONE, _HALF, _THIRD = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3)
 
 HAND_SOLVED = (
-    JointProblem(
-        name="three groups at tolerance 0: each needs one of each prediction, two records have to swap",
-        guess=(0, 0, 1, 1, 2, 2),
-        disclosures=(_parity((1, 1, 0, 0, 1, 0), tolerance=Fraction(0)),),
-        n_groups=3,
+    _solved(
+        "three groups at 0: each needs one of each prediction, two records have to swap",
+        "001122",
+        [{"predictions": "110010", "tolerance": _ZERO}],
+        6.0,  # the cheaper of {3, 2} and the cheaper of {4, 5}; group 2 stays
         cost=(3.0, 2.0, 4.0, 5.0, 1.0, 1.0),
-        objective=6.0,  # the cheaper of {3, 2} and the cheaper of {4, 5}; group 2 stays
     ),
-    JointProblem(
-        name="an empty third group takes the cheapest record at tolerance 1",
-        guess=(0, 0, 1, 1),
-        disclosures=(_parity((1, 0, 1, 0), tolerance=Fraction(1)),),
+    _solved(
+        "an empty third group takes the cheapest record at tolerance 1",
+        "0011",
+        [{"predictions": "1010", "tolerance": _ONE}],
+        2.5,
         n_groups=3,
         cost=(3.0, 2.5, 4.0, 5.0),
-        objective=2.5,
     ),
-    JointProblem(
-        name="a divisor too few: gcd 2 makes two groups at tolerance 0, not three",
-        guess=(0, 1, 2, 0),
-        disclosures=(_parity((1, 0, 1, 0), tolerance=Fraction(0)),),
-        n_groups=3,
-        objective=math.inf,
-    ),
-    JointProblem(
-        name="three records cannot fill four groups",
-        guess=(0, 1, 2),
-        disclosures=(_parity((1, 0, 1), tolerance=Fraction(1)),),
-        n_groups=4,
-        objective=math.inf,
-    ),
-    JointProblem(
-        name="a share alone: group 0 gives up its two cheapest",
-        guess=(0, 0, 0, 0, 1, 1),
-        disclosures=(_parity((1, 0, 1, 0, 1, 0), tolerance=Fraction(1)),),
-        n_groups=2,
-        shares=(Fraction(1, 3), None),
+    _solved("gcd 2 makes two groups, not three", "0120", [{"predictions": "1010", "tolerance": _ZERO}], math.inf),
+    _solved("three cannot fill four", "012", [{"predictions": "101", "tolerance": _ONE}], math.inf, n_groups=4),
+    _solved(
+        "a share alone: group 0 gives up its two cheapest",
+        "000011",
+        [{"predictions": "101010", "tolerance": _ONE}],
+        5.0,
+        shares=(_THIRD, None),
         cost=(5.0, 2.0, 3.0, 7.0, 1.0, 1.0),
-        objective=5.0,
     ),
-    JointProblem(
-        name="a share at equal opportunity moves records outside its row set, at their cost",
-        guess=(0, 1, 0, 0, 0, 0),
-        disclosures=(
-            _parity((1, 1, 1, 1, 0, 0), tolerance=Fraction(0), metric="equal_opportunity", labels=(1, 1, 1, 1, 0, 0)),
-        ),
-        n_groups=2,
-        shares=(Fraction(1, 2), Fraction(1, 2)),
+    _solved(
+        "a share at equal opportunity moves records outside its row set, at their cost",
+        "010000",
+        [{"predictions": "111100", "tolerance": _ZERO, "metric": "equal_opportunity", "labels": "111100"}],
+        5.0,  # rates are 1 whatever the groups; two of the others join group 1, the cheapest 2 + 3
+        shares=(_HALF, _HALF),
         cost=(4.0, 1.0, 6.0, 5.0, 2.0, 3.0),
-        objective=5.0,  # rates are 1 whatever the groups; two of the others join group 1, the cheapest 2 + 3
     ),
-    JointProblem(
-        name="an unfairness of exactly one half: one group all predicted 1, its twin all predicted 0",
-        guess=(0, 1, 0, 1),
-        disclosures=(_parity((1, 1, 0, 0), unfairness=Fraction(1, 2)),),
-        n_groups=2,
+    _solved(
+        "an unfairness of exactly one half: one group all predicted 1, its twin all predicted 0",
+        "0101",
+        [{"predictions": "1100", "unfairness": _HALF}],
+        1.5,  # groups {1} and {0, 0, 1} lie 1/2 and 1/6 away: one change is enough
         cost=(2.0, 1.5, 3.0, 4.0),
-        objective=1.5,  # groups {1} and {0, 0, 1} lie 1/2 and 1/6 away: one change is enough
     ),
-    JointProblem(
-        name="a fair guess is not unfair enough",
-        guess=(0, 0, 1, 1, 2, 2),
-        disclosures=(_parity((1, 0, 1, 0, 1, 0), unfairness=(Fraction(1, 3), Fraction(2, 5))),),
-        n_groups=3,
-        objective=math.inf,  # found by hand: sizes (2,2,2), (1,1,4), (1,2,3) allow 0, 1/2, and 1/2 only
+    _solved(
+        "a fair guess is not unfair enough",
+        "001122",
+        [{"predictions": "101010", "unfairness": (_THIRD, Fraction(2, 5))}],
+        math.inf,  # found by hand: sizes (2,2,2), (1,1,4), (1,2,3) allow 0, 1/2, and 1/2 only
     ),
-    JointProblem(
-        name="two models: the joint pattern decides, the second model's predictions pair the records anew",
-        guess=(0, 0, 1, 1),
-        disclosures=(
-            _parity((1, 0, 1, 0), tolerance=Fraction(0)),
-            _parity((1, 1, 0, 0), tolerance=Fraction(0)),
-        ),
-        n_groups=2,
+    _solved(
+        "two models: the second model's predictions pair the records anew",
+        "0011",
+        [{"predictions": "1010", "tolerance": _ZERO}, {"predictions": "1100", "tolerance": _ZERO}],
+        5.0,  # both need groups {0, 3} and {1, 2}: records 0 and 2 move (5), or 1 and 3 (10), or 0, 3 ...
         cost=(1.0, 2.0, 4.0, 8.0),
-        objective=5.0,  # both need groups {0, 3} and {1, 2}: records 0 and 2 move (5), or 1 and 3 (10), or 0, 3 ...
     ),
 )
 

@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -88,109 +89,64 @@ def brute_smallest(predictions: Sequence[int]) -> Fraction | None:
     return min((g for g in gaps if g is not None), default=None)
 
 
+def _solved(name: str, guess: str, predictions: str, tolerance: str, objective: float, **more: Any) -> Problem:
+    """Return a problem solved by hand; vectors are written as digits."""
+    vectors = {"guess": digits(guess), "predictions": digits(predictions)}
+    if "labels" in more:
+        more["labels"] = digits(more["labels"])
+    return Problem(name=name, tolerance=Fraction(tolerance), objective=objective, **vectors, **more)
+
+
+def digits(text: str) -> tuple[int, ...]:
+    """Return a vector written as digits."""
+    return tuple(map(int, text))
+
+
+_POWERS = tuple(float(b) ** 60 for b in (1.0, 1.3, 1.1, 1.9, 2.0, 1.6, 1.2, 1.7))
+_COST = (5.0, 2.0, 7.0, 3.0)
+
 HAND_SOLVED = (
-    Problem(
-        name="already fair: each group has one of each prediction",
-        guess=(1, 1, 0, 0),
-        predictions=(1, 0, 1, 0),
-        tolerance=Fraction(0),
-        objective=0.0,
+    _solved("already fair: each group has one of each prediction", "1100", "1010", "0", 0.0),
+    # the cheaper of {5, 2} and the cheaper of {7, 3}
+    _solved("two swaps: at 0 each group needs half its records predicted 1", "1100", "1100", "0", 5.0, cost=_COST),
+    _solved("just under 1/2: one change leaves a group 1/2 away", "1100", "1100", "49/100", 5.0, cost=_COST),
+    _solved("met with equality: overall 1/2, groups 2/3 and 1/3", "111000", "110100", "1/6", 0.0),
+    _solved("one group is empty: the cheapest record moves", "000", "101", "1", 2.0, cost=(3.0, 2.0, 4.0)),
+    _solved("all predictions equal: only an empty group needs repair", "111", "000", "0", 2.5, cost=(3.0, 2.5, 4.0)),
+    _solved("coprime: 1 of 5, 1/5 away whatever the split", "11000", "10000", "0", math.inf, smallest=Fraction(1, 5)),
+    # the record predicted 1 leaves: rates 0 and 1/4 against 1/5
+    _solved("coprime at their smallest tolerance", "11000", "10000", "1/5", 1.0),
+    # one of the first two joins: groups of 3 with one predicted 1 each
+    _solved("an empty cell: nobody predicted 1 is guessed in group 1", "000110", "110000", "0", 1.0),
+    _solved("one record cannot be split", "1", "1", "1", math.inf),
+    # two of {1, 1.3, 2, 1.6} and two of {1.1, 1.9, 1.2, 1.7}
+    _solved(
+        "exponent 60: the dear record stays, many magnitudes apart",
+        "11001100",
+        "11001100",
+        "0",
+        1.0 + 1.3**60 + 1.1**60 + 1.2**60,
+        cost=_POWERS,
     ),
-    Problem(
-        name="two swaps: at tolerance 0 each group needs half its records predicted 1",
-        guess=(1, 1, 0, 0),
-        predictions=(1, 1, 0, 0),
-        tolerance=Fraction(0),
-        cost=(5.0, 2.0, 7.0, 3.0),
-        objective=5.0,  # the cheaper of {5, 2} and the cheaper of {7, 3}
-    ),
-    Problem(
-        name="just under 1/2: one change leaves a group with rate 0 or 1, 1/2 away, so it takes two",
-        guess=(1, 1, 0, 0),
-        predictions=(1, 1, 0, 0),
-        tolerance=Fraction(49, 100),
-        cost=(5.0, 2.0, 7.0, 3.0),
-        objective=5.0,
-    ),
-    Problem(
-        name="the bound is met with equality: overall 1/2, groups 2/3 and 1/3, one sixth away",
-        guess=(1, 1, 1, 0, 0, 0),
-        predictions=(1, 1, 0, 1, 0, 0),
-        tolerance=Fraction(1, 6),
-        objective=0.0,
-    ),
-    Problem(
-        name="one group is empty: the cheapest record moves, tolerance 1 allows any",
-        guess=(0, 0, 0),
-        predictions=(1, 0, 1),
-        tolerance=Fraction(1),
-        cost=(3.0, 2.0, 4.0),
-        objective=2.0,
-    ),
-    Problem(
-        name="all predictions equal: only an empty group needs repair",
-        guess=(1, 1, 1),
-        predictions=(0, 0, 0),
-        tolerance=Fraction(0),
-        cost=(3.0, 2.5, 4.0),
-        objective=2.5,
-    ),
-    Problem(
-        name="coprime counts: 1 of 5 predicted 1, so the group without it is 1/5 away whatever the split",
-        guess=(1, 1, 0, 0, 0),
-        predictions=(1, 0, 0, 0, 0),
-        tolerance=Fraction(0),
-        objective=math.inf,
-        smallest=Fraction(1, 5),
-    ),
-    Problem(
-        name="coprime counts at their smallest tolerance: the record predicted 1 leaves, rates 0 and 1/4 against 1/5",
-        guess=(1, 1, 0, 0, 0),
-        predictions=(1, 0, 0, 0, 0),
-        tolerance=Fraction(1, 5),
-        objective=1.0,
-    ),
-    Problem(
-        name="an empty cell: nobody predicted 1 is guessed in group 1",
-        guess=(0, 0, 0, 1, 1, 0),
-        predictions=(1, 1, 0, 0, 0, 0),
-        tolerance=Fraction(0),
-        objective=1.0,  # one of the first two joins: groups of 3 with one predicted 1 each
-    ),
-    Problem(
-        name="one record cannot be split",
-        guess=(1,),
-        predictions=(1,),
-        tolerance=Fraction(1),
-        objective=math.inf,
-    ),
-    Problem(
-        name="exponent 60: the dear record stays, many magnitudes apart",
-        guess=(1, 1, 0, 0, 1, 1, 0, 0),
-        predictions=(1, 1, 0, 0, 1, 1, 0, 0),
-        tolerance=Fraction(0),
-        cost=tuple(float(b) ** 60 for b in (1.0, 1.3, 1.1, 1.9, 2.0, 1.6, 1.2, 1.7)),
-        objective=1.0 + 1.3**60 + 1.1**60 + 1.2**60,  # two of {1, 1.3, 2, 1.6} and two of {1.1, 1.9, 1.2, 1.7}
-    ),
-    Problem(
-        name="equal opportunity leaves the rows with label 0 alone",
-        guess=(1, 0, 1, 0, 1, 0),
-        predictions=(1, 0, 1, 0, 1, 0),
-        labels=(0, 0, 1, 1, 1, 1),
+    _solved(
+        "equal opportunity leaves the rows with label 0 alone",
+        "101010",
+        "101010",
+        "0",
+        9.0,  # 3 + 6 on the last four rows
+        labels="001111",
         metric="equal_opportunity",
-        tolerance=Fraction(0),
         cost=(1.0, 1.0, 4.0, 6.0, 3.0, 9.0),
-        objective=9.0,  # 3 + 6 on the last four rows
     ),
-    Problem(
-        name="equalized odds adds both row sets",
-        guess=(1, 1, 0, 0, 1, 1, 0, 0),
-        predictions=(1, 1, 0, 0, 1, 1, 0, 0),
-        labels=(0, 0, 0, 0, 1, 1, 1, 1),
+    _solved(
+        "equalized odds adds both row sets",
+        "11001100",
+        "11001100",
+        "0",
+        12.0,  # 2 + 3 and 1 + 6
+        labels="00001111",
         metric="equalized_odds",
-        tolerance=Fraction(0),
-        cost=(5.0, 2.0, 7.0, 3.0, 1.0, 4.0, 6.0, 8.0),
-        objective=12.0,  # 2 + 3 and 1 + 6
+        cost=(*_COST, 1.0, 4.0, 6.0, 8.0),
     ),
 )
 

@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 from core.correction import Disclosed, correct, correct_jointly, smallest_tolerance
 from core.correction.exact import smallest_fraction
 from core.fairness import unfairness
-from tests.joint_bank import JointProblem, brute_force, reached
 from tests.problem_bank import METRICS
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -33,44 +31,6 @@ def objective(result):
     """Return the objective, inf when infeasible; nothing else may happen in the given time."""
     assert result.certificate.status in ("optimal", "infeasible")
     return math.inf if result.objective is None else result.objective
-
-
-@st.composite
-def small(draw):
-    """Draw the arguments of `brute_force`: two or three groups, one or two disclosures, true ones among them."""
-    k = draw(st.integers(2, 3))
-    n = draw(st.integers(k, 7))
-    vectors = st.lists(st.integers(0, k - 1), min_size=n, max_size=n).map(tuple)
-    bits = st.lists(st.integers(0, 1), min_size=n, max_size=n).map(tuple)
-    truth, disclosures = draw(vectors), []
-    for _ in range(draw(st.integers(1, 2))):
-        told = {"predictions": draw(bits), "metric": draw(st.sampled_from(METRICS)), "labels": draw(bits)}
-        value = reached(told, truth, k)
-        if value is None or draw(st.booleans()):
-            value = draw(st.fractions(0, 1, max_denominator=30))
-        disclosures.append(told | {draw(st.sampled_from(["tolerance", "unfairness"])): value})
-    share = st.one_of(st.none(), st.just("own"), st.just("around"))
-    known = [
-        {None: None, "own": Fraction(m, n), "around": (Fraction(max(m - 1, 0), n), Fraction(1))}
-        for m in (truth.count(g) for g in range(k))
-    ]
-    shares = [choices[draw(share)] for choices in known]
-    if any(share == 0 for share in shares):
-        shares = None
-    return {
-        "guess": draw(vectors),
-        "disclosures": tuple(disclosures),
-        "n_groups": k,
-        "shares": None if shares is None else tuple(shares),
-        "cost": tuple(draw(st.lists(st.integers(1, 5).map(float), min_size=n, max_size=n))),
-    }
-
-
-@settings(max_examples=120, deadline=None, derandomize=True)
-@given(small())
-def test_exact_is_brute_force(problem):
-    result = correct_jointly(**JointProblem(name="drawn", objective=0.0, **problem).arguments())
-    assert objective(result) == pytest.approx(brute_force(**problem), rel=1e-12)
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)

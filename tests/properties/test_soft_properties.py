@@ -148,42 +148,6 @@ def test_the_promise_does_not_wait_for_convergence(case, steps):
 
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(true_disclosures())
-def test_a_second_correction_finds_nothing_left_to_do(case):
-    posterior, predictions, _, disclosed = case
-    once = soft_projection(posterior, predictions, **disclosed)
-    twice = soft_projection(once.probability, predictions, **disclosed)
-    assert twice.probability == pytest.approx(once.probability, abs=1e-7)
-    if once.converged:
-        assert twice.value <= 1e-7
-
-
-def moderate(case):
-    """Return the case with every probability away from 0 and 1, so that the solution is smooth in the input."""
-    posterior, *rest = case
-    rows = 0.02 + posterior
-    return (rows / (1.04 if rows.ndim == 1 else rows.sum(axis=1, keepdims=True)), *rest)
-
-
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(true_disclosures().map(moderate), st.integers(0, 2**32 - 1))
-def test_renaming_records_and_groups_renames_the_result(case, seed):
-    posterior, predictions, _, disclosed = case
-    rng = np.random.default_rng(seed)
-    here = soft_correct(posterior, predictions, **disclosed)
-    order = rng.permutation(len(posterior))
-    moved = disclosed | {"labels": np.array(disclosed["labels"])[order]}
-    assert soft_correct(posterior[order], np.array(predictions)[order], **moved) == pytest.approx(here[order], abs=1e-7)
-    k = 2 if posterior.ndim == 1 else posterior.shape[1]
-    names = rng.permutation(k)
-    shares = disclosed["group_shares"]
-    renamed = disclosed | {"group_shares": shares and [shares[g] for g in names]}
-    rows = np.column_stack([1 - posterior, posterior]) if posterior.ndim == 1 else posterior
-    expected = np.column_stack([1 - here, here]) if posterior.ndim == 1 else here
-    assert soft_correct(rows[:, names], predictions, **renamed) == pytest.approx(expected[:, names], abs=1e-7)
-
-
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(true_disclosures())
 def test_what_already_holds_changes_nothing(case):
     posterior, predictions, _, disclosed = case
     loose = disclosed | {"tolerance": 1.0, "group_shares": None}

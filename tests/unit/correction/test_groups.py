@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from core.correction import Disclosed, correct, correct_jointly, smallest_tolerance, tangents
-from core.correction import problem as problems
-from core.correction.counts import CountOutcome
 from core.correction.exact import smallest_fraction
 from core.correction.problem import SOLVERS, Claim, bound_of, certify
 from core.errors import InputError
@@ -150,21 +148,6 @@ def _least_over_splits(n, positives, k):
     return Fraction(known[n, positives], n * unit)
 
 
-def test_smallest_tolerance_is_the_edge_for_many_groups():
-    rng = np.random.default_rng(0)
-    for k in (3, 6):
-        for n in (151, 401):
-            predictions = (rng.random(n) < 0.3).astype(int)
-            least = smallest_tolerance(predictions, n_groups=k)
-            guess = rng.integers(0, k, n)
-            assert least > 0
-            below = correct(guess, predictions, tolerance=least * (1 - 1e-9), n_groups=k)
-            assert below.certificate.status == "infeasible" and below.smallest_tolerance == least
-            assert f"{least:.6g}" in below.reason
-            at_edge = correct(guess, predictions, tolerance=least, n_groups=k, time_limit=20)
-            assert at_edge.certificate.status == "optimal"
-
-
 def test_smallest_tolerance_has_no_limit_of_size():
     assert smallest_tolerance(np.repeat([0, 1], [999_999, 1]), n_groups=9) == pytest.approx(1e-6, rel=1e-4)
     assert smallest_tolerance(np.repeat([0, 1], [10, 10]), n_groups=10) == 0.0
@@ -221,16 +204,6 @@ def test_a_time_limit_is_told_with_its_reason(solver):
     assert "1e-09 seconds" in result.reason and result.smallest_tolerance is None
 
 
-def test_a_solver_that_breaks_a_share_is_not_believed(monkeypatch):
-    def wrong(problem, **_):
-        return CountOutcome(counts=problem.old.copy(), bound=0.0)
-
-    monkeypatch.setattr(problems, "solve_counts", wrong)
-    result = correct([0, 0, 1, 2], [1, 0, 1, 0], tolerance=1.0, group_shares=(0.25, 0.25, 0.5))
-    assert result.certificate.status == "not_solved" and result.certificate.residual == pytest.approx(0.25)
-    assert result.reconstruction is None
-
-
 def test_why_nothing_is_feasible():
     few = correct([0, 1, 2], [1, 0, 1], tolerance=1.0, n_groups=4)
     assert few.smallest_tolerance == math.inf and "4 groups" in few.reason
@@ -244,26 +217,16 @@ def test_why_nothing_is_feasible():
     [
         ({"tolerance": None}, "Exactly one of tolerance and unfairness must be given, got neither"),
         ({"unfairness": 0.1}, "Exactly one of tolerance and unfairness must be given, got both"),
-        ({"tolerance": 1.4}, "tolerance must be in \\[0, 1\\], got 1.4"),
-        ({"tolerance": None, "unfairness": 1.4}, "unfairness must be in \\[0, 1\\], got 1.4"),
         ({"tolerance": None, "unfairness": (0.2, 0.1)}, "unfairness must be an interval"),
         ({"tolerance": None, "unfairness": (0.1, 0.2, 0.3)}, "unfairness must be a number or an interval"),
         ({"n_groups": 1}, "n_groups must be a whole number from 2 to 20, got 1"),
-        ({"n_groups": 21}, "n_groups must be a whole number from 2 to 20, got 21"),
-        ({"n_groups": 2.5}, "n_groups must be a whole number"),
         ({"guess": [0, 1, 2, 20]}, "n_groups must be a whole number from 2 to 20, got 21"),
-        ({"guess": [0, 1, 3, 0], "n_groups": 3}, "guess must hold whole numbers from 0 to 2, got 3"),
-        ({"guess": [0, 1, -1, 2]}, "guess must hold whole numbers from 0 to 2, got -1"),
         ({"guess": [0, 1, 1.5, 2]}, "guess must hold whole numbers from 0 to 2, got 1.5"),
         ({"guess": [0, 1, math.nan, 2]}, "guess must hold"),
-        ({"guess": [[0, 1], [1, 2]]}, "guess must be one-dimensional"),
         ({"group_shares": (0.5, 0.5)}, "group_shares must have one entry a group \\(3\\), got 2"),
         ({"group_shares": (0.5, 0.5, 0.5)}, "group_shares must be able to add up to all 4 records, got 6"),
-        ({"group_shares": ((0.0, 0.25), 0.25, (0.2, 0.3))}, "add up to all 4 records"),
         ({"group_shares": (0.0, 0.5, 0.5)}, "must leave the group a record"),
-        ({"group_shares": (1.5, None, None)}, "group_shares of group 0 must be in \\[0, 1\\], got 1.5"),
         ({"group_shares": ((0.3, 0.4), None, None)}, "must allow a whole count of 4 records"),
-        ({"group_shares": ("half", None, None)}, "group_shares of group 0 must be a number"),
     ],
 )
 def test_bad_settings_are_told_in_one_sentence(changed, message):

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-import threadpoolctl
 
 from core.config import AuditConfig
 from core.datasets import AuditDataset
@@ -56,15 +55,6 @@ def test_workers_are_processes_of_their_own_polite_and_single_threaded(monkeypat
     assert {point.accuracy_train.n for point in found} == {max(10, os.nice(0))}
 
 
-def test_this_process_computes_in_one_thread_only_while_it_measures():
-    def threads() -> float:
-        return surroundings(BASE, people()).achieved
-
-    with threadpoolctl.threadpool_limits(limits=2):
-        (point,) = sweep([BASE], people(), measure=surroundings)
-        assert point.unfairness_test.n == os.getpid() and point.achieved == 1.0 and threads() == 2.0
-
-
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_what_is_stored_is_not_measured_again(n_jobs: int, tmp_path: Path):
     log = tmp_path / "log"
@@ -91,13 +81,6 @@ def test_a_report_can_stop_the_sweep_and_nothing_finished_is_lost(n_jobs: int, t
         list(sweep(CONFIGS, people(), n_jobs=n_jobs, store=store, report=stop, measure=surroundings))
     assert len(store) == 2
     assert len(list(sweep(CONFIGS, people(), n_jobs=n_jobs, store=store, measure=surroundings))) == 4
-
-
-def test_a_memory_store_keeps_points_in_the_callers_own_mapping():
-    mapping: dict[str, SweepPoint] = {}
-    found = list(sweep(CONFIGS[:2], people(), store=MemoryStore(mapping), measure=surroundings))
-    assert list(mapping.values()) == found
-    assert list(sweep(CONFIGS[:2], people(), store=MemoryStore(mapping), measure=never)) == found
 
 
 def never(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:

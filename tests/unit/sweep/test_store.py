@@ -12,9 +12,9 @@ import pytest
 import core
 from core.errors import InputError
 from core.fingerprint import fingerprint
-from core.sweep import FolderStore, SweepPoint, grid, measure, sweep
+from core.sweep import FolderStore, SweepPoint, measure
 from core.sweep.point import point_key
-from tests.sweep_work import BASE, people, surroundings
+from tests.sweep_work import BASE, people
 
 KEY = fingerprint("some key")
 
@@ -64,15 +64,6 @@ def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: SweepPoint):
         assert len(store.notes) == count and "ignored and measured anew" in store.notes[-1]
     store.save(KEY, point)
     assert store.load(KEY) == point
-
-
-def test_a_damaged_record_is_measured_anew_by_the_sweep(tmp_path: Path):
-    configs = grid(BASE, tolerances=(0.1,))
-    first = list(sweep(configs, people(), store=FolderStore(tmp_path), measure=surroundings))
-    the_record(tmp_path).write_text("nonsense")
-    store = FolderStore(tmp_path)
-    assert list(sweep(configs, people(), store=store, measure=surroundings)) == first
-    assert len(store.notes) == 1 and FolderStore(tmp_path).load(point_key(configs[0], people())) == first[0]
 
 
 def test_another_version_has_records_of_its_own(tmp_path: Path, point: SweepPoint, monkeypatch: pytest.MonkeyPatch):

@@ -170,12 +170,6 @@ def test_what_cannot_be_summarised_is_told(points: list[SweepPoint]):
         summarise([points[0], points[0]])
     with pytest.raises(InputError, match="of one table"):
         summarise([points[0], replace(points[1], config=replace(points[1].config, dataset="other"))])
-    private = [
-        replace(p, config=replace(p.config, method="dp_id3", epsilon=e))
-        for e, p in zip((1, 2), points[:2], strict=True)
-    ]
-    with pytest.raises(InputError, match="private trees of a summary must have one epsilon"):
-        summarise(private)
     swept = summarise([p for p in points if p.config.method == "exponentiated_gradient"])
     with pytest.raises(InputError, match="needs points of threshold_optimizer"):
         table_three(swept)
