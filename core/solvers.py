@@ -49,16 +49,7 @@ class SolverStatus(StrEnum):
     FEASIBLE = "feasible"
     INFEASIBLE = "infeasible"
     NOT_SOLVED = "not_solved"
-
-    @property
-    def reason(self) -> str:
-        """Why there is no proved optimum; "" where there is one."""
-        return {
-            "optimal": "",
-            "feasible": "The solver stopped before it proved that nothing is better.",
-            "infeasible": "The solver proved that nothing meets all rows.",
-            "not_solved": "The solver stopped before it found anything that meets all rows.",
-        }[self]
+    """Proved; found, but something may be better; proved that nothing meets all rows; nothing found in time."""
 
 
 MUCH = 4.0

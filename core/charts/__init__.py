@@ -13,6 +13,7 @@ from core.charts.attriguard import (
 from core.charts.audit import draw_accuracy, draw_checks, draw_groups, draw_rates
 from core.charts.correction import (
     draw_disclosure,
+    draw_landscape,
     draw_methods,
     draw_models_accuracy,
     draw_models_unfairness,
@@ -47,7 +48,6 @@ from core.charts.model_card import (
     precision_text,
 )
 from core.charts.queries import GapRow, draw_answer_errors, draw_gaps, draw_leakage, draw_targeted, draw_values
-from core.charts.sweep import draw_landscape
 from core.charts.theme import DARK, LIGHT, Palette
 
 __all__ = [

@@ -164,14 +164,15 @@ def _told(result: CorrectionResult, tolerance: float | None) -> Iterator[Row]:
         }
 
 
+Cost = Annotated[str, Param("Correction cost", "What changing a guess costs: {options}.", options=COSTS)]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionSettings(Settings):
     """Which attacker is told which tolerance, and how they correct."""
 
     adversary: Annotated[str, Param("Attack", "Who guesses at first: {options}.", options=ATTACKERS)] = "features"
-    cost: Annotated[str, Param("Correction cost", "What changing a guess costs: {options}.", options=COSTS)] = (
-        "published"
-    )
+    cost: Cost = "published"
     as_published: Annotated[
         bool,
         Param(

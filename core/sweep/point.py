@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import core
 from core.config import AuditConfig
 from core.correction import ATTACKERS, COSTS, PROTOCOLS, CorrectionResult, Disclosure
+from core.correction.study import Cost
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
 from core.estimates import Estimate
@@ -61,9 +62,7 @@ class SweepSettings(Settings):
         str,
         Param("Paper's protocol", "How the exponent of the printed tables is chosen: {options}.", options=PROTOCOLS),
     ] = PROTOCOLS[0]
-    cost: Annotated[str, Param("Correction cost", "Cost of the printed tables: {options}.", options=COSTS)] = (
-        "published"
-    )
+    cost: Cost = "published"
 
 
 SWEPT_METHODS = ("exponentiated_gradient",)
@@ -135,6 +134,16 @@ def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | N
     return fingerprint(name, dataset.fingerprint, config, list(environment()), *more)
 
 
+_OF_MODEL = (
+    "unfairness_test",
+    "difference_train",
+    "difference_test",
+    "accuracy_train",
+    "accuracy_test",
+    "majority_test",
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SweepPoint(Result):
     """One trained model and what every adversary makes of its tolerance. Equality ignores the seconds.
@@ -172,18 +181,8 @@ class SweepPoint(Result):
         **more: float,
     ) -> SweepPoint:
         """Return what is found about a model, and what was disclosed of it."""
-        return cls(
-            config=config,
-            achieved=model.unfairness_train,
-            unfairness_test=model.unfairness_test,
-            difference_train=model.difference_train,
-            difference_test=model.difference_test,
-            accuracy_train=model.accuracy_train,
-            accuracy_test=model.accuracy_test,
-            majority_test=model.majority_test,
-            disclosures=disclosures,
-            **more,
-        )
+        numbers: dict[str, Any] = {name: getattr(model, name) for name in _OF_MODEL} | more
+        return cls(config=config, achieved=model.unfairness_train, disclosures=disclosures, **numbers)
 
 
 def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:

@@ -29,7 +29,9 @@ import pytest
 
 from core.adversaries.adversary import AttackedRecords
 from core.config import AuditConfig
-from core.correction import AttackFindings, attack_model, disclose, gain_of_best
+from core.correction import attack_model, disclose
+from core.correction.attribute_attacks import AttackFindings
+from core.correction.disclosure import gain_of_best
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
 from core.estimates import Estimate

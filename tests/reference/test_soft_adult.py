@@ -25,8 +25,8 @@ import numpy as np
 import pytest
 
 from core.adversaries import train_strong
-from core.correction import Attribution, CorrectionResult, attribute_leak
-from core.correction.attribution import StepMeasures
+from core.correction import Attribution, CorrectionResult
+from core.correction.attribution import StepMeasures, attribute_leak
 from core.datasets import AuditDataset, split
 from tests.reference.data import needs_adult
 

@@ -36,16 +36,15 @@ import numpy as np
 import pytest
 
 from core.config import AuditConfig
-from core.correction import (
-    Disclosure,
-    EstimatedConstraint,
-    attack_model,
-    compare_constraints,
-    disclose,
-    estimate_constraint,
-)
+from core.correction import Disclosure, attack_model, disclose
 from core.correction.disclosure import permuted_records
-from core.correction.knowledge import ConstraintComparison, share_named
+from core.correction.knowledge import (
+    ConstraintComparison,
+    EstimatedConstraint,
+    compare_constraints,
+    estimate_constraint,
+    share_named,
+)
 from core.datasets import AuditDataset
 from core.datasets.splits import Splits, split
 from core.fairness import METRICS

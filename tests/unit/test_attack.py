@@ -11,8 +11,9 @@ import numpy.typing as npt
 import pytest
 
 from core.config import AuditConfig
-from core.correction import ATTACKERS, AttackFindings, attack_model, protocols_of
+from core.correction import ATTACKERS, attack_model
 from core.correction import attribute_attacks as attack
+from core.correction.attribute_attacks import AttackFindings, protocols_of
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from tests.samples import ROLES, dataset

@@ -12,15 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from core.adversaries import AttackedRecords
-from core.correction import (
-    MEASURES,
-    STEPS,
-    Attribution,
-    attribute_leak,
-    attribute_over_seeds,
-    soft_correct,
-)
-from core.correction.attribution import BUILDS_ON, StepMeasures
+from core.correction import MEASURES, STEPS, Attribution, attribute_over_seeds, soft_correct
+from core.correction.attribution import BUILDS_ON, StepMeasures, attribute_leak
 from core.correction.findings import constraint_effect
 from core.errors import InputError
 from core.estimates import Estimate, not_measured

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from core.adversaries.adversary import AttackedRecords
-from core.correction import Disclosure, correct, disclose, gain_of_best, soft_correct
+from core.correction import Disclosure, correct, disclose, soft_correct
 from core.correction.bootstrap import Blocks, drawn_people, rightly, widened
-from core.correction.disclosure import prices_of
+from core.correction.disclosure import gain_of_best, prices_of
 from core.correction.soft import Tilt, soft_constraints, steps_in_draws
 from core.estimates import Estimate
 from core.fairness import METRICS, row_sets, unfairness

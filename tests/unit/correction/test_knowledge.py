@@ -13,20 +13,15 @@ from hypothesis import strategies as st
 
 from core.adversaries.adversary import AttackedRecords
 from core.config import AuditConfig
-from core.correction import (
-    CorrectionResult,
-    Disclosure,
+from core.correction import CorrectionResult, Disclosure, correct, disclose, disclose_more, run, smallest_tolerance
+from core.correction.disclosure import permuted_records
+from core.correction.knowledge import (
+    IDENTIFIABLE,
+    KNOWLEDGE,
     EstimatedConstraint,
     compare_constraints,
-    correct,
-    disclose,
-    disclose_more,
     estimate_constraint,
-    run,
-    smallest_tolerance,
 )
-from core.correction.disclosure import permuted_records
-from core.correction.knowledge import IDENTIFIABLE, KNOWLEDGE
 from core.errors import InputError
 from core.fairness import METRICS, row_sets, unfairness
 from tests.samples import ROLES, dataset

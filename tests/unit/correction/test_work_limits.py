@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.adversaries import AttackedRecords
 from core.correction import correct, enumeration, tangents
 from core.correction import problem as problems
-from core.correction.disclosure import choose_exponent
 from core.correction.problem import Correction
 
 
@@ -52,19 +50,6 @@ def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.Fixtu
     assert same(fast, correct(**asked, time_limit=math.inf))
     stopped = correct(**asked, time_limit=60.0)  # with one it does
     assert stopped.certificate.status == "not_solved" and "within 60 seconds" in stopped.reason
-
-
-def test_the_exponent_does_not_depend_on_the_clock(request: pytest.FixtureRequest) -> None:
-    asked = problem()
-    said = np.random.default_rng(0).dirichlet(np.ones(4), asked["guess"].size)
-    known = {name: asked[name] for name in ("predictions", "labels")}
-    truth = np.roll(asked["guess"], 3)
-    records = AttackedRecords(probability=said, calibrated=said, truth=truth, **known)
-    settings = {"tolerance": 0.02, "metric": "equalized_odds", "exponents": (0, 2, 8)}
-    fast = choose_exponent(records, **settings)
-    request.getfixturevalue("slow")
-    again = choose_exponent(records, **settings)
-    assert fast == again and fast is not None
 
 
 @pytest.mark.parametrize("nodes", [1, 2, 4])
