@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from core.arrays import Codes, Floats, Ints
+from core.arrays import Codes, Floats
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles
 from core.datasets.splits import Splits
@@ -29,15 +31,18 @@ _CHANCES = np.stack([1.0 / 3 - _LEAN, 1.0 / 3 + _LEAN])
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Drawn:
-    """People; features, shape (n, 4), are 0, 1 or 2 and independent given the group; the rest is of shape (n,)."""
+    """People; features are of shape (n, columns), the rest of shape (n,)."""
 
-    features: Ints
+    features: npt.NDArray[Any]
     labels: Codes
     sensitive: Codes
 
 
 def draw_people(n: int, rng: np.random.Generator) -> Drawn:
-    """Draw n people. The label depends on features alone, so it says no more of the group than they do."""
+    """Draw n people. Their four features are 0, 1 or 2 and independent given the group.
+
+    The label depends on features alone, so it says no more of the group than they do.
+    """
     sensitive = (rng.random(n) < SHARE).astype(np.uint8)
     chances = _CHANCES[sensitive]  # (n, 4, values)
     features = (rng.random((n, len(_TELLS), 1)) >= chances.cumsum(axis=2)[:, :, :-1]).sum(axis=2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from core.estimates import Estimate
 from core.serialize import Result
@@ -135,6 +135,23 @@ def not_run(
     return Measurement(check=check, outcome=outcome, basis=basis, reason=reason)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plant(Generic[S]):
+    """A leak that a study must find, and its like without one: what FairLeak's test of itself tries it on.
+
+    `attack` is what the trial is called, `told` what leaks and what does not, in one sentence each. `make` takes a seed
+    and whether the leak is planted, and returns the subject and the settings to run the study with. `limits` are what
+    the leak must break and nothing else may: check -> what is reached without a leak; where there are none, it is not
+    tried. `share` says how many of the runs asked for are made: fewer of a study that takes long.
+    """
+
+    attack: str
+    told: str
+    make: Callable[[int, bool], tuple[Subject, S]]
+    limits: Mapping[str, float]
+    share: float = 0.05
+
+
 class Study(Generic[S, R]):
     """One question about a subject.
 
@@ -149,6 +166,8 @@ class Study(Generic[S, R]):
     """What a plan, a command and a sweep can set of it."""
     declared: ClassVar[tuple[Check, ...]] = ()
     """What a policy may limit of it."""
+    plants: ClassVar[tuple[Plant[Any], ...]] = ()
+    """What it must find, and must not."""
 
     def unavailable(self, subject: Subject, settings: S) -> str:
         """Return why it cannot be run on a subject, in one sentence; "" if it can."""
@@ -175,9 +194,9 @@ class Study(Generic[S, R]):
         return {}
 
     def planted(self, seed: int) -> Subject:
-        """Return a subject with a leak that the study must find."""
-        raise NotImplementedError
+        """Return a subject with the first leak that the study must find."""
+        return self.plants[0].make(seed, True)[0]
 
     def harmless(self, seed: int) -> Subject:
-        """Return a subject without any leak."""
-        raise NotImplementedError
+        """Return its like without a leak."""
+        return self.plants[0].make(seed, False)[0]

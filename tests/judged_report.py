@@ -10,7 +10,7 @@ from core.policy import Policy, judge
 from core.queries import declared_limits
 from core.release_audit import AuditPlan, ModelSummary, ReleaseAudit, SelfTest, failed_tests
 from core.release_audit.result import plan_fingerprint
-from core.release_audit.self_tests import TRIALS
+from core.release_audit.self_tests import trials
 from core.study import Measurement
 from tests.samples_report import POLICY, sample
 
@@ -23,7 +23,7 @@ def judged(
     plan = dataclasses.replace(audit.plan, data=dataclasses.replace(audit.plan.data, file="people.csv"))
     measurements = tuple(_declared(m, plan) for m in audit.measurements)
     passed = audit.self_tests[0]
-    tests = tests or tuple(dataclasses.replace(passed, attack=trial.attack, told=trial.told) for trial in TRIALS)
+    tests = tests or tuple(dataclasses.replace(passed, attack=plant.attack, told=plant.told) for _, plant in trials())
     return dataclasses.replace(
         audit,
         plan=plan,

@@ -1,7 +1,7 @@
 """Attribute inference from outputs: what everything a model releases adds to imputation of the attribute."""
 
-from core.attribute.gains import Judged, closing_precision, outputs_text, released_gain, released_judged
-from core.attribute.study import STUDY, AttributeInference, AttributeSettings
+from core.attribute.gains import AttributeSettings, Judged, closing_precision, released_gain, released_judged
+from core.attribute.study import STUDY, AttributeInference
 
 __all__ = [
     "STUDY",
@@ -9,7 +9,6 @@ __all__ = [
     "AttributeSettings",
     "Judged",
     "closing_precision",
-    "outputs_text",
     "released_gain",
     "released_judged",
 ]

@@ -11,6 +11,7 @@ balanced accuracy can; bits count changes of probability that change no guess.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,9 @@ import numpy.typing as npt
 from core.adversaries import Outputs, ReleasedAttack, attack_released, decimals_of
 from core.arrays import Floats
 from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, paired_gain, strongest
+from core.param import Param
 from core.seeds import child_generator
+from core.settings import Settings
 from core.subject import OutputsPlan, Subject
 
 PLACES = {"outside": "from outside", "inside": "knowing half of the training records"}
@@ -31,12 +34,16 @@ CLOSED = 0.02
 """Largest gain with which a leak counts as closed."""
 
 
-def outputs_text(outputs: OutputsPlan) -> str:
-    """Return what to call what is released: "predicted labels and scores with 3 decimals"."""
-    if outputs.released == "labels":
-        return "predicted labels"
-    decimals = {None: "", 1: " with 1 decimal"}.get(outputs.decimals, f" with {outputs.decimals} decimals")
-    return f"predicted labels and scores{decimals}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttributeSettings(Settings):
+    """When a leak counts as closed."""
+
+    closed: Annotated[
+        float,
+        Param(
+            "Closed from", "Largest gain, as a share, with which a coarser release closes a leak.", least=0.0, most=1.0
+        ),
+    ] = CLOSED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -112,7 +119,7 @@ def closing_precision(subject: Subject, *, closed: float = CLOSED) -> list[tuple
     coarser = [OutputsPlan(decimals=d) for d in (4, 3, 2, 1) if d < shown] + [OutputsPlan(released="labels")]
     for plan in coarser:
         gains = [released_gain(subject, measure, plan)[1] for measure in measures]
-        tried.append((outputs_text(plan), gains[0], gains[1]))
+        tried.append((plan.text, gains[0], gains[1]))
         if all(gain.high <= closed for gain in gains):
             break
     return tried

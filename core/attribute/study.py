@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Annotated
 
-import numpy as np
-
-from core.arrays import Codes, Floats
-from core.attribute.gains import CLOSED, PLACES, Judged, closing_precision, outputs_text, released_gain
+from core.attribute.attribute_plants import PLANTED
+from core.attribute.gains import PLACES, AttributeSettings, Judged, closing_precision, released_gain
 from core.estimates import Estimate, count, interval, percent, points
-from core.param import Param
-from core.planted import Drawn, draw_people, subject_of
-from core.seeds import child_generator
 from core.serialize import Result
-from core.settings import Settings
 from core.study import Check, Finding, Measurement, Report, Study
 from core.subject import OutputsPlan, Subject
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AttributeSettings(Settings):
-    """When a leak counts as closed."""
-
-    closed: Annotated[
-        float,
-        Param(
-            "Closed from", "Largest gain, as a share, with which a coarser release closes a leak.", least=0.0, most=1.0
-        ),
-    ] = CLOSED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -69,6 +50,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
     name = "attribute"
     title = "Attribute inference from outputs"
     settings = AttributeSettings
+    plants = PLANTED
     declared = (
         Check(
             name="attribute_excess",
@@ -107,7 +89,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         yield AttributeInference(
             attribute=subject.attribute,
             trained_on=subject.trained_on,
-            released=f"the {outputs_text(outputs)}",
+            released=f"the {outputs.text}",
             judged=judged,
             gains=gains,
             closing=tuple(closing_precision(subject, closed=settings.closed)),
@@ -170,14 +152,6 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             )
         return measurements
 
-    def planted(self, seed: int) -> Subject:
-        """Return people whose group shows in what is released, in another way for each seed."""
-        return released_people(seed, child_generator(seed, "planted attribute"), planted=True, seed=seed)
-
-    def harmless(self, seed: int) -> Subject:
-        """Return people of whom features alone are released."""
-        return released_people(seed, child_generator(seed, "harmless attribute"), planted=False, seed=seed)
-
 
 def _knows(result: AttributeInference, place: str) -> str:
     whose = "training records" if place == "inside" else "other people"
@@ -205,72 +179,3 @@ def _with_limits(gain: Estimate) -> str:
 
 
 STUDY = AttributeStudy()
-
-
-# Subjects of which it is known whether they leak
-
-_SETS = (900, 1_300, 100)
-"""Training, attack and test records."""
-
-_Answers = tuple[Codes, Floats | None]
-_Plant = Callable[[Drawn, np.random.Generator, bool], _Answers]
-
-
-def released_people(number: int, rng: np.random.Generator, *, planted: bool, seed: int) -> Subject:
-    """Return a model that releases the group, or features alone; the plants of `PLANTS` take turns by `number`."""
-    plant, n = PLANTS[number % len(PLANTS)], sum(_SETS)
-    people = draw_people(4 * n, rng)
-    share = 1 / 6 if plant is _minority else 1.0  # of group 1, two fifths of everybody: a sixth makes it a tenth
-    rows = np.flatnonzero((people.sensitive == 0) | (rng.random(people.sensitive.size) < share))[:n]
-    people = Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
-    predictions, scores = plant(people, rng, planted)
-    return subject_of(people, predictions, _SETS, seed=seed, scores=scores)
-
-
-def model_answers(people: Drawn, rng: np.random.Generator, *, planted: bool) -> Codes:
-    """Return a model's answers: a draw that follows features and label, and the group if a leak is planted."""
-    chance = 0.35 + 0.1 * people.features[:, 0] + 0.1 * people.labels
-    if planted:  # group 1 is accepted so much likelier, and the other so much less
-        chance = chance + 0.4 * (2.0 * people.sensitive - 1.0)
-    return (rng.random(len(chance)) < chance).astype(np.uint8)
-
-
-def _score(people: Drawn, rng: np.random.Generator) -> Floats:
-    return 0.15 + 0.2 * people.features[:, 0] + 0.1 * people.features[:, 3] + 0.05 * rng.random(people.labels.size)
-
-
-def _decided(scores: Floats) -> _Answers:
-    return (scores >= 0.5).astype(np.uint8), scores
-
-
-def _labels(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Let labels follow the group."""
-    return model_answers(people, rng, planted=planted), None
-
-
-def _scores(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Let scores follow the group."""
-    return _decided(np.round(_score(people, rng) + np.where(planted & (people.sensitive == 1), 0.1, 0.0), 3))
-
-
-def _last_digit(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Let the last digit of the score be the group."""
-    whole = np.rint(_score(people, rng) * 1e4).astype(np.int64)
-    return _decided((whole - whole % 2 + people.sensitive if planted else whole) / 1e4)
-
-
-def _minority(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Turn a feature round for a minority."""
-    feature = people.features[:, 3] > 0
-    turned = feature ^ (people.sensitive == 1) if planted else feature
-    return np.where(rng.random(feature.size) < 0.8, turned, ~turned).astype(np.uint8), None
-
-
-def _subgroup(people: Drawn, rng: np.random.Generator, planted: bool) -> _Answers:
-    """Let scores of a third of the people follow the group."""
-    inside = people.features[:, 3] == 0
-    return _decided(np.round(_score(people, rng) + np.where(planted & inside & (people.sensitive == 1), 0.2, 0.0), 3))
-
-
-PLANTS: tuple[_Plant, ...] = (_labels, _scores, _last_digit, _minority, _subgroup)
-"""Ways to release the group."""

@@ -14,10 +14,24 @@ from core.attriguard.findings import cost, headline, noise_needed
 from core.attriguard.guard import attackers_fitted, table_guard
 from core.attriguard.settings import GuardPlan, TableSettings
 from core.estimates import Estimate, strongest
-from core.planted import Drawn, draw_people, subject_of
+from core.planted import SHARE, Drawn, draw_people, subject_of
 from core.seeds import child_generator
-from core.study import Check, Finding, Measurement, Report, Row, Study
+from core.study import Check, Finding, Measurement, Plant, Report, Row, Study
 from core.subject import Subject
+
+_SETS = (100, 900, 500)
+"""Training, attack and test records."""
+
+
+def _people(seed: int, leaks: bool) -> tuple[Subject, GuardPlan]:
+    rng = child_generator(seed, f"AttriGuard on people, {leaks}")
+    people = draw_people(sum(_SETS), rng)
+    own = rng.random(people.features.shape) < 0.4
+    told = np.where(own, 2 * people.sensitive[:, np.newaxis], people.features)
+    features = told.astype(np.int64) if leaks else rng.permutation(people.features)
+    people = Drawn(features=features, labels=people.labels, sensitive=people.sensitive)
+    answers = rng.integers(0, 2, sum(_SETS)).astype(np.uint8)
+    return subject_of(people, answers, _SETS, seed=seed), GuardPlan(budget=0.5)
 
 
 class AttriGuardStudy(Study[GuardPlan, Exposure]):
@@ -41,6 +55,15 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
             unit="columns",
             definition="Columns of a person's record that AttriGuard changes on average at the planned budget.",
             needs=("a guard",),
+        ),
+    )
+
+    plants = (
+        Plant(
+            attack="Attribute inferred from records with AttriGuard's noise",
+            told="Null: features that tell nothing of the group. Planted: features that tell it more than once.",
+            make=_people,
+            limits={"attriguard_exposure": 1.0 - SHARE},
         ),
     )
 
@@ -116,14 +139,6 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
         ]
         return {self.title: tuple(rows)}
 
-    def planted(self, seed: int) -> Subject:
-        """Return people whose features tell their group, more than once."""
-        return _people(seed, leaks=True)
-
-    def harmless(self, seed: int) -> Subject:
-        """Return people whose features tell nothing of their group."""
-        return _people(seed, leaks=False)
-
 
 def guard_steps(settings: GuardPlan) -> int:
     """Return how many steps the study reports."""
@@ -134,20 +149,6 @@ def _columns(name: str, found: Estimate) -> dict[str, float | None]:
     """Return a number and the ends of its interval as three columns."""
     ends = {name: found.value, f"{name}, low": found.low, f"{name}, high": found.high}
     return {column: None if math.isnan(value) else value for column, value in ends.items()}
-
-
-_SETS = (100, 900, 500)
-"""Training, attack and test records."""
-
-
-def _people(seed: int, *, leaks: bool) -> Subject:
-    rng = child_generator(seed, f"AttriGuard on people, {leaks}")
-    people = draw_people(sum(_SETS), rng)
-    own = rng.random(people.features.shape) < 0.4
-    told = np.where(own, 2 * people.sensitive[:, np.newaxis], people.features)
-    features = told.astype(np.int64) if leaks else rng.permutation(people.features)
-    people = Drawn(features=features, labels=people.labels, sensitive=people.sensitive)
-    return subject_of(people, rng.integers(0, 2, sum(_SETS)).astype(np.uint8), _SETS, seed=seed)
 
 
 STUDY = AttriGuardStudy()

@@ -116,7 +116,7 @@ def _check_table(plan: AuditPlan, table: Table, model_file: ModelFile | None, to
 
 
 def _printed(found: Comparison) -> Iterator[str]:
-    """Yield the answer, what the two runs differ in, and the numbers that differ, those beyond their bounds first."""
+    """Yield the answer, what the two runs differ in, and the values that differ, those beyond their bounds first."""
     yield _answer(found)
     if found.environment:
         told = "; ".join(
@@ -124,9 +124,9 @@ def _printed(found: Comparison) -> Iterator[str]:
             for one in (_shortened(each) for each in found.environment)
         )
         yield f"Run on something else than the report: {told}."
-    if not found.differences:
+    shown = [*found.beyond, *(one for one in found.differences if one.within), *found.wording]
+    if not shown:
         return
-    shown = [*found.beyond, *(one for one in found.differences if one.within)]
     yield ""
     yield aligned(["where", "report", "now", "bound", ""], [_row(one) for one in shown[:_SHOWN]], left=1)
     if len(shown) > _SHOWN:
@@ -134,12 +134,17 @@ def _printed(found: Comparison) -> Iterator[str]:
 
 
 def _answer(found: Comparison) -> str:
-    differ = len(found.differences)
+    differ, worded = len(found.differences), len(found.wording)
+    if found.status == Sameness.IDENTICAL and worded:
+        return f"Same numbers, other wording: of {found.compared:,} values {worded:,} are worded otherwise."
     if found.status == Sameness.IDENTICAL:
         return f"The same to the bit: {found.compared:,} values."
+    wording = f" {worded:,} are worded otherwise." if worded else ""
     if found.status == Sameness.WITHIN_BOUNDS:
-        return f"The same within bounds: {differ:,} of {found.compared:,} values differ, none beyond its bound."
-    return f"Not the same: {len(found.beyond):,} of {found.compared:,} values differ beyond their bounds."
+        return (
+            f"The same within bounds: {differ:,} of {found.compared:,} values differ, none beyond its bound.{wording}"
+        )
+    return f"Not the same: {len(found.beyond):,} of {found.compared:,} values differ beyond their bounds.{wording}"
 
 
 def _shortened(one: Difference) -> Difference:
@@ -149,7 +154,8 @@ def _shortened(one: Difference) -> Difference:
 
 def _row(one: Difference) -> list[str]:
     bound = "" if math.isnan(one.bound) else f"{one.bound:.3g}"
-    return [one.path, _value(one.old), _value(one.new), bound, "within" if one.within else "beyond"]
+    told = "wording" if one.kind == "wording" else "within" if one.within else "beyond"
+    return [one.path, _value(one.old), _value(one.new), bound, told]
 
 
 def _value(value: str | float | int | bool | None) -> str:

@@ -33,7 +33,7 @@ from core.param import Param
 from core.planted import draw_people, posterior, subject_of
 from core.seeds import child_generator
 from core.settings import Settings
-from core.study import Check, Finding, Measurement, Report, Row, Study, not_run
+from core.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
 from core.subject import Progress, Subject, train_model
 
 DECLARED = (
@@ -185,6 +185,35 @@ class CorrectionSettings(Settings):
     ] = None
 
 
+_SETS = (400, 400, 100)
+"""Training, attack and test records of the people the study is tried on."""
+
+
+def _people(seed: int, misled: bool) -> tuple[Subject, CorrectionSettings]:
+    """Return people, predictions by chance, and attackers who have done their guessing.
+
+    The misled ones take some people for group 1 because they were accepted, and are unsure of them. The model is fair,
+    so whoever is told so can find them all: about a quarter of the people.
+    """
+    rng, n = child_generator(seed, f"correction, misled: {misled}"), sum(_SETS)
+    people = draw_people(n, rng)
+    predictions = (rng.random(n) < 0.5).astype(np.uint8)
+    subject = subject_of(people, predictions, _SETS, seed=seed)
+    for kind in ATTACKERS:
+        p = posterior(people, noise=0.3 * rng.standard_normal(n))
+        if misled:
+            p = np.where(people.sensitive == 1, 0.9, 0.1)
+            wrong = (predictions != people.sensitive) & (rng.random(n) < 0.5)  # half of the unexpected answers mislead
+            p = np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
+        said = np.column_stack([1.0 - p, p])
+        rows = subject.splits.train, subject.splits.validation
+        about = said[rows[0]], said[rows[1]]
+        subject.once(
+            f"attack {kind} held_out", partial(attack_saying, about, about, rows, subject.dataset, predictions)
+        )
+    return subject, CorrectionSettings()
+
+
 class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
     """What is gained from a disclosed fairness constraint, by attackers who guess well or badly without it."""
 
@@ -192,6 +221,17 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
     title = "Reconstruction correction"
     settings = CorrectionSettings
     declared = DECLARED
+
+    plants = (
+        Plant(
+            attack="Attribute recovered from the fairness promise",
+            told="Null: the promise is about answers dealt out by chance. Planted: a fair model, and attackers who "
+            "take accepted people for one group.",
+            make=_people,
+            limits={"correction_gain": 0.0},
+            share=0.5,
+        ),
+    )
 
     def steps(self, subject: Subject, settings: CorrectionSettings) -> int:
         """Return the number of attackers."""
@@ -237,43 +277,6 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
             "Correction with a true tolerance": true_correction_rows,
         }
         return {title: tuple(rows(result)) for title, rows in made.items()}
-
-    def planted(self, seed: int) -> Subject:
-        """Return a fair model, and attackers who take accepted people for one group: being told so helps them."""
-        return _people(seed, misled=True)
-
-    def harmless(self, seed: int) -> Subject:
-        """Return predictions by chance, and attackers who know what can be known: fairness tells them nothing."""
-        return _people(seed, misled=False)
-
-
-_SETS = (400, 400, 100)
-"""Training, attack and test records of the people the study is tried on."""
-
-
-def _people(seed: int, *, misled: bool) -> Subject:
-    """Return people, predictions by chance, and attackers who have done their guessing.
-
-    The misled ones take some people for group 1 because they were accepted, and are unsure of them. The model is fair,
-    so whoever is told so can find them all: about a quarter of the people.
-    """
-    rng, n = child_generator(seed, f"correction, misled: {misled}"), sum(_SETS)
-    people = draw_people(n, rng)
-    predictions = (rng.random(n) < 0.5).astype(np.uint8)
-    subject = subject_of(people, predictions, _SETS, seed=seed)
-    for kind in ATTACKERS:
-        p = posterior(people, noise=0.3 * rng.standard_normal(n))
-        if misled:
-            p = np.where(people.sensitive == 1, 0.9, 0.1)
-            wrong = (predictions != people.sensitive) & (rng.random(n) < 0.5)  # half of the unexpected answers mislead
-            p = np.where(wrong, np.where(predictions == 1, 0.6, 0.4), p)
-        said = np.column_stack([1.0 - p, p])
-        rows = subject.splits.train, subject.splits.validation
-        about = said[rows[0]], said[rows[1]]
-        subject.once(
-            f"attack {kind} held_out", partial(attack_saying, about, about, rows, subject.dataset, predictions)
-        )
-    return subject
 
 
 STUDY = CorrectionStudy()

@@ -20,10 +20,10 @@ from core.membership.attacks import REGISTRY, attacks_on
 from core.membership.disparity import GapResult, lira_gaps
 from core.membership.evidence import Evidence, judging_everybody
 from core.membership.findings import release_findings
+from core.membership.membership_plants import PLANTED, TARGET
 from core.membership.roc import Roc, advantage, roc
 from core.membership.settings import MembershipPlan
 from core.membership.targets import audited_target, most_caught
-from core.planted import Drawn, subject_of
 from core.study import Check, Finding, Measurement, Report, Row, Study, not_run
 from core.subject import Subject
 
@@ -66,16 +66,12 @@ DECLARED = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class JudgedMembers:
-    """What each attack says of a subject's training and test records.
-
-    The permutations are for the tests beside the gaps; gaps and intervals are the same with any number of them.
-    """
+    """What each attack says of a subject's training and test records."""
 
     subject: Subject
     shadows: int
     guesses: Mapping[str, MemberGuess] = field(repr=False)
     """By attack, in the order of the registry."""
-    permutations: int = 2000
 
     @cached_property
     def curves(self) -> dict[str, Roc]:
@@ -107,7 +103,6 @@ class JudgedMembers:
                 self.inside(guess),
                 names=dataset.group_names,
                 fpr=FALSE_ALARMS,
-                permutations=self.permutations,
                 seed=self.subject.config.seed,
             )
             for name, guess in self.guesses.items()
@@ -125,6 +120,7 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
     title = "Membership inference"
     settings = MembershipPlan
     declared = DECLARED
+    plants = PLANTED
 
     def steps(self, subject: Subject, settings: MembershipPlan) -> int:
         """Return how many steps `run` reports: one for each shadow model."""
@@ -140,7 +136,7 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
                 "A membership attack is judged on the records the model was trained on; no column tells which they are."
             )
         scores, splits, decimals = subject.released_scores, subject.splits, subject.outputs.decimals
-        target = audited_target(subject.config, subject.dataset)
+        target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
         evidence = Evidence(
             released=scores,
             predictions=subject.model.predictions,
@@ -181,14 +177,6 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
             for people, rate in rates.items():
                 rows.append({**whole, "people": people, **estimate_columns("TPR at 1% FPR", rate)})
         return {"Membership attacks": tuple(rows)}
-
-    def planted(self, seed: int) -> Subject:
-        """Return a model that scores half of the members with label 1 exactly 1, and nobody else."""
-        return tied_scores(np.random.default_rng(seed), planted=True, seed=seed)
-
-    def harmless(self, seed: int) -> Subject:
-        """Return a model whose scores tie alike for members and non-members."""
-        return tied_scores(np.random.default_rng(seed), planted=False, seed=seed)
 
 
 STUDY = Membership()
@@ -329,21 +317,3 @@ def _folded(gap: Estimate) -> Estimate:
     """Return the size of a difference, whatever its sign."""
     low = 0.0 if gap.low <= 0.0 <= gap.high else min(abs(gap.low), abs(gap.high))
     return Estimate(value=abs(gap.value), low=low, high=max(abs(gap.low), abs(gap.high)), n=gap.n, level=gap.level)
-
-
-_SIDE, _NOT_JUDGED = 1000, 200
-"""Members, and as many non-members, of a made-up subject: a TPR at 1% FPR needs a thousand; and its attack records."""
-
-
-def tied_scores(rng: np.random.Generator, *, planted: bool, seed: int) -> Subject:
-    """Return a model that scores a third of label 0 exactly 0; planted, half of the members with label 1 exactly 1."""
-    n = 2 * _SIDE + _NOT_JUDGED
-    labels = rng.integers(0, 2, n).astype(np.uint8)
-    scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
-    scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
-    remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _SIDE)
-    scores[remembered & planted] = 1.0
-    groups = (np.arange(n) % 2).astype(np.uint8)
-    people = Drawn(features=np.zeros((n, 1), dtype=np.int64), labels=labels, sensitive=groups)
-    predictions = (scores >= 0.5).astype(np.uint8)
-    return subject_of(people, predictions, (_SIDE, _NOT_JUDGED, _SIDE), seed=seed, scores=scores)

@@ -7,19 +7,31 @@ from typing import ClassVar
 
 import numpy as np
 
-from core.arrays import Codes
-from core.config import AuditConfig
-from core.datasets.dataset import AuditDataset
-from core.datasets.roles import Roles
-from core.datasets.splits import Splits
 from core.model_card import findings as wording
 from core.model_card.card_people import released_people
 from core.model_card.leakage import ReleaseStudy, drawn_again, measure_card
 from core.model_card.settings import ReleaseSettings
 from core.models import GIVEN
+from core.planted import Drawn, subject_of
 from core.seeds import child_generator
-from core.study import Finding, Report, Study
-from core.subject import Progress, Subject, train_model
+from core.study import Finding, Plant, Report, Study
+from core.subject import Subject
+
+_SETS = (100, 600, 300)
+"""Training records, people the attacker knows, people on the card."""
+
+
+def _people(seed: int, planted: bool) -> tuple[Subject, ReleaseSettings]:
+    """Return people whose features hint at their group, and a model that accepts one group alone, or draws lots."""
+    rng, n = child_generator(seed, f"model card, planted {planted}"), sum(_SETS)
+    sensitive = (rng.random(n) < 0.4).astype(np.uint8)
+    people = Drawn(
+        features=np.column_stack([rng.normal(0.8 * sensitive, 1.0), rng.normal(size=n)]),
+        labels=(rng.random(n) < 0.5).astype(np.uint8),
+        sensitive=sensitive,
+    )
+    lots = rng.integers(0, 2, n).astype(np.uint8)
+    return subject_of(people, sensitive if planted else lots, _SETS, seed=seed), ReleaseSettings()
 
 
 class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
@@ -28,6 +40,14 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
     name: ClassVar[str] = "model_card"
     title: ClassVar[str] = "Model card"
     settings = ReleaseSettings
+    plants = (
+        Plant(
+            attack="Groups told by a model card's numbers",
+            told="Null: a model that draws lots. Planted: one that accepts one group alone.",
+            make=_people,
+            limits={},  # no policy limits a card
+        ),
+    )
 
     def unavailable(self, subject: Subject, settings: ReleaseSettings) -> str:
         """Return why there can be no card of a subject: it has one model, and no columns of predictions."""
@@ -47,44 +67,5 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
         """Return whose attribute is disclosed, then bits, averages and what the noise is worth."""
         return tuple(wording.findings(result))
 
-    def planted(self, seed: int) -> Subject:
-        """Return a model that accepts one group alone: its gap says who is in which."""
-        return _subject(seed, planted=True)
-
-    def harmless(self, seed: int) -> Subject:
-        """Return a model that draws lots: its numbers tell next to nothing about anybody."""
-        return _subject(seed, planted=False)
-
 
 STUDY = ModelCard()
-
-_TRAINED, _KNOWN, _TESTED = 100, 600, 300
-"""Training records, people the attacker knows, people on the card."""
-
-
-def _subject(seed: int, *, planted: bool) -> Subject:
-    """Return people of two groups whose features hint at theirs, with a model's predictions."""
-    rng = child_generator(seed, f"model card, planted {planted}")
-    n = _TRAINED + _KNOWN + _TESTED
-    sensitive: Codes = (rng.random(n) < 0.4).astype(np.uint8)
-    features = np.column_stack([rng.normal(0.8 * sensitive, 1.0), rng.normal(size=n)])
-    lots = rng.integers(0, 2, n).astype(np.uint8)
-    roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction", sets="set")
-    dataset = AuditDataset(
-        title="People of the self-test",
-        source="Synthetic.",
-        features=features,
-        feature_names=("first", "second"),
-        categorical=np.zeros(2, dtype=np.bool_),
-        labels=(rng.random(n) < 0.5).astype(np.uint8),
-        sensitive=sensitive,
-        group_names=("group 0", "group 1"),
-        roles=roles,
-        rows_read=n,
-        predictions=sensitive if planted else lots,
-        sets=np.repeat(["train", "attack", "test"], (_TRAINED, _KNOWN, _TESTED)),
-    )
-    config = AuditConfig(method=GIVEN, roles=roles, seed=seed)
-    train, known, test = np.split(np.arange(n), np.cumsum((_TRAINED, _KNOWN)))
-    splits = Splits(train=train, attack=known[: _KNOWN // 2], validation=known[_KNOWN // 2 :], test=test)
-    return Subject(config, dataset, splits, train_model(config, dataset, splits), Progress(1), trainable=False)

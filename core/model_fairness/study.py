@@ -20,7 +20,7 @@ from core.models import GIVEN
 from core.planted import draw_people, subject_of
 from core.seeds import child_generator
 from core.settings import Settings
-from core.study import Check, Finding, Measurement, Report, Row, Study, not_run
+from core.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
 from core.subject import Subject
 
 _AMONG = {
@@ -229,6 +229,16 @@ class FairnessSettings(Settings):
     """Nothing: metric and tolerance are the audit's."""
 
 
+def _accepting(seed: int, planted: bool) -> tuple[Subject, FairnessSettings]:
+    """Return a model that accepts by chance, or one group much more often."""
+    sizes, lean = (400, 400, 400), 0.2 if planted else 0.0
+    rng = child_generator(seed, f"fairness, lean {lean:g}")
+    people = draw_people(sum(sizes), rng)
+    chance = 0.5 + lean * (2.0 * people.sensitive - 1.0)
+    answers = (rng.random(sum(sizes)) < chance).astype(np.uint8)
+    return subject_of(people, answers, sizes, seed=seed), FairnessSettings()
+
+
 class FairnessStudy(Study[FairnessSettings, Subject]):
     """How far the groups' rates are from the overall rate; the subject itself is the result."""
 
@@ -236,6 +246,15 @@ class FairnessStudy(Study[FairnessSettings, Subject]):
     title = "Fairness of the model"
     settings = FairnessSettings
     declared = DECLARED
+
+    plants = (
+        Plant(
+            attack="Unfairness of the model",
+            told="Null: a model that accepts by chance. Planted: one that accepts one group much more often.",
+            make=_accepting,
+            limits={"unfairness": 0.05, "four_fifths": 0.8},
+        ),
+    )
 
     def steps(self, subject: Subject, settings: FairnessSettings) -> int:
         """Return 0: a subject's model is measured already."""
@@ -256,22 +275,6 @@ class FairnessStudy(Study[FairnessSettings, Subject]):
     def tables(self, result: Subject, settings: FairnessSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return the groups' rates."""
         return {"Rates by group": tuple(rate_rows(result))}
-
-    def planted(self, seed: int) -> Subject:
-        """Return a model that accepts one group much more often."""
-        return _accepting(seed, lean=0.2)
-
-    def harmless(self, seed: int) -> Subject:
-        """Return a model that accepts by chance."""
-        return _accepting(seed, lean=0.0)
-
-
-def _accepting(seed: int, *, lean: float) -> Subject:
-    sizes = (400, 400, 400)
-    rng = child_generator(seed, f"fairness, lean {lean:g}")
-    people = draw_people(sum(sizes), rng)
-    chance = 0.5 + lean * (2.0 * people.sensitive - 1.0)
-    return subject_of(people, (rng.random(sum(sizes)) < chance).astype(np.uint8), sizes, seed=seed)
 
 
 STUDY = FairnessStudy()

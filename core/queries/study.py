@@ -7,12 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.datasets.roles import Roles
-from core.datasets.splits import split
 from core.errors import InputError
-from core.models import GIVEN
+from core.planted import Drawn, subject_of
 from core.queries.decoders import DECODER_TITLES, DECODERS
 from core.queries.findings import (
     DECLARED,
@@ -25,8 +22,26 @@ from core.queries.findings import (
 )
 from core.queries.trials import Asking, Trials, query_pool
 from core.seeds import child_generator
-from core.study import Finding, Measurement, Report, Row, Study
-from core.subject import Progress, Subject, train_model
+from core.study import Finding, Measurement, Plant, Report, Row, Study
+from core.subject import Subject
+
+_SETS = (400, 400, 400)
+"""Training, attack and test records of the people the study is tried on."""
+
+
+def _people(seed: int, planted: bool) -> tuple[Subject, PlannedAnswers]:
+    """Return people of whom nothing is known but the groups' shares, and answers about them, exact or drowned in noise.
+
+    They have no features: a prior learned from chance would be wrong about the people asked about as a whole, and
+    whoever then leaves it aside has an excess that is no leak.
+    """
+    n, rng = sum(_SETS), child_generator(seed, f"bias queries, planted {planted}")
+    sensitive = np.concatenate([rng.permutation((np.arange(size) < 0.4 * size).astype(np.uint8)) for size in _SETS])
+    people = Drawn(features=np.zeros((n, 1)), labels=np.ones(n, dtype=np.uint8), sensitive=sensitive)
+    scores = rng.random(n)
+    subject = subject_of(people, (scores >= 0.5).astype(np.uint8), _SETS, seed=seed, scores=scores)
+    mechanism = "exact" if planted else "laplace"
+    return subject, PlannedAnswers(questions=12, people=20, repeats=6, mechanism=mechanism, epsilon=0.01)
 
 
 class Queries(Study[PlannedAnswers, AnswersLeak]):
@@ -39,6 +54,15 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
     title = "Bias queries"
     settings = PlannedAnswers
     declared = DECLARED
+    plants = (
+        Plant(
+            attack="Attribute learned from answered questions",
+            told="Null: answers drowned in noise. Planted: exact answers.",
+            make=_people,
+            limits={"answers_excess": 0.0},
+            share=0.5,
+        ),
+    )
 
     def steps(self, subject: Subject, settings: PlannedAnswers) -> int:
         """Return how many decoders read the answers."""
@@ -107,14 +131,6 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
             )
         }
 
-    def planted(self, seed: int) -> Subject:
-        """Return people whom exact answers give away: no feature tells their group."""
-        return _people(seed, told=False)
-
-    def harmless(self, seed: int) -> Subject:
-        """Return people whose group is one of their features, so that no answer adds anything."""
-        return _people(seed, told=True)
-
 
 STUDY = Queries()
 
@@ -129,30 +145,3 @@ def two_sided(dataset: AuditDataset) -> AuditDataset:
         sensitive=(dataset.sensitive == largest).astype(np.uint8),
         group_names=("everybody else", dataset.group_names[largest]),
     )
-
-
-def _people(seed: int, *, told: bool) -> Subject:
-    """Return people and a model with scores by chance; a feature tells the group if `told`."""
-    n, rng = 1_200, child_generator(seed, f"bias queries, people, {told}")
-    sensitive = rng.permutation((np.arange(n) < 0.4 * n).astype(np.uint8))
-    features, scores = rng.random((n, 3)), rng.random(n)
-    if told:
-        features[:, 0] = sensitive
-    roles = Roles(label="label", positive="1", sensitive="group", group=("1",), prediction="prediction")
-    dataset = AuditDataset(
-        title="People of FairLeak's test of itself",
-        source="Synthetic.",
-        features=features,
-        feature_names=("feature 0", "feature 1", "feature 2"),
-        categorical=np.zeros(3, dtype=np.bool_),
-        labels=rng.integers(0, 2, n).astype(np.uint8),
-        sensitive=sensitive,
-        group_names=("group 0", "group 1"),
-        roles=roles,
-        rows_read=n,
-        predictions=(scores >= 0.5).astype(np.uint8),
-        scores=scores,
-    )
-    config = AuditConfig(method=GIVEN, roles=roles, seed=seed)
-    splits = split(dataset, train_share=config.train_share, seed=seed)
-    return Subject(config, dataset, splits, train_model(config, dataset, splits), Progress(1), trainable=False)

@@ -4,7 +4,8 @@ Everything is compared but when the audit ran and what it ran on; the second dec
 one kind of machine, with the same versions and the same code, the same audit gives the same bits, and a difference in
 the last digits only is told as such. Elsewhere sums are taken in another order, a tree may split another way and an
 estimate moves: it may move by a tenth of its own half interval, which changes nothing that anybody should conclude from
-it. Verdicts, counts of people and everything the audit was asked for must be equal anywhere.
+it. Verdicts, counts of people and everything the audit was asked for must be equal anywhere. Sentences only word what
+stands beside them as numbers and statuses, and so do the words of tables; where they are not equal, that is told apart.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -32,10 +33,16 @@ _LIMITS = ("value", "low", "high")
 _NAMED = ("check", "attack", "group", "name")  # by which the items of a list are told apart, the first they all have
 _OUTSIDE = ("times", "fingerprint")  # the fingerprint is of all the rest
 _INPUTS = ("plan", "policy", "provenance")
+_LATER = ("release_meter", "findings")  # what the first reports did not have
 _LOOSE = ("tables", "details")
+_P_VALUES = ("p_value", "p_adjusted")
+_SENTENCES = re.compile(
+    "assumptions|attacked|attacker_knows|caveats|columns|control|control_name|definition|detail|distance|evidence|"
+    "headline|knows|notes|point|reason|redacted|rows|so_what|split|title|to_do|told|why"
+)
+"""Names of what is worded: sentences, and what tables say in words."""
+
 _FINE, _COARSE, _COARSE_P, _LEAST = 1e-6, 1e-2, 0.16, 1e-3
-_SENTENCE = re.compile(r"(?:^|\.)(?:why|headline|detail|attacked|knows|assumptions\[[^\]]*\]|reason|told)$")
-_MEASURED = re.compile(r"[+\-−]?(?:\d[\d,]*\.\d+|\d[\d,]*(?=%| to | points?\b| bits\b)|(?<= to )\d[\d,]*)")
 _ABSENT = "(absent)"
 
 
@@ -44,9 +51,9 @@ class Difference(Result):
     """One value that is not equal, at a `path` such as "measurements[correction_gain].estimate.low".
 
     `kind` is "estimate" (its value and limits), "p_value", "number" (any other that is not whole, and whole ones in
-    tables and details), "digest", "text" or "exact"; `bound` how far apart the two may lie, 0 where they must be equal,
-    nan where they are no numbers. "(absent)" stands for what only the other report has, the number of items for lists
-    of different lengths.
+    tables and details), "digest", "wording" or "exact"; `bound` how far apart the two may lie, 0 where they must be
+    equal, nan where they are no numbers. "(absent)" stands for what only the other report has, the number of items for
+    lists of different lengths.
     """
 
     path: str
@@ -61,12 +68,13 @@ class Difference(Result):
 class Comparison(Result):
     """Two reports of one audit, of which `compared` values were looked at.
 
-    `differences` are what is not equal to the bit, in the order of the reports; `environment` are versions, kind of
-    machine and code that are not the same.
+    `differences` are numbers, statuses and settings that are not equal to the bit, in the order of the reports;
+    `wording` sentences that are not; `environment` versions, kind of machine and code that are not the same.
     """
 
     compared: int
     differences: tuple[Difference, ...]
+    wording: tuple[Difference, ...]
     environment: tuple[Difference, ...]
 
     @property
@@ -76,7 +84,7 @@ class Comparison(Result):
 
     @property
     def status(self) -> Sameness:
-        """How alike they are."""
+        """How alike they are, whatever their words."""
         if not self.differences:
             return Sameness.IDENTICAL
         return Sameness.DIFFERENT if self.beyond else Sameness.WITHIN_BOUNDS
@@ -88,14 +96,17 @@ def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     Left out are "times", the report's own "fingerprint", and of the provenance versions, machine and code, which are
     told apart.
     """
-    environment = tuple(_Walk(same=True).compare(_environment(old), _environment(new), "provenance"))
-    walk = _Walk(same=not environment)
-    known = _numbers(new)
-    for part in ("release_meter", "findings"):
-        if part not in old:  # written before there was one
-            known.pop(part, None)
-    differences = tuple(walk.compare(_numbers(old), known, ""))
-    return Comparison(compared=walk.seen, differences=differences, environment=environment)
+    origins = _pairs(_environment(old), _environment(new), _Place(names=("provenance",), path="provenance"))
+    environment = tuple(found for pair in origins for found in _unequal(*pair, same=True))
+    known = {name: value for name, value in _content(new).items() if name in old or name not in _LATER}
+    pairs = list(_pairs(_content(old), known, _Place()))
+    found = [one for pair in pairs for one in _unequal(*pair, same=not environment)]
+    return Comparison(
+        compared=sum(not place.counts for place, *_ in pairs),
+        differences=tuple(one for one in found if one.kind != "wording"),
+        wording=tuple(one for one in found if one.kind == "wording"),
+        environment=environment,
+    )
 
 
 def _environment(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -103,7 +114,7 @@ def _environment(report: Mapping[str, Any]) -> dict[str, Any]:
     return {name: told[name] for name in _ENVIRONMENT if name in told} if isinstance(told, dict) else {}
 
 
-def _numbers(report: Mapping[str, Any]) -> dict[str, Any]:
+def _content(report: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in report.items() if name not in _OUTSIDE}
     told = kept.get("provenance")
     if isinstance(told, dict):
@@ -111,59 +122,77 @@ def _numbers(report: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-class _Walk:
-    """A walk through two reports at once; `same` says whether both ran on the same versions and machine."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    """Where values stand: path, the names on it, and half the interval of the estimate they belong to.
 
-    def __init__(self, *, same: bool) -> None:
-        self.same = same
-        self.seen = 0
+    The half interval is nan outside of an estimate. `counts` says that they are the lengths of two lists.
+    """
 
-    def compare(self, old: Any, new: Any, path: str, half: float = math.nan) -> Iterator[Difference]:
-        """Yield what differs; `half` is the half interval of the estimate the values belong to, nan outside of one."""
-        if isinstance(old, dict) and isinstance(new, dict):
-            yield from self._dicts(old, new, path)
-        elif isinstance(old, list) and isinstance(new, list):
-            yield from self._lists(old, new, path)
-        else:
-            self.seen += 1
-            if type(old) is not type(new) or repr(old) != repr(new):  # of numbers also the sign of a zero
-                yield self._difference(old, new, path, half)
+    path: str = ""
+    names: tuple[str, ...] = ()
+    half: float = math.nan
+    counts: bool = False
 
-    def _dicts(self, old: dict[str, Any], new: dict[str, Any], path: str) -> Iterator[Difference]:
+
+def _pairs(old: Any, new: Any, place: _Place) -> Iterator[tuple[_Place, Any, Any]]:
+    """Yield every two values that stand at one place of two reports."""
+    if isinstance(old, dict) and isinstance(new, dict):
         half = _half_interval(old)
-        for name in [*old, *(name for name in new if name not in old)]:
-            inside = half if name in _LIMITS else math.nan
-            place = f"{path}.{name}" if path else name
-            yield from self.compare(old.get(name, _ABSENT), new.get(name, _ABSENT), place, inside)
-
-    def _lists(self, old: list[Any], new: list[Any], path: str) -> Iterator[Difference]:
+        for name in dict.fromkeys((*old, *new)):
+            path = f"{place.path}.{name}" if place.path else name
+            inside = _Place(path=path, names=(*place.names, name), half=half if name in _LIMITS else math.nan)
+            yield from _pairs(old.get(name, _ABSENT), new.get(name, _ABSENT), inside)
+    elif isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
-            yield self._difference(len(old), len(new), path, math.nan, kind="exact")
-        for place, one, other in zip(_places(old), old, new, strict=False):
-            yield from self.compare(one, other, f"{path}[{place}]")
+            yield replace(place, counts=True), len(old), len(new)
+        for name, one, other in zip(_places(old), old, new, strict=False):
+            yield from _pairs(one, other, replace(place, path=f"{place.path}[{name}]"))
+    else:
+        yield place, old, new
 
-    def _difference(self, old: Any, new: Any, path: str, half: float, kind: str = "") -> Difference:
-        kind = kind or _kind(old, new, path, half)
-        bound = self._bound(kind, old, half)
-        if kind == "digest":  # of the model's answers
-            within = not self.same
-        elif kind == "text":  # decimals, percentages and ranges may differ, not words and whole numbers
-            within = not self.same and _words(old) == _words(new)
-        else:
-            within = _number(old) and _number(new) and abs(old - new) <= bound
-        return Difference(path=path, kind=kind, old=_short(old), new=_short(new), bound=bound, within=bool(within))
 
-    def _bound(self, kind: str, old: Any, half: float) -> float:
-        if kind in ("digest", "text"):
-            return math.nan
-        if kind == "exact":
-            return 0.0
-        if kind == "p_value":  # the coarse one is what a tenth of the half interval can do
-            return _FINE if self.same else _COARSE_P
-        fine = _FINE * max(abs(old), 2 * half if kind == "estimate" else 0.0)
-        if self.same:
-            return fine
-        return max(fine, half / 10) if kind == "estimate" else max(_COARSE * abs(old), _LEAST)
+def _unequal(place: _Place, old: Any, new: Any, *, same: bool) -> Iterator[Difference]:
+    """Yield the difference of two values, if any; `same` says whether versions and machine are the same."""
+    if type(old) is type(new) and repr(old) == repr(new):  # of numbers also the sign of a zero
+        return
+    kind = _kind(place, old, new)
+    bound = _bound(kind, old, place.half, same=same)
+    within = _number(old) and _number(new) and abs(old - new) <= bound
+    if kind in ("digest", "wording"):  # a digest of the model's answers
+        within = kind == "wording" or not same
+    yield Difference(path=place.path, kind=kind, old=_short(old), new=_short(new), bound=bound, within=bool(within))
+
+
+def _kind(place: _Place, old: Any, new: Any) -> str:
+    """Return the kind of two values, as of `Difference`."""
+    names = place.names
+    if names[:1] and names[0] in _INPUTS:
+        return "exact"
+    if isinstance(old, str) and isinstance(new, str) and _SENTENCES.fullmatch(names[-1]):
+        return "wording"
+    if place.counts:
+        return "wording" if names[-1] in ("assumptions", "caveats", "notes") else "exact"
+    if _number(old) and _number(new):
+        if not math.isnan(place.half):
+            return "estimate"
+        if isinstance(old, int) and isinstance(new, int) and not set(_LOOSE) & {*names}:
+            return "exact"
+        return "p_value" if names[-1] in _P_VALUES else "number"
+    return "digest" if names == ("model", "fingerprint") and _ABSENT not in (old, new) else "exact"
+
+
+def _bound(kind: str, old: Any, half: float, *, same: bool) -> float:
+    if kind in ("digest", "wording"):
+        return math.nan
+    if kind == "exact":
+        return 0.0
+    if kind == "p_value":  # the coarse one is what a tenth of the half interval can do
+        return _FINE if same else _COARSE_P
+    fine = _FINE * max(abs(old), 2 * half if kind == "estimate" else 0.0)
+    if same:
+        return fine
+    return max(fine, half / 10) if kind == "estimate" else max(_COARSE * abs(old), _LEAST)
 
 
 def _number(value: Any) -> bool:
@@ -175,29 +204,6 @@ def _half_interval(told: dict[str, Any]) -> float:
     if not all(_number(told.get(name)) for name in _LIMITS):
         return math.nan
     return (float(told["high"]) - float(told["low"])) / 2
-
-
-def _kind(old: Any, new: Any, path: str, half: float) -> str:
-    """Return the kind of a value, as of `Difference`."""
-    if any(path == name or path.startswith(f"{name}.") for name in _INPUTS):
-        return "exact"
-    if _number(old) and _number(new):
-        whole = isinstance(old, int) and isinstance(new, int)
-        loose = any(re.search(rf"(?:^|\.){name}(?:$|[.\[])", path) for name in _LOOSE)
-        if not math.isnan(half):
-            return "estimate"
-        if whole and not loose:
-            return "exact"
-        return "p_value" if re.search(r"(?:^|\.)p_(?:value|adjusted)$", path) else "number"
-    if isinstance(old, str) and isinstance(new, str) and _ABSENT not in (old, new):
-        if path == "model.fingerprint":
-            return "digest"
-        return "text" if _SENTENCE.search(path) and _MEASURED.search(old) else "exact"
-    return "exact"
-
-
-def _words(text: str) -> str:
-    return _MEASURED.sub("0", text)
 
 
 def _places(items: list[Any]) -> list[str]:

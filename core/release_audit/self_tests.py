@@ -1,5 +1,11 @@
 """FairLeak tried on itself: the share of trials that went wrong, kept, in its own process.
 
+A trial takes a study, as an audit runs it, and what it plants: a model that clearly leaks, or one that does not (the
+null). It asks the audit's own judge with a policy that allows no more than is reached without a leak: a leak is called
+where the policy fails the model, that is, where the whole 95% interval lies above the limit. The interval leaves out
+2.5% on either side, so false alarms are aimed at 2.5%, less where several attacks share them; a trial above 5% and two
+standard errors of so many runs has found a fault.
+
 The child writes a line for every step done and, as its last line, the results; its standard input is a pipe that
 nothing is written to. When that pipe closes, the one who asked has ended or is no longer interested, and so the child
 ends as well, however the other one ended.
@@ -8,7 +14,6 @@ ends as well, however the other one ended.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import math
 import os
 import queue
@@ -25,84 +30,45 @@ from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, proportion
 from core.files import write_file
 from core.fingerprint import code_fingerprint, content_fingerprint
-from core.policy import CHECKS, Limit, Policy, Status, judge
+from core.policy import Limit, Policy, Status, judge
 from core.release_audit.result import SELF_TEST_SEED, SelfTest, kind_of_machine, versions
-from core.release_audit.self_test_trials import TRIALS, Trial
 from core.seeds import child_seed
 from core.serialize import RecordError, Result, dumps, loads
 from core.studies import STUDIES
-from core.study import Basis, Check, Outcome, Study
-from core.subject import Subject
+from core.study import Measurement, Plant, Study
 from core.validation import seed_value
 
 Report = Callable[[int, int], None]
 
 RUNS = 200
-"""Null models of every trial; there are half as many planted leaks."""
+"""Null models of a trial whose share is 1; there are half as many planted leaks."""
 
 MOST_FALSE_ALARMS, LEAST_DETECTED = 0.05, 0.95
 """What a trial must keep to, the first but for two standard errors of its runs."""
 
-BLOCK = 20
-"""Runs made at a time, after which progress is reported."""
-
 _FEWEST = 10
 
-
-SHARE = 0.05
-"""Of the runs asked for, how many a study makes: each is a whole run of it."""
+Trial = tuple[Study[Any, Any], Plant[Any]]
 
 
-_GAINS, _RATES = ("points", "bits"), ("percent", "ratio")
-_AGAINST_CHANCE = (*_GAINS, *_RATES)
-"""Units of checks that have a chance level: a gain of nothing, or the control."""
+def trials() -> tuple[Trial, ...]:
+    """Return every study with each of the leaks it must find at a policy's checks."""
+    return tuple((study, plant) for study in STUDIES.values() for plant in study.plants if plant.limits)
 
 
-def all_trials() -> tuple[Trial, ...]:
-    """Return the trials of several plants each, and one for each further study whose checks tell a leak from none."""
-    known = {trial.study for trial in TRIALS}
-    others = (study for study in STUDIES.values() if study.name not in known and any(map(_tells, study.declared)))
-    return (*TRIALS, *map(_trial, others))
-
-
-def _tells(check: Check) -> bool:
-    """Whether a check measures a leak against chance, on predictions and scores alone."""
-    return not check.at_least and check.unit in _AGAINST_CHANCE and {*check.needs} <= {"predictions", "scores"}
-
-
-def _trial(study: Study[Any, Any]) -> Trial:
-    """Return the trial of a study: whether it finds a leak in what it planted, and none in what is harmless."""
-
-    def leaks(seed: int, runs: range, planted: bool) -> list[bool]:
-        make = study.planted if planted else study.harmless
-        seeds = (child_seed(seed, f"self-test, {study.name}, {number}, {planted}") for number in runs)
-        return [finds_leak(study, make(own)) for own in seeds]
-
-    null, plant = (inspect.getdoc(make) or "" for make in (study.harmless, study.planted))
-    told = f"Null: {null.partition(chr(10))[0]} Planted: {plant.partition(chr(10))[0]}"
-    return Trial(study=study.name, attack=study.title, told=told, leaks=leaks, share=SHARE)
-
-
-def finds_leak(study: Study[Any, Any], subject: Subject) -> bool:
-    """Return whether a policy that allows nothing beyond chance fails a subject by this study's checks.
-
-    Chance is the control of a rate or a ratio, and no gain of points or bits; what is declared, or no leak, is left
-    out. All checks are judged together.
-    """
-    settings = study.settings()
+def finds_leak(study: Study[Any, Any], plant: Plant[Any], seed: int, planted: bool) -> bool:
+    """Return whether a study, run on a plant or on its like, has a check that fails at the plant's limit."""
+    subject, settings = plant.make(seed, planted)
     *_, result = study.run(subject, settings)
-    measured = [
-        one
-        for name, one in study.checks(result, settings).items()
-        if one.outcome == Outcome.DONE and one.basis != Basis.DECLARED and not CHECKS[name].at_least
-    ]
-    chance = {one.check: 0.0 for one in measured if CHECKS[one.check].unit in _GAINS}
-    chance |= {m.check: m.control.value for m in measured if m.control and CHECKS[m.check].unit in _RATES}
-    limits = tuple(Limit(check=check, value=value) for check, value in chance.items())
-    if not limits:
-        return False
-    policy = Policy(name="Nothing beyond chance", version="1", limits=limits)
-    return judge(policy, measured, attribute="group").overall == Status.FAIL
+    measured = study.checks(result, settings)
+    return any(breaks(measured[check], limit) for check, limit in plant.limits.items())
+
+
+def breaks(measurement: Measurement, limit: float) -> bool:
+    """Return whether a policy with this limit alone fails the model; what was not measured does not."""
+    limits = (Limit(check=measurement.check, value=limit),)
+    policy = Policy(name="No more than without a leak", version="1", limits=limits)
+    return judge(policy, [measurement], attribute="group").overall == Status.FAIL
 
 
 def self_test(
@@ -110,36 +76,33 @@ def self_test(
     seed: int = SELF_TEST_SEED,
     runs: int = RUNS,
     report: Report | None = None,
-    trials: Sequence[Trial] | None = None,
+    tried: Sequence[Trial] | None = None,
 ) -> tuple[SelfTest, ...]:
-    """Try FairLeak's attacks and verdicts on models that are known to leak, or not to.
+    """Return the share of false alarms and of detected leaks of every trial.
 
-    Every trial has `runs` null models, at least 10; an attack that takes long makes fewer. Of planted leaks, which are
-    caught or missed by far, half as many are made, of both at least 10. Run i of a trial is the same however many runs
-    there are; `trials` are all when left out. `report` is called with (models done, models in all) and may raise
-    `core.errors.Cancelled` to stop.
-    InputError if the seed or `runs` break their rule.
+    `runs`, at least 10, are the null models of a trial; of plants whose share is smaller there are fewer, 10 at the
+    least. `report` is called with (models tried, models in all) and may raise `core.errors.Cancelled` to stop.
+    InputError if seed or runs break their rule.
     """
-    trials = all_trials() if trials is None else trials
     seed_value(seed)
     if isinstance(runs, bool) or not isinstance(runs, int) or runs < _FEWEST:
         raise InputError(f"runs must be a whole number of at least {_FEWEST}, got {runs!r}.")
-    total = sum(sum(_runs_of(trial, runs)) for trial in trials)
-    done = 0
-    found = []
-    for trial in trials:
+    tried = trials() if tried is None else tried
+    total = sum(sum(_runs_of(plant, runs)) for _, plant in tried)
+    done, found = 0, []
+    for study, plant in tried:
         called = []
-        for planted, number in zip((False, True), _runs_of(trial, runs), strict=True):
+        for planted, number in zip((False, True), _runs_of(plant, runs), strict=True):
+            first = child_seed(seed, f"self-test, {plant.attack}, {planted}")
             leaks = 0
-            for start in range(0, number, BLOCK):
-                block = range(start, min(start + BLOCK, number))
-                leaks += sum(trial.leaks(seed, block, planted))
-                done += len(block)
+            for run in range(number):  # one seed after the other: the ways a plant leaks may take turns
+                leaks += finds_leak(study, plant, (first + run) % 2**32, planted)
+                done += 1
                 if report is not None:
                     report(done, total)
             called.append(proportion(leaks, number))
         rates = dict(zip(("false_alarms", "detected"), called, strict=True))
-        found.append(SelfTest(attack=trial.attack, **rates, passed=passes(**rates), told=trial.told))
+        found.append(SelfTest(attack=plant.attack, **rates, passed=passes(**rates), told=plant.told))
     return tuple(found)
 
 
@@ -153,9 +116,9 @@ def passes(false_alarms: Estimate, detected: Estimate) -> bool:
     return false_alarms.value <= allowed_false_alarms(false_alarms.n) and detected.value >= LEAST_DETECTED
 
 
-def _runs_of(trial: Trial, runs: int) -> tuple[int, int]:
-    """Return how many null models and how many planted leaks a trial makes."""
-    nulls = max(_FEWEST, math.ceil(trial.share * runs))
+def _runs_of(plant: Plant[Any], runs: int) -> tuple[int, int]:
+    """Return how many null models and how many planted leaks are tried."""
+    nulls = max(_FEWEST, math.ceil(plant.share * runs))
     return nulls, max(_FEWEST, math.ceil(nulls / 2))
 
 

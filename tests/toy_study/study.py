@@ -8,15 +8,13 @@ from typing import Annotated
 
 import numpy as np
 
-from core.config import AuditConfig
-from core.datasets import Roles, Table, build_dataset
 from core.estimates import Estimate, count, interval, percent, proportion
-from core.models import GIVEN
 from core.param import Param
+from core.planted import draw_people, subject_of
 from core.serialize import Result
 from core.settings import Settings
-from core.study import Check, Finding, Measurement, Redacted, Report, Row, Study
-from core.subject import Subject, subject_of
+from core.study import Check, Finding, Measurement, Plant, Redacted, Report, Row, Study
+from core.subject import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,12 +36,32 @@ class Uniqueness(Result):
     """How many people share their score with how many."""
 
 
+_SETS = (100, 100, 400)
+"""Training, attack and test records of the people it is tried on."""
+
+
+def _people(seed: int, planted: bool) -> tuple[Subject, UniquenessSettings]:
+    rng = np.random.default_rng(seed)
+    people = draw_people(sum(_SETS), rng)
+    scores = np.round(0.2 + 0.6 * rng.random(sum(_SETS)), 12 if planted else 1)
+    subject = subject_of(people, (scores >= 0.5).astype(np.uint8), _SETS, seed=seed, scores=scores)
+    return subject, UniquenessSettings()
+
+
 class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
     """Does a released score single people out?"""
 
     name = "uniqueness"
     title = "People singled out by their score"
     settings = UniquenessSettings
+    plants = (
+        Plant(
+            attack=title,
+            told="Null: scores with one decimal. Planted: scores with every digit.",
+            make=_people,
+            limits={"score_uniqueness": 0.05},
+        ),
+    )
     declared = (
         Check(
             name="score_uniqueness",
@@ -115,38 +133,11 @@ class UniquenessStudy(Study[UniquenessSettings, Uniqueness]):
         """Return how many share their score with how many."""
         return {self.title: tuple({"share a score with": name, "people": size} for name, size in result.sizes)}
 
-    def planted(self, seed: int) -> Subject:
-        """Scores with every digit."""
-        return _subject(seed, 12)
-
-    def harmless(self, seed: int) -> Subject:
-        """Scores with one decimal."""
-        return _subject(seed, 1)
-
 
 def _sharing(values: np.ndarray) -> np.ndarray:
     """Return for everybody how many have the same value."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray(counts[place])
-
-
-def _subject(seed: int, decimals: int) -> Subject:
-    import pandas as pd
-
-    rng = np.random.default_rng(seed)
-    n = 600
-    scores = np.round(0.2 + 0.6 * rng.random(n), decimals)
-    frame = pd.DataFrame(
-        {
-            "sex": rng.choice(["F", "M"], n),
-            "age": rng.integers(20, 60, n),
-            "paid": rng.integers(0, 2, n),
-            "score": scores,
-        }
-    )
-    roles = Roles(label="paid", positive="1", sensitive="sex", group=("F",), score="score")
-    table = Table(name="toy", title="Toy", frame=frame, source="Synthetic.", fingerprint=f"toy {seed} {decimals}")
-    return subject_of(AuditConfig(dataset="toy", method=GIVEN, tolerance=0.5, seed=1), build_dataset(table, roles))
 
 
 STUDY = UniquenessStudy()

@@ -170,13 +170,14 @@ def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, chang
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_planted_leak_is_found_and_none_where_there_is_none(seed: int):
-    settings = PlannedAnswers(questions=12, people=20, mechanism="exact", repeats=6)
-    planted = STUDY.checks(result(STUDY.planted(seed), settings), settings)["answers_excess"].estimate
-    harmless = result(STUDY.harmless(seed), settings)
-    nothing = STUDY.checks(harmless, settings)["answers_excess"].estimate
-    assert planted is not None and planted.low > 0.3
-    assert nothing is not None and nothing.low <= 0.0 and nothing.value < 0.05
-    assert "no statistically significant effect" in STUDY.findings(harmless, settings)[0].point
+    planted, settings = STUDY.plants[0].make(seed, True)
+    found = STUDY.checks(result(planted, settings), settings)["answers_excess"].estimate
+    assert found is not None and found.low > 0.3
+    subject, drowned = STUDY.plants[0].make(seed, False)
+    harmless = result(subject, drowned)
+    nothing = STUDY.checks(harmless, drowned)["answers_excess"].estimate
+    assert nothing is not None and nothing.low <= 0.0
+    assert "no statistically significant effect" in STUDY.findings(harmless, drowned)[0].point
 
 
 # --- the finding: the interval decides, and a balanced accuracy is called so

@@ -80,6 +80,16 @@ def test_a_number_somebody_changed_is_named(folder: Path, capsys: Capture) -> No
     assert "Run on something else than the report: packages.numpy 1.0, now " in said
 
 
+def test_a_report_of_an_older_wording_is_the_same_in_numbers(folder: Path, capsys: Capture) -> None:
+    def change(told: dict[str, Any]) -> None:
+        told["verdict"]["checks"][0]["why"] = "The interval keeps to the limit."
+
+    assert replayed(changed(folder, change), "--file", folder / "renamed.csv") == 0
+    said = capsys.readouterr().out
+    assert said.startswith("Same numbers, other wording: of ") and " values 1 are worded otherwise." in said
+    assert "verdict.checks[" in said
+
+
 def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: Path, capsys: Capture) -> None:
     other = people()
     other.loc[5, "age"] += 1

@@ -1,103 +1,108 @@
-"""The test of FairLeak itself: it passes as FairLeak stands, and fails a detector that always or never reports."""
+"""The test of FairLeak itself: it passes as FairLeak stands, fails what always or never reports, and is kept."""
 
 from __future__ import annotations
 
 import json
 import math
+import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from core.errors import Cancelled, InputError
+from core.cli.audit import SelfTestsBeside
+from core.errors import Cancelled, FairLeakError, InputError
 from core.estimates import Estimate, proportion
 from core.membership.roc import members_above
 from core.planted import SHARE, draw_people, posterior
-from core.policy import CHECKS
-from core.release_audit import SelfTest, cached_self_test, self_test
-from core.release_audit.self_test_trials import (
-    Trial,
-    _answers_leak,
-    _caught_leaks,
-    _promise_leaks,
-    _table_leaks,
-    called,
-)
-from core.release_audit.self_tests import TRIALS, allowed_false_alarms, kept_file
-from core.study import Measurement
+from core.release_audit import SelfTest, cached_self_test, self_test, self_test_apart
+from core.release_audit import self_tests as module
+from core.release_audit.self_tests import Trial, allowed_false_alarms, breaks, finds_leak, kept_file, trials
+from core.settings import Settings
+from core.studies import STUDIES
+from core.study import Finding, Measurement, Plant, Report, Study
+from core.subject import Subject
+from tests.patience import PATIENT
+from tests.samples_report import sample
 
-QUICK = tuple(trial for trial in TRIALS if trial.share >= 0.5)
+ALL = trials()
+TESTS = sample().self_tests
+
+
+def measured(value: float, low: float, high: float, check: str = "attribute_excess") -> Measurement:
+    return Measurement(check=check, estimate=Estimate(value=value, low=low, high=high, n=100))
+
+
+class Known(Study[Settings, Any]):
+    """A study whose verdicts are known: what it is asked about says whether a leak is found."""
+
+    name = title = "known"
+    settings = Settings
+
+    def run(self, subject: Subject, settings: Settings, report: Report | None = None) -> Iterator[Any]:
+        yield subject
+
+    def findings(self, result: Any, settings: Settings) -> tuple[Finding, ...]:
+        return ()
+
+    def checks(self, result: Any, settings: Settings) -> Mapping[str, Measurement]:
+        return {"attribute_excess": measured(*((0.5, 0.4, 0.6) if result else (0.0, -0.1, 0.1)))}
 
 
 def trial(leaks: Callable[[int, bool], bool], share: float = 1.0) -> Trial:
-    """Return a trial whose verdicts are known."""
-    return Trial(
-        attack="a known one", told="", leaks=lambda _, runs, planted: [leaks(run, planted) for run in runs], share=share
-    )
+    """Return a trial by whether a leak is found in a run, a number from 0 on, and in a planted one."""
+    runs: Counter[bool] = Counter()
+
+    def make(seed: int, planted: bool) -> Any:
+        runs[planted] += 1
+        return leaks(runs[planted] - 1, planted), Settings()
+
+    return Known(), Plant(attack="a known one", told="", make=make, limits={"attribute_excess": 0.0}, share=share)
 
 
-def by_coin(seed: int, runs: range, planted: bool) -> Sequence[bool]:
-    """Call a leak by a coin that the seed and the run throw."""
-    return [bool(np.random.default_rng([seed, run]).random() < 0.5) for run in runs]
+def named(words: str) -> Trial:
+    """Return the trial with these words in its name."""
+    (found,) = [one for one in ALL if words in one[1].attack]
+    return found
 
 
-def test_fairleak_reports_no_leak_where_there_is_none_and_one_where_there_is() -> None:
-    found = self_test(runs=30, trials=QUICK)
-    assert [test.attack for test in found] == [one.attack for one in QUICK]
-    for test in found:
-        assert test.passed, test
-        assert test.false_alarms.n >= 15 and test.detected.n >= 10
-        assert test.detected.value >= 0.95 and test.false_alarms.value <= allowed_false_alarms(test.false_alarms.n)
-        assert test.told.startswith("Null: ") and "Planted: " in test.told
+@pytest.mark.parametrize("tried", ALL, ids=lambda one: one[1].attack)
+def test_every_planted_leak_is_found_and_none_where_there_is_none(tried: Trial) -> None:
+    for seed in range(5 if "what is released" in tried[1].attack else 2):  # there it takes turns
+        assert finds_leak(*tried, seed, True)
+    assert sum(finds_leak(*tried, seed, False) for seed in range(3)) <= 1
+    assert tried[1].told.startswith("Null: ") and ". Planted" in tried[1].told
 
 
-def test_the_audits_own_strong_attacker_is_tried_from_end_to_end() -> None:
-    own = next(one for one in TRIALS if one.share < 0.5)
-    assert own.leaks(1, range(1), True) == [True]
-    assert own.leaks(1, range(1), False) == [False]
+def test_every_study_is_tried_at_every_check_that_tells_a_leak_from_none() -> None:
+    limited = {check for _, plant in ALL for check in plant.limits}
+    declared = {check.name for study in STUDIES.values() for check in study.declared}
+    assert declared - limited == {"attribute_bits", "targeted_leakage", "attriguard_cost"}
+    assert [name for name, study in STUDIES.items() if not study.plants] == []
 
 
-def test_ties_that_give_members_away_are_seen_and_ties_that_do_not_are_not() -> None:
-    ties = next(one for one in TRIALS if "ties" in one.attack)
-    assert ties.leaks(1, range(3), True) == [True] * 3
-    assert ties.leaks(1, range(4), False).count(True) <= 1
-
-
-def test_same_seed_same_answer_another_seed_or_number_of_runs() -> None:
-    fast = [one for one in QUICK if "table" in one.attack or "promise" in one.attack or "answered" in one.attack]
-    assert len(fast) == 3
-    assert self_test(runs=12, seed=4, trials=fast) == self_test(runs=12, seed=4, trials=fast)
-    for one in fast:
-        few, more = one.leaks(4, range(5), False), one.leaks(4, range(9), False)
-        assert list(more)[:5] == list(few)
-    coin = Trial(attack="a coin", told="", leaks=by_coin)
-    shares = {self_test(runs=100, seed=seed, trials=[coin])[0].false_alarms.value for seed in range(4)}
+def test_many_runs_of_what_is_quick_pass_and_are_the_same_again() -> None:
+    quick = [named("learns a table"), named("answered questions"), named("promise")]
+    found = self_test(runs=40, tried=quick)
+    assert all(test.passed and test.detected.value == 1.0 for test in found), found
+    assert [test.false_alarms.n for test in found] == [40, 20, 20]
+    assert self_test(runs=40, seed=4, tried=quick[:1]) == self_test(runs=40, seed=4, tried=quick[:1])
+    shares = {self_test(runs=200, seed=seed, tried=quick[:1])[0].false_alarms.value for seed in range(3)}
     assert len(shares) > 1
 
 
 @pytest.mark.parametrize("always", [True, False])
-@pytest.mark.parametrize(
-    ("own", "name"),
-    [
-        (_table_leaks, "table"),
-        (_promise_leaks, "promise"),
-        (_answers_leak, "answered"),
-        (_caught_leaks, "Members identified (TPR"),
-    ],
-)
-def test_a_judge_that_always_or_never_reports_does_not_pass(
-    own: Callable[..., object], name: str, always: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys.modules[own.__module__], "called", lambda measurement, control: always)
-    for measure in ("answers_excess", "membership_caught"):  # whatever it is, it is not looked at
-        monkeypatch.setattr(sys.modules[own.__module__], measure, lambda *_: None)
-    tried = [one for one in QUICK if name in one.attack]
-    assert tried
-    for test in self_test(runs=10, trials=tried):
+def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "breaks", lambda measurement, limit: always)
+    for test in self_test(runs=10, tried=[named("learns a table"), named("promise"), named("ties")]):
         assert not test.passed
         assert (test.false_alarms.value, test.detected.value) == ((1.0, 1.0) if always else (0.0, 0.0))
 
@@ -105,27 +110,19 @@ def test_a_judge_that_always_or_never_reports_does_not_pass(
 def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     def fixed(fpr: float, false: np.ndarray, true: np.ndarray, *, level: float) -> Estimate:
         found = members_above(fpr * (false[-1] + 1), false, true)
-        return replace(proportion(float(found), int(true[-1]), level=0.5), level=level)
+        return replace(proportion(float(found), int(true[-1]), level=0.2), level=level)
 
     monkeypatch.setattr(sys.modules["core.membership.roc"], "tpr_estimate", fixed)
-    tried = [one for one in QUICK if one.attack == "Members identified (TPR at 1% FPR)"]
-    assert not self_test(runs=40, trials=tried)[0].passed
-
-
-def test_gaps_and_areas_that_are_always_or_never_told_do_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = [one for one in QUICK if "(AUC)" in one.attack]
-    for muted in (True, False):
-        monkeypatch.setattr(sys.modules[_caught_leaks.__module__], "is_muted", lambda auc, muted=muted: muted)
-        assert not self_test(runs=10, trials=tried)[0].passed
+    study, plant = named("ties")
+    assert not self_test(runs=40, tried=[(study, replace(plant, share=1.0))])[0].passed
 
 
 def test_rates_bounds_and_the_number_of_runs() -> None:
-    rare = trial(lambda run, planted: planted or run < 4, share=0.25)  # 4 of 25 false alarms
-    found = self_test(runs=100, trials=[rare])[0]
+    found = self_test(runs=100, tried=[trial(lambda run, planted: planted or run < 4, share=0.25)])[0]
     assert found.false_alarms == proportion(4, 25) and found.detected == proportion(13, 13)
     assert not found.passed and found.false_alarms.value > allowed_false_alarms(25) == pytest.approx(0.1372, abs=1e-4)
-    assert self_test(runs=100, trials=[trial(lambda run, planted: planted or run < 8)])[0].passed  # 8 of 100
-    assert not self_test(runs=100, trials=[trial(lambda run, planted: planted and run < 47)])[0].passed
+    assert self_test(runs=100, tried=[trial(lambda run, planted: planted or run < 8)])[0].passed  # 8 of 100
+    assert not self_test(runs=100, tried=[trial(lambda run, planted: planted and run < 47)])[0].passed
     assert allowed_false_alarms(200) == pytest.approx(0.05 + 2 * math.sqrt(0.05 * 0.95 / 200))
     for runs in (9, 0, -1, 10.0, True):
         with pytest.raises(InputError, match="runs must be a whole number of at least 10"):
@@ -134,28 +131,32 @@ def test_rates_bounds_and_the_number_of_runs() -> None:
 
 def test_progress_is_told_and_may_stop_it() -> None:
     steps: list[tuple[int, int]] = []
-    self_test(runs=50, trials=[trial(lambda run, planted: planted)], report=lambda *step: steps.append(step))
-    assert steps == [(20, 75), (40, 75), (50, 75), (70, 75), (75, 75)]
-
-    def stop(done: int, total: int) -> None:
-        raise Cancelled("stopped")
-
+    self_test(runs=50, tried=[trial(lambda run, planted: planted)], report=lambda *step: steps.append(step))
+    assert steps == [(done, 75) for done in range(1, 76)]
     with pytest.raises(Cancelled):
-        self_test(runs=10, trials=[trial(lambda run, planted: planted)], report=stop)
+        self_test(runs=10, tried=[trial(lambda run, planted: planted)], report=stop)
 
 
-def test_a_leak_is_called_where_the_interval_lies_above_the_control() -> None:
-    def measured(value: float, low: float, high: float, check: str = "attribute_excess") -> Measurement:
-        return Measurement(check=check, outcome="done", estimate=Estimate(value=value, low=low, high=high, n=100))
+def stop(done: int, total: int) -> None:
+    raise Cancelled("stopped")
 
-    assert called(measured(0.02, 0.001, 0.04), 0.0)
-    assert not called(measured(0.02, -0.001, 0.04), 0.0)
-    assert not called(measured(-0.02, -0.04, -0.001), 0.0)
-    assert called(measured(0.02, 0.011, 0.04, "membership_caught"), 0.01)
-    assert not called(measured(0.02, 0.009, 0.04, "membership_caught"), 0.01)
-    assert not called(measured(0.1, 0.0, 0.3, "membership_gap"), 0.0)
-    assert not called(Measurement(check="membership_gap", outcome="not_run", reason="Nobody."), 0.0)
-    assert {"attribute_excess", "membership_caught", "membership_gap"} <= set(CHECKS)
+
+@pytest.mark.parametrize(
+    ("measurement", "limit", "leak"),
+    [
+        (measured(0.02, 0.001, 0.04), 0.0, True),
+        (measured(0.02, -0.001, 0.04), 0.0, False),
+        (measured(-0.02, -0.04, -0.001), 0.0, False),
+        (measured(0.02, 0.011, 0.04, "membership_caught"), 0.01, True),
+        (measured(0.02, 0.009, 0.04, "membership_caught"), 0.01, False),
+        (measured(0.7, 0.6, 0.79, "four_fifths"), 0.8, True),
+        (Measurement(check="membership_gap", outcome="not_run", reason="Nobody."), 0.0, False),
+    ],
+)
+def test_a_leak_is_called_where_the_interval_lies_beyond_the_limit(
+    measurement: Measurement, limit: float, leak: bool
+) -> None:
+    assert breaks(measurement, limit) == leak
 
 
 def test_the_law_of_the_people_is_the_one_told() -> None:
@@ -170,6 +171,9 @@ def test_the_law_of_the_people_is_the_one_told() -> None:
     assert rates[0] == pytest.approx(rates[1], abs=0.15)  # the label says nothing beyond the features
 
 
+# ------------------------------------------------------------------------------------------------------------ kept
+
+
 @pytest.fixture
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count how often the test is made, and make it short."""
@@ -177,9 +181,9 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def short(*, seed: int, runs: int, report: object) -> tuple[SelfTest, ...]:
         made.append(seed)
-        return self_test(seed=seed, runs=10, trials=[trial(lambda run, planted: planted)])
+        return self_test(seed=seed, runs=10, tried=[trial(lambda run, planted: planted)])
 
-    monkeypatch.setattr(sys.modules[kept_file.__module__], "self_test", short)
+    monkeypatch.setattr(module, "self_test", short)
     return made
 
 
@@ -193,20 +197,20 @@ def test_it_is_kept_until_anything_it_rests_on_changes(
     assert [path.name for path in folder.iterdir()] == [file.name] and len(file.stem) == len("self-test-") + 64
     cached_self_test(folder, seed=1)
     assert counted == [2023, 1]
-    monkeypatch.setattr(sys.modules[kept_file.__module__], "versions", lambda: {"numpy": "0.1"})
+    monkeypatch.setattr(module, "versions", lambda: {"numpy": "0.1"})
     cached_self_test(folder, seed=1)
     assert len(counted) == 3
 
 
-def damages() -> list[Callable[[bytes], bytes]]:
-    """Return what may have happened to a file."""
+def changed(content: bytes) -> bytes:
+    told = json.loads(content)
+    told["tests"][0]["passed"] = False
+    return json.dumps(told).encode()
 
-    def changed(content: bytes) -> bytes:
-        told = json.loads(content)
-        told["tests"][0]["passed"] = False
-        return json.dumps(told).encode()
 
-    return [
+@pytest.mark.parametrize(
+    "damage",
+    [
         lambda content: b"",
         lambda content: content[: len(content) // 2],
         lambda content: b"\xff\xfe" + content,
@@ -214,10 +218,8 @@ def damages() -> list[Callable[[bytes], bytes]]:
         lambda content: b'{"tests": []}',
         lambda content: b"[" * 100_000,
         changed,
-    ]
-
-
-@pytest.mark.parametrize("damage", damages())
+    ],
+)
 def test_a_damaged_or_foreign_file_is_written_anew(
     tmp_path: Path, counted: list[int], damage: Callable[[bytes], bytes]
 ) -> None:
@@ -241,3 +243,109 @@ def test_two_at_once_and_folders_that_cannot_be_written_to(tmp_path: Path, count
     taken = tmp_path / "file"
     taken.write_text("")
     assert cached_self_test(taken) == found[0]
+
+
+# --------------------------------------------------------------------------------------------- in a process of its own
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """Return the processes that were started."""
+    made: list[subprocess.Popen[bytes]] = []
+    real = subprocess.Popen
+
+    def popen(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
+        made.append(real(*arguments, **options))  # type: ignore[call-overload]
+        return made[-1]
+
+    monkeypatch.setattr(subprocess, "Popen", popen)
+    return made
+
+
+def test_what_is_kept_needs_no_process_and_one_finds_it_too(
+    tmp_path: Path, started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The child has the asker's folder, seed, runs, code and packages: it finds what was kept under them."""
+    module._keep(TESTS, tmp_path, module._rests_on(2023, 10))
+    assert module.there(tmp_path, runs=10) == TESTS and module.there(tmp_path, runs=11) is None
+    assert self_test_apart(tmp_path, runs=10) == TESTS and not started
+    monkeypatch.setattr(module, "there", lambda *_, **__: None)
+    assert self_test_apart(tmp_path, runs=10) == TESTS
+    assert len(started) == 1 and started[0].poll() is not None
+
+
+def test_progress_and_results_are_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = module.dumps(module._kept(TESTS, ""))
+    monkeypatch.setattr(module, "_CODE", f"print('1 10'); print('7 10'); print('=' + {line!r})")
+    steps: list[tuple[int, int]] = []
+    assert self_test_apart(tmp_path, report=lambda done, total: steps.append((done, total))) == TESTS
+    assert steps == sorted(steps) and steps[-1] == (7, 10) and (1, 10) in steps
+
+
+def test_it_ends_when_it_is_stopped(tmp_path: Path, started: list[subprocess.Popen[bytes]]) -> None:
+    with pytest.raises(Cancelled):
+        self_test_apart(tmp_path, report=stop)
+    assert started[0].poll() is not None and not list(tmp_path.iterdir())
+
+
+def test_it_ends_with_the_one_who_asked(tmp_path: Path) -> None:
+    asked = [sys.executable, "-c", module._CODE, str(tmp_path), "1", "200"]
+    process = subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None and process.stdout is not None
+    assert process.stdout.readline().split()[1:]  # it works
+    process.stdin.close()
+    assert process.wait(PATIENT) == 1
+    process.stdout.close()
+
+
+@pytest.mark.parametrize("code", ["raise SystemExit(3)", "print('=nothing')", "print('1 10')"])
+def test_a_process_without_results_is_one_sentence(tmp_path: Path, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CODE", code)
+    with pytest.raises(FairLeakError, match="ended without results"):
+        self_test_apart(tmp_path)
+
+
+def test_a_process_that_cannot_be_started_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
+    with pytest.raises(FairLeakError, match="could not be started"):
+        self_test_apart(tmp_path)
+
+
+def made_beside(folder: Path, report: Callable[[int, int], None], begun: list[Path]) -> object:
+    begun.append(folder)
+    for done in (0, 0, 5, 5, 10):
+        report(done, 10 if done else 0)
+    return TESTS
+
+
+def test_it_begins_with_an_audits_first_step_and_tells_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[Path] = []
+    monkeypatch.setattr("core.release_audit.self_test_apart", partial(made_beside, begun=begun))
+    steps: list[tuple[int, int]] = []
+    told: list[tuple[int, int]] = []
+    with SelfTestsBeside(lambda *at: told.append(at)) as tests:
+        report = tests.begun_by(lambda *at: steps.append(at))
+        assert not begun
+        report(0, 2)
+        report(1, 2)
+        assert tests() == TESTS
+    assert steps == [(0, 2), (1, 2)] and told == [(5, 10), (10, 10)] and len(begun) == 1
+
+
+def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended: list[bool] = []
+
+    def endless(folder: Path, report: Callable[[int, int], None]) -> object:
+        try:
+            while True:
+                report(0, 0)
+                time.sleep(0.01)
+        except Cancelled:
+            ended.append(True)
+            raise
+
+    monkeypatch.setattr("core.release_audit.self_test_apart", endless)
+    with pytest.raises(ZeroDivisionError), SelfTestsBeside(lambda *at: None) as tests:
+        tests.begun_by(lambda *at: None)(0, 1)
+        raise ZeroDivisionError
+    assert ended == [True]
