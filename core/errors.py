@@ -10,7 +10,14 @@ class FairLeakError(Exception):
 
 
 class InputError(FairLeakError, ValueError):
-    """A table, a setting or an array breaks a rule; the message says which, and what was given."""
+    """A table, a setting or an array breaks a rule; the message says which, and what was given.
+
+    `key` is what the message begins with, where that is what a user set, such as "data.file".
+    """
+
+    def __init__(self, message: str, *, key: str = "") -> None:
+        super().__init__(message)
+        self.key = key
 
 
 class DataUnavailableError(FairLeakError):

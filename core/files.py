@@ -58,7 +58,8 @@ def content_of(path: str | Path, *, what: str, most: int = MOST, named: str = ""
     try:
         return _read(path, most)
     except (OSError, ValueError) as error:
-        raise InputError(f"{what} must be a file that can be read, got {_told(named or path)}: {why(error)}.") from None
+        told = f"{what} must be a file that can be read, got {_told(named or path)}: {why(error)}."
+        raise InputError(told, key=what) from None
 
 
 def check_place(path: str | Path | None, *, what: str, folder: bool = False) -> None:

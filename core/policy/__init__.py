@@ -1,6 +1,6 @@
 """Release policies: limits on what attacks gain, and the verdict they give over an audit's measurements."""
 
-from core.policy.checks import CHECKS
+from core.policy.checks import CHECKS, redacted_of
 from core.policy.decisions import judge
 from core.policy.limits import (
     NO_SOURCE,
@@ -19,7 +19,6 @@ from core.policy.limits import (
     source_text,
     value_text,
 )
-from core.policy.redaction import redacted_of
 from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, headline_and_detail
 
 __all__ = [

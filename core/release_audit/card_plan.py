@@ -189,11 +189,7 @@ def named(name: str, key: str) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        told = str(error)
-        if told.startswith(f"{name}: "):
-            raise
-        place = key.strip("[]").partition(".")[0]
-        raise InputError(f"{name}: {told}" if told.startswith(f"{place}.") else f"{name}: {key}: {told}") from None
+        raise InputError(f"{name}: {error}" if error.key else f"{name}: {key}: {error}") from None
 
 
 def people_of(
@@ -212,11 +208,11 @@ def people_of(
     """
     settings, given = plan.settings, None
     names: tuple[str, ...] = ()
+    for column in settings.columns:
+        if column not in table.frame.columns:
+            raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
     with named(name, "[data]"):
         if settings.family == GIVEN:
-            for column in settings.columns:
-                if column not in table.frame.columns:
-                    raise InputError(f"{name}: models.columns must name columns of the table, got {quoted(column)}.")
             several = several_predictions(table, roles_of(plan.source, table), settings.columns)
             dataset, given, names = several.dataset, several.predictions, several.names
             config = replace(plan.source.config, roles=dataset.roles, method=GIVEN)

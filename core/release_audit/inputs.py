@@ -119,10 +119,9 @@ def roles_of(plan: AuditPlan, table: Table) -> Roles:
         return plan.config.roles
     wanted = [roles for roles in table.roles if plan.data.attribute in ("", roles.key)]
     if not wanted:
-        raise InputError(
-            f"data.attribute must be one of {', '.join(roles.key for roles in table.roles) or 'none'} of "
-            f"{quoted(table.title)}, got {quoted(plan.data.attribute)}."
-        )
+        known = ", ".join(roles.key for roles in table.roles) or "none"
+        told = f"must be one of {known} of {quoted(table.title)}, got {quoted(plan.data.attribute)}."
+        raise InputError(f"data.attribute {told}", key="data.attribute")
     return wanted[0]
 
 
@@ -134,7 +133,7 @@ def _content(folder: Path, file: str, key: str) -> bytes:
     except ValueError:  # a zero byte, which `content_of` puts into words
         path = Path(home, file)
     if not path.is_relative_to(home):
-        raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.")
+        raise InputError(f"{key} must be a file inside the plan's folder, got the link {quoted(file)}.", key=key)
     return content_of(path, what=key, named=file)
 
 

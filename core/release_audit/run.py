@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -50,14 +50,19 @@ def _tables_of(study: Study[Any, Any], audited: Audited) -> dict[str, Rows]:
     if study.unavailable(audited, audited.plan.settings_of(study.name, study.settings)):
         return {}  # which its checks say
     try:
-        result, settings = result_of(study, audited)
-        return {title: tuple(map(dict, rows)) for title, rows in study.tables(result, settings).items() if rows}
-    except Cancelled:
-        raise
-    except FairLeakError as error:
-        return {study.title: ({"not made": str(error)},)}
-    except Exception as error:  # whatever it was, it must not vanish; where a check needs the same, that blocks
-        return {study.title: ({"not made": f"It broke: {type(error).__name__}."},)}
+        found = study.tables(*result_of(study, audited))
+    except Exception as error:
+        return {study.title: ({"not made": _broken(error)[1]},)}
+    return {title: tuple(map(dict, rows)) for title, rows in found.items() if rows}
+
+
+def _broken(error: Exception) -> tuple[Outcome, str]:
+    """Return how a study ended that broke, and why; whatever it was, it must not vanish, but `Cancelled` goes on."""
+    if isinstance(error, Cancelled):
+        raise error
+    if isinstance(error, (InputError, DataUnavailableError)):
+        return Outcome.NOT_RUN, str(error)
+    return Outcome.FAILED, str(error) if isinstance(error, FairLeakError) else f"It broke: {type(error).__name__}."
 
 
 Report = Callable[[int, int], None]
@@ -131,14 +136,9 @@ def measured(check: str, audited: Audited) -> Measurement:
     study = next(each for each in STUDIES.values() if check in {own.name for own in each.declared})
     try:
         return checks_of(study, audited)[check]
-    except Cancelled:
-        raise
-    except (InputError, DataUnavailableError) as error:
-        return not_run(check, str(error))
-    except FairLeakError as error:
-        return not_run(check, str(error), outcome=Outcome.FAILED)
-    except Exception as error:  # whatever it was, it must not vanish: a check that broke blocks a release
-        return not_run(check, f"It broke: {type(error).__name__}.", outcome=Outcome.FAILED)
+    except Exception as error:  # a check that broke blocks a release
+        outcome, reason = _broken(error)
+        return not_run(check, reason, outcome=outcome)
 
 
 def checks_of(study: Study[Any, Any], audited: Audited) -> Mapping[str, Measurement]:
@@ -167,20 +167,13 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
 
 def findings_of(audited: Audited) -> tuple[StudyFindings, ...]:
     """Return what the audit's studies found, each in its own words; of those that broke their checks say why."""
-    return tuple(
-        StudyFindings(study=study.name, title=study.title, findings=study.findings(result, settings))
-        for study, result, settings in _done(audited)
-    )
-
-
-def _done(audited: Audited) -> Iterator[tuple[Study[Any, Any], Any, Any]]:
-    """Yield each study of an audit that ran, with result and settings."""
+    told = []
     for study in STUDIES.values():
         if study.declared:
             try:
                 result, settings = result_of(study, audited)
-            except Cancelled:
-                raise
-            except Exception:  # each of its checks says so, and blocks a release that asks for it
+            except Exception as error:
+                _broken(error)
                 continue
-            yield study, result, settings
+            told.append(StudyFindings(study=study.name, title=study.title, findings=study.findings(result, settings)))
+    return tuple(told)
