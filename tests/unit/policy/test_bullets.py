@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from core.policy import Bullet, Limit, bullet, judge
+from core.policy import Bullet, bullet, judge
 from core.study import Measurement
 from tests.policy_samples import done, policy
 
@@ -62,7 +62,3 @@ def test_a_computed_value_has_no_width() -> None:
 def test_without_limit_or_number_there_is_no_bullet() -> None:
     rows = judge(policy(unfairness=0.1), [done("membership_gap", 0.1)], attribute="sex").rows
     assert all(bullet(row) is None for row in rows)
-
-
-def test_a_limit_compares_as_plain_data() -> None:
-    assert Limit(check="unfairness", value=0.1).to_dict()["source"] == ""

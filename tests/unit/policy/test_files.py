@@ -108,14 +108,10 @@ def test_strange_input_is_told_in_one_sentence(text: str | bytes, expected: str)
         ("", "schema must be given, as in schema = 1."),
         (changed("schema = 1", ""), "schema must be given, as in schema = 1."),
         (changed("schema = 1", "schema = 2"), "schema must be 1, got 2."),
-        (changed("schema = 1", "schema = true"), "schema must be a whole number, got true."),
-        (changed("schema = 1", "schema = 1.0"), "schema must be a whole number, got 1.0."),
-        (changed('version = "3"', "version = 3"), "version must be text, got 3."),
         (changed('author = "Office of Compliance"\n', ""), "author must be given."),
         (changed("For models that decide on loans.", " "), "rationale must be given."),
         (changed("Loan models", "Loan\\nmodels"), "name must not hold control characters, got U+000A."),
         (changed("Loan models", "Loan\\u202Emodels"), "name must not hold control characters, got U+202E."),
-        (changed("Loan models", "L" * 201), "name must have at most 200 characters, got 201."),
         (changed("[[limit]]", "limits = 2\n[[limit]]"), f"the policy must hold only the keys {KEYS}, got 'limits'."),
         (changed("[[limit]]", "[a]\nb = 1\n[[limit]]"), f"the policy must hold only the keys {KEYS}, got 'a'."),
         (HEAD, "A policy must set at least one limit, got none."),
@@ -127,13 +123,6 @@ def test_strange_input_is_told_in_one_sentence(text: str | bytes, expected: str)
 )
 def test_a_malformed_policy_is_told_in_one_sentence(text: str, expected: str) -> None:
     assert refused(text) == expected
-
-
-@pytest.mark.parametrize("level", ["0.4", "1", "1.5", "nan", "-inf", "'95%'", "true", "[0.95]"])
-def test_a_level_is_a_number_from_a_half_to_below_1(level: str) -> None:
-    told = refused(changed("[[limit]]", f"level = {level}\n[[limit]]"))
-    rule = "be a number" if level[0] in "'t[" else "be in [0.5, 1)"
-    assert told.startswith(f"level must {rule}, got ")
 
 
 @pytest.mark.parametrize("date", ["2026-02-30", "22 November 2026", "20261122", "2026-W47-7", "2026-1-2", "٢٠٢٦-١١-٢٢"])
@@ -172,7 +161,6 @@ def test_a_value_is_a_share(value: str, told: str) -> None:
         (changed("_excess", "_exess"), f"check of limit 1 must be one of {', '.join(CHECKS)}, got 'attribute_exess'."),
         (changed("value = 0.02\n", ""), f"value of {FIRST} must be given."),
         (changed("0.8", "80"), f"value of {LAST} must be a number from 0 to 1, got 80."),
-        (changed("= false", "= 0"), f"required of {LAST} must be true or false, got 0."),
         (changed("required", "optional"), f"{LAST} must hold only the keys {LIMIT_KEYS}, got 'optional'."),
         (changed('author = "A. Officer"\n', ""), f"author of {FIRST} must be given."),
         (changed("date = 2026-11-20\n", ""), f"date of {FIRST} must be given."),
@@ -181,9 +169,7 @@ def test_a_value_is_a_share(value: str, told: str) -> None:
             f"date of {FIRST} must be a day written YYYY-MM-DD, got 2026-11-20 10:00:00.",
         ),
         (changed('"Below what anybody notices."', '""'), f"rationale of {FIRST} must be given."),
-        (changed('"Internal guideline 7.2"', "7.2"), f"source of {FIRST} must be text, got 7.2."),
         (changed("7.2", "\\u0007"), f"source of {FIRST} must not hold control characters, got U+0007."),
-        (changed("7.2", "x" * 2000), f"source of {FIRST} must have at most 2,000 characters, got 2,019."),
     ],
 )
 def test_a_malformed_limit_is_told_in_one_sentence(text: str, expected: str) -> None:

@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from core.attribute import released_judged
-from core.attriguard import TableSettings, table_guard
 from core.config import AuditConfig
 from core.correction import ATTACKERS, CorrectionResult, false_promise, true_tolerance
 from core.correction import run as whole_audit
@@ -271,22 +270,6 @@ def test_nobody_accepted_is_no_ratio(small: Audited):
         "four_fifths", Audited(small.config, small.dataset, small.splits, nobody, small.progress, plan=PLAN)
     )
     assert found.outcome == "not_run" and found.reason.startswith("The model accepts nobody on the ")
-
-
-def test_attriguard_is_judged_by_its_best_attacker(small: Audited):
-    found, cost = done("attriguard_exposure", small), done("attriguard_cost", small)
-    *_, study = table_guard(small.dataset, small.config, TableSettings(seed=7, trained_budgets=(0.4,))).expose()
-    points = study.at(0.4)
-    assert {point.attacker for point in points} >= {"adversarial", "adversarial_logistic", "boosting"}
-    assert found.estimate is not None and found.estimate.value == max(point.reported.value for point in points)
-    assert found.estimate.value >= study.majority.value
-    assert cost.estimate is not None and cost.estimate.value == pytest.approx(study.spent(0.4).value)
-
-
-def test_what_is_not_planned_is_not_run(small: Audited):
-    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
-    for check in ("attriguard_exposure", "attriguard_cost"):
-        assert measured(check, audited).reason == "AttriGuard is not planned."
 
 
 @pytest.mark.parametrize(
