@@ -17,6 +17,9 @@ import numpy.typing as npt
 from core.errors import InputError
 from core.serialize import Result
 
+LEVEL = 0.95
+"""Of every interval whose level nobody chooses."""
+
 _ALIKE = 1e-9
 """Probabilities no farther apart than this are alike: they differ by rounding."""
 
@@ -32,7 +35,7 @@ class Estimate(Result):
     low: float
     high: float
     n: int
-    level: float = 0.95
+    level: float = LEVEL
 
 
 def not_measured(*, level: float = 0.95) -> Estimate:
@@ -79,10 +82,10 @@ def proportion(successes: float, n: int, *, level: float = 0.95) -> Estimate:
     return Estimate(value=p, low=low, high=high, n=n, level=level)
 
 
-def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
     """Return the share of records on which `guess` equals `truth`, with its Wilson interval."""
     right = np.asarray(truth) == np.asarray(guess)
-    return proportion(int(np.count_nonzero(right)), right.size, level=level)
+    return proportion(int(np.count_nonzero(right)), right.size)
 
 
 def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
@@ -107,7 +110,7 @@ def _mean_over_groups(parts: list[Estimate], n: int, *, least: float) -> Estimat
     return Estimate(value=value, low=max(least, value - below), high=min(1.0, value + above), n=n)
 
 
-def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate:
+def paired_gain(won: int, lost: int, n: int) -> Estimate:
     """Return the change in accuracy between two guesses on the same n records.
 
     `won` are records that only the second guess gets right, `lost` those that only the first does. Wald interval for a
@@ -115,21 +118,16 @@ def paired_gain(won: int, lost: int, n: int, *, level: float = 0.95) -> Estimate
     that it keeps some width when nothing changed.
     """
     if n == 0:
-        return not_measured(level=level)
+        return not_measured()
     if min(won, lost) < 0 or won + lost > n:
         raise InputError(f"won and lost must be at least 0 and together at most {n}, got {won} and {lost}.")
-    z = normal_quantile(level)
+    z = normal_quantile(LEVEL)
     b, c, m = won + 0.5, lost + 0.5, n + 2
     centre = (b - c) / m
     half = z * math.sqrt((b + c) - (b - c) ** 2 / m) / m
     value = (won - lost) / n
-    return Estimate(
-        value=value,
-        low=max(-1.0, min(value, centre - half)),
-        high=min(1.0, max(value, centre + half)),
-        n=n,
-        level=level,
-    )
+    low, high = max(-1.0, min(value, centre - half)), min(1.0, max(value, centre + half))
+    return Estimate(value=value, low=low, high=high, n=n)
 
 
 def balanced_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayLike) -> Estimate:
@@ -147,18 +145,18 @@ def balanced_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayL
     return _mean_over_groups(gains, truth.size, least=-1.0)
 
 
-def mean(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+def mean(values: npt.ArrayLike) -> Estimate:
     """Return the mean of one number a record, with the normal interval of a mean; without width for one record."""
     array = np.asarray(values, dtype=np.float64)
     if not array.size:
-        return not_measured(level=level)
+        return not_measured()
     value = float(array.mean())
     error = float(array.std(ddof=1)) / math.sqrt(array.size) if array.size > 1 else 0.0
-    half = normal_quantile(level) * error
-    return Estimate(value=value, low=value - half, high=value + half, n=array.size, level=level)
+    half = normal_quantile(LEVEL) * error
+    return Estimate(value=value, low=value - half, high=value + half, n=array.size)
 
 
-def mean_rate(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+def mean_rate(values: npt.ArrayLike) -> Estimate:
     """Return the mean of one probability a record, with the normal interval of a mean cut to [0, 1].
 
     One record, or records that are all alike, show no variance; that does not make their mean certain. They get
@@ -166,14 +164,14 @@ def mean_rate(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
     """
     array = np.clip(np.asarray(values, dtype=np.float64), 0.0, 1.0)
     if not array.size:
-        return not_measured(level=level)
+        return not_measured()
     if np.ptp(array) <= _ALIKE:
-        return proportion(float(array.sum()), array.size, level=level)
-    found = mean(array, level=level)
-    return Estimate(value=found.value, low=max(0.0, found.low), high=min(1.0, found.high), n=found.n, level=level)
+        return proportion(float(array.sum()), array.size)
+    found = mean(array)
+    return Estimate(value=found.value, low=max(0.0, found.low), high=min(1.0, found.high), n=found.n)
 
 
-def over_repeats(values: npt.ArrayLike, *, level: float = 0.95, resolution: float = 0.0) -> Estimate:
+def over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
     """Return the mean of one number a repeat (seed), with Student's t interval; n is the number of repeats.
 
     With one repeat there is no interval: its limits are nan. Repeats that draw their splits from one table share
@@ -188,23 +186,22 @@ def over_repeats(values: npt.ArrayLike, *, level: float = 0.95, resolution: floa
 
     array = np.asarray(values, dtype=np.float64)
     if not array.size:
-        return not_measured(level=level)
-    normal_quantile(level)  # checks the level
+        return not_measured()
     if not resolution >= 0.0:
         raise InputError(f"resolution must be at least 0, got {resolution!r}.")
     value, m = float(array.mean()), array.size
     half = math.nan
     if m > 1:
-        least = resolution * (1.0 - (0.5 - level / 2) ** (1.0 / m))
-        half = max(least, float(stdtrit(m - 1, 0.5 + level / 2)) * float(array.std(ddof=1)) / math.sqrt(m))
-    return Estimate(value=value, low=value - half, high=value + half, n=m, level=level)
+        least = resolution * (1.0 - (0.5 - LEVEL / 2) ** (1.0 / m))
+        half = max(least, float(stdtrit(m - 1, 0.5 + LEVEL / 2)) * float(array.std(ddof=1)) / math.sqrt(m))
+    return Estimate(value=value, low=value - half, high=value + half, n=m)
 
 
-def rate_over_repeats(values: npt.ArrayLike, *, level: float = 0.95) -> Estimate:
+def rate_over_repeats(values: npt.ArrayLike) -> Estimate:
     """Return `over_repeats` of rates, the interval cut to [0, 1]."""
-    found = over_repeats(values, level=level)
+    found = over_repeats(values)
     low, high = (limit if math.isnan(limit) else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
-    return Estimate(value=found.value, low=low, high=high, n=found.n, level=level)
+    return Estimate(value=found.value, low=low, high=high, n=found.n)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

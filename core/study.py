@@ -128,11 +128,9 @@ class Measurement(Result):
     details: dict[str, float] | None = None
 
 
-def not_run(
-    check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN, basis: Basis = Basis.MEASURED
-) -> Measurement:
+def not_run(check: str, reason: str, *, outcome: Outcome = Outcome.NOT_RUN) -> Measurement:
     """Return a measurement that has a reason and no number."""
-    return Measurement(check=check, outcome=outcome, basis=basis, reason=reason)
+    return Measurement(check=check, outcome=outcome, reason=reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -307,10 +307,8 @@ class Subject:
         return tuple(told)
 
 
-def subject_of(
-    config: AuditConfig, dataset: AuditDataset, *, report: Callable[[int, int], None] | None = None
-) -> Subject:
+def subject_of(config: AuditConfig, dataset: AuditDataset) -> Subject:
     """Return a dataset's subject: its records divided, its model trained. Raises as `train_model` does."""
     config = replace(config, roles=dataset.roles)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
-    return Subject(config, dataset, splits, train_model(config, dataset, splits), Progress(1, report))
+    return Subject(config, dataset, splits, train_model(config, dataset, splits), Progress(1))

@@ -42,10 +42,10 @@ def at_least_zero(value: float, *, name: str) -> float:
     return float(value)
 
 
-def privacy_budget(value: float, *, name: str = "epsilon") -> float:
+def privacy_budget(value: float) -> float:
     """Return `value` as a float if it is in [LEAST_EPSILON, inf]; infinity is no privacy."""
     if not (_is_real(value) and value >= LEAST_EPSILON):  # also catches nan
-        raise InputError(f"{name} must be at least {LEAST_EPSILON:g}, or infinite, got {value!r}.")
+        raise InputError(f"epsilon must be at least {LEAST_EPSILON:g}, or infinite, got {value!r}.")
     return float(value)
 
 
