@@ -92,7 +92,7 @@ def told() -> None:
         panels.finding(headline)
     with right:
         waterfall = draw_waterfall(
-            rows_of_one(leak, now, share="group proportions"),
+            rows_of_one(leak, now),
             result.strong,
             colours,
             words="Imputation, without the model",

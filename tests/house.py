@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -39,15 +39,14 @@ def taken(path: Path) -> Iterator[tuple[str, str]]:
             yield from ((node.module or "", alias.name) for alias in node.names)
 
 
-def _home(module: str, name: str) -> str:
-    """Return the module that a name comes from, through the faces of packages."""
-    files = sources()
+def home(module: str, name: str, files: Mapping[str, Path]) -> str:
+    """Return the module, of these files, that a name comes from, through the faces of packages."""
     if f"{module}.{name}" in files:
         return f"{module}.{name}"
     if module in files and files[module].name == "__init__.py":
         for source, given in taken(files[module]):
             if given == name and source != module:
-                return _home(source, name)
+                return home(source, name, files)
     return module
 
 
@@ -60,9 +59,9 @@ def arrows() -> dict[str, dict[str, set[str]]]:
         if path.name == "__init__.py":
             continue
         for source, name in taken(path):
-            home = _home(source, name)
-            if home in sources() and home != module:
-                rooms.setdefault(home, set()).add(name)
+            found_in = home(source, name, sources())
+            if found_in in sources() and found_in != module:
+                rooms.setdefault(found_in, set()).add(name)
     return found
 
 

@@ -49,6 +49,7 @@ SECONDS = {
     "tests/browser/test_start.py": 50,
     "tests/properties/test_soft_properties.py": 44,
     "tests/browser/test_walks.py": 43,
+    "tests/browser/test_labels.py": 200,
     "tests/unit/adversaries/test_tuning.py": 41,
     "tests/golden/test_golden.py": 31,
     "tests/golden/test_golden_pages.py": 25,

@@ -184,12 +184,20 @@ class Step:
     base: float | None = None  # where the bar begins when it is no step of the path: drawn hollow, below a line
 
 
-def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Step]:
-    """Return the rows of one audit, with the correction itself beside the path.
+_NAMES = {
+    "majority": "Baseline",
+    "features": "+ features",
+    "predictions": "+ predictions",
+    "shares": "+ group proportions",
+    "constraint": "+ fairness constraint",
+    "constraint_without_shares": "constraint only",
+    "permuted_predictions": "permutation control",
+}
 
-    `now` is the correction of the same attacker, told the same; `share` is what to call the group proportions.
-    """
-    names = _names(share)
+
+def rows_of_one(found: Attribution, now: Disclosure) -> list[Step]:
+    """Return the rows of one audit, with the correction of the same attacker, told the same, beside the path."""
+    names = dict(_NAMES)
     if found.steps[0].accuracy.value != now.majority.value:  # among the people they know another group is the largest
         names["majority"] = "Baseline they know"
     rows = [
@@ -205,19 +213,17 @@ def rows_of_one(found: Attribution, now: Disclosure, *, share: str) -> list[Step
     return rows
 
 
-def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Step]:
+def rows_over_seeds(found: LeakAttribution) -> list[Step]:
     """Return the rows of several seeds, with the constraint alone and the permutation control beside the path."""
-    names = _names(share)
-    names |= {"constraint_without_shares": "constraint only", "permuted_predictions": "permutation control"}
     rows = []
     for step in found.steps:
-        if step.step not in names or not step.n_seeds:
+        if step.step not in _NAMES or not step.n_seeds:
             continue
         aside = step.step not in STEPS
         base = found.step(step.builds_on).values["accuracy"].value if aside and step.builds_on else None
         rows.append(
             Step(
-                name=names[step.step],
+                name=_NAMES[step.step],
                 reached=step.values["accuracy"],
                 change=step.changes["accuracy"] if step.changes else None,
                 promise=step.step.startswith("constraint"),
@@ -225,16 +231,6 @@ def rows_over_seeds(found: LeakAttribution, *, share: str) -> list[Step]:
             )
         )
     return rows
-
-
-def _names(share: str) -> dict[str, str]:
-    return {
-        "majority": "Baseline",
-        "features": "+ features",
-        "predictions": "+ predictions",
-        "shares": f"+ {share}",
-        "constraint": "+ fairness constraint",
-    }
 
 
 def draw_waterfall(

@@ -277,7 +277,7 @@ def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> 
                 f"What each piece of knowledge adds, {name} attacker",
                 f"Accuracy at inferring {attribute}; each row adds one thing. {over}",
                 charts.draw_waterfall(
-                    charts.rows_over_seeds(leak, share="group proportions"),
+                    charts.rows_over_seeds(leak),
                     over_seeds(own, "strong", "features"),
                     shell.palette(),
                     words="Imputation, without the model",

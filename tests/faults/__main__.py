@@ -30,6 +30,7 @@ from typing import Any
 
 import pytest
 
+from tests import house
 from tests.faults.places import HERE, ROOT, Fault, draw, faulty, find, load, save
 from tests.order import SECONDS, UNKNOWN
 
@@ -55,54 +56,31 @@ MODULE = re.compile(r"core(\.\w+)+(:\w+)?$")
 
 
 @cache
-def tree_of(file: Path) -> ast.Module:
-    """Return the syntax tree of a file."""
-    return ast.parse(file.read_text(encoding="utf-8"))
-
-
-@cache
-def module(name: str) -> Path | None:
-    """Return the file of a module; None for a package that is not ours."""
-    place = ROOT / name.replace(".", "/")
-    return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
-
-
-def taken_from(package: str, name: str) -> Path | None:
-    """Return the file in which a name is defined that is imported from a module or through a package's face."""
-    if own := module(f"{package}.{name}"):
-        return own
-    file = module(package)
-    if file and file.name == "__init__.py":
-        for node in ast.walk(tree_of(file)):
-            if isinstance(node, ast.ImportFrom) and name in {alias.asname or alias.name for alias in node.names}:
-                return taken_from(node.module or "", name)
-    return file
+def modules() -> dict[str, Path]:
+    """Return all files by the name of their module."""
+    folders = ("core", "pages", "tests")
+    return {house.module_of(file): file for folder in folders for file in sorted((ROOT / folder).rglob("*.py"))}
 
 
 @cache
 def imports(file: Path) -> set[Path]:
     """Return the files a file takes names from; tests of pages also start the whole dashboard."""
-    found: set[Path | None] = set()
-    for node in ast.walk(tree_of(file)):
-        if isinstance(node, ast.Import):
-            found |= {module(alias.name) for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {taken_from(node.module or "", alias.name) for alias in node.names}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and MODULE.match(node.value):
-            found |= {module(node.value.partition(":")[0])}  # imported by its name later
+    texts = (node.value for node in ast.walk(house.tree(file)) if isinstance(node, ast.Constant))
+    later = {text.partition(":")[0] for text in texts if isinstance(text, str) and MODULE.match(text)}
+    names = {house.home(module, name, modules()) for module, name in house.taken(file)} | later
+    found = {modules()[name] for name in names if name in modules()}
     folder = file.relative_to(ROOT).parts[:2]
     if folder[0] == "tests":
         found |= {place / "conftest.py" for place in file.parents if (place / "conftest.py").is_file()} - {file}
         found |= set((ROOT / "pages").rglob("*.py")) if folder[1] in ("app", "golden", "browser") else set()
-    return {each for each in found if each}
+    return found
 
 
 def distances(target: Path) -> dict[Path, int]:
     """Return how many imports lie between each file and one of the core."""
-    files = [file for folder in ("core", "pages", "tests") for file in sorted((ROOT / folder).rglob("*.py"))]
     found, border = {target: 0}, {target}
     while border:
-        border = {file for file in files if file not in found and imports(file) & border}
+        border = {file for file in modules().values() if file not in found and imports(file) & border}
         found |= dict.fromkeys(border, max(found.values()) + 1)
     return found
 

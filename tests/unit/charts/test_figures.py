@@ -35,7 +35,6 @@ from core.config import AuditConfig
 from core.correction import CorrectionResult, Disclosure, attribute_over_seeds, disclose_more, run
 from core.datasets import AuditDataset
 from core.estimates import points
-from core.fairness import METRICS
 from core.sweep import SweepRow, grid, summarise, sweep
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots
@@ -80,13 +79,13 @@ def _waterfall(rows: list[Step], findings: CorrectionResult, palette: Palette) -
 
 def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
     leak = findings.attribution("paper's", 0.05)
-    rows = rows_of_one(leak, curve[2], share="share of north")
+    rows = rows_of_one(leak, curve[2])
     path = [row for row in rows if row.base is None]
     assert [row.name for row in path] == [
         "Baseline",
         "+ features",
         "+ predictions",
-        "+ share of north",
+        "+ group proportions",
         "+ fairness constraint",
     ]
     for before, after in pairwise(path):
@@ -143,19 +142,11 @@ def test_every_drawing_is_valid_and_told_in_words(
         draw_methods(swept[:1], palette),
         draw_more(disclose_more(findings, 0.01), palette),
         draw_search(search, palette),
-        _waterfall(rows_of_one(leak, curve[1], share=HOSTILE[0]), findings, palette),
-        _waterfall(rows_over_seeds(attribute_over_seeds([leak, leak]), share=HOSTILE[0]), findings, palette),
+        _waterfall(rows_of_one(leak, curve[1]), findings, palette),
+        _waterfall(rows_over_seeds(attribute_over_seeds([leak, leak])), findings, palette),
     ):
         _check(drawing)
     assert "being measured" not in draw_trained([], baseline, palette, attribute="origin").alt
-
-
-@pytest.mark.parametrize("metric", METRICS)
-def test_rates_are_drawn_for_every_metric(people: AuditDataset, metric: str) -> None:
-    found = run(AuditConfig(dataset="sample", roles=ROLES, metric=metric, method="unmitigated"), dataset=people)
-    drawing = draw_rates(found.model, LIGHT, names=("a", "b"))
-    _check(drawing)
-    assert len(drawing.table) == (8 if metric == "equalized_odds" else 4)
 
 
 def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(

@@ -67,12 +67,6 @@ def test_bold_where_the_change_is_told_from_noise():
     assert not any(c.measured for c in kept().cells if c.tolerance is None)
 
 
-def test_the_alternative_text_has_the_ends_and_the_table_all():
-    drawing = draw_landscape(kept(), LIGHT)
-    assert "lowest and highest: " in drawing.alt and "ε = 10, 0.001 79.1" in drawing.alt
-    assert len(drawing.table) == 42
-
-
 def test_cells_below_the_control_missing_ones_and_hostile_names():
     low = tuple(0.95 for _ in kept().majority)
     first = kept().readings[0]

@@ -82,17 +82,6 @@ def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noi
     assert axes == {((0, 24), (45.0, 102.0))}
 
 
-def test_a_growing_curve_is_drawn_from_what_is_there(curves):
-    some = {decoder: leaks[::-5] for decoder, leaks in curves["noisy"].items()}
-    now = curves["noisy"]["strongest"][3]
-    for noisy in ({}, {"strongest": [], "published": []}, {"strongest": some["strongest"][:1]}, some):
-        drawing = leakage_chart(noisy, {}, now)
-        check(drawing)
-        assert len(drawing.table) == sum(map(len, noisy.values()))
-    lines = [trace for trace in leakage_chart(some, {}, now).figure.data if trace.mode == "lines"]
-    assert all(list(line.x) == sorted(line.x) for line in lines if line.fill != "toself")
-
-
 def test_one_repeat_has_no_band_and_noise_is_told_in_the_table(curves):
     alone = [replace(k, leakage=replace(k.leakage, low=math.nan, high=math.nan)) for k in curves["noisy"]["strongest"]]
     with_band, without = (

@@ -16,12 +16,10 @@ from core.charts import (
     draw_in_common,
     draw_pinned,
     draw_precisions,
-    draw_recognised,
     draw_release_bits,
 )
 from core.model_card import Advice, Tried
 from tests.release_samples import card, people
-from tests.unit.charts.checks import check, dots
 
 COUNTS = (1, 2, 5, 12)
 CARDS = [card(count) for count in COUNTS]
@@ -89,14 +87,6 @@ def test_a_pin_that_is_wrong_is_a_cross():
     drawing = draw_pinned(replace(people(), sensitive=wrong), now, LIGHT)
     assert not traces(drawing, "right") and len(traces(drawing, "wrong")) == now.pinned.count
     assert "wrongly" in drawing.alt and "wrongly" not in draw_pinned(people(), CARDS[0], LIGHT).alt
-
-
-def test_recognition_before_and_after_with_the_majority():
-    drawing = draw_recognised(CARDS[-1], LIGHT)
-    found = CARDS[-1].measured
-    majority = [(trace.x[0], trace.y[0]) for trace in dots(check(drawing)) if trace.marker.symbol == "diamond"]
-    assert majority == [(100 * found.majority.value, 0), (100 * found.majority_balanced.value, 1)]
-    assert list(drawing.table["after"]) == [found.accuracy_after.value, found.balanced_after.value]
 
 
 def test_what_is_in_common_and_nothing_in_common():

@@ -129,16 +129,6 @@ def test_groups_by_limits() -> None:
         groups_of(pd.Series([1.0, 50.0]), replace(roles, each=True))
 
 
-def test_group_table() -> None:
-    cells = ["a", "a", "b", "a"]
-    first, other = built(replace(GOOD_ROLES, sensitive="origin", group=("b",)), origin=cells).groups()
-    assert (first.group, first.count, first.share) == ("b", 30, 0.25)
-    assert (other.group, other.count, other.share) == ("a", 90, 0.75)
-    assert first.label_rate.value == 0 and other.label_rate.value == pytest.approx(2 / 3)
-    assert first.label_rate.n == 30 and other.label_rate.low < 2 / 3 < other.label_rate.high
-    assert first.to_dict()["label_rate"]["n"] == 30
-
-
 @pytest.mark.parametrize(
     ("cells", "positive"),
     [

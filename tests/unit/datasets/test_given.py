@@ -16,7 +16,7 @@ from core.datasets import (
     Roles,
     Table,
     build_dataset,
-    read_table,
+    several_predictions,
     split,
     suggest_roles,
     suggested_group,
@@ -153,12 +153,6 @@ def test_records_without_an_answer_are_left_out_and_counted():
     assert data.withheld is not None and np.flatnonzero(data.withheld).tolist() == [int(np.flatnonzero(kept == 10)[0])]
     assert data.scores is not None and data.scores[data.withheld].tolist() == SAID[[10]].tolist()
     assert any("1 records have a p and no s: whose score is withheld counts as released" in note for note in data.notes)
-
-
-def test_a_decimal_comma_is_read():
-    lines = [f"{20 + i % 37};{'FM'[i % 2]};{'yes' if i % 3 else 'no'};0,{i % 10}" for i in range(N)]
-    data = build_dataset(read_table("\n".join(["age;sex;hired;s", *lines]).encode(), "p.csv"), of("s", "score"))
-    assert np.array_equal(data.scores, np.arange(N) % 10 / 10)  # type: ignore[arg-type]
 
 
 def test_what_is_given_is_no_feature_and_is_in_the_fingerprint():
@@ -326,3 +320,57 @@ def test_the_first_of_two_groups():
     assert suggested_group(pd.Series([None, None])) == ""
     assert suggested_limit(pd.Series(range(11))) == 2.0 and suggested_limit(pd.Series(range(10))) is None
     assert suggested_limit(pd.Series([str(i) + "x" for i in range(30)])) is None
+
+
+# Several models
+
+FIRST = np.arange(N) % 4 == 0
+SECOND = np.arange(N) % 7 < 3
+
+
+def both(**more: object) -> Table:
+    """Return a table with two models' predictions, written in two ways."""
+    words = np.where(SECOND, "Yes", "No")
+    return table(**({"one": FIRST.astype(int), "two": words} | more))
+
+
+def test_each_column_is_read_and_none_is_a_feature():
+    found = several_predictions(both(), ROLES, ["two", "one"])
+    assert found.names == ("two", "one")
+    assert np.array_equal(found.predictions, [SECOND, FIRST])
+    assert found.dataset.feature_names == ("age",)
+    assert found.dataset.predictions is not None and np.array_equal(found.dataset.predictions, SECOND)
+
+
+def test_roles_that_name_a_prediction_or_score_already():
+    scores = FIRST * 0.5
+    own = replace(ROLES, prediction="one", score="rated")
+    found = several_predictions(both(rated=scores), own, ["two"])
+    assert found.dataset.feature_names == ("age",) and found.dataset.scores is None
+    assert np.array_equal(found.predictions, [SECOND])
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ((), "from 1 to 200 prediction columns, got 0"),
+        (("one", "three"), "must be a column of the table, got 'three'"),
+        (("one", "one"), "named once, got 'one' 2 times"),
+        (("one", "hired"), "no other role, got 'hired'"),
+        (("one", "sex"), "no other role, got 'sex'"),
+        (("one", "age"), "must be written as"),
+    ],
+)
+def test_what_is_no_prediction_is_refused(columns: tuple[str, ...], words: str):
+    with pytest.raises(InputError) as caught:
+        several_predictions(both(), ROLES, columns)
+    assert_one_sentence(str(caught.value))
+    assert words in str(caught.value)
+
+
+def test_a_model_that_skips_people_is_refused():
+    holes = pd.array([None if i < 3 else int(i % 2) for i in range(N)], dtype="Int64")
+    with pytest.raises(InputError, match=r"must predict for the same people: .*three.* lacks 3 of 240 records"):
+        several_predictions(both(three=holes), ROLES, ["one", "three"])
+    found = several_predictions(both(three=holes), ROLES, ["three", "one"])  # the first one says who counts
+    assert found.dataset.n == N - 3 and np.array_equal(found.predictions[1], FIRST[3:])

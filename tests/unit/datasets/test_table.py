@@ -20,7 +20,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets.build import build_dataset
 from core.datasets.columns import MISSING_WORDS, as_text
 from core.datasets.dataset import Table
 from core.datasets.read_table import read_table
@@ -29,7 +28,6 @@ from tests.patience import PATIENT
 from tests.unit.datasets.bad_tables import (
     BAD_UPLOADS,
     GOOD,
-    GOOD_ROLES,
     BadUpload,
     assert_one_sentence,
     csv_bytes,
@@ -269,15 +267,6 @@ def test_parquet_types() -> None:
         table.fingerprint
         == read_table(parquet_bytes({k: pa.concat_arrays([v] * 30) for k, v in pairs.items()}), "u.pq").fingerprint
     )
-
-
-def test_frame_saved_by_others_reads_back() -> None:
-    frame = read_table(GOOD, "a.csv").frame.astype({"job": "category", "age": "Int16", "sex": object})
-    sink = io.BytesIO()
-    frame.to_parquet(sink)
-    again = read_table(sink.getvalue(), "a.parquet").frame
-    pd.testing.assert_frame_equal(again, read_table(GOOD, "a.csv").frame, check_dtype=False)
-    assert build_dataset(read_table(sink.getvalue(), "a.parquet"), GOOD_ROLES).n == 80
 
 
 def test_nothing_is_written_to_disk() -> None:
