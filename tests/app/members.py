@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -113,37 +112,19 @@ def result(audit: MembershipFindings, group: str = "", attack: str = "network") 
 
 
 def widget(dashboard: Dashboard, key: str) -> Any:
-    """Return the control whose key begins like this."""
-    test = dashboard.test
-    kinds = {
-        "member_epsilon": test.select_slider,
-        "member_depth": test.slider,
-        "member_theta": test.slider,
-        "member_published": test.toggle,
-        "member_measure": test.button_group,
-        "further": test.button_group,
-    }
-    offered = next((widgets for start, widgets in kinds.items() if key.startswith(start)), test.selectbox)
-    return next(one for one in offered if (one.key or "").startswith(key))
+    return dashboard.widget(key)
 
 
 def choose(dashboard: Dashboard, **controls: object) -> Dashboard:
-    """Set controls by the beginning of their key, and look at the page after each."""
-    for key, value in controls.items():
-        widget(dashboard, key).set_value(value)
-        dashboard.settle()
-    return dashboard
+    return dashboard.choose(**controls)
 
 
 def told(dashboard: Dashboard) -> str:
-    """Return all text but the explanations, as it is read."""
-    words = " ".join([*dashboard.texts, *(caption.value for caption in dashboard.test.caption)])
-    return re.sub(r"\\(.)", r"\1", words)
+    return dashboard.told
 
 
 def finding(dashboard: Dashboard) -> str:
-    """Return the finding with its grey line, as it is read."""
-    return re.sub(r"\\(.)", r"\1", dashboard.finding)
+    return dashboard.plain_finding
 
 
 def assert_tells(dashboard: Dashboard, audit: MembershipFindings, group: str = "") -> None:

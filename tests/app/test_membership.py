@@ -193,11 +193,8 @@ def bring(dashboard: Dashboard, rare: int) -> None:
     """Upload the table and say what its columns are."""
     from core.datasets.roles import Roles
 
-    dashboard.open("data").upload("towns.csv", own_table(rare))
     roles = Roles(label="hired", positive="yes", sensitive="town", group=("*Up*",))
-    dashboard.test.session_state["own_roles_upload"] = [roles]
-    dashboard.test.session_state["attribute"] = roles.key
-    dashboard.settle()
+    dashboard.bring("towns.csv", own_table(rare), roles)
 
 
 def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gate: Gate):
