@@ -67,7 +67,7 @@ def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp
     view.field("desk_new_name_file_").press("Enter")
     view.idle()
     view.press("desk_register")
-    view.found("of 1 is left for loans; nothing was asked yet")
+    view.found("of 1 is left for loans; no query was asked yet")
     give(view, "desk_predictions", "model.csv", desk_files.predictions())
     expect(heading(view, "Costs")).to_be_visible(timeout=PATIENT)
     view.enter("desk_asker", "team A")
