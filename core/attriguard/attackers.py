@@ -140,7 +140,7 @@ def fit_network(known: Known, *, seed: int, lesson: Lesson | None = None) -> Any
     for _ in range(_MOST_PASSES):
         records, values = lesson() if lesson else (known.records, known.values)
         network.partial_fit(records[taught], values[taught], classes=np.arange(known.n_values))
-        likely = network.predict_proba(known.records[held])[np.arange(held.size), known.values[held]]
+        likely = network.predict_proba(records[held])[np.arange(held.size), known.values[held]]
         loss = float(-np.log(np.maximum(likely, 1e-12)).mean())
         since = since + 1 if loss >= best else 0
         if loss < best:

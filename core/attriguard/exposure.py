@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from core.arrays import Floats, Ints, Mask
 from core.attriguard.allocation import allocate, expected_size
 from core.estimates import Estimate, accuracy, mean, mean_rate
 from core.serialize import Result
-
-if TYPE_CHECKING:
-    import pandas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,11 +150,9 @@ class Exposure(Result):
         above = sum((rate.high - rate.value) ** 2 for rate in own) ** 0.5 / k
         return Estimate(value=value, low=max(0.0, value - below), high=min(1.0, value + above), n=named.size)
 
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a value: how many people have it, and how much noise it takes to be read as it, if any."""
-        import pandas as pd
-
-        rows, mean_size = [], f"{self.unit} changed, mean"
+    def by_value(self) -> list[dict[str, Any]]:
+        """Return of each value how many people have it, and how much noise it takes to be read as it, if any."""
+        rows = []
         for i, name in enumerate(self.values):
             others = self.predicted != i
             there = others & self.found[:, i]
@@ -168,11 +163,10 @@ class Exposure(Result):
                     "target share": float(self.target[i]),
                     "people read otherwise": int(others.sum()),
                     "noise found for": int(there.sum()),
-                    mean_size: float(self.size[there, i].mean()) if there.any() else None,
+                    f"{self.unit} changed, mean": float(self.size[there, i].mean()) if there.any() else None,
                 }
             )
-        sizes = pd.Series([row[mean_size] for row in rows], dtype=object)  # numbers alone would turn None into nan
-        return pd.DataFrame(rows).assign(**{mean_size: sizes})
+        return rows
 
 
 PUBLISHED_CURVE = {0.3: 0.41, 0.5: 0.37, 1.0: 0.30, 2.0: 0.18, 3.0: 0.12, 4.0: 0.09, 5.0: 0.08}

@@ -191,13 +191,13 @@ class Guard:
         def search(*, known: bool) -> None:
             nonlocal done
             part = self.search_steps
-            if part:
-                tell(done, steps)
             self.search(lambda found, total: tell(done + part * found // (total + 1), steps), known=known)
             done += part
             if part:
                 tell(done, steps)
 
+        if self.search_steps:
+            tell(done, steps)
         search(known=False)
         exposure, searched = self.unattacked(), False
         yield exposure

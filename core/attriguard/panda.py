@@ -150,27 +150,29 @@ class _Search:
         """Solve tasks, those with records of like length together: by sorted moves, or by walking."""
         found = np.zeros(people.size, dtype=bool)
         length = np.diff(self.records.indptr)[people]
-        left, reach, parts = np.argsort(length, kind="stable"), _REACH, []
-        while left.size:
-            if self.ranked is None:
-                width, again = self.scores.n_columns, [left[:0]]
-            else:
-                width, again = (int(length.max()) + reach) * self.scores.classes.size, []
-            done = people.size - left.size
-            for some in np.array_split(left, 1 + left.size * width // _CELLS):
+        k, longest = self.scores.classes.size, int(length.max(initial=0))
+        width = self.scores.n_columns if self.ranked is None else max(k, longest)
+        parts, done = [(people[:0], people[:0], np.zeros(0))], 0
+        for some in np.array_split(np.argsort(length, kind="stable"), 1 + people.size * width // _CELLS):
+            waiting = [(some, _REACH)]
+            while waiting:
+                left, reach = waiting.pop()
+                cells = left.size * (longest + reach) * k
+                if self.ranked is not None and cells > 8 * _CELLS and left.size > 1:
+                    waiting += [(half, reach) for half in np.array_split(left, 2)]
+                    continue
                 if self.ranked is None:
-                    moves = self._walked(people[some], wanted[some], policy)
+                    moves, undecided = self._walked(people[left], wanted[left], policy), left[:0]
                 else:
-                    moves, undecided = self._sorted(people[some], wanted[some], policy, reach)
-                    again.append(some[undecided])
-                found[some] = moves.found
-                parts.append((some[moves.task], moves.column, moves.value))
-                done += some.size
-                if report:
-                    report(done, people.size)
-            left, reach = np.concatenate(again), 8 * reach
-        nothing = (left, left, np.zeros(0))
-        return _Moves(found, *(np.concatenate(part) for part in zip(nothing, *parts, strict=True)))
+                    moves, again = self._sorted(people[left], wanted[left], policy, reach)
+                    undecided = left[again]
+                found[left] = moves.found
+                parts.append((left[moves.task], moves.column, moves.value))
+                waiting += [(undecided, 8 * reach)] if undecided.size else []
+            done += some.size
+            if report:
+                report(done, people.size)
+        return _Moves(found, *(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def _sorted(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[_Moves, Mask]:
         """Solve tasks against a linear classifier, looking at `reach` new entries each; say which are undecided.

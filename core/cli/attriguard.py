@@ -30,9 +30,8 @@ from core.cli.arguments import (
 )
 from core.cli.console import Console, aligned, estimate_words
 from core.config import AuditConfig
-from core.datasets import CATALOG, Ratings, demo_ratings, read_ratings
+from core.datasets import CATALOG, demo_ratings, read_ratings
 from core.errors import DataUnavailableError, InputError
-from core.estimates import Estimate
 from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, given, params
@@ -57,10 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
     choice(arguments.dataset, [*_RATINGS, *CATALOG], name="--dataset")
+    guard = (_on_ratings if arguments.dataset in _RATINGS else _on_table)(arguments)
     asked = from_arguments(arguments, CurveSettings).budgets
-    guard, settings, budgets = (_on_ratings if arguments.dataset in _RATINGS else _on_table)(arguments)
     # Without any noise, which is budget 0, is always among the results.
-    budgets = budgets if asked is None else tuple(budget for budget in dict.fromkeys(asked) if budget > 0)
+    wanted = _BUDGETS[guard.unit] if asked is None else dict.fromkeys(asked)
+    budgets = [budget for budget in wanted if budget > 0]
     for exposure in guard.expose(console.counting("steps")):
         if exposure.guesses:
             newest = exposure.guesses[-1]
@@ -69,27 +69,47 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     if not exposure.guesses:
         raise InputError("A study needs at least one attacker, got none.")
     points = [*exposure.undefended(), *(point for budget in budgets for point in exposure.at(budget))]
-    console.results(_lines(exposure, points, budgets, guard, settings, arguments))
-    write_csv([_record(point, settings.seed, arguments) for point in points], arguments, console)
-    write_json(_everything(exposure, points, budgets, settings, arguments), arguments, console)
+    console.results(_lines(exposure, points, budgets, guard, of_paper=arguments.dataset == "ratings"))
+    write_csv([_record(point, guard.settings.seed, arguments.dataset) for point in points], arguments, console)
+    everything = {
+        "dataset": arguments.dataset,
+        "title": exposure.title,
+        "attribute": exposure.attribute,
+        "unit": exposure.unit,
+        "people": int(exposure.truth.size),
+        "settings": plain(guard.settings),
+        "values": plain(exposure.by_value()),
+        "majority": plain(exposure.majority),
+        "spent": {f"{budget:g}": plain(exposure.spent(budget)) for budget in budgets},
+        "points": [plain(point) for point in points],
+    }
+    write_json(everything, arguments, console)
 
 
-_Work = tuple[Guard, GuardSettings | TableSettings, tuple[float, ...]]
-"""The guard, its settings, and the budgets its curves are read off at where none are asked for."""
+_BUDGETS = {"ratings": (0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0), "columns": (0.1, 0.25, 0.5, 0.75, 1.0)}
+"""Where the curves are read off if nobody says."""
 
 
-def _on_ratings(arguments: argparse.Namespace) -> _Work:
+def _on_ratings(arguments: argparse.Namespace) -> Guard:
     if arguments.attribute is not None:
         raise InputError(f"--attribute is for tables, got it with --dataset {arguments.dataset}.")
     settings = _chosen(arguments, GuardSettings, TableSettings, "tables")
-    return Guarded(_ratings(arguments), settings), settings, (0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
+    if arguments.dataset == "demo_ratings":
+        return Guarded(demo_ratings(), settings)
+    local = data_folder_of(arguments)
+    if local is None:
+        raise DataUnavailableError(
+            "The Google Play ratings cannot be downloaded; name their folder with --data or FAIRLEAK_DATA, or use "
+            "--dataset demo_ratings."
+        )
+    return Guarded(read_ratings(local), settings)
 
 
-def _on_table(arguments: argparse.Namespace) -> _Work:
+def _on_table(arguments: argparse.Namespace) -> Guard:
     settings = _chosen(arguments, TableSettings, GuardSettings, "ratings")
     dataset = dataset_of(arguments)
     config = AuditConfig(dataset=arguments.dataset, roles=dataset.roles, seed=settings.seed)
-    return table_guard(dataset, config, settings), settings, (0.1, 0.25, 0.5, 0.75, 1.0)
+    return table_guard(dataset, config, settings)
 
 
 _G = TypeVar("_G", GuardSettings, TableSettings)
@@ -106,44 +126,26 @@ def _chosen(arguments: argparse.Namespace, own: type[_G], other: type, whose: st
     return own(**told)
 
 
-def _ratings(arguments: argparse.Namespace) -> Ratings:
-    if arguments.dataset == "demo_ratings":
-        return demo_ratings()
-    local = data_folder_of(arguments)
-    if local is None:
-        raise DataUnavailableError(
-            "The Google Play ratings cannot be downloaded; name their folder with --data or FAIRLEAK_DATA, or use "
-            "--dataset demo_ratings."
-        )
-    return read_ratings(local)
-
-
 def _lines(
-    exposure: Exposure,
-    points: list[Point],
-    budgets: tuple[float, ...],
-    guard: Guard,
-    settings: GuardSettings | TableSettings,
-    arguments: argparse.Namespace,
+    exposure: Exposure, points: list[Point], budgets: list[float], guard: Guard, *, of_paper: bool
 ) -> Iterator[str]:
     """Yield the curves as a table, attackers in rows, and what belongs beside them."""
     private = f"private: {exposure.attribute}, {len(exposure.values)} values"
     yield f"{exposure.truth.size:,} people of {exposure.title}; {private}"
-    yield f"Noise: {_settings_words(settings)}"
+    told = {name: value for name, value in plain(guard.settings).items() if isinstance(value, (str, int, float))}
+    words = {name: ("on" if value else "off") if isinstance(value, bool) else value for name, value in told.items()}
+    yield "Noise: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in words.items())
     yield from _sentences(noise_needed(exposure))
     yield "Accuracy in %, expected over the draws of the noise, with 95% margins over people"
     yield f"Noise budget β: mean {exposure.unit} changed per person"
     yield ""
     rows = []
     for name in exposure.attackers:
-        own = {point.budget: point for point in points if point.attacker == name}
-        clean = next(point for point in points if point.attacker == name)
-        cells = [_cell(clean.accuracy), *(_cell(own[budget].accuracy) for budget in budgets if budget in own)]
-        rows.append([ATTACKER_TITLES[name], *cells])
-    of_paper = arguments.dataset == "ratings"
+        own = [point.accuracy for point in points if point.attacker == name]  # at budget 0, then at each
+        rows.append([ATTACKER_TITLES[name], *(f"{100 * e.value:.1f} ±{50 * (e.high - e.low):.1f}" for e in own)])
     if of_paper:
-        told = {budget: f"{100 * rate:.0f}" for budget, rate in PUBLISHED_CURVE.items()}
-        rows.append([_PAPER, "", *(told.get(budget, "") for budget in budgets)])
+        printed = {budget: f"{100 * rate:.0f}" for budget, rate in PUBLISHED_CURVE.items()}
+        rows.append([_PAPER, "", *(printed.get(budget, "") for budget in budgets)])
     yield aligned(["attacker", "no noise", *(f"{budget:g}" for budget in budgets)], rows)
     yield ""
     majority = estimate_words(exposure.majority)
@@ -151,7 +153,7 @@ def _lines(
     trained = ", ".join(f"{budget:g}" for budget in guard.trained_at)
     yield f"Adversarial attackers are trained at {trained} {exposure.unit}; each budget shows the nearest one."
     largest = max(budgets, default=0.0)
-    yield from _sentences(headline(exposure, exposure.at(largest), defender=settings.defender))
+    yield from _sentences(headline(exposure, exposure.at(largest), defender=guard.settings.defender))
     if of_paper and budgets:
         yield from _sentences(beside_the_paper(exposure, largest))
 
@@ -160,21 +162,10 @@ def _sentences(finding: Finding) -> tuple[str, str]:
     return finding.point, " ".join(filter(None, (finding.evidence, *finding.caveats, finding.so_what, finding.to_do)))
 
 
-def _settings_words(settings: GuardSettings | TableSettings) -> str:
-    """Return the settings that are one word or number each."""
-    told = {name: value for name, value in plain(settings).items() if isinstance(value, (str, int, float))}
-    words = {name: ("on" if value else "off") if isinstance(value, bool) else value for name, value in told.items()}
-    return ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in words.items())
-
-
-def _cell(estimate: Estimate) -> str:
-    return f"{100 * estimate.value:.1f} ±{50 * (estimate.high - estimate.low):.1f}"
-
-
-def _record(point: Point, seed: int, arguments: argparse.Namespace) -> dict[str, Any]:
+def _record(point: Point, seed: int, dataset: str) -> dict[str, Any]:
     """Return a row of the file of numbers."""
     row: dict[str, Any] = {
-        "dataset": arguments.dataset,
+        "dataset": dataset,
         "attacker": point.attacker,
         "title": ATTACKER_TITLES[point.attacker],
         "budget": point.budget,
@@ -184,25 +175,3 @@ def _record(point: Point, seed: int, arguments: argparse.Namespace) -> dict[str,
     for name in ("accuracy", "balanced", "reported"):
         row |= interval_cells(name, getattr(point, name))
     return row | {"people": point.accuracy.n}
-
-
-def _everything(
-    exposure: Exposure,
-    points: list[Point],
-    budgets: tuple[float, ...],
-    settings: GuardSettings | TableSettings,
-    arguments: argparse.Namespace,
-) -> dict[str, Any]:
-    """Return the content of the JSON file."""
-    return {
-        "dataset": arguments.dataset,
-        "title": exposure.title,
-        "attribute": exposure.attribute,
-        "unit": exposure.unit,
-        "people": int(exposure.truth.size),
-        "settings": plain(settings),
-        "values": plain(exposure.to_frame().to_dict("records")),
-        "majority": plain(exposure.majority),
-        "spent": {f"{budget:g}": plain(exposure.spent(budget)) for budget in budgets},
-        "points": [plain(point) for point in points],
-    }

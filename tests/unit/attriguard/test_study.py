@@ -104,7 +104,7 @@ def test_values_without_noise_have_no_mean_size(missing: tuple[int, ...]) -> Non
     of = study()
     found = of.found.copy()
     found[:, missing] = of.size[:, missing] == 0
-    rows = replace(of, found=found).to_frame().to_dict("records")
+    rows = replace(of, found=found).by_value()
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
     told = [row["columns changed, mean"] for row in rows]
     assert told == [None if i in missing else 1.0 for i in range(3)]
