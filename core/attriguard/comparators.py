@@ -23,14 +23,6 @@ from core.study import Report
 if TYPE_CHECKING:
     from scipy import sparse
 
-COMPARATOR_TITLES = {
-    "blurme": "BlurMe",
-    "chisquare": "ChiSquare",
-    "qpm": "Quantised mapping (QPM)",
-    "local_dp": "Local differential privacy",
-}
-"""What to call them."""
-
 
 def with_additions(
     records: sparse.csr_array,
@@ -229,7 +221,7 @@ _ADDED = (1, 3, 5)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compared(Result):
-    """One defence (`COMPARATOR_TITLES`) with one parameter, in words.
+    """One defence ("blurme", "chisquare", "qpm" or "local_dp") with one parameter, in words.
 
     `knows_truth` says whether it was told everybody's true value, which BlurMe and ChiSquare ask for; `size` are the
     ratings changed per person, `accuracy` is by attacker (`READERS`).

@@ -188,10 +188,6 @@ class TableUtility(Result):
         """Return the model at a budget."""
         return self._point(budget, np.einsum("ki,ki->k", self.guard.mechanism(budget), self.noisy))
 
-    def curve(self, budgets: Sequence[float]) -> tuple[UtilityPoint, ...]:
-        """Return the model at these budgets."""
-        return tuple(self.at(budget) for budget in budgets)
-
     def _point(self, budget: float | None, positive: Floats) -> UtilityPoint:
         right = np.where(self.labels == 1, positive, 1.0 - positive)
         people = self.guard.people

@@ -131,12 +131,9 @@ class ModelFile(Takes):
         if len(frame) < 1 or batch < 1:
             raise InputError(f"A model needs at least one record to answer about, got {len(frame)}.")
         columns, notes = matched(frame, self, features)
-        question = {"columns": columns, "batch": batch}
+        question = {"columns": columns, "batch": batch, "content": self.content, "name": self.name, "kind": self.kind}
         function = "core.models.opening_models:answer"
         told, table = self.child.ask(function, question, seconds=MAX_SECONDS, report=report)
-        if told.get("closed"):
-            question["opening"] = {"content": self.content, "name": self.name, "kind": self.kind}
-            told, table = self.child.ask(function, question, seconds=MAX_SECONDS, report=report)
         self.child.close()
         if table is None or table.num_rows != len(frame):
             raise InputError("The model does not give one answer a record; ask for another export of it.")
@@ -213,11 +210,15 @@ def with_answers(
     """
     answers = model_file.answers(table.frame, threshold=threshold, positive=positive, features=features, report=report)
     frame = table.frame.copy(deep=False)
-    prediction, score = _free("model prediction", frame.columns), ""
-    frame[prediction] = answers.labels.astype("int64")
-    if answers.scores is not None:
-        score = _free("model score", frame.columns)
-        frame[score] = answers.scores
+
+    def add(name: str, values: Any) -> str:
+        numbered = (name, *(f"{name} {number}" for number in range(2, len(frame.columns) + 3)))
+        free = next(one for one in numbered if one not in frame.columns)
+        frame[free] = values
+        return free
+
+    prediction = add("model prediction", answers.labels.astype("int64"))
+    score = "" if answers.scores is None else add("model score", answers.scores)
     added = dataclasses.replace(
         table,
         frame=frame,
@@ -225,7 +226,3 @@ def with_answers(
         fingerprint=fingerprint_frame(frame),
     )
     return AnsweredTable(table=added, prediction=prediction, score=score, answers=answers)
-
-
-def _free(name: str, taken: Sequence[str]) -> str:
-    return next(one for one in (name, *(f"{name} {number}" for number in range(2, len(taken) + 3))) if one not in taken)

@@ -43,22 +43,19 @@ def answer(
     *,
     columns: pandas.DataFrame,
     batch: int,
-    opening: dict[str, Any] | None = None,
-) -> tuple[dict[str, Any], pyarrow.Table | None]:
-    """Ask the model that was opened, or is opened now as `describe` is asked to, about every record, twice.
+    **opening: Any,
+) -> tuple[dict[str, Any], pyarrow.Table]:
+    """Ask a model about every record, twice; it is opened as `describe` is asked to, unless this process has it.
 
-    The process that opened it may have made room for another since; {"closed": True} is all it says then. Otherwise:
-    "labels", the different decisions as texts; "classes", what the columns of scores stand for; "differing", about how
-    many records are answered otherwise the second time; "warnings", what libraries say; and a table of n rows: "label",
-    the place of each decision in the list, and "0", "1", …, the scores.
+    Returns "labels", the different decisions as texts; "classes", what the columns of scores stand for; "differing",
+    about how many records are answered otherwise the second time; "warnings", what libraries say; and a table of n
+    rows: "label", the place of each decision in the list, and "0", "1", …, the scores.
     """
     import pandas as pd
     import pyarrow as pa
 
-    if opening is not None:
-        describe(kept, report, **opening)
     if "runtime" not in kept:
-        return {"closed": True}, None
+        describe(kept, report, **opening)
     parts, differing, told = [], 0, set()
     for start in range(0, len(columns), batch):
         rows = columns.iloc[start : start + batch]

@@ -52,9 +52,9 @@ def main() -> None:
             for _ in range(3):
                 kept: dict[str, object] = {}
                 began = time.perf_counter()
-                opened.describe(kept, None, content=content, name=name, kind=name.rpartition(".")[2])
+                opening = {"content": content, "name": name, "kind": name.rpartition(".")[2]}
                 columns, _ = matched(frame, model, features)
-                told, table = opened.answer(kept, lambda *_: None, columns=columns, batch=10_000)
+                told, table = opened.answer(kept, lambda *_: None, columns=columns, batch=10_000, **opening)
                 decide(_raw(told, table), positive="", threshold=0.5)
                 here.append(time.perf_counter() - began)
                 began = time.perf_counter()

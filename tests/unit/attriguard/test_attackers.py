@@ -67,6 +67,13 @@ def test_a_network_keeps_its_best_pass():
     assert right(Fitted(fitted)) > CHANCE + 0.15
 
 
+def test_a_network_is_judged_by_records_like_those_it_learns_from():
+    noisy = seen().draw(seen().mechanism(3.0), np.random.default_rng(1))
+    taught = fit_network(KNOWN, seed=0, lesson=lambda: (noisy, KNOWN.values))
+    alone = fit_network(Known(records=noisy, values=KNOWN.values, n_values=4), seed=0)
+    assert all(np.array_equal(one, other) for one, other in zip(taught.coefs_, alone.coefs_, strict=True))
+
+
 def test_one_known_person_a_value_is_enough_for_a_network():
     few = Known(records=KNOWN.records[:1], values=KNOWN.values[:1], n_values=4)
     assert fit_network(few, seed=0).predict(SAMPLE.people_test).shape == (100,)

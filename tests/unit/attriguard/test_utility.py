@@ -67,10 +67,6 @@ def test_no_budget_changes_nothing(utility: TableUtility) -> None:
     assert zero.accuracy == nothing.accuracy and zero.unfairness == nothing.unfairness and zero.rates == nothing.rates
 
 
-def test_a_curve_is_its_points(utility: TableUtility) -> None:
-    assert utility.curve((0.1, 0.5)) == (utility.at(0.1), utility.at(0.5))
-
-
 def test_metrics_within_labels_have_a_rate_for_each_part(guard: TableGuard, utility: TableUtility) -> None:
     point = of_metric(guard, utility, "equalized_odds").at(0.2)
     assert list(point.rates) == [(part, group) for part in ("label 0", "label 1") for group in guard.people.values]
