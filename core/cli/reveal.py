@@ -6,6 +6,7 @@ The noiseless rows of table 1 of Hamman et al. (2023), recomputed and printed be
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -97,12 +98,12 @@ def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int
         repeats = asked or (200 if n == 100 else 5)
         row = noiseless_row(pool, n, m, repeats=repeats, seed=seed)
         console.progress(i + 1, len(_TABLE), noun="rows")
-        printed = next(r for r in TABLE_1 if (r.n, r.m) == (n, m) and r.epsilon == float("inf"))
-        cells = [f"n = {n}, m = {m}", str(repeats), f"{100 * printed.leakage_cauchy:.0f}"]
+        printed = next(r for r in TABLE_1 if (r.n, r.m, r.epsilon) == (n, m, math.inf)).leakages["cauchy"]
+        cells = [f"n = {n}, m = {m}", str(repeats), f"{100 * printed:.0f}"]
         packed = f"{row.bits_questions} queries" if row.bits_complete else "not everybody"
         rows.append([*cells, *map(estimate_words, row.leakages.values()), packed])
         for attack, found in row.leakages.items():
-            records.append({"n": n, "m": m, "attack": attack, "published": printed.leakage_cauchy} | found.to_dict())
+            records.append({"n": n, "m": m, "attack": attack, "published": printed} | found.to_dict())
     yield aligned(["", "draws", "paper", *(_ATTACKS[a] for a in NOISELESS_ATTACKS), "bits: all in"], rows)
     for n, numbers in _COMPLETE.items():
         repeats = asked or (60 if n == 100 else 3)

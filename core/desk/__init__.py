@@ -25,7 +25,6 @@ from core.desk.record import (
     RegisterSettings,
     Registration,
     Verification,
-    VerifiedBudget,
 )
 from core.desk.registration import (
     Columns,
@@ -47,7 +46,6 @@ __all__ = [
     "Registration",
     "TestSet",
     "Verification",
-    "VerifiedBudget",
     "default_ledger",
     "example_ledger",
     "frame_of",

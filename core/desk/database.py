@@ -147,29 +147,26 @@ class Store:
                 yield Transaction(connection, self._on_step)
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[Transaction]:
-        """Change the ledger; what is done inside is committed whole at the end, or not at all."""
+    def writing(self, *, create: bool = False) -> Iterator[Transaction]:
+        """Change the ledger; what is done inside is committed whole at the end, or not at all.
+
+        `create` makes the tables that are not there before, one process after the other.
+        """
         with self._sentences(), self.engine.connect() as connection:
             connection = connection.execution_options(fairleak_begin="BEGIN IMMEDIATE")
             with connection.begin():
-                if self.engine.dialect.name == "postgresql":
+                server = self.engine.dialect.name == "postgresql"
+                if server and create:
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_OF_CREATION)))
+                elif server:
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
                     connection.execute(sa.select(_ledger.c.id).with_for_update())
+                if create:
+                    tables.create_all(connection)
                 self._on_step("locked")
                 yield Transaction(connection, self._on_step)
                 self._on_step("committing")
         self._on_step("committed")
-
-    @contextlib.contextmanager
-    def making_tables(self) -> Iterator[Transaction]:
-        """Make the tables that are not there, whole or not at all, and let the first entry be written."""
-        with self._sentences(), self.engine.connect() as connection:
-            connection = connection.execution_options(fairleak_begin="BEGIN IMMEDIATE")
-            with connection.begin():
-                if self.engine.dialect.name == "postgresql":  # one after the other
-                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK_OF_CREATION)))
-                tables.create_all(connection)
-                yield Transaction(connection, self._on_step)
 
     @contextlib.contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -228,7 +225,7 @@ def fill(store: Store) -> None:
     """Make the tables and the first entry."""
     key = secrets.token_hex(32)
     body = {"kind": "opened", "format": FORMAT, "time": now(), "key": hash_of_key(key), "fairleak": core.__version__}
-    with store.making_tables() as change:
+    with store.writing(create=True) as change:
         change.open(key, body)
 
 

@@ -267,54 +267,46 @@ def declared_limits(planned: PlannedAnswers) -> tuple[float, float]:
 def _sentences(check: str, planned: PlannedAnswers, found: AnswersLeak) -> dict[str, Any]:
     """Return what a check's measurement says."""
     how = "every score asked about, and how the answers are made"
+    targeted, answers = check == "targeted_leakage", answers_text(planned.questions, planned.answering)
     if not planned.questions:
-        never = "The plan declares 0 answers; it was not measured, and does not hold once a query is answered."
-        return {
-            "attacked": "Nothing: no answers to bias queries are planned.",
-            "knows": "No answers.",
-            "control_name": "random guessing" if check == "targeted_leakage" else "",
-            "assumptions": (never,),
-        }
-    answers = answers_text(planned.questions, planned.answering)
-    if check == "targeted_leakage":
-        return {
-            "attacked": f"The {found.attribute} of one person among {planned.people:,}, from {answers}.",
-            "knows": f"The group sizes, {how}; nothing else of the person.",
-            "control_name": "random guessing",
-            "assumptions": _declared(planned),
-        }
-    target, sizes = f"The {found.attribute}", found.sizes
-    assumptions = ["The queries are slight changes of the audited model; other queries may tell more or less."]
-    if found.largest:
-        target = f"Whether the {found.attribute} is {found.largest},"
-        assumptions.append(
-            f"Answers compare two groups: of {found.n_groups} the largest, {found.largest}, stands against everybody "
-            "else; answers about other groups may tell more or less."
+        attacked, knows = "Nothing: no answers to bias queries are planned.", "No answers."
+        assumptions = ["The plan declares 0 answers; it was not measured, and does not hold once a query is answered."]
+    elif targeted:
+        attacked = f"The {found.attribute} of one person among {planned.people:,}, from {answers}."
+        knows = f"The group sizes, {how}; nothing else of the person."
+        assumptions = _declared(planned)
+    else:
+        target = f"Whether the {found.attribute} is {found.largest}," if found.largest else f"The {found.attribute}"
+        attacked = (
+            f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} draws, read by the "
+            f"{DECODER_TITLES[_best(found)[0]]} from {answers}."
         )
-    return {
-        "attacked": f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} draws, read by "
-        f"the {DECODER_TITLES[_best(found)[0]]} from {answers}.",
-        "knows": f"The features and labels of these people, that {sizes[0]:,} and {sizes[1]:,} of them are in the two "
-        f"groups, {how}.",
-        "control_name": "features alone, no answers",
-        "assumptions": (
-            *assumptions,
-            "The interval is over draws of people, queries and noise, and holds for the decoders tried together.",
-        ),
-    }
+        n1, n0 = found.sizes
+        knows = f"The features and labels of these people, that {n1:,} and {n0:,} of them are in the two groups, {how}."
+        assumptions = ["The queries are slight changes of the audited model; other queries may tell more or less."]
+        if found.largest:
+            assumptions.append(
+                f"Answers compare two groups: of {found.n_groups} the largest, {found.largest}, stands against "
+                "everybody else; answers about other groups may tell more or less."
+            )
+        assumptions.append(
+            "The interval is over draws of people, queries and noise, and holds for the decoders tried together."
+        )
+    control = "random guessing" if targeted else "features alone, no answers" if planned.questions else ""
+    return {"attacked": attacked, "knows": knows, "control_name": control, "assumptions": tuple(assumptions)}
 
 
-def _declared(planned: PlannedAnswers) -> tuple[str, ...]:
+def _declared(planned: PlannedAnswers) -> list[str]:
     if planned.mechanism == "exact":
-        return ("Exact answers promise nothing: one query that accepts a single person reveals them.",)
+        return ["Exact answers promise nothing: one query that accepts a single person reveals them."]
     if planned.mechanism == "rounded":
-        return ("Rounding promises nothing: where one query hides a person, others show them.",)
-    return (
+        return ["Rounding promises nothing: where one query hides a person, others show them."]
+    return [
         f"The answers keep ε = {planned.epsilon:g} together, over their whole life; an attacker who knows the group "
         "sizes is bounded by twice that.",
         f"Without the group sizes an attacker is right about at most {100 * declared_limits(planned)[1]:.1f}%.",
         "The bound is for an attacker without a prior; one with a prior starts from it.",
-    )
+    ]
 
 
 def _best(found: AnswersLeak) -> tuple[str, Estimate]:

@@ -8,14 +8,16 @@ and three stronger ones on the same answers.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from core.estimates import Estimate, rate_over_repeats
 from core.queries.gaps import design_scores, leakage, most_questions, statistical_parity_gap
 from core.queries.reveal import reveal_bits, reveal_compressed
-from core.queries.trials import People, QueryPool
+from core.queries.trials import QueryPool
 from core.seeds import child_generator
 from core.serialize import Result
 
@@ -24,35 +26,28 @@ from core.serialize import Result
 class PublishedRow(Result):
     """A row of table 1: n people, m jittered questions, Adult's race; mean absolute error and balanced accuracy.
 
-    With Attribute-Conceal's Cauchy noise and with the Laplace mechanism; epsilon is infinity without noise. `measured`
-    are, for either noise, leakages in per cent of the paper's l1, and of the decoder that knows the noise without and
-    with a prior, measured on Adult's Black and White people with seed 42: means of 50 draws at n = 100 (95% intervals
-    of ±1 to 4 points) and of 5 at n = 1,000 (±2 to 13). ``make reference`` measures them again; the tests hold rows of
-    n = 100 to them.
+    By noise, Attribute-Conceal's "cauchy" and "laplace"; epsilon is infinity without noise. `measured` are leakages in
+    per cent of the paper's l1, and of the decoder that knows the noise without and with a prior, measured on Adult's
+    Black and White people with seed 42: means of 50 draws at n = 100 (95% intervals of ±1 to 4 points) and of 5 at
+    n = 1,000 (±2 to 13). ``make reference`` measures them again; the tests hold rows of n = 100 to them.
     """
 
     n: int
     m: int
     epsilon: float
-    error_cauchy: float
-    error_laplace: float
-    leakage_cauchy: float
-    leakage_laplace: float
+    errors: dict[str, float]
+    leakages: dict[str, float]
     measured: dict[str, tuple[float, float, float]]
 
 
 def _row(
-    n: int,
-    m: int,
-    epsilon: float,
-    errors: tuple[float, float],
-    leakages: tuple[int, int],
-    *measured: tuple[float, float, float],
+    n: int, m: int, epsilon: float, errors: Sequence[float], percent: Sequence[int], *measured: tuple[float, ...]
 ) -> PublishedRow:
-    error_cauchy, error_laplace = (error / 1000 for error in errors)
-    leakage_cauchy, leakage_laplace = (percent / 100 for percent in leakages)
-    ours = dict(zip(("cauchy", "laplace"), measured, strict=False))
-    return PublishedRow(n, m, epsilon, error_cauchy, error_laplace, leakage_cauchy, leakage_laplace, ours)
+    by_noise: list[dict[str, Any]] = [
+        dict(zip(("cauchy", "laplace"), values, strict=False))
+        for values in ([error / 1000 for error in errors], [rate / 100 for rate in percent], measured)
+    ]
+    return PublishedRow(n, m, epsilon, *by_noise)
 
 
 TABLE_1 = (
@@ -98,45 +93,31 @@ class NoiselessRow(Result):
     bits_questions: int
 
 
-def noiseless_leakages(people: People, m: int, *, rng: np.random.Generator) -> dict[str, float]:
-    """Return what each attack recovers of these people from m jittered questions, as leakage in [0, 1]."""
-    scores = design_scores("jitter", people.base, m, rng=rng)
-    answers = statistical_parity_gap(scores, people.sensitive)
-    sizes = dict(zip(("n_advantaged", "n_disadvantaged"), people.sizes, strict=True))
-    found = {}
-    for attack in NOISELESS_ATTACKS:
-        prior = people.prior if attack == "box_with_prior" else None
-        method = "box" if attack == "box_with_prior" else attack
-        found[attack] = leakage(
-            people.sensitive, reveal_compressed(scores, answers, method=method, prior=prior, **sizes)
-        )
-    return found
-
-
 def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 42) -> NoiselessRow:
     """Return one row: `repeats` draws of people and jitter."""
-    told, packed = [], True
-    questions = most_questions("bits", n) or 1
+    told: dict[str, list[float]] = {attack: [] for attack in NOISELESS_ATTACKS}
+    packed, questions = True, most_questions("bits", n) or 1
     for repeat in range(repeats):
         rng = child_generator(seed, f"noiseless table, {n} people, repeat {repeat}")
         people = pool.sample(n, rng, n_disadvantaged=math.ceil(PAPER_SHARE * n))
+        n1, n0 = people.sizes
         rng = child_generator(seed, f"noiseless table, questions about {n} people, repeat {repeat}")
-        told.append(noiseless_leakages(people, m, rng=rng))
-        packed = packed and _bits(people, questions)
-    by_attack = {attack: [one[attack] for one in told] for attack in NOISELESS_ATTACKS}
+        scores = design_scores("jitter", people.base, m, rng=rng)
+        answers = statistical_parity_gap(scores, people.sensitive)
+        for attack, values in told.items():
+            informed = attack == "box_with_prior"
+            how: dict[str, Any] = {"method": "box", "prior": people.prior} if informed else {"method": attack}
+            found = reveal_compressed(scores, answers, n_advantaged=n1, n_disadvantaged=n0, **how)
+            values.append(leakage(people.sensitive, found))
+        packing = design_scores("bits", people.base, questions, rng=rng)
+        answers = statistical_parity_gap(packing, people.sensitive)
+        found = reveal_bits(answers, people.n, n_advantaged=n1, n_disadvantaged=n0)
+        packed = packed and bool((found == people.sensitive).all())
     return NoiselessRow(
         n=n,
         m=m,
-        leakages={attack: rate_over_repeats(values) for attack, values in by_attack.items()},
-        complete={attack: float(np.mean([v == 1.0 for v in values])) for attack, values in by_attack.items()},
+        leakages={attack: rate_over_repeats(values) for attack, values in told.items()},
+        complete={attack: float(np.mean(np.array(values) == 1.0)) for attack, values in told.items()},
         bits_complete=packed,
         bits_questions=questions,
     )
-
-
-def _bits(people: People, questions: int) -> bool:
-    scores = design_scores("bits", people.base, questions, rng=np.random.default_rng(0))
-    n1, n0 = people.sizes
-    answers = statistical_parity_gap(scores, people.sensitive)
-    found = reveal_bits(answers, people.n, n_advantaged=n1, n_disadvantaged=n0)
-    return bool((found == people.sensitive).all())

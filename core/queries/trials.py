@@ -16,7 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
+from itertools import takewhile
 from typing import Annotated, Any
 
 import numpy as np
@@ -262,7 +263,7 @@ class Trials:
         if most is not None:
             self.numbers = (*(number for number in self.numbers if number < most), most)
         self.people = tuple(pool.sample(asking.n, self._rng("people", r)) for r in range(asking.repeats))
-        self._scores: list[Floats | None] = [None] * asking.repeats
+        self._questions = cache(self._made_questions)
 
     def _rng(self, name: str, repeat: int) -> np.random.Generator:
         return child_generator(self.asking.seed, f"bias queries, {name}, repeat {repeat}")
@@ -272,17 +273,12 @@ class Trials:
         """P(advantaged) of everybody in every repeat, shape (R, n)."""
         return np.stack([people.prior for people in self.people])
 
-    def _questions(self, repeat: int) -> Floats:
+    def _made_questions(self, repeat: int) -> Floats:
         """Return all questions of one repeat."""
-        made = self._scores[repeat]
-        if made is None:
-            people, most = self.people[repeat], self.numbers[-1]
-            if self.asking.design == "single":
-                made = np.eye(people.n)[:most]
-            else:
-                made = design_scores(self.asking.design, people.base, most, rng=self._rng("questions", repeat))
-            self._scores[repeat] = made
-        return made
+        people, most = self.people[repeat], self.numbers[-1]
+        if self.asking.design == "single":
+            return np.eye(people.n)[:most]
+        return design_scores(self.asking.design, people.base, most, rng=self._rng("questions", repeat))
 
     def ask(self, m: int, mechanism: Any, repeats: Sequence[int] | None = None) -> Answered:
         """Return the first `m` questions of some repeats (all of them by default) with their answers."""
@@ -387,10 +383,9 @@ def needed(leaks: Sequence[Leak], share: float) -> int | None:
 
     For `share` 1 everybody must be recovered in every repeat.
     """
-    fewest = None
-    for leak in sorted(leaks, key=lambda leak: leak.m, reverse=True):
-        reached = leak.complete == 1.0 if share == 1.0 else leak.leakage.value >= share
-        if not reached:
-            break
-        fewest = leak.m
-    return fewest
+
+    def reached(leak: Leak) -> bool:
+        return leak.complete == 1.0 if share == 1.0 else leak.leakage.value >= share
+
+    last = takewhile(reached, sorted(leaks, key=lambda leak: leak.m, reverse=True))
+    return min((leak.m for leak in last), default=None)

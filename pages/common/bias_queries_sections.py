@@ -253,9 +253,9 @@ def _published_table() -> pandas.DataFrame:
                     "queries": row.m,
                     "ε": f"{row.epsilon:g}",
                     "noise": noise.capitalize(),
-                    "error, printed": error_text(getattr(row, f"error_{noise}")),
+                    "error, printed": error_text(row.errors[noise]),
                     "error, here": error_text(median),
-                    "leakage, printed": f"{100 * getattr(row, f'leakage_{noise}'):.0f}%",
+                    "leakage, printed": f"{100 * row.leakages[noise]:.0f}%",
                     "paper's decoder, here": f"{l1:.0f}%",
                     "best, here": f"{strongest:.0f}%",
                 }

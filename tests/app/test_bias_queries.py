@@ -23,7 +23,6 @@ from core.queries import (
     Asking,
     Exact,
     LaplaceGlobal,
-    Mechanism,
     NoisySums,
     QueryPool,
     Rounded,
@@ -32,6 +31,7 @@ from core.queries import (
     Trials,
     query_pool,
 )
+from core.queries.mechanisms import Mechanism
 from pages.common import bias_queries_trials
 from tests import expected
 from tests.app.dashboard import Dashboard, RecordedJob

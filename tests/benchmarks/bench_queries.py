@@ -24,7 +24,6 @@ import numpy as np
 from core.config import AuditConfig
 from core.datasets import build_dataset, load
 from core.queries import (
-    RECOVERY_METHODS,
     Asking,
     Exact,
     LaplaceGlobal,
@@ -33,12 +32,12 @@ from core.queries import (
     SmoothCauchy,
     SmoothLaplace,
     Trials,
-    design_scores,
     query_pool,
-    recover_compressed,
     repeats_for,
     statistical_parity_gap,
 )
+from core.queries.gaps import design_scores
+from core.queries.reveal import RECOVERY_METHODS, recover_compressed
 from tests.benchmarks.measuring import seconds, verdicts
 
 LARGE, SMALL, REPEATS, INSTANCES = (1000, 400), (100, 25), 50, 3

@@ -16,11 +16,11 @@ from core.queries import (
     accuracy_limit,
     decode_noisy,
     global_sensitivity,
-    local_sensitivity,
     smooth_sensitivity,
     statistical_parity_gap,
     targeted_leakage,
 )
+from core.queries.gaps import local_sensitivity
 
 BUDGETS = st.floats(1e-3, 1e3)
 SIZES = st.tuples(st.integers(1, 400), st.integers(1, 400)).filter(lambda sizes: sum(sizes) >= 3)

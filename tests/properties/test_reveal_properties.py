@@ -7,12 +7,9 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from core.queries import (
-    design_scores,
-    recover_compressed,
-    recover_flips,
-    statistical_parity_gap,
-)
+from core.queries import recover_flips, statistical_parity_gap
+from core.queries.gaps import design_scores
+from core.queries.reveal import recover_compressed
 
 attributes = st.lists(st.integers(0, 1), min_size=2, max_size=24).filter(lambda a: 0 < sum(a) < len(a)).map(np.array)
 seeds = st.integers(0, 2**32 - 1)

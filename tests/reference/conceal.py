@@ -23,14 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from core.queries import (
-    NoisySums,
-    SmoothCauchy,
-    answer_error,
-    decode_noisy,
-    leakage,
-    statistical_parity_gap,
-)
+from core.queries import NoisySums, SmoothCauchy, decode_noisy, leakage, statistical_parity_gap
+from core.queries.guarantees import answer_error
 from core.queries.reveal import solve_program
 
 DRAWS = 200  # of noisy sums, for their error

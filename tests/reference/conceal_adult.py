@@ -9,17 +9,8 @@ from pathlib import Path
 from core.config import AuditConfig
 from core.datasets import build_dataset, load
 from core.datasets.catalog import black_and_white
-from core.queries import (
-    TABLE_1,
-    Asking,
-    LaplaceGlobal,
-    NoisySums,
-    QueryPool,
-    SmoothCauchy,
-    Trials,
-    answer_error,
-    query_pool,
-)
+from core.queries import TABLE_1, Asking, LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials, query_pool
+from core.queries.guarantees import answer_error
 from core.seeds import child_generator
 
 HEAD = (
@@ -46,8 +37,8 @@ def noisy_rows(folder: Path, *, quick: bool, seed: int) -> Iterator[str]:
             repeats = (10 if quick else 50) if row.n == 100 else 5
             trials[row.n] = Trials(pool, Asking(n=row.n, repeats=repeats, seed=seed))
         for name, mechanism, error, leak in (
-            ("Cauchy", SmoothCauchy(row.epsilon), row.error_cauchy, row.leakage_cauchy),
-            ("Laplace", LaplaceGlobal(row.epsilon), row.error_laplace, row.leakage_laplace),
+            ("Cauchy", SmoothCauchy(row.epsilon), row.errors["cauchy"], row.leakages["cauchy"]),
+            ("Laplace", LaplaceGlobal(row.epsilon), row.errors["laplace"], row.leakages["laplace"]),
             ("sums", NoisySums(row.epsilon), math.nan, math.nan),
         ):
             yield _line(trials[row.n], (row.n, row.m, row.epsilon), name, mechanism, (error, leak), seed)

@@ -12,16 +12,8 @@ import math
 import numpy as np
 import pytest
 
-from core.queries import (
-    TABLE_1,
-    Asking,
-    LaplaceGlobal,
-    NoisySums,
-    QueryPool,
-    SmoothCauchy,
-    Trials,
-    answer_error,
-)
+from core.queries import TABLE_1, Asking, LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials
+from core.queries.guarantees import answer_error
 from tests.reference.conceal_adult import HEAD, adult_pool, noisy_rows
 from tests.reference.data import FOLDER, needs_adult
 
@@ -50,7 +42,7 @@ def test_the_noisy_rows_do_not_reproduce(pool: QueryPool) -> None:
         if row.n != 100 or math.isinf(row.epsilon):
             continue
         scores = trials.ask(row.m, SmoothCauchy(row.epsilon)).scores[0]
-        for make, printed in ((SmoothCauchy, row.error_cauchy), (LaplaceGlobal, row.error_laplace)):
+        for make, printed in ((SmoothCauchy, row.errors["cauchy"]), (LaplaceGlobal, row.errors["laplace"])):
             error = answer_error(make(row.epsilon), scores, trials.people[0].sensitive, rng=np.random.default_rng(0))
             assert error.median > 4 * printed
     assert SmoothCauchy(5.0).scale(90, 10, 25) == pytest.approx(11.7, abs=0.05)  # printed: 0.0109

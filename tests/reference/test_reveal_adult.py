@@ -30,17 +30,9 @@ import pytest
 from core.config import AuditConfig
 from core.datasets import build_dataset, load
 from core.datasets.catalog import black_and_white
-from core.queries import (
-    People,
-    design_scores,
-    equal_opportunity_gap,
-    leakage,
-    query_pool,
-    recover_compressed,
-    reveal_bits,
-    reveal_compressed,
-    statistical_parity_gap,
-)
+from core.queries import People, equal_opportunity_gap, leakage, query_pool, reveal_compressed, statistical_parity_gap
+from core.queries.gaps import design_scores
+from core.queries.reveal import recover_compressed, reveal_bits
 from tests.reference.data import FOLDER, needs_adult
 
 pytestmark = needs_adult

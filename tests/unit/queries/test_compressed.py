@@ -10,12 +10,8 @@ import scipy.optimize
 from scipy.optimize import _constraints, linprog
 
 from core.errors import InputError
-from core.queries import (
-    RECOVERY_METHODS,
-    recover_compressed,
-    statistical_parity_gap,
-)
-from core.queries.reveal import solve_program
+from core.queries import statistical_parity_gap
+from core.queries.reveal import RECOVERY_METHODS, recover_compressed, solve_program
 from tests.unit.queries.people import asked, attribute, sizes, vectors
 
 ENOUGH = {"l1": 45, "nonnegative": 40, "box": 40, "sizes_unknown": 40}

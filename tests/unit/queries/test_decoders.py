@@ -10,8 +10,6 @@ import pytest
 from core.errors import InputError
 from core.queries import (
     DECODERS,
-    DESIGNS,
-    Answered,
     Asking,
     Exact,
     LaplaceGlobal,
@@ -22,9 +20,10 @@ from core.queries import (
     SmoothLaplace,
     Trials,
     leakage,
-    read_answers,
-    recover_compressed,
 )
+from core.queries.decoders import Answered, read_answers
+from core.queries.gaps import DESIGNS
+from core.queries.reveal import recover_compressed
 from tests.unit.queries.people import pool
 
 REPEATS, N = 6, 40

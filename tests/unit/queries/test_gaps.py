@@ -8,15 +8,8 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.queries import (
-    DESIGNS,
-    design_scores,
-    global_sensitivity,
-    local_sensitivity,
-    most_questions,
-    smooth_sensitivity,
-    statistical_parity_gap,
-)
+from core.queries import global_sensitivity, smooth_sensitivity, statistical_parity_gap
+from core.queries.gaps import DESIGNS, design_scores, local_sensitivity, most_questions
 from tests.unit.queries.people import largest_move, neighbours, tuples
 
 

@@ -17,13 +17,11 @@ from core.queries import (
     SmoothCauchy,
     SmoothLaplace,
     accuracy_limit,
-    accuracy_limit_with_prior,
-    answer_error,
     largest_loss,
-    prior_given_sizes,
     statistical_parity_gap,
     targeted_leakage,
 )
+from core.queries.guarantees import accuracy_limit_with_prior, answer_error, prior_given_sizes
 from tests.oracles.black_box import observed
 from tests.oracles.privacy_loss import privacy_loss
 from tests.unit.queries.people import neighbours, tuples

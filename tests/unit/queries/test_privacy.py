@@ -177,7 +177,7 @@ class TestBlackBox:
 
 def test_gaps_of_the_worst_rows_are_what_sensitivity_says():
     """The rows used above reach the local sensitivity, signed and absolute; else these tests would prove little."""
-    from core.queries import local_sensitivity
+    from core.queries.gaps import local_sensitivity
 
     for n0 in range(2, 6):
         a = (0,) * n0 + (1,) * (12 - n0)

@@ -8,18 +8,9 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.queries import (
-    design_scores,
-    most_questions,
-    partition_absolute,
-    recover_flips,
-    reveal_bits,
-    reveal_double,
-    reveal_flips,
-    reveal_single,
-    sizes_from_answer,
-    statistical_parity_gap,
-)
+from core.queries import partition_absolute, recover_flips, reveal_double, reveal_flips, statistical_parity_gap
+from core.queries.gaps import design_scores, most_questions
+from core.queries.reveal import reveal_bits, reveal_single, sizes_from_answer
 from tests.unit.queries.people import attribute, sizes, vectors
 
 
