@@ -7,7 +7,7 @@ in which group stands in the edition: no count or rate of any group, nothing tha
 attribute and no table of these, and nothing of what the report's own numbers reveal. All of them go, whichever count it
 is and however many there are: a rule that withheld the small ones, and as many others as it takes to hide them, would
 tell by its choice what it hides. So two tables that differ in a small count give the same edition to the byte, as long
-as their verdicts are the same.
+as their verdicts and the model's answers are the same.
 
 Every sentence about a check is its own redacted one (`core.study.Redacted`), made of settings alone and printed
 whatever is withheld; notes on the data are left out. The edition names no file, and has no fingerprint of data, answers
@@ -299,6 +299,7 @@ _OF_GROUPS = frozenset(
         *("unfairness", "four_fifths", "membership_gap"),  # compares groups
         *("answers_excess", "attriguard_exposure"),  # a rate at which people's groups are inferred correctly
         *("attribute_excess", "attribute_balanced", "attribute_bits", "correction_gain"),
+        "attriguard_cost",  # what it takes to mislead who has learned groups from people
     }
 )
 """Checks whose number hangs on who is in which group."""

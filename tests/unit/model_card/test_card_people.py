@@ -234,14 +234,3 @@ def test_the_advice_tries_the_precision_of_the_card_with_the_same_draws(
     budgets = [row.epsilon for row in advice.tried if row.epsilon is not None]
     assert advice.tried[0].decimals is None and coarse == sorted(coarse, reverse=True)
     assert budgets == sorted(budgets, reverse=True)
-
-
-def test_a_draw_whose_posterior_is_not_known_is_said_to_be(monkeypatch: pytest.MonkeyPatch):
-    case = large_case(6, n=300, k=2, epsilon=5.0)
-
-    def failing(*args: object) -> object:
-        return replace(project(*args), status="not_converged", reason="It was stopped.")  # type: ignore[arg-type]
-
-    monkeypatch.setattr("core.model_card.pinned_people.project", failing)
-    worst = worst_of_draws(case.posterior, case.release, sensitive=case.sensitive)
-    assert not worst.known and worst.count == 3
