@@ -277,7 +277,8 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     dashboard.settle()
     assert_one_sentence(dashboard.plain_problem(), ("pkl",))
     content = skops.io.dumps(model_samples.pipeline(texts=False))
-    dashboard.choose(model_file=("model.skops", content, "application/octet-stream"))
+    dashboard.test.file_uploader(key="model_file").set_value(("model.skops", content, "application/octet-stream"))
+    dashboard.settle()
     assert not dashboard.test.warning
     for name, value in {"label": "approved", "positive": "yes", "sensitive": "sex"}.items():
         dashboard.widget(f"{name}_").set_value(value)
