@@ -135,16 +135,14 @@ def _printed(found: Comparison) -> Iterator[str]:
 
 def _answer(found: Comparison) -> str:
     differ, worded = len(found.differences), len(found.wording)
+    wording = f" {worded:,} {'is' if worded == 1 else 'are'} worded otherwise." if worded else ""
     if found.status == Sameness.IDENTICAL and worded:
-        return f"Same numbers, other wording: of {found.compared:,} values {worded:,} are worded otherwise."
+        return f"Same numbers, other wording: of {found.compared:,} values{wording}"
     if found.status == Sameness.IDENTICAL:
         return f"The same to the bit: {found.compared:,} values."
-    wording = f" {worded:,} are worded otherwise." if worded else ""
-    if found.status == Sameness.WITHIN_BOUNDS:
-        return (
-            f"The same within bounds: {differ:,} of {found.compared:,} values differ, none beyond its bound.{wording}"
-        )
-    return f"Not the same: {len(found.beyond):,} of {found.compared:,} values differ beyond their bounds.{wording}"
+    beyond = f"Not the same: {len(found.beyond):,} of {found.compared:,} values differ beyond their bounds."
+    within = f"The same within bounds: {differ:,} of {found.compared:,} values differ, none beyond its bound."
+    return (within if found.status == Sameness.WITHIN_BOUNDS else beyond) + wording
 
 
 def _shortened(one: Difference) -> Difference:

@@ -4,8 +4,10 @@ Everything is compared but when the audit ran and what it ran on; the second dec
 one kind of machine, with the same versions and the same code, the same audit gives the same bits, and a difference in
 the last digits only is told as such. Elsewhere sums are taken in another order, a tree may split another way and an
 estimate moves: it may move by a tenth of its own half interval, which changes nothing that anybody should conclude from
-it. Verdicts, counts of people and everything the audit was asked for must be equal anywhere. Sentences only word what
-stands beside them as numbers and statuses, and so do the words of tables; where they are not equal, that is told apart.
+it. Verdicts, counts of people and everything the audit was asked for must be equal anywhere.
+
+Sentences, the words of tables and the names of details only word what stands beside them as numbers and statuses: where
+they are not equal, that is told apart.
 """
 
 from __future__ import annotations
@@ -137,7 +139,12 @@ class _Place:
 
 def _pairs(old: Any, new: Any, place: _Place) -> Iterator[tuple[_Place, Any, Any]]:
     """Yield every two values that stand at one place of two reports."""
-    if isinstance(old, dict) and isinstance(new, dict):
+    if place.names[-1:] == ("details",) and _renamed(old, new):
+        for name, other in zip(old, new, strict=True):
+            inside = _Place(path=f"{place.path}.{name}", names=(*place.names, "title"))
+            yield from _pairs(name, other, inside)
+            yield from _pairs(old[name], new[other], replace(inside, names=(*place.names, name)))
+    elif isinstance(old, dict) and isinstance(new, dict):
         half = _half_interval(old)
         for name in dict.fromkeys((*old, *new)):
             path = f"{place.path}.{name}" if place.path else name
@@ -150,6 +157,12 @@ def _pairs(old: Any, new: Any, place: _Place) -> Iterator[tuple[_Place, Any, Any
             yield from _pairs(one, other, replace(place, path=f"{place.path}[{name}]"))
     else:
         yield place, old, new
+
+
+def _renamed(old: Any, new: Any) -> bool:
+    """Return whether two dicts have as many items under other names."""
+    both = isinstance(old, dict) and isinstance(new, dict)
+    return both and len(old) == len(new) and old.keys() != new.keys()
 
 
 def _unequal(place: _Place, old: Any, new: Any, *, same: bool) -> Iterator[Difference]:

@@ -206,6 +206,17 @@ def test_the_bound_of_each_kind(path: Any, now: Any, kind: str, here: bool, ther
         assert found.status == ("within_bounds" if within else "different")
 
 
+def test_a_detail_under_another_name_is_wording_and_its_number_is_compared() -> None:
+    old, new = report(), report()
+    new["measurements"][0]["details"] = {"majority": 0.66, "changed": 1530}
+    found = same_numbers(old, new)
+    assert found.status == "identical" and [one.new for one in found.wording] == ["majority"]
+    new["measurements"][0]["details"]["majority"] = 0.7
+    (beyond,) = same_numbers(old, new).beyond
+    assert beyond.path == "measurements[correction_gain].details.majority guess"
+    assert (beyond.old, beyond.new) == (0.66, 0.7)
+
+
 def test_what_only_one_report_has_and_longer_lists_are_told() -> None:
     less = report()
     del less["model"]["notes"]

@@ -86,7 +86,7 @@ def test_a_report_of_an_older_wording_is_the_same_in_numbers(folder: Path, capsy
 
     assert replayed(changed(folder, change), "--file", folder / "renamed.csv") == 0
     said = capsys.readouterr().out
-    assert said.startswith("Same numbers, other wording: of ") and " values 1 are worded otherwise." in said
+    assert said.startswith("Same numbers, other wording: of ") and " values 1 is worded otherwise." in said
     assert "verdict.checks[" in said
 
 
