@@ -128,25 +128,6 @@ def stored_leaks(folder: Path) -> list[LeakPoint]:
     return [loads(text.partition("\n")[2], LeakPoint) for text in texts]
 
 
-@pytest.mark.parametrize(
-    "arguments, words",
-    [
-        (["--method", "magic"], "method must be one of"),
-        (["--seeds", "x"], "--seeds must be whole numbers"),
-        (["--method", "dp_id3", "--epsilon", "0"], "--epsilon must be at least 1e-06, or infinite, got 0.0"),
-        (["--epsilon", "2"], "--epsilon is for the method dp_id3 alone, got 2 with exponentiated_gradient."),
-        (["--tolerance", "x"], "argument --tolerance: invalid float value"),
-    ],
-)
-def test_bad_settings_of_the_attribution(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]):
-    try:
-        code = main(["attribution", *arguments])
-    except SystemExit as left:
-        code = int(left.code or 0)
-    told = capsys.readouterr()
-    assert code == 3 and words in told.err and not told.out and told.err.count("\n") == 1
-
-
 def test_one_seed_is_said_to_be_one(swept: Told):
     out, err = said("sweep", "--tolerances", "0.1", "--seeds", "0")
     assert "intervals over people; one seed says nothing of another" in out and err == "1 of 1 configurations\n"
@@ -166,9 +147,7 @@ BAD = [
     (["--dataset", "nowhere"], "--dataset must be one of demo, adult"),
     (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
     (["--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
-    (["--methods", "magic"], "--methods must be some of"),
     (["--epsilon", "2"], "--epsilon is for the method dp_id3 alone, got 2 with exponentiated_gradient."),
-    (["--tolerances", "1.4"], "--tolerances must be in [0, 1], got '1.4'"),
     (["--tolerances", "0,,1"], "--tolerances must be values with a comma between them"),
     (["--seeds", "-1"], "--seeds must be whole numbers such as 0,1,2 or 0-9, got '-1'"),
     (["--seeds", "3-1"], "--seeds must run upwards"),
@@ -256,6 +235,7 @@ def test_a_study_goes_by_its_name(attributed: Told, cache: Path):
     "arguments, words",
     [
         (["correction", "--set", "tolerance=2"], " correction: --tolerance must be in [0, 1], got 2.0."),
+        (["correction", "--set", "epsilon=2"], " correction: --epsilon is for the method dp_id3 alone, got 2 with "),
         (["correction", "--set", "tolerance"], " correction: --set must be KEY=VALUE with a key among dataset, "),
         (["queries", "--set", "beauty=1"], " queries: --set must be KEY=VALUE with a key among dataset, "),
         (

@@ -134,15 +134,8 @@ def test_a_plan_that_no_file_could_say_is_refused(folder: Path) -> None:
     plan = told["plan"]
     for title, key, value, words in (
         ("data", "file", "../people.csv", "data.file"),
-        ("data", "file", "/etc/passwd", "data.file"),
         ("answers", "questions", 10**9, "questions must"),
-        ("answers", "people", -5, "people must"),
-        ("answers", "epsilon", 0, "epsilon must"),
-        ("answers", "mechanism", "magic", "mechanism must"),
         ("membership", "shadows", 10**9, "shadows must"),
-        ("guard", "budget", -1, "budget must"),
-        ("model", "threshold", 2, "threshold must"),
-        ("config", "train_share", 0.99, "train_share must"),
         ("config", "epsilon", 0.5, "contradict"),
         ("model", "file", "m.onnx", "contradict"),
     ):
