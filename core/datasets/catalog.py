@@ -61,7 +61,6 @@ class CatalogEntry(Result):
         One sentence on its content; whom to cite.
     """
 
-    name: str
     title: str
     people: str
     attributes: dict[str, str]
@@ -74,58 +73,50 @@ _RETIRING_ADULT = (
     "NeurIPS 34. Data: U.S. Census Bureau, American Community Survey 2018, public use microdata."
 )
 
-CATALOG: dict[str, CatalogEntry] = {
-    entry.name: entry
-    for entry in (
-        CatalogEntry(
-            name="demo",
-            title="Loan applicants (built-in demo)",
-            people="12,000 invented applicants",
-            attributes={"sex": "Sex", "origin": "Origin", "age/ranges": "Age, four groups"},
-            about="Invented loan applications, decided with a bias against women and people born abroad.",
-            citation="Made for FairLeak; no real person is in it.",
+CATALOG = {
+    "demo": CatalogEntry(
+        title="Loan applicants (built-in demo)",
+        people="12,000 invented applicants",
+        attributes={"sex": "Sex", "origin": "Origin", "age/ranges": "Age, four groups"},
+        about="Invented loan applications, decided with a bias against women and people born abroad.",
+        citation="Made for FairLeak; no real person is in it.",
+    ),
+    "adult": CatalogEntry(
+        title="Adult (US census 1994)",
+        people="45,222 adults with complete records",
+        attributes={
+            "sex": "Sex",
+            "race": "Race",
+            "race/each": "Race, five groups",
+            "age/ranges": "Age, four groups",
+        },
+        about="Whether somebody earned more than $50,000 in 1994, from work, schooling and family.",
+        citation="Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. doi:10.24432/C5XW20.",
+    ),
+    "acs_income": CatalogEntry(
+        title="ACSIncome (Texas 2018)",
+        people="135,924 working adults",
+        attributes={"RAC1P": "Race", "SEX": "Sex"},
+        about="Whether somebody earned more than $50,000 in Texas in 2018.",
+        citation=_RETIRING_ADULT,
+    ),
+    "acs_public_coverage": CatalogEntry(
+        title="ACSPublicCoverage (Texas 2018)",
+        people="98,928 people under 65 with an income up to $30,000",
+        attributes={"AGEP": "Age group", "SEX": "Sex"},
+        about="Whether somebody with a low income had public health insurance in Texas in 2018.",
+        citation=_RETIRING_ADULT,
+    ),
+    "compas": CatalogEntry(
+        title="COMPAS (Broward County 2013-14)",
+        people="6,907 defendants with complete records",
+        attributes={"sex": "Sex", "race": "Race", "race/each": "Race, five groups"},
+        about="Whether somebody was arrested again within two years, from age, criminal record and a risk score.",
+        citation=(
+            "Larson, J., Mattu, S., Kirchner, L. and Angwin, J. (2016). How We Analyzed the COMPAS Recidivism "
+            "Algorithm. ProPublica."
         ),
-        CatalogEntry(
-            name="adult",
-            title="Adult (US census 1994)",
-            people="45,222 adults with complete records",
-            attributes={
-                "sex": "Sex",
-                "race": "Race",
-                "race/each": "Race, five groups",
-                "age/ranges": "Age, four groups",
-            },
-            about="Whether somebody earned more than $50,000 in 1994, from work, schooling and family.",
-            citation="Becker, B. and Kohavi, R. (1996). Adult. UCI Machine Learning Repository. doi:10.24432/C5XW20.",
-        ),
-        CatalogEntry(
-            name="acs_income",
-            title="ACSIncome (Texas 2018)",
-            people="135,924 working adults",
-            attributes={"RAC1P": "Race", "SEX": "Sex"},
-            about="Whether somebody earned more than $50,000 in Texas in 2018.",
-            citation=_RETIRING_ADULT,
-        ),
-        CatalogEntry(
-            name="acs_public_coverage",
-            title="ACSPublicCoverage (Texas 2018)",
-            people="98,928 people under 65 with an income up to $30,000",
-            attributes={"AGEP": "Age group", "SEX": "Sex"},
-            about="Whether somebody with a low income had public health insurance in Texas in 2018.",
-            citation=_RETIRING_ADULT,
-        ),
-        CatalogEntry(
-            name="compas",
-            title="COMPAS (Broward County 2013-14)",
-            people="6,907 defendants with complete records",
-            attributes={"sex": "Sex", "race": "Race", "race/each": "Race, five groups"},
-            about="Whether somebody was arrested again within two years, from age, criminal record and a risk score.",
-            citation=(
-                "Larson, J., Mattu, S., Kirchner, L. and Angwin, J. (2016). How We Analyzed the COMPAS Recidivism "
-                "Algorithm. ProPublica."
-            ),
-        ),
-    )
+    ),
 }
 
 

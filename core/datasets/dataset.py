@@ -209,17 +209,14 @@ class AuditDataset(Memo):
 
     def groups(self) -> tuple[GroupRow, ...]:
         """Return size and label rate of every group: of two, the first group and the others."""
-        rows = []
-        for code in (1, 0) if self.n_groups == 2 else range(self.n_groups):
-            member = self.sensitive == code
-            count = int(member.sum())
-            positives = int(self.labels[member].sum())
-            rows.append(
-                GroupRow(
-                    group=self.group_names[code],
-                    count=count,
-                    share=count / self.n,
-                    label_rate=proportion(positives, count),
-                )
+        counts = np.bincount(self.sensitive, minlength=self.n_groups).tolist()
+        positives = np.bincount(self.sensitive, self.labels, self.n_groups).astype(int).tolist()
+        return tuple(
+            GroupRow(
+                group=self.group_names[code],
+                count=counts[code],
+                share=counts[code] / self.n,
+                label_rate=proportion(positives[code], counts[code]),
             )
-        return tuple(rows)
+            for code in ((1, 0) if self.n_groups == 2 else range(self.n_groups))
+        )

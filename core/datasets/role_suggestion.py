@@ -175,17 +175,15 @@ def _named_answers(frame: pandas.DataFrame, columns: Mapping[str, str], why: dic
         return next((column for column in _called(columns, names) if column != but and fits(frame[column])), "")
 
     prediction = first((*_PREDICTIONS, *_SCORES), _may_be_labels)
+    named = "prediction" if _plain_name(prediction) in _PREDICTIONS else "score"
     score = first(_SCORES, _may_be_scores, but=prediction) or first(_PREDICTIONS, _must_be_scores)
-    sets = first(_SETS, _may_be_sets)
-    if prediction:
-        named = "prediction" if _plain_name(prediction) in _PREDICTIONS else "score"
-        why["prediction"] = f"named like a {named}, with few values"
-    if score:
-        why["score"] = "named like a score, numbers from 0 to 1"
-    if sets:
-        why["sets"] = "named like a set, with train and test among its values"
-    found = {"prediction": prediction, "score": score, "sets": sets}
-    return {role: column for role, column in found.items() if column}
+    found = {
+        "prediction": (prediction, f"named like a {named}, with few values"),
+        "score": (score, "named like a score, numbers from 0 to 1"),
+        "sets": (first(_SETS, _may_be_sets), "named like a set, with train and test among its values"),
+    }
+    why |= {role: reason for role, (column, reason) in found.items() if column}
+    return {role: column for role, (column, _) in found.items() if column}
 
 
 def _label(
