@@ -7,7 +7,8 @@ from functools import cache
 import numpy as np
 from scipy import sparse
 
-from core.datasets import Ratings, build_ratings
+from core.datasets import Ratings
+from core.datasets.ratings import build_ratings
 
 
 @cache

@@ -13,7 +13,8 @@ from functools import cache, partial
 from pathlib import Path
 
 from core.config import AuditConfig
-from core.datasets import AuditDataset, split
+from core.datasets import AuditDataset
+from core.datasets.splits import split
 from core.estimates import proportion
 from core.subject import train_model
 from core.sweep import FolderStore, SweepPoint, sweep

@@ -40,7 +40,7 @@ class Given:
     predictions, scores : ndarray of 0 and 1, and of numbers in [0, 1], or None
         Of anything where nothing is given; scores are None also where only labels are given.
     sets : ndarray of str, or None
-        Of `core.datasets.SETS`.
+        Of `core.datasets.splits.SETS`.
     withheld : ndarray of bool, or None
         Records with a predicted label and no score, where others have one; their label stands for the score.
     notes : tuple of str

@@ -23,7 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from core.attriguard import Exposure, Guarded, GuardSettings, allocate, representatives
 from core.attriguard.exposure import Guesses
 from core.attriguard.noisy_records import Noise
-from core.datasets import Ratings, build_ratings
+from core.datasets import Ratings
+from core.datasets.ratings import build_ratings
 from tests.benchmarks.measuring import seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights

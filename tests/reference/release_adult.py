@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from core.datasets import build_dataset, load, split
+from core.datasets import build_dataset, load
+from core.datasets.splits import split
 from core.model_card import Published, Release, attacker_posteriors, measured, meter, pinned, project
 from core.model_card.card_people import natural_models
 

@@ -27,7 +27,8 @@ import pytest
 from core.adversaries import train_strong
 from core.correction import Attribution, CorrectionResult
 from core.correction.attribution import StepMeasures, attribute_leak
-from core.datasets import AuditDataset, split
+from core.datasets import AuditDataset
+from core.datasets.splits import split
 from tests.reference.data import needs_adult
 
 pytestmark = needs_adult

@@ -9,7 +9,8 @@ import pytest
 
 from core.config import AuditConfig
 from core.correction import PROTOCOLS, CorrectionResult, attack_model, audit_key, run
-from core.datasets import AuditDataset, split
+from core.datasets import AuditDataset
+from core.datasets.splits import split
 from core.errors import Cancelled, InputError
 from core.fairness import METRICS
 from core.subject import Progress, Subject, train_model

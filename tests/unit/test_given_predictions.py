@@ -11,7 +11,8 @@ import pytest
 from core.attriguard import TableSettings, table_guard, table_utility
 from core.config import AuditConfig
 from core.correction import run
-from core.datasets import AuditDataset, Roles, build_dataset, split
+from core.datasets import AuditDataset, Roles, build_dataset
+from core.datasets.splits import split
 from core.errors import InputError
 from core.membership import (
     MembershipSettings,

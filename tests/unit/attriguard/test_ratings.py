@@ -13,7 +13,8 @@ from core.attriguard.attackers import RATING_ATTACKERS
 from core.attriguard.guard import MAKERS
 from core.attriguard.panda import POLICIES
 from core.attriguard.settings import DEFENDERS
-from core.datasets import Ratings, build_ratings
+from core.datasets import Ratings
+from core.datasets.ratings import build_ratings
 from core.errors import Cancelled, InputError
 from core.estimates import mean
 from core.seeds import child_generator

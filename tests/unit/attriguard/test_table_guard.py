@@ -12,7 +12,7 @@ from core.attriguard.attackers import LEARNERS, fit_on_table
 from core.attriguard.noisy_records import Concentration, changes_per_entry
 from core.attriguard.table import TablePeople
 from core.config import AuditConfig
-from core.datasets import split
+from core.datasets.splits import split
 from core.errors import InputError
 from tests import samples
 from tests.table_people import people

@@ -10,19 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.datasets import (
-    SETS,
-    AuditDataset,
-    Roles,
-    Table,
-    build_dataset,
-    several_predictions,
-    split,
-    suggest_roles,
-    suggested_group,
-    suggested_limit,
-)
-from core.datasets.splits import SET_NAMES, named_set
+from core.datasets import AuditDataset, Roles, Table, build_dataset, several_predictions, suggest_roles
+from core.datasets.role_suggestion import suggested_group, suggested_limit
+from core.datasets.splits import SET_NAMES, SETS, named_set, split
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import assert_one_sentence
 

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from core.datasets import RATING_FILES, Ratings, build_ratings, demo_ratings, ratings_from_files, read_ratings
+from core.datasets import Ratings, demo_ratings, ratings_from_files, read_ratings
+from core.datasets.ratings import RATING_FILES, build_ratings
 from core.errors import DataUnavailableError, InputError
 from tests import ratings_samples
 

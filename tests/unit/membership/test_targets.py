@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from core.config import AuditConfig
-from core.datasets import AuditDataset, build_dataset, split
+from core.datasets import AuditDataset, build_dataset
+from core.datasets.splits import split
 from core.membership import (
     TARGET_TITLES,
     TARGETS,

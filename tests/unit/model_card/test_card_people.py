@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 
 from core.config import AuditConfig
-from core.datasets import AuditDataset, build_dataset, demo_table, split
+from core.datasets import AuditDataset, build_dataset, demo_table
+from core.datasets.splits import split
 from core.errors import Cancelled, InputError
 from core.model_card import (
     DRAWS,
