@@ -117,6 +117,7 @@ def really(monkeypatch: pytest.MonkeyPatch) -> None:
     from core.datasets import load
 
     monkeypatch.setattr("core.cli.arguments.load", load)
+    monkeypatch.setattr("core.cli.reveal.query_pool", query_pool)
 
     def none(*_: object, **__: object) -> None:
         raise OSError("no network in tests")
