@@ -81,7 +81,7 @@ def told() -> None:
         curve = panels.titled(
             f"ROC curve ({REGISTRY[scored].title}, log–log)",
             "TPR against FPR; dotted is random guessing",
-            draw_roc(found, colours, attack=scored, group=read.place),
+            draw_roc(found, colours, attack=scored, group=chosen.group),
             key="member_roc_chart",
         )
     tables = {"Gaps": gaps.table, "ROC curve of the attack": curve.table}

@@ -255,13 +255,10 @@ def _rocs(findings: MembershipFindings, found: AttackFindings, group: int) -> li
     everybody = ("all", found.roc, _LOOKS[2])
     if len(rocs) == 2 and all(large):
         return [(names[1], rocs[1], _LOOKS[0]), (names[0], rocs[0], _LOOKS[1])]
-    compared = [one.group for one in found.low_fpr]
-    for other in findings.attacks.values():
-        compared = compared or [one.group for one in (other.disparities.results if other.disparities else ())]
-    name = compared[group] if group < len(compared) else ""
-    code = names.index(name) if name in names else min(group, len(rocs) - 1)
-    if len(rocs) > 2 and large[code]:
-        return [(names[code], rocs[code], _LOOKS[0]), everybody]
+    if len(rocs) > 2:
+        code = names.index(found.low_fpr[group].group)
+        if large[code]:
+            return [(names[code], rocs[code], _LOOKS[0]), everybody]
     return [everybody]
 
 
@@ -300,11 +297,11 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
     first, second = short(ranges.group), short(ranges.others)
     lines, reached = [], 0.0
     for row in ranges.rows:
-        end = reached + (0.0 if math.isnan(row.difference) else 100 * row.difference)
+        end = reached + 100 * row.difference
         style, words = group_style(palette, int(end > reached)), _signed(row.difference)
-        quiet = muted or words in ("0", "n/a")
+        quiet = muted or words == "0"
         color = mixed(style.color, palette.background, 0.45) if muted else style.color
-        shares = [_share(row.group), _share(row.others)]
+        shares = [f"{100 * share:.1f}" for share in (row.group, row.others)]
         name = f"{row.low:g} to {row.high:g}"
         told = f"{name}: {shares[0]}% of {first}, {shares[1]}% of {second}"
         value = ", ".join([*shares, words if quiet else f"<b>{words}</b>"])
@@ -312,11 +309,11 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
         step = Mark(at=end, bar=reached, symbol="", color=color, told=told)
         lines.append(Row(name=name, value=value, color=tint, marks=[step]))
         reached = end
-    quiet, style, words = muted or math.isnan(ranges.vd), group_style(palette, int(ranges.vd > 0)), _signed(ranges.vd)
-    color, symbol = (palette.muted, f"{style.symbol}-open") if quiet else (style.color, style.symbol)
+    style, words = group_style(palette, int(ranges.vd > 0)), _signed(ranges.vd)
+    color, symbol = (palette.muted, f"{style.symbol}-open") if muted else (style.color, style.symbol)
     mark, value = Mark(at=reached, color=color, symbol=symbol, size=13, told=f"VD {words}"), f"<b>{words}</b>"
     name = "VD, muted: AUC contains 0.5" if muted else "VD"
-    lines.append(Row(name=name, bold=True, value=words if quiet else value, marks=[mark], apart=True))
+    lines.append(Row(name=name, bold=True, value=words if muted else value, marks=[mark], apart=True))
     points = f"{plain_name(ranges.group, 16)} − {plain_name(ranges.others, 16)} (points)"
     axis = rounded([-15.0, 15.0, *spans(lines)], points, words=lambda v: gap(v, decimals=0) if v else "0")
     heads = (f"flagged of {ranges.group}", f"flagged of {ranges.others}")
@@ -330,14 +327,8 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
 
 
 def _signed(difference: float) -> str:
-    if math.isnan(difference):
-        return "n/a"
     told = gap(100 * difference, decimals=1)
     return "0" if float(told.replace("−", "-")) == 0 else told
-
-
-def _share(value: float) -> str:
-    return "n/a" if math.isnan(value) else f"{100 * value:.1f}"
 
 
 # ------------------------------------------------------------------------------------- over epsilon and theta
@@ -630,13 +621,11 @@ def _thetas(first: float) -> Axis:
     return Axis(ends=(start - room, 1 + room), marks=marks, words=[f"{mark:g}" for mark in marks], title=title)
 
 
-def draw_deleted(found: FairPickFindings, palette: Palette, *, group_names: Sequence[str]) -> Drawing:
-    """Draw the records deleted of each group; the names are by code, of two 1 is the first group, drawn above."""
-    names = [name for name in reversed(group_names) if name in found.deleted]
-    total, two, lines = sum(found.deleted[name] for name in names), len(group_names) == 2, []
-    for name in names:
-        number = found.deleted[name]
-        color = group_style(palette, group_names.index(name)).color if two else palette.before
+def draw_deleted(found: FairPickFindings, palette: Palette) -> Drawing:
+    """Draw the records deleted of each group, the first group above."""
+    total, lines = sum(found.deleted.values()), []
+    for code, (name, number) in reversed(list(enumerate(found.deleted.items()))):
+        color = group_style(palette, code).color
         share = f" ({100 * number / total:.0f}% of the records deleted)" if total else ""
         told = f"{short(name, 60)}: {count(number)}{share}"
         mark = Mark(at=number, bar=0, color=color, symbol="", told=told, name="records deleted", estimate=number)

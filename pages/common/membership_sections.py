@@ -158,7 +158,7 @@ def _deleted(audit: MembershipFindings) -> None:
         f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
         f"The largest difference between the groups' shares of a cluster falls from {percent(found.largest_before)} to "
         f"{percent(found.largest_after)}.{ignored} {DELETION_REMINDER}",
-        draw_deleted(found, shell.palette(), group_names=list(found.deleted)),
+        draw_deleted(found, shell.palette()),
         key="member_deleted_chart",
     )
 

@@ -30,7 +30,6 @@ HOSTILE = (
     "<script>alert('men')</script> & a very long name of sixty letters",
     "Asian or Pacific Islander women of many places",
 )
-NAN = float("nan")
 
 
 def whole(**changes) -> MembershipFindings:
@@ -196,13 +195,6 @@ def test_ten_steps_add_up_to_vd(palette: Palette, muted: bool):
     assert {"+13.1", "32.0, 5.0, +27.0", "5.0, 5.5, −0.5", "women %, men %, points"} <= set(written(figure))
     assert "0.9 to 1 32.0, 5.0, +27.0" in drawing.alt and ("muted" in drawing.alt) is muted
     assert drawing.table["difference"].sum() == pytest.approx(made.vd)
-
-
-def test_ranges_without_members_are_not_drawn_as_nought():
-    made = ranges((0.1, NAN, -0.05, 0, 0, 0, 0, 0, 0, 0.02))
-    figure = check(draw_ranges(made, LIGHT))
-    assert {"n/a, n/a, n/a", "n/a"} <= set(written(figure))
-    assert "VD n/a" in draw_ranges(ranges((NAN,) * 10), LIGHT).alt
 
 
 def test_colours_are_mixed_as_they_look():

@@ -66,14 +66,6 @@ def test_the_variance_is_that_of_the_placements(people):
     assert found.high == pytest.approx(1 / (1 + math.exp(-half - logit)), abs=1e-9)
 
 
-@given(judged())
-def test_turning_the_score_turns_the_area(people):
-    score, member = people
-    there, back = roc(score, member).auc, roc(-score, member).auc
-    assert back.value == pytest.approx(1 - there.value, abs=1e-12)
-    assert back.low == pytest.approx(1 - there.high, abs=1e-9)
-
-
 @pytest.mark.parametrize("values", [2, 5, 1000])
 def test_without_a_link_the_interval_holds_one_half(values):
     rng = np.random.default_rng(values)
