@@ -18,14 +18,10 @@ def attribute(config: AuditConfig) -> str:
     return config.roles.attribute if config.roles else "attribute"
 
 
-def sets_unknown(config: AuditConfig) -> bool:
-    """Whether nobody knows here whom the audited model was trained on."""
-    return config.method == GIVEN and not (config.roles and config.roles.sets)
-
-
 def seen(config: AuditConfig) -> tuple[str, str]:
-    """Return what to call the audit's training people and the unseen ones."""
-    return ("attacked", "other") if sets_unknown(config) else ("training", "unseen")
+    """Return what to call the audit's training people and the unseen ones, who may be unknown."""
+    unknown = config.method == GIVEN and not (config.roles and config.roles.sets)
+    return ("attacked", "other") if unknown else ("training", "unseen")
 
 
 def needs_training(what: str) -> str:
