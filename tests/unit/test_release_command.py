@@ -187,13 +187,6 @@ def test_bad_input_is_one_sentence_before_anything_is_trained(text: str, run: Ru
     assert code == 3 and BAD[text] in message and message.endswith(".") and "Traceback" not in message
 
 
-def test_files_that_cannot_be_read_or_written(run: Run, tmp_path: Path, capsys: Capture):
-    assert main(["release", str(tmp_path / "none.toml")]) == 3
-    assert "FILE must be a file that can be read" in capsys.readouterr().err
-    code, _, error = run(CARD, "--json", str(tmp_path / "no" / "x.json"))
-    assert code == 3 and "--json must be a file in a folder that exists" in error
-
-
 def test_a_table_that_cannot_be_read_is_told_with_its_key(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.cli.model_card.load_table", load_table)
     roles = "label = 'hired'\npositive = 'yes'\nsensitive = 'sex'\ngroup = ['F']"

@@ -61,12 +61,6 @@ def test_a_number_that_follows_from_others_counts_once():
     assert meter(case.posterior, twice).df_bits == pytest.approx(alone.df_bits)
 
 
-def test_about_seven_tenths_of_a_bit_a_number():
-    case = large_case(2, n=5000, k=10)
-    found = meter(case.posterior, case.release)
-    assert found.df_bits == pytest.approx(0.7213 * found.independent, rel=0.02)
-
-
 RATES = {"sizes": False, "statistics": ("sp_rate", "tpr_rate")}
 
 
