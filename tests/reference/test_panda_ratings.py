@@ -2,10 +2,10 @@
 
 Independent figures: accuracy .431; 2.97 entries a noise over all (person, city), 1.85 to 5.01 for single cities;
 Modify_Exist has no solution for 55 % of them; on samples the greedy search is 12.7 % above the exact minimum and the
-softmax' order 1.3 %; JSMA takes 2.98 entries, FGSM 2,351. Measured here: .431; 2.971, 1.85 to 5.01; 54.6 %. Bands: ± .15
-for the mean and the cities, ± .03 for the accuracy and the share without a solution, ± 15 % for FGSM's count, ± .05 for
-JSMA's distance to the greedy search. The distances to the minimum are of 200 people with a city each: ± .05 for the
-greedy search, ± .02 for the softmax' order.
+softmax' order 1.3 %; JSMA takes 2.98 entries, FGSM 2,351. Measured here: .431; 2.971, 1.85 to 5.01; 54.6 %. Bands:
+± .15 for the mean and the cities, ± .03 for the accuracy and the share without a solution, ± 15 % for FGSM's count,
+± .05 for JSMA's distance to the greedy search. The distances to the minimum are of 200 people with a city each: ± .05
+for the greedy search, ± .02 for the softmax' order.
 """
 
 from __future__ import annotations

@@ -3,12 +3,13 @@
 A person x is compared with people z whom the model was not trained on. With p(x|θ) the probability the model θ gives to
 x's own label, and p(x) its mean over models that were trained alike on other people, here LiRA's shadow models,
 
-    LR(x, z) = (p(x|θ) / p(x)) / (p(z|θ) / p(z))          (equations 2 and 3)
-    score(x) = share of the z with LR(x, z) >= γ          (equation 4)
+    LR(x, z) = (p(x|θ) / p(x)) / (p(z|θ) / p(z))
+    score(x) = share of the z with LR(x, z) >= γ
 
 Online, shadows with x and shadows without x weigh the same: p(x) = (p_in + p_out) / 2. Offline nobody judged is in any
-shadow, and p_in is guessed from p_out as the paper does: p(x) = ((1 + a) p_out + (1 - a)) / 2, which is p_out for a = 1
-and takes everybody to be remembered well for a = 0. So is p(z) of people who are in no shadow.
+shadow, and p_in is guessed from p_out as the authors' program does (privacytrustlab/ml_privacy_meter, attacks.py):
+p(x) = ((1 + a) p_out + (1 - a)) / 2, which is p_out for a = 1 and takes everybody to be remembered well for a = 0. So is
+p(z) of people who are in no shadow. That program takes γ = 1 too, and tunes a on a further model; here a stays as given.
 
 The z are `MembershipSplit.population`, non-members the attacker knows and does not judge. Were z one of the judged, it
 would be compared with itself, which speaks for it, or left out of its own comparison, which the members are not: either
