@@ -8,8 +8,9 @@ x's own label, and p(x) its mean over models that were trained alike on other pe
 
 Online, shadows with x and shadows without x weigh the same: p(x) = (p_in + p_out) / 2. Offline nobody judged is in any
 shadow, and p_in is guessed from p_out as the authors' program does (privacytrustlab/ml_privacy_meter, attacks.py):
-p(x) = ((1 + a) p_out + (1 - a)) / 2, which is p_out for a = 1 and takes everybody to be remembered well for a = 0. So is
-p(z) of people who are in no shadow. That program takes γ = 1 too, and tunes a on a further model; here a stays as given.
+p(x) = ((1 + a) p_out + (1 - a)) / 2, which is p_out for a = 1 and takes everybody to be remembered well for a = 0. So
+is p(z) of people who are in no shadow. That program takes γ = 1 too, and tunes a on a further model, which is not done
+here.
 
 The z are `MembershipSplit.population`, non-members the attacker knows and does not judge. Were z one of the judged, it
 would be compared with itself, which speaks for it, or left out of its own comparison, which the members are not: either
