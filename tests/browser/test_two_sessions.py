@@ -94,10 +94,11 @@ def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": killer(column="age", width=1)}
         sender.keyed("model_file").locator("input[type=file]").set_input_files(file)
         expect(sender.warnings.filter(has_text=name)).to_have_count(1, timeout=PATIENT)
-        for end in ("End", "Home"):
-            before = other.found("%")
+        for end, told in (("End", 0.2), ("Home", 0.0)):
             other.field("told").press(end)
-            other.until(lambda before=before: other.found("%") != before, "a finding that follows the slider")
+            other.until(
+                lambda told=told: [mark["x"] for mark in other.points("told_chart")] == [[told]], f"a marker at {told}"
+            )
         other.in_order()
     sender.go("Model")
     sender.found("%")
