@@ -1,7 +1,7 @@
 """How fast the noise of AttriGuard is found and allocated, and how fast a moved budget is answered.
 
-Run from the repository's root: ``python -m tests.benchmarks.bench_attriguard``. The ratings are invented, as many as
-those of Jia and Gong (2018). The plain loop is Algorithm 1 one person
+Run from the repository's root: ``python -m tests.benchmarks.bench_attriguard``, with FAIRLEAK_DATA for the ratings of
+Jia and Gong (2018); without them invented ratings of the same size stand in. The plain loop is Algorithm 1 one person
 and one entry at a time (`tests.plain_panda`) on a spread sample of the pairs, the solver cvxpy with Clarabel on a
 sample of the people; both are reckoned up to all of them.
 
@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.linear_model import LogisticRegression
 
 from core.attriguard import Exposure, Guarded, GuardSettings, allocate, representatives
 from core.attriguard.exposure import Guesses
 from core.attriguard.noisy_records import Noise
 from core.datasets import Ratings
-from core.datasets.ratings import build_ratings
-from tests.benchmarks.measuring import seconds, verdicts
+from core.datasets.ratings import build_ratings, read_ratings
+from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights
 
@@ -36,13 +35,24 @@ LIMIT_LOOP, LIMIT_SOLVER, LIMIT_ALLOCATE, LIMIT_MOVE = 12.0, 300.0, 0.009, 0.1
 LIMIT_MEMORY = 2.0  # GB
 
 
-def ratings_like_the_papers() -> Ratings:
-    """Return invented ratings, as many as those of Jia and Gong (2018)."""
+def ratings_here() -> Ratings:
+    """Return the ratings of Jia and Gong, or invented ones of the same size."""
+    folder = DATA / "google_play_ratings"
+    if (folder / "test_user.txt").is_file():
+        return read_ratings(folder)
     known, values = invented(9 * PEOPLE, seed=1)
     protected, truth = invented(PEOPLE, seed=2)
     names = [[f"city {value:02d}" for value in own] for own in (values, truth)]
     items = [f"app {item}" for item in range(ITEMS)]
     return build_ratings((known, protected), names, title="invented", source="", attribute="city", items=items)
+
+
+def people_and_defender(ratings: Ratings) -> tuple[Any, Any, np.ndarray]:
+    """Return the protected people's records, the defender's classifier, and the values' shares."""
+    from sklearn.linear_model import LogisticRegression
+
+    defender = LogisticRegression(C=1.0, max_iter=1000).fit(ratings.people_train, ratings.values_train)
+    return ratings.people_test, defender, ratings.shares
 
 
 def invented(people: int, seed: int) -> tuple[Any, np.ndarray]:
@@ -119,7 +129,7 @@ def whole_study() -> float:
     """Run the study with all attackers; return the most memory this process has taken, in GB."""
     import resource
 
-    for _ in Guarded(ratings_like_the_papers(), GuardSettings()).expose():
+    for _ in Guarded(ratings_here(), GuardSettings()).expose():
         pass
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most / (1e9 if sys.platform == "darwin" else 1e9 / 1024)  # bytes there, kilobytes elsewhere
@@ -127,9 +137,9 @@ def whole_study() -> float:
 
 def main() -> None:
     """Print the figures and one verdict a limit."""
-    ratings = ratings_like_the_papers()
-    records, shares = ratings.people_test, ratings.shares
-    defender = LogisticRegression(C=1.0, max_iter=1000).fit(ratings.people_train, ratings.values_train)
+    ratings = ratings_here()
+    print("Ratings: invented ones, set FAIRLEAK_DATA." if ratings.title == "invented" else f"Ratings: {ratings.title}.")
+    records, defender, shares = people_and_defender(ratings)
     noise = representatives(records, defender)
     search = seconds(lambda: representatives(records, defender), 3)
     loop = loop_seconds(records, defender, noise.predicted)

@@ -1,9 +1,9 @@
 """How fast the exact correction is: two groups against sorting and CBC, and K groups against CBC.
 
-Run from the repository's root: ``python -m tests.benchmarks.bench_correction``. Two groups: synthetic records, as many
-as Adult has trained and more. K groups: nine instances a row, guesses of unequal groups whose rates differ, published
-costs with exponents 1 to 60, tolerances 0.001 to 0.02; CBC (the counts with one segment a distinct cost) gets 60 s on
-the instance with the most changes.
+Run from the repository's root: ``python -m tests.benchmarks.bench_correction``. Two groups: records of Adult where
+FAIRLEAK_DATA has it, repeated with costs made distinct, else synthetic ones. K groups: nine instances a row, guesses of
+unequal groups whose rates differ, published costs with exponents 1 to 60, tolerances 0.001 to 0.02; CBC (the counts
+with one segment a distinct cost) gets 60 s on the instance with the most changes.
 
 Limits: exact at most 0.5 x np.argsort(cost) at 1,000,000 records and 1 x at 135,924, and 1,000 x faster than CBC on
 RC_e at 15,375, with objectives equal to 1e-9. With K = 9 groups and 15,000 records all instances proved optimal to 1e-9
@@ -20,7 +20,7 @@ import numpy as np
 
 from core.correction import correct
 from core.correction.disclosure import published_cost
-from tests.benchmarks.measuring import seconds, verdicts
+from tests.benchmarks.measuring import DATA, adult_is_here, seconds, verdicts
 
 SIZES = (15_375, 45_000, 135_924, 1_000_000)
 TOLERANCE, EXPONENT, PROOF, TIME_LIMIT = 0.001, 6, 1e-9, 60.0
@@ -31,8 +31,23 @@ EXPONENTS = (1, 2, 3, 6, 9, 12, 25, 40, 60)
 TOLERANCES = (0.001, 0.005, 0.02)
 LIMIT_ROW, LIMIT_SECONDS = (9, 15_000), 1.0
 
+Arrays = dict[str, np.ndarray]
 
-def synthetic(n: int, seed: int = 0) -> dict[str, np.ndarray]:
+
+def adult_arrays() -> Arrays:
+    """Return guesses, predictions and costs of the audited Adult records."""
+    from core.config import AuditConfig
+    from core.correction import run
+    from core.datasets import build_dataset, load
+
+    table = load("adult", data_folder=DATA)
+    findings = run(AuditConfig(dataset="adult", tolerance=0.0, seed=42), dataset=build_dataset(table, table.roles[0]))
+    attacked = findings.attacks["features", "as_published"].attacked
+    cost = published_cost(attacked.confidence, EXPONENT)
+    return {"guess": attacked.guess, "predictions": attacked.predictions, "cost": cost}
+
+
+def synthetic(n: int, seed: int = 0) -> Arrays:
     """Return seeded guesses correlated with the predictions, and distinct costs from confidences in [0.5, 1]."""
     rng = np.random.default_rng(seed)
     predictions = (rng.random(n) < 0.2).astype(np.uint8)
@@ -40,13 +55,23 @@ def synthetic(n: int, seed: int = 0) -> dict[str, np.ndarray]:
     return {"guess": guess, "predictions": predictions, "cost": published_cost(0.5 + rng.random(n) / 2, EXPONENT)}
 
 
+def repeated(arrays: Arrays, n: int, seed: int = 0) -> Arrays:
+    """Return n records drawn from real ones, all of them when n is their number, with costs made distinct."""
+    rng = np.random.default_rng(seed)
+    own = arrays["cost"].size
+    pick = rng.permutation(own)[:n] if n <= own else np.concatenate([np.arange(own), rng.integers(0, own, n - own)])
+    cost = arrays["cost"][pick] * (1 + 1e-7 * rng.random(n))
+    return {"guess": arrays["guess"][pick], "predictions": arrays["predictions"][pick], "cost": cost}
+
+
 def two_groups(sizes: tuple[int, ...] = SIZES) -> None:
     """Print a row a size and its verdicts; CBC is reported as it ends."""
-    print(f"Correction, statistical parity, tolerance {TOLERANCE}, synthetic records")
+    arrays = adult_arrays() if adult_is_here() else None
+    print(f"Correction, statistical parity, tolerance {TOLERANCE}, {'Adult' if arrays else 'synthetic records'}")
     print(f"{'N':>9} {'argsort ms':>11} {'exact ms':>9} {'ratio':>6} {'changed':>8} {'CBC s':>7} status      gap")
     reached = []
     for n in sizes:
-        problem: Any = synthetic(n)
+        problem: Any = repeated(arrays, n) if arrays else synthetic(n)
         found = correct(**problem, tolerance=TOLERANCE)  # also the warm-up
         repeats = 15 if n > 100_000 else 51
         sort = seconds(lambda p=problem: np.argsort(p["cost"]), repeats, clock=time.perf_counter)

@@ -1,11 +1,25 @@
-"""What the benchmarks share: median seconds of a call, and a verdict a limit."""
+"""What the benchmarks share: median seconds of a call, whether Adult is here, and a verdict a limit."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from statistics import median
 from typing import Any
+
+__all__ = ["DATA", "adult_is_here", "seconds", "verdicts"]
+
+DATA = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+
+
+def adult_is_here() -> bool:
+    """Return whether Adult lies where FAIRLEAK_DATA says; say so where it does not."""
+    here = (DATA / "adult" / "adult.data").is_file()
+    if not here:
+        print("Adult is not here (set FAIRLEAK_DATA): something of the same size stands in.")
+    return here
 
 
 def seconds(work: Callable[[], Any], repeats: int = 1, *, clock: Callable[[], float] = time.process_time) -> float:
