@@ -10,7 +10,6 @@ import pytest
 from core.attriguard import allocate, expected_size
 from core.attriguard.allocation import TARGETS, target_distribution
 from core.errors import InputError
-from tests.oracles.allocation import allocate_with_solver
 
 
 def test_two_values_have_the_mechanism_the_budget_says():
@@ -63,14 +62,6 @@ def test_nobody_and_thirty_values():
     told = allocate(np.arange(30)[None], np.full(30, 1 / 30), 3.0)
     assert told.sum() == pytest.approx(1.0) and told[0] @ np.arange(30) == pytest.approx(3.0)
     assert (np.diff(told[0]) < 0).all()
-
-
-@pytest.mark.parametrize(
-    ("size", "goal", "budget"),
-    [([0, 2, 4], [0.0, 0.5, 0.5], 1.0), ([0, 1, 4], [0.0, 0.5, 0.5], 2.0), ([1, 1, 2], [0.3, 0.1, 0.6], 1.0)],
-)
-def test_the_convex_program_agrees_at_the_borders(size, goal, budget):
-    assert allocate_with_solver([size], goal, budget) == pytest.approx(allocate([size], goal, budget), abs=1e-8)
 
 
 @pytest.mark.parametrize(

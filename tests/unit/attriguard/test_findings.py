@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -91,51 +89,14 @@ def test_the_headline_names_the_attacker_whose_curve_is_highest(balanced: bool):
     assert ("Balanced accuracy" in found.evidence) == balanced
 
 
-def test_without_noise_nothing_is_said_of_noise():
-    found = told(read=90, trained=93, budget=0.0)
-    assert found.point.startswith("Without noise, Logistic infers the town of") and "used" not in found.evidence
-    assert not found.so_what
-
-
 @pytest.mark.parametrize(("clean", "little"), [(95, False), (83, True)])
 def test_where_nobody_beats_the_majority_guess_there_is_little_to_hide(clean: int, little: bool):
     caveats = told(read=70, trained=75, clean=clean).caveats
     assert ("Little to hide: even without noise the best attacker reaches only 83%." in caveats) == little
 
 
-def test_who_is_not_trained_yet_is_said():
-    exposure = study(read=90, trained=93)
-    alone = replace(exposure, guesses=exposure.guesses[:1])
-    for state, words in (
-        ("growing", "is still learning"),
-        ("stopped", "is not trained yet"),
-        ("finished", "was not run"),
-    ):
-        assert findings.headline(alone, alone.at(0.5), state=state).point.endswith(f"; adversarial training {words}.")
-    learning = findings.headline(exposure, exposure.at(0.5), state="growing", learning="adversarial")
-    assert learning.point.endswith("is still learning.")
-
-
-def test_what_is_there_of_a_study_is_not_worded_as_its_result():
-    whole, fooled = study(read=40, trained=70), np.array([0.5, 0.4])
-    assert findings.least_fooled(whole, fooled[:1], finished=False).point == "“Logistic” is fooled by 50% of this noise"
-    assert "is fooled least so far: by 40%" in findings.least_fooled(whole, fooled, finished=False).point
-    assert "is fooled least: by 40%" in findings.least_fooled(whole, fooled, finished=True).point
-
-
-def transfer(plain: float, margin: float) -> Any:
-    shares = {("logistic", "network"): estimate(plain, 0), ("logistic_margin", "network"): estimate(margin, 0)}
-    return SimpleNamespace(makers=("logistic",), share=shares, size={"logistic": estimate(2.0, 0)})
-
-
 def estimate(value: float, half: float) -> Estimate:
     return Estimate(value=value, low=value - half, high=value + half, n=400)
-
-
-def test_where_there_is_no_noise_no_share_is_told():
-    assert findings.margin_helps(transfer(np.nan, np.nan)).point == "No noise was found against logistic regression"
-    assert findings.margin_helps(transfer(0.5, np.nan)).point.endswith("with a margin no noise was found")
-    assert findings.margin_helps(transfer(0.5, 0.75)).point.endswith("with a margin 75%")
 
 
 @pytest.mark.parametrize(("before", "here", "half", "changed"), [(0.068, 0.042, 0.03, False), (0.09, 0.04, 0.01, True)])
@@ -156,18 +117,6 @@ def test_a_change_within_the_interval_is_no_change(before: float, here: float, h
         recommended=10,
     )
     assert "instead of 9.0%" in findings.recommendations(made, 1.0).point or not changed
-
-
-def test_the_guide_names_the_attackers_that_are_there_and_no_others():
-    exposure = study(read=90, trained=93)
-    explained = findings.guide(exposure, "logistic")
-    assert "Defense-unaware: *logistic* learn" in explained and "Adaptive: *adversarial training (AT-A)*" in explained
-    assert not any(name in explained.lower() for name in ("boosting", "distill", "region", "low rank", "one-vs-rest"))
-    assert "kinks" not in explained
-    first = exposure.guesses[1]
-    trained = (replace(first, trained_at=0.25), replace(first, trained_at=0.5))
-    explained = findings.guide(replace(exposure, guesses=(exposure.guesses[0], *trained)), "logistic")
-    assert "at a budget of 0.25, 0.5;" in explained and "kinks" in explained
 
 
 def test_values_that_cannot_be_reached_are_named():

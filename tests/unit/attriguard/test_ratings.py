@@ -78,11 +78,6 @@ def test_a_search_stops_when_told(first: int, last: int, names: list[tuple[str, 
     assert [study.attackers for study in kept] == names
 
 
-def test_noise_is_looked_for_once(guarded: Guarded):
-    noise, seen = guarded.noise, guarded.seen
-    assert guarded.noise is noise and guarded.seen is seen and seen.noise is guarded.search(known=True)
-
-
 @pytest.mark.parametrize("defender", DEFENDERS)
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_defender_and_policy(defender: str, policy: str):
@@ -90,21 +85,6 @@ def test_every_defender_and_policy(defender: str, policy: str):
     study = few(GuardSettings(defender=defender, policy=policy), people)
     assert study.found.any(axis=1).all() and study.spent(0.5).value <= 0.5 + 1e-9
     assert study.at(3.0)[0].accuracy.value < study.undefended()[0].accuracy.value
-
-
-def test_a_margin_costs_and_travels():
-    plain, sure = (few(GuardSettings(margin=margin), attackers=("logistic", "forest")) for margin in (0.0, 1.0))
-    assert sure.size.sum() > plain.size.sum()
-    assert sure.at(9.0)[1].accuracy.value < plain.at(9.0)[1].accuracy.value
-
-
-def test_targets_and_seeds():
-    assert (few(GuardSettings(target="uniform")).target == 0.25).all()
-    given = (0.1, 0.2, 0.3, 0.4)
-    study = few(GuardSettings(target="given", given=given))
-    assert study.target == pytest.approx(given) and study.mechanism(60.0) == pytest.approx(np.tile(given, (100, 1)))
-    one, other = (few(GuardSettings(seed=seed), attackers=("network",)).guesses[0].noisy for seed in (1, 2))
-    assert (one != other).any()
 
 
 @pytest.mark.parametrize(
@@ -118,12 +98,6 @@ def test_targets_and_seeds():
 def test_settings_that_contradict_each_other(setting: dict[str, object], words: str):
     with pytest.raises(InputError, match=words):
         GuardSettings(**setting)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("values", [2, 30])
-def test_two_and_thirty_values(values: int):
-    study = few(GuardSettings(), ratings_samples.ratings(values=values, people=800, items=120))
-    assert study.size.shape == (200, values) and 0 <= study.at(1.0)[0].accuracy.value <= 1
 
 
 def test_one_person_without_ratings_and_an_item_nobody_rated():

@@ -93,23 +93,6 @@ def test_a_card_tells_her_columns_before_and_after(village: TablePeople, guard: 
             guard.card(nobody)  # type: ignore[arg-type]
 
 
-def test_targets(village: TablePeople, guard: TableGuard) -> None:
-    assert guard.target.tolist() == [1 / 3] * 3
-    shares = TableGuard(village, TableSettings(target="train_shares"))
-    np.testing.assert_allclose(shares.target, np.bincount(village.known_truth) / 1500)
-    given = TableGuard(village, TableSettings(target="given", given=(0.5, 0.5, 0.0)))
-    assert given.mechanism(9.0)[0].tolist() == [0.5, 0.5, 0.0]
-
-
-@pytest.mark.parametrize("m", [2, 20])
-def test_the_fewest_and_the_most_values(m: int) -> None:
-    village = people(m, n=900, u=12)
-    noise = TableGuard(village).noise
-    assert noise.size.shape == (12, m)
-    everyone = np.arange(12)
-    assert noise.found[everyone, noise.predicted].all() and not noise.size[everyone, noise.predicted].any()
-
-
 def test_nobody_one_person_and_a_constant_column(village: TablePeople, guard: TableGuard) -> None:
     known, public = village.known.copy(), village.public[:1].copy()
     known[:, 2] = public[:, 2] = 1.0
@@ -164,16 +147,6 @@ def test_the_dropping_attacker_does_not_see_what_carries_the_noise(audited: Tabl
     only = changed.sum(axis=1) == changed[:, most]
     same = guesses.noisy.ravel() == np.repeat(guesses.clean, 2)
     assert only.sum() > 100 and same[only].all()
-
-
-def test_the_seed_decides(grown: list[Exposure]) -> None:
-    def forest(seed: int) -> np.ndarray:
-        told = replace(SETTINGS, seed=seed)
-        guard = table_guard(samples.dataset(1600, leak=2.0, seed=1), CONFIG, told)
-        return next(guard.guesses("forest")).noisy
-
-    np.testing.assert_array_equal(forest(SETTINGS.seed), grown[1].guesses[1].noisy)
-    assert (forest(7) != grown[1].guesses[1].noisy).any()
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

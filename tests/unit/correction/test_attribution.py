@@ -15,7 +15,6 @@ from core.adversaries import AttackedRecords
 from core.correction import MEASURES, STEPS, Attribution, attribute_over_seeds, soft_correct
 from core.correction.attribution import BUILDS_ON, StepMeasures, attribute_leak
 from core.correction.findings import constraint_effect
-from core.errors import InputError
 from core.estimates import Estimate, not_measured
 
 
@@ -186,8 +185,3 @@ def test_a_verdict_is_given_only_where_the_interval_excludes_zero(changes: list[
     assert (" raises the " in sentence) == (change.low > 0)
     assert (" lowers the " in sentence) == (change.high < 0)
     assert ("no statistically significant effect" in sentence) == (change.low <= 0 <= change.high)
-
-
-def test_an_attribution_of_nothing_is_refused() -> None:
-    with pytest.raises(InputError, match="at least one seed"):
-        attribute_over_seeds([])

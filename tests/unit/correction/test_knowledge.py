@@ -88,20 +88,6 @@ def test_knowing_more_never_makes_the_correction_cheaper(audit: CorrectionResult
     assert (bound.after.value, bound.n_changed) == (told.after.value, told.n_changed)
 
 
-def test_three_groups() -> None:
-    audit = run(AuditConfig(dataset="sample", roles=ROLES, seed=3), dataset=dataset(1500, seed=5))
-    attack, rng = audit.attack("features"), np.random.default_rng(0)
-
-    def three(records: AttackedRecords) -> AttackedRecords:
-        probability = rng.dirichlet((2, 2, 1), records.truth.size)
-        truth = rng.integers(0, 3, records.truth.size).astype(np.uint8)
-        return replace(records, probability=probability, calibrated=probability, truth=truth)
-
-    own = replace(attack, attacked=three(attack.attacked), held_out=three(attack.held_out))
-    found = disclose_more(replace(audit, attacks={("features", "held_out"): own}), 0.02, cost="count")
-    assert all(more.certificate.status == "optimal" for more in found)
-
-
 def test_many_equal_costs_do_not_end_the_proof() -> None:
     """An instance on which HiGHS fails in its presolve: the answer must still be the proved optimum."""
     rng = np.random.default_rng(178)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import re
 from dataclasses import replace
 
 import pytest
 
-from core.correction import PROTOCOLS, STUDY, CorrectionResult, CorrectionSettings
-from core.model_fairness import STUDY as FAIRNESS
-from core.release_audit.result import TableTitle
-from core.study import Finding
+from core.correction import STUDY, CorrectionResult, CorrectionSettings
 from core.subject import Subject
 
 
@@ -55,29 +50,3 @@ def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking
     smallest = result.disclose(0.0).smallest_tolerance
     assert smallest is not None and f"the smallest that can be met is {smallest:.2g}" in headline.point
     assert proof.point == "No correction exists at tolerance 0." and headline.estimate is None
-
-
-def test_sentences_are_short_and_about_they(leaking: CorrectionResult) -> None:
-    findings: list[Finding] = [*FAIRNESS.findings(leaking.subject, FAIRNESS.settings())]
-    attacks = {(kind, p): each for (kind, _), each in leaking.attacks.items() for p in PROTOCOLS}
-    result = CorrectionResult(subject=leaking.subject, attacks=attacks)
-    for published in (False, True):
-        findings += STUDY.findings(result, CorrectionSettings(as_published=published, tolerance=0.05))
-    for finding in findings:
-        for sentence in re.split(r"(?<=[.;:]) ", finding.text):
-            assert len(sentence.split()) <= 25, sentence
-        assert not re.search(r"\b(she|her|hers|told|rightly|promise)\b", finding.text), finding.text
-
-
-def test_the_tables_are_those_of_a_report_and_hold_every_attacker(leaking: CorrectionResult) -> None:
-    tables = STUDY.tables(leaking, CorrectionSettings())
-    assert set(tables) == {TableTitle.ATTRIBUTION, TableTitle.CORRECTIONS, TableTitle.TRUE_CORRECTION}
-    assert len(tables[TableTitle.CORRECTIONS]) == 4 * 7  # the disclosed tolerance is one of the seven
-    assert {row["attacker"] for row in tables[TableTitle.ATTRIBUTION]} == {
-        "The paper's attacker",
-        "The strong attacker",
-    }
-    (name,) = FAIRNESS.tables(leaking.subject, FAIRNESS.settings())
-    assert name == TableTitle.RATES
-    shown = [row["gain"] for row in tables[TableTitle.CORRECTIONS]]
-    assert all(isinstance(gain, float) and not math.isnan(gain) for gain in shown)

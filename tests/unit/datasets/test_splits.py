@@ -54,15 +54,6 @@ def test_everybody_exactly_once(n: int, share: float, seed: int) -> None:
     np.testing.assert_array_equal(splits.known, np.concatenate([splits.attack, splits.validation]))
 
 
-def test_seed_decides() -> None:
-    data = people(1000)
-    np.testing.assert_array_equal(together(split(data, seed=5)), together(split(data, seed=5)))
-    np.testing.assert_array_equal(together(split(data)), together(split(data, seed=0)))
-    one, other = split(data, seed=5), split(data, seed=6)
-    for name in NAMES:
-        assert set(getattr(one, name)) != set(getattr(other, name))
-
-
 def test_records_are_drawn_without_looking_at_them() -> None:
     np.testing.assert_array_equal(together(split(people(1000))), together(split(people(1000, rare=300))))
 

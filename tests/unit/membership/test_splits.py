@@ -56,12 +56,6 @@ def test_deleted_members_and_outsiders_left_aside_are_nowhere(seed, shares):
     assert np.array_equal(left.unseen, split.outsiders) and np.array_equal(split.unseen, split.outsiders)
 
 
-def test_the_seed_makes_the_split():
-    first, again, other = (member_split(500, seed=seed) for seed in (3, 3, 4))
-    assert np.array_equal(first.members, again.members) and np.array_equal(first.judged[0], again.judged[0])
-    assert not np.array_equal(first.members, other.members)
-
-
 def test_everybody_judged():
     split = judging_everybody(np.arange(10, 30), np.arange(10))
     rows, member = split.judged

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from core.errors import Cancelled, InputError
+from core.errors import Cancelled
 from core.membership import (
     ATTACKS,
     REGISTRY,
@@ -19,7 +19,6 @@ from core.membership import (
     MemberGuess,
     MemberPeople,
     MembershipFindings,
-    MembershipPlan,
     MembershipSettings,
     accountings,
     attack_steps,
@@ -33,9 +32,6 @@ from core.membership import (
     target_of,
 )
 from core.membership.inference import two_sides
-from core.membership.study import STUDY, JudgedMembers
-from core.studies import STUDIES
-from core.subject import OutputsPlan, Subject
 from tests.unit.membership.samples import study
 
 SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
@@ -121,17 +117,6 @@ def test_the_verdicts_gaps_are_those_counted_by_hand():
     assert result.advantage_gap.value == pytest.approx(vd - fpr_gap, abs=1e-12)
     assert found.ranges[0].vd == pytest.approx(vd, abs=1e-12)
     assert found.recall is not None and found.recall.value == pytest.approx(rate(member))
-
-
-def test_people_in_other_groups_are_judged_by_the_same_guesses():
-    own = people()
-    groups = (own.codes[:, 2]).astype(np.uint8)
-    other = replace(own, groups=groups, group_names=("c0", "c1", "c2", "c3"), attribute="c")
-    target, guess = network()
-    found, before = judge(target, guess, people=other), judge(target, guess)
-    assert found.roc.auc == before.roc.auc and np.array_equal(found.roc.tpr, before.roc.tpr)
-    assert found.disparities is not None
-    assert [result.group for result in found.disparities.results] == ["c0", "c1", "c2", "c3"]
 
 
 def test_fairpick_takes_people_out_of_the_audit():
@@ -229,46 +214,3 @@ def test_every_interval_has_the_level_that_was_asked_for():
 
 
 # -------------------------------------------------------------------------------- the study on what a model releases
-
-PLAN = MembershipPlan(shadows=0)
-
-
-def studied(subject: Subject) -> JudgedMembers:
-    *_, result = STUDY.run(subject, PLAN)
-    return result
-
-
-def test_it_is_on_the_list_and_measures_what_it_declares():
-    assert STUDIES["membership"] is STUDY
-    result = studied(STUDY.harmless(1))
-    assert list(STUDY.checks(result, PLAN)) == [check.name for check in STUDY.declared]
-    rows = STUDY.tables(result, PLAN)["Membership attacks"]
-    assert [row["people"] for row in rows] == 2 * ["everybody", "group 1", "group 0"]
-
-
-def test_the_planted_leak_is_found_and_none_in_a_harmless_model():
-    for subject, leaks in ((STUDY.planted(1), True), (STUDY.harmless(1), False)):
-        result = studied(subject)
-        caught = STUDY.checks(result, PLAN)["membership_caught"].estimate
-        assert caught is not None and (caught.low > 0.01) == leaks
-        headline, *others = STUDY.findings(result, PLAN)
-        assert headline.point.startswith("Membership inference succeeds") == leaks
-        assert len(others) == 1 and "at 1% FPR" in others[0].point  # groups of 500 are too small for a gap
-        assert all(one.redacted and one.attacker_knows and one.estimate and one.baseline for one in (headline, *others))
-
-
-def test_labels_alone_have_an_area_and_no_rate():
-    subject = STUDY.harmless(1)
-    subject.outputs = OutputsPlan(released="labels")
-    result = studied(subject)
-    assert list(result.guesses) == ["gap", "released"]
-    found = STUDY.checks(result, PLAN)
-    assert found["membership_auc"].estimate is not None
-    assert "the plan releases labels alone" in found["membership_caught"].reason
-
-
-def test_nobody_knows_the_training_records():
-    subject = STUDY.harmless(1)
-    subject.dataset = replace(subject.dataset, sets=None)
-    with pytest.raises(InputError, match="no column tells which they are"):
-        studied(subject)

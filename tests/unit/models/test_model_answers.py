@@ -416,11 +416,3 @@ def test_answers_become_columns_of_the_table(model):
     assert given.table.fingerprint == fingerprint_frame(given.table.frame) != table.fingerprint
     assert given.table.uploaded and model.fingerprint[:12] in given.table.source
     pd.testing.assert_frame_equal(table.frame, before)
-
-
-def test_a_model_without_scores_adds_one_column():
-    from sklearn.linear_model import RidgeClassifier
-
-    fitted = RidgeClassifier().fit(people()[NUMBERS], people()["approved"])
-    given = with_answers(table_of(people()), read_model(as_skops(fitted), "m.skops"), positive="yes")
-    assert given.score == "" and "model score" not in given.table.frame.columns

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.errors import InputError
 from core.queries import (
     DECODERS,
     Asking,
@@ -193,8 +192,3 @@ def test_absolute_gaps_of_groups_of_one_size_say_nothing():
     mechanism = Exact(absolute=True)
     assert leaked(made, N, mechanism, "strongest") == leaked(made, 0, mechanism, "strongest")
     assert leaked(made, N, mechanism, "published") == 0.5
-
-
-def test_there_is_no_other_decoder():
-    with pytest.raises(InputError, match=r"decoder must be one of .*, got 'magic'"):
-        read_answers(trials().ask(1, Exact()), "magic")

@@ -183,12 +183,6 @@ def test_nobody_who_knows_the_sizes_beats_the_limit(epsilon: float, seed: int):
         assert best == pytest.approx(limit)
 
 
-def test_sizes_that_cannot_be():
-    for n_advantaged in (0, 3):
-        with pytest.raises(InputError, match="n_advantaged must be from 1 to 2"):
-            accuracy_limit_with_prior([0.5, 0.5, 0.2], 1.0, n_advantaged=n_advantaged)
-
-
 @pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy, NoisySums])
 @pytest.mark.parametrize("absolute", [False, True])
 @pytest.mark.parametrize("epsilon", [0.5, 5.0])

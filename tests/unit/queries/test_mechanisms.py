@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -160,11 +159,3 @@ def test_bad_questions_are_refused_in_one_sentence(make, scores, sensitive, labe
 def test_a_gap_of_one_group_is_refused(make):
     with pytest.raises(InputError, match="needs people of both groups"):
         make(1.0).answer([[0.1, 0.2, 0.3]], [1, 1, 1], rng=np.random.default_rng(0))
-
-
-@pytest.mark.parametrize("make", [lambda e, **k: Exact(**k), *NOISY])
-def test_each_says_in_one_sentence_what_was_published(make):
-    for absolute in (False, True):
-        for published in (False, True):
-            told = replace(make(1.0, absolute=absolute), as_published=published).why
-            assert told.endswith(".") and told.count(". ") == 0

@@ -102,26 +102,8 @@ def test_people_and_answers_have_no_order(noise: str, seed: int):
     assert propagate(**turned) == pytest.approx(propagate(**case)[:, people], abs=1e-5)
 
 
-@pytest.mark.parametrize("noise", NOISES)
-def test_repeats_do_not_touch_each_other(noise: str):
-    case, _ = drawn(noise, 0.2, repeats=6, m=10, n=30, ones=9)
-    together = propagate(**case)
-    for r in range(6):
-        alone = propagate(**(case | {name: case[name][[r]] for name in ("rows", "target", "prior")}))
-        assert np.abs(alone[0] - together[r]).max() < 0.02  # they stop together, so a round more or less
-
-
 def test_nearly_exact_answers_that_do_not_suffice_still_help():
     """Where the iteration may run away, the last probabilities that fit the answers are returned."""
     for m in (5, 10, 15):
         case, truth = drawn("laplace", 1e-6, repeats=40, m=m, n=60, ones=6)
         assert balanced(propagate(**case), truth, 0.1) > balanced(case["prior"], truth, 0.1)
-
-
-def test_questions_nobody_is_in_say_nothing():
-    case, _ = drawn("cauchy", 0.2, repeats=2, m=3, n=12, ones=4)
-    empty = {"rows": np.zeros((2, 2, 12)), "target": np.zeros((2, 2))}
-    more = case | {name: np.concatenate([case[name], empty[name]], axis=1) for name in empty}
-    assert propagate(**more) == pytest.approx(propagate(**case), abs=1e-3)
-    nothing = propagate(**(case | empty))
-    assert np.abs(nothing.sum(axis=1) - 4).max() < 0.3 and np.isfinite(nothing).all()

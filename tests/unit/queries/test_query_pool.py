@@ -117,16 +117,6 @@ def test_every_metric(demo: AuditDataset, metric: str):
     assert (people.sensitive == (demo.sensitive[rows] == name)).all()
 
 
-def test_a_model_that_is_there_is_not_trained_again(demo: AuditDataset):
-    config = config_for(demo)
-    splits = split(demo, train_share=config.train_share, seed=config.seed)
-    model = train_model(config, demo, splits)
-    one, other = query_pool(config, demo), query_pool(config, demo, model)
-    assert (one.people.base == other.people.base).all() and (one.people.prior == other.people.prior).all()
-    flat = query_pool(config, demo, replace(model, scores=np.full_like(model.scores, 0.25)))
-    assert (flat.people.base == 0.25).all()
-
-
 def test_the_larger_group_is_the_advantaged_one():
     data = dataset(1500)  # 35% north
     assert data.group_names[int(np.bincount(data.sensitive).argmax())] == "south"

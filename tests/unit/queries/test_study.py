@@ -87,14 +87,6 @@ def test_the_gain_is_paired_by_draw(two: Subject):
     assert rows[0]["balanced accuracy"] == found.control.value
 
 
-def test_it_grows_by_a_decoder_a_step(two: Subject):
-    steps: list[tuple[int, int]] = []
-    grown = list(STUDY.run(two, SUMS, lambda done, total: steps.append((done, total))))
-    assert [len(found.leaks) for found in grown] == [1, 2, 3] and grown[-1] == result(two, SUMS)
-    assert steps == [(1, 3), (2, 3), (3, 3)] and STUDY.steps(two, SUMS) == 3
-    assert STUDY.steps(two, PlannedAnswers()) == 0
-
-
 def test_draws_that_all_agree_are_estimated_and_not_certain(two: Subject):
     """Answers that move nobody: every draw has the same excess, and one person more or less is still possible."""
     trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
@@ -168,18 +160,6 @@ def test_what_cannot_be_asked_has_a_reason_and_still_a_bound(two: Subject, chang
     assert STUDY.tables(found, settings) == {"Planned answers": ({"not made": found.reason},)}
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_a_planted_leak_is_found_and_none_where_there_is_none(seed: int):
-    planted, settings = STUDY.plants[0].make(seed, True)
-    found = STUDY.checks(result(planted, settings), settings)["answers_excess"].estimate
-    assert found is not None and found.low > 0.3
-    subject, drowned = STUDY.plants[0].make(seed, False)
-    harmless = result(subject, drowned)
-    nothing = STUDY.checks(harmless, drowned)["answers_excess"].estimate
-    assert nothing is not None and nothing.low <= 0.0
-    assert "no statistically significant effect" in STUDY.findings(harmless, drowned)[0].point
-
-
 # --- the finding: the interval decides, and a balanced accuracy is called so
 
 
@@ -204,39 +184,3 @@ def test_the_interval_decides_whether_answers_add_anything(gain: float, half: fl
     assert nothing or "balanced accuracy (baseline 50%)" in told.point
     assert "balanced accuracy (95% CI" in told.evidence and "random guessing 50%" in told.evidence
     assert ("targeted query reveals" in told.evidence) == (noise in ("cauchy", "noisy_sums"))
-
-
-def test_answers_that_nobody_can_use_are_said_to_be_so():
-    told, unusable = findings(leaked(0.65, 0.0, 0.1, error=5.4), Answering(noise="cauchy"))
-    assert told.point == "Cauchy noise at ε = 5 makes the answers useless: median error 5.4, a gap is at most 1."
-    assert unusable.evidence == "Half of them are off by more than 5.4; a gap lies between −1 and 1."
-    *_, unusable = findings(leaked(0.65, 0.0, 0.1, error=5.4), Answering(noise="cauchy", absolute=True))
-    assert "between 0 and 1" in unusable.evidence
-
-
-@pytest.mark.parametrize(
-    ("found", "answering", "point"),
-    [
-        (leaked(1.0, 0.3, 0.1, complete=1.0), Answering(), "25 exact answers reveal everybody's sex."),
-        (
-            leaked(1.0, 0.3, 0.1, m=1, complete=1.0),
-            Answering(noise="rounded", decimals=1),
-            "1 answer rounded to 1 decimal reveals everybody's sex.",
-        ),
-        (
-            leaked(0.65, 0.0, 0.1, m=0),
-            Answering(noise="laplace"),
-            "Without any answer, features alone infer sex with 65% balanced accuracy.",
-        ),
-        (
-            leaked(0.6, -0.1, 0.05),
-            Answering(noise="noisy_sums"),
-            "25 answers from noisy sums at ε = 5 mislead: −10.0 points in balanced accuracy on sex.",
-        ),
-    ],
-)
-def test_points(found: AnswersLeak, answering: Answering, point: str):
-    told = findings(found, answering)[0]
-    assert told.point == point
-    sentences = f"{told.point} {told.evidence} {told.so_what} {told.to_do}".split(". ")
-    assert max(len(sentence.split()) for sentence in sentences) <= 25

@@ -23,7 +23,6 @@ from core.queries import (
     needed,
     statistical_parity_gap,
 )
-from core.queries.trials import question_numbers
 from tests.unit.queries.people import pool
 
 ASKING = Asking(n=30, repeats=5, seed=9)
@@ -86,15 +85,6 @@ def test_answers_are_those_of_the_people_asked_about():
     assert (some.prior == made.prior[[3, 1]]).all()
 
 
-def test_noisy_sums_hand_their_release_on():
-    made = trials()
-    given = made.ask(6, NoisySums(5.0))
-    assert len(given.released) == 5 and all(
-        (r.gaps == a).all() for r, a in zip(given.released, given.answers, strict=True)
-    )
-    assert made.ask(6, Exact()).released == [] and made.ask(0, NoisySums(5.0)).released == []
-
-
 @pytest.mark.parametrize("mechanism", [Exact(), Rounded(2), SmoothCauchy(50.0), NoisySums(50.0)], ids=str)
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_a_leak_is_the_mean_over_repeats(mechanism, decoder: str):
@@ -134,29 +124,6 @@ def test_how_odd_the_models_look():
     assert found.spread == pytest.approx(np.mean([right.mean(axis=1).std() for right in asked]))
     assert abs(found.base.value - found.asked.value) < 0.05
     assert made.accuracy(0) == made.accuracy(1)
-
-
-@pytest.mark.parametrize(
-    ("n", "design", "last"),
-    [
-        (20, "jitter", 12),
-        (100, "jitter", 60),
-        (100, "random_binary", 60),
-        (100, "targeted", 101),
-        (100, "single", 100),
-        (100, "bits", 2),
-        (50, "bits", 1),
-        (1000, "bits", 20),
-        (300, "jitter", 180),
-        (1000, "jitter", 420),
-        (2000, "targeted", 2001),
-    ],
-)
-def test_numbers_of_questions_run_from_none_to_where_all_is_known(n: int, design: str, last: int):
-    numbers = question_numbers(n, design)
-    assert numbers[0] == 0 and numbers[-1] == last
-    assert list(numbers) == sorted(set(numbers)) and len(numbers) <= 38
-    assert len(numbers) >= min(last, 12)
 
 
 @pytest.mark.parametrize(("design", "last"), [("bits", 1), ("targeted", 31), ("single", 30)])
