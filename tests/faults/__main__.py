@@ -2,33 +2,24 @@
 
 ``draw --seed 1 --count 60`` writes seed-1.json. ``run --seed 1`` makes each fault in a copy of the files git knows,
 runs the tests nearest to it (by imports), a few files at a time, until one fails that passes without the fault, and
-writes seed-1-caught.json; with ``--record FILE`` an interrupted run goes on. ``--files 12`` tries so many files of
-tests at most, ``--long`` runs long tests and browsers too. A test that
-computes for 300 s has noticed by hanging; files that do not end in an hour are noted.
+writes what came of it into seed-1-caught.json at once. What was caught before is not hunted again, unless it is named:
+``--only 4 7``. ``--files 12`` tries so many files of tests at most, ``--long`` runs long tests and browsers too. Tests
+that do not end in half an hour are noted.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import importlib
 import json
-import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
-import traceback
-from collections.abc import Iterator
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests import house
 from tests.faults.places import HERE, ROOT, Fault, draw, faulty, find, load, save
@@ -37,20 +28,8 @@ from tests.order import SECONDS, UNKNOWN
 LATER = {"unit": 0, "properties": 1, "golden": 2, "app": 3, "reference": 4, "verdicts": 4, "hostile": 4, "browser": 8}
 """How much further away tests are than their imports say, by their folder."""
 
-LIBRARIES = [
-    "hypothesis",
-    "pandas",
-    "plotly.graph_objects",
-    "pulp",
-    "scipy.optimize",
-    "scipy.stats",
-    "sklearn.ensemble",
-]
-"""What most tests import, and what takes long."""
-
-HANGS, ENDS = 300, 3600
-"""Seconds of computing after which a test hangs (five times what the longest takes), and that some files may take."""
-
+ENDS = 1800
+"""Seconds that some files of tests may take."""
 
 MODULE = re.compile(r"core(\.\w+)+(:\w+)?$")
 
@@ -102,176 +81,93 @@ def tests_of(fault: Fault, file: str, browser: bool) -> list[str]:
     return sorted(away, key=lambda test: (away[test], test))
 
 
-class Copy:
-    """A copy of the files that git knows, in which faults are made and tests run."""
-
-    def __init__(self) -> None:
-        self.root = Path(tempfile.mkdtemp(prefix="faults-"))
-        told = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
-        for name in filter(None, told.split("\0")):
-            (self.root / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, self.root / name)
-
-    def write(self, file: str, text: str) -> None:
-        """Write a file, and throw away what was compiled of it."""
-        path = self.root / file
-        path.write_text(text, encoding="utf-8")
-        for compiled in (path.parent / "__pycache__").glob(f"{path.stem}.*"):
-            compiled.unlink()
-
-    def run(self, tests: list[str], long: bool) -> str | None:
-        """Return what pytest says of tests; None if it does not end.
-
-        Libraries are imported once, by this process, and tests run in a child that is forked from it: most of what
-        a few tests take is to import.
-        """
-        own = ["-p", "tests.faults.limit", "-p", "no:cacheprovider", "-q", "-x", "--tb=short"]
-        own += ["-W", "ignore:Module already imported:pytest.PytestAssertRewriteWarning"]
-        place = self.root / "said.txt"
-        child = os.fork()
-        if child == 0:
-            os.setsid()
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            os.chdir(self.root)
-            with place.open("wb") as out:
-                os.dup2(out.fileno(), 1)
-                os.dup2(out.fileno(), 2)
-            for name in [each for each in sys.modules if each.partition(".")[0] in ("core", "pages", "tests")]:
-                del sys.modules[name]
-            sys.modules["__main__"] = type(sys)("__main__")
-            sys.path[:] = [str(self.root), *(path for path in sys.path if path not in ("", str(ROOT)))]
-            os.environ["FAULTS_HANG"] = str(HANGS)
-            try:
-                pytest.main([*own, *(["--long"] if long else ["-m", "not long"]), *tests])
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(0)
-        end = time.monotonic() + ENDS
-        try:
-            while (ended := os.waitpid(child, os.WNOHANG)[0]) == 0 and time.monotonic() < end:
-                time.sleep(0.1)
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(child, signal.SIGKILL)  # and whatever its tests have started and left
-        if ended == 0:
-            os.waitpid(child, 0)
-            return None
-        said = place.read_text(encoding="utf-8", errors="replace")
-        if not re.search(r"^(=+ )?\d+ (passed|failed|error|skipped|deselected)", said, re.MULTILINE):
-            raise RuntimeError(f"pytest did not run {tests}:\n{said[-2000:]}")
-        return said
+def copied() -> Path:
+    """Return a copy of the files that git knows."""
+    root = Path(tempfile.mkdtemp(prefix="faults-"))
+    told = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    for name in filter(None, told.split("\0")):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, root / name)
+    return root
 
 
-def failed(told: str) -> str:
-    """Return the test that failed, by its node id; "" if none did."""
-    found = re.search(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", told, re.MULTILINE)
-    return found[1] if found else ""
+def failed(root: Path, tests: list[str], long: bool) -> tuple[str, str]:
+    """Run tests in a copy; return the one that failed, by its node id, and its first words, or "" and ""."""
+    command = [sys.executable, "-B", "-m", "pytest", "-p", "no:cacheprovider", "-q", "-x", "--tb=short"]
+    command += ["--long"] if long else ["-m", "not long"]
+    told = subprocess.run([*command, *tests], cwd=root, capture_output=True, text=True, timeout=ENDS, check=False)
+    if not re.search(r"^(=+ )?\d+ (passed|failed|error|skipped|deselected)", told.stdout, re.MULTILINE):
+        raise RuntimeError(f"pytest did not run {tests}:\n{told.stdout[-2000:]}{told.stderr[-2000:]}")
+    by = re.search(r"^(?:FAILED|ERROR) (tests/\S+?\.py(?:::.*?)?)(?: - .*)?$", told.stdout, re.MULTILINE)
+    said = re.search(r"^E +(.+)$", told.stdout, re.MULTILINE)
+    return (by[1] if by else ""), (said[1][:160] if said else "")
 
 
-def hunt(fault: Fault, copy: Copy, tried: list[str], most: int, long: bool) -> dict[str, Any]:
+def hunt(fault: Fault, root: Path, most: int, long: bool) -> dict[str, Any]:
     """Make a fault, run what reaches it until a test fails, and return what came of it."""
     if (place := find(fault)) is None:
-        return {"outcome": "gone"}
+        return {"gone": "What it changed was written anew after it was hunted."}
     file, node = place
     before = (ROOT / file).read_text(encoding="utf-8")
-    tests = [test for test in tests_of(fault, file, long) if test not in tried][:most]
-    began, slow, unfit, size = time.monotonic(), [], [], 2
-    ended: dict[str, Any] = {"outcome": "survived"}
-    while tests and ended["outcome"] == "survived":
-        batch, tests, size = tests[:size], tests[size:], min(2 * size, 16)
-        copy.write(file, faulty(before, node, fault.after))
-        told = copy.run([*batch, *(f"--deselect={each}" for each in unfit)], long)
-        copy.write(file, before)
-        if told is None:
-            slow += batch
-        elif by := failed(told):
-            if failed(copy.run([by.partition("[")[0]], long) or by):
-                unfit.append(by)  # it fails without the fault too
-                tests = batch + tests
-                continue
-            said = re.findall(r"^E +(.+)$", told, re.MULTILINE)
-            ended = {"outcome": "caught", "by": by, "said": (said or [""])[0][:160]}
-        tried += batch
-    if slow and ended["outcome"] == "survived":
-        ended = {"outcome": "timeout", "slow": slow}
-    return ended | {"file": file, "seconds": round(time.monotonic() - began), "unfit": unfit, "files": len(tried)}
-
-
-def rows(record: Path | None) -> dict[int, dict[str, Any]]:
-    """Return what a record says of each fault, the latest of each."""
-    lines = record.read_text(encoding="utf-8").splitlines() if record and record.is_file() else []
-    return {row["number"]: row for row in map(json.loads, lines) if row["outcome"] != "gone"}
+    tests, unfit, size = tests_of(fault, file, long)[:most], [], 2
+    while tests:
+        batch = tests[:size]
+        try:
+            (root / file).write_text(faulty(before, node, fault.after), encoding="utf-8")
+            by, said = failed(root, [*batch, *(f"--deselect={each}" for each in unfit)], long)
+            (root / file).write_text(before, encoding="utf-8")
+            if by and not failed(root, [by.partition("[")[0]], long)[0]:
+                return {"outcome": "caught", "by": by, "said": said}
+        except subprocess.TimeoutExpired:
+            return {"outcome": "timeout", "by": batch[0]}
+        finally:
+            (root / file).write_text(before, encoding="utf-8")
+        if by:
+            unfit.append(by)  # it fails without the fault too
+        else:
+            tests, size = tests[size:], min(2 * size, 16)
+    return {"outcome": "survived"}
 
 
 def run(options: argparse.Namespace) -> None:
-    """Hunt the faults that are wanted, and write down what came of them."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
-    for library in LIBRARIES:
-        importlib.import_module(library)
-    copy = Copy()
+    """Hunt the faults that are wanted, and write down what came of each; notes stay."""
+    place = HERE / f"seed-{options.seed}-caught.json"
+    rows = {row["number"]: row for row in json.loads(place.read_text())} if place.is_file() else {}
+    root = copied()
     try:
         for fault in load(options.seed):
-            known = rows(options.record).get(fault.number, {})
-            settled = known.get("outcome") == "caught" or (known and not options.on)
-            if fault.number not in options.only if options.only else settled:
+            old = rows.get(fault.number, {})
+            if fault.number not in options.only if options.only else old.get("outcome") == "caught":
                 continue
-            tried = known.get("tried", []) if options.on else []
-            found = {"number": fault.number} | hunt(fault, copy, tried, options.files, options.long)
-            print(f"{fault.number:3} {fault.operator:18} {fault.scope:40} {found}", flush=True)
-            if options.record:
-                with options.record.open("a", encoding="utf-8") as out:
-                    out.write(json.dumps(found | {"tried": tried}, ensure_ascii=False) + "\n")
+            found = hunt(fault, root, options.files, options.long)
+            kept = old if "gone" in found else {key: old[key] for key in ("note",) if key in old}
+            rows[fault.number] = {"number": fault.number, "operator": fault.operator} | kept | found
+            print(rows[fault.number], flush=True)
+            text = json.dumps([rows[number] for number in sorted(rows)], indent=1, ensure_ascii=False)
+            place.write_text(f"{text}\n", encoding="utf-8")
     finally:
-        shutil.rmtree(copy.root)
-
-
-def written(options: argparse.Namespace) -> None:
-    """Write down what came of each fault: as the record says, else as it was; notes stay, and who is gone is said."""
-    place = HERE / f"seed-{options.seed}-caught.json"
-    before = {row["number"]: row for row in json.loads(place.read_text())} if place.is_file() else {}
-    known, kept = rows(options.record), []
-    for fault in load(options.seed):
-        old = before.get(fault.number, {})
-        new = known.get(fault.number, old)
-        row: dict[str, Any] = {"number": fault.number, "operator": fault.operator}
-        row |= {"outcome": "not run"} | {key: new[key] for key in ("outcome", "by", "said") if new.get(key)}
-        row |= {"note": old["note"]} if "note" in old else {}
-        row |= {} if find(fault) else {"gone": "What it changed was written anew after it was hunted."}
-        kept.append(row)
-    place.write_text(json.dumps(kept, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
-def listed(options: argparse.Namespace) -> Iterator[str]:
-    """Yield a line for each fault: where it is now, and what becomes of what."""
-    for fault in load(options.seed):
-        place = find(fault)
-        yield f"{fault.number:3} {fault.operator} in {fault.scope} ({place[0] if place else 'gone'})"
-        yield f"    {fault.before}  ->  {fault.after}"
+        shutil.rmtree(root)
 
 
 def main() -> None:
     """Do what is asked for."""
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
-    parser.add_argument("verb", choices=["draw", "list", "run", "write"])
+    parser.add_argument("verb", choices=["draw", "list", "run"])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)
-    parser.add_argument("--only", type=int, nargs="+", metavar="N", help="these faults, whatever the record says")
-    parser.add_argument("--record", type=Path, help="keep what is done in this file, and leave out what it holds")
+    parser.add_argument("--only", type=int, nargs="+", metavar="N", help="these faults, whatever came of them before")
     parser.add_argument("--files", type=int, default=10_000, help="files of tests to try for each fault at most")
-    parser.add_argument("--on", action="store_true", help="go on with the files not tried for what survived")
     parser.add_argument("--long", action="store_true", help="run long tests and browsers too")
     options = parser.parse_args()
     if options.verb == "draw":
         save(options.seed, draw(options.seed, options.count))
-    elif options.verb == "list":
-        print("\n".join(listed(options)))
-    elif options.verb == "write":
-        written(options)
-    else:
+    elif options.verb == "run":
         run(options)
+    else:
+        for fault in load(options.seed):
+            place = find(fault)
+            print(f"{fault.number:3} {fault.operator} in {fault.scope} ({place[0] if place else 'gone'})")
+            print(f"    {fault.before}  ->  {fault.after}")
 
 
 if __name__ == "__main__":

@@ -45,7 +45,7 @@ def gone() -> dict[int, str]:
 def test_a_fault_is_found_or_said_to_be_gone(fault: Fault):
     place = find(fault)
     if place is None:
-        assert gone().get(fault.number), "say so: python -m tests.faults write"
+        assert gone().get(fault.number), f"say so: python -m tests.faults run --only {fault.number}"
         return
     file, node = place
     source = (ROOT / file).read_text(encoding="utf-8")

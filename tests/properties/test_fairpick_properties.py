@@ -111,8 +111,12 @@ def test_who_is_deleted_is_a_member_and_the_rest_stays(seed: int, theta: float) 
     assert sum(found.findings.deleted.values()) == found.deleted.size and (found.deleted.size == 0 or theta < 1)
     rows = np.sort(members)
     stays = np.isin(rows, found.kept)
+    largest = []
     for label, counts in made.counts.items():
         inside = stays & (labels[rows] == label)
         left = np.bincount(2 * made.cluster[inside] + groups[rows][inside], minlength=counts.size).reshape(counts.shape)
+        largest.append([np.abs(differences(each)).max() for each in (counts, left)])
         # each group's rounding moves a share by at most two people of those that stay
         assert np.abs(differences(left) - theta * differences(counts)).max() <= (2 / left.sum(axis=0)).sum()
+    reached = found.findings
+    assert (reached.largest_before, reached.largest_after) == pytest.approx(tuple(np.max(largest, axis=0)))

@@ -1,22 +1,12 @@
 """What fairness numbers give away on Adult: held to ten recorded splits, and these to independent figures.
 
-Bits in all, mean and standard deviation over splits 0 to 9 (`make reference` prints the table); the independent figures
-are those of other natural models and another attacker of the same kind:
-
-                    bits, k = 1, 5, 20, 50: independent        measured here                     pinned, k = 5, 20, 50
-    sex,  N = 1,000    3.6  7.7 18.5 32 ± 6      1.8 ± 1.6  7.2 ± 2.2 21.2 ± 5.7 35.7 ± 6.0      .8  7.0  22.7
-    sex,  N = 14,924   4.3 10.6 31   75 ± 13     4.2 ± 1.7 12.3 ± 3.7 35.5 ± 5.8 81.1 ± 13.1    0    0     1.6
-    race, N = 1,000    3.1  8.8 30   76 ± 15     2.9 ± 2.5  7.6 ± 2.5 31.1 ± 5.1 76.4 ± 13.1    1.3 28.6 109
-    race, N = 14,924   7.9 15.1 38   82 ± 11     7.9 ± 5.3 11.5 ± 6.6 31.2 ± 7.3 76.9 ± 7.6     0    0     5.9
-
-    sex, k = 20        exact, 4, 3, 2 decimals, epsilon 10, 1      measured here
-    N = 14,924         30.9 30.8 28.0 13.0 13.4 1.1                35.5 35.5 32.8 15.8 16.6 2.1
-    N = 1,000          18.5 18.4 17.7 14.0  3.4 -.3                21.2 21.2 21.2 19.2  1.7 0.0
+Bits in all, mean and standard deviation over splits 0 to 9 (`RECORDED`; `make reference` prints the table); the
+independent figures (`release_adult.INDEPENDENT`) are those of other natural models and another attacker of the same kind.
 
 The independent means lie within the spread of ours but for one model's numbers on sex about 1,000 people (3.6 against
 1.8 ± 1.6), and for rounded numbers about 1,000 people: here only whole numbers of people are possible, which undoes the
-rounding to 3 decimals and most of that to 2. The noise behind the independent
-figures is not described; Laplace noise with a budget shared by one count a model and a size fits them. Independently
+rounding to 3 decimals and most of that to 2. The noise behind the
+independent figures is not described; Laplace noise with a budget shared by one count a model and a size fits them. Independently
 pinned: .4 5.5 22, 0 .4 2.8, 2.6 39 127, 0 1.4 10. Of all these pinned people here one is named wrongly.
 Here one split is looked at, with its 50 models, and means over six draws of 1,000 of its people.
 """

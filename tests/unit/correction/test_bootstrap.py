@@ -33,11 +33,8 @@ def people(n: int, seed: int, *, groups: int = 2, bias: float = 0.5, skill: floa
 
 def some(records: AttackedRecords, rows: np.ndarray) -> AttackedRecords:
     """Return some of the records, each as often as it is named."""
-    return replace(
-        records,
-        **{name: getattr(records, name)[rows] for name in ("probability", "calibrated")},
-        **{name: getattr(records, name)[rows] for name in ("predictions", "labels", "truth")},
-    )
+    names = ("probability", "calibrated", "predictions", "labels", "truth")
+    return replace(records, **{name: getattr(records, name)[rows] for name in names})
 
 
 HELD_OUT = people(800, 2)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +19,13 @@ def _both(first: np.ndarray) -> np.ndarray:
     return np.column_stack([1 - first, first])
 
 
+def records_of(p: np.ndarray, predictions: Any, truth: Any, labels: Any = None) -> AttackedRecords:
+    """Return records of these probabilities, which are calibrated, with label 1 unless it is said."""
+    told = {"predictions": predictions, "truth": truth, "labels": np.ones(len(p)) if labels is None else labels}
+    codes = {name: np.asarray(values, dtype=np.uint8) for name, values in told.items()}
+    return AttackedRecords(probability=p, calibrated=p, **codes)
+
+
 def _records(n: int, seed: int, *, gap: float = 0.0) -> AttackedRecords:
     """Return n records guessed right for about 70%, with a model whose rates differ by `gap`."""
     rng = np.random.default_rng(seed)
@@ -24,28 +33,20 @@ def _records(n: int, seed: int, *, gap: float = 0.0) -> AttackedRecords:
     predictions = (rng.random(n) < 0.4 + gap * truth).astype(np.uint8)
     labels = (rng.random(n) < 0.5).astype(np.uint8)
     probability = np.clip(0.5 + (truth - 0.5) * 0.3 + 0.3 * rng.normal(size=n), 0.01, 0.99)
-    return AttackedRecords(
-        probability=_both(probability),
-        calibrated=_both(probability),
-        predictions=predictions,
-        labels=labels,
-        truth=truth,
-    )
+    return records_of(_both(probability), predictions, truth, labels)
 
 
 ATTACKED, HELD_OUT = _records(900, 1, gap=0.12), _records(500, 2, gap=0.12)
 
 
+ODD = records_of(_both(np.linspace(0.1, 0.9, 7)), [1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1, 1])
+"""No two groups of these seven have the same rate."""
+
+
 def test_ten_people_by_hand() -> None:
     """Six positives among ten; group 1 guessed on five of them: rate 5/5, so somebody must change."""
     probability = _both(np.array([0.9, 0.8, 0.7, 0.6, 0.55, 0.1, 0.4, 0.3, 0.2, 0.1]))
-    attacked = AttackedRecords(
-        probability=probability,
-        calibrated=probability,
-        predictions=np.array([1, 1, 1, 1, 1, 1, 0, 0, 0, 0], dtype=np.uint8),
-        labels=np.zeros(10, dtype=np.uint8),
-        truth=np.array([1, 1, 1, 0, 0, 0, 1, 1, 0, 0], dtype=np.uint8),
-    )
+    attacked = records_of(probability, [1, 1, 1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0, 1, 1, 0, 0])
     told = disclose(attacked, HELD_OUT, tolerance=0.0, cost="log_odds")
     # Rate 6/10 in both groups means 3 of 5 and 3 of 5: two leave group 1 among the positives, two join it,
     # and the unsure go first.
@@ -85,31 +86,18 @@ def test_a_falsehood_is_called_one_and_the_published_rule_raises_until_it_is_tru
 
 
 def test_no_correction_is_a_value_with_its_reason() -> None:
-    odd = AttackedRecords(
-        probability=_both(np.linspace(0.1, 0.9, 7)),
-        calibrated=np.full((7, 2), 0.5),
-        predictions=np.array([1, 1, 1, 0, 0, 0, 0], dtype=np.uint8),
-        labels=np.ones(7, dtype=np.uint8),
-        truth=np.array([0, 1, 0, 1, 0, 1, 1], dtype=np.uint8),
-    )
-    told = disclose(odd, HELD_OUT, tolerance=0.0)
+    told = disclose(ODD, HELD_OUT, tolerance=0.0)
     assert told.certificate.status == "infeasible"
     assert told.after is None and told.gain is None and told.n_changed is None and told.balanced_after is None
     assert math.isnan(told.reached)
     assert told.smallest_tolerance is not None and told.smallest_tolerance > 0
-    met = disclose(odd, HELD_OUT, tolerance=told.smallest_tolerance, cost="count")
+    met = disclose(ODD, HELD_OUT, tolerance=told.smallest_tolerance, cost="count")
     assert met.after is not None
 
 
 def test_the_exponent_is_chosen_without_looking_at_the_attacked() -> None:
     """Other truths for the attacked leave every guess, and so the exponent and the changes, as they were."""
-    flipped = AttackedRecords(
-        probability=ATTACKED.probability,
-        calibrated=ATTACKED.calibrated,
-        predictions=ATTACKED.predictions,
-        labels=ATTACKED.labels,
-        truth=1 - ATTACKED.truth,
-    )
+    flipped = replace(ATTACKED, truth=1 - ATTACKED.truth)
     one, other = (disclose(records, HELD_OUT, tolerance=0.02) for records in (ATTACKED, flipped))
     assert (one.exponent, one.n_changed) == (other.exponent, other.n_changed)
     assert one.certificate.objective == other.certificate.objective
@@ -121,13 +109,8 @@ def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_ans
     n = 11
     raw = rng.uniform(0.2, 0.9, n)
     calibrated = np.clip(raw - 0.25, 0.05, 0.95)
-    records = AttackedRecords(
-        probability=_both(raw),
-        calibrated=_both(calibrated),
-        predictions=(rng.random(n) < 0.5).astype(np.uint8),
-        labels=np.ones(n, dtype=np.uint8),
-        truth=(rng.random(n) < 0.5).astype(np.uint8),
-    )
+    records = records_of(_both(raw), rng.random(n) < 0.5, rng.random(n) < 0.5)
+    records = replace(records, calibrated=_both(calibrated))
     told = disclose(records, HELD_OUT, tolerance=0.1, cost="log_odds")
     assert told.before.value == pytest.approx((records.calibrated_guess == records.truth).mean())
     assert not np.array_equal(records.guess, records.calibrated_guess)
@@ -143,13 +126,8 @@ def test_log_odds_start_from_the_calibrated_guess_and_find_the_most_probable_ans
 
 
 def test_held_out_records_that_cannot_meet_the_tolerance_still_choose_an_exponent() -> None:
-    odd = AttackedRecords(
-        probability=HELD_OUT.probability[:499],
-        calibrated=HELD_OUT.calibrated[:499],
-        predictions=HELD_OUT.predictions[:499],
-        labels=HELD_OUT.labels[:499],
-        truth=HELD_OUT.truth[:499],
-    )
+    names = ("probability", "calibrated", "predictions", "labels", "truth")
+    odd = replace(HELD_OUT, **{name: getattr(HELD_OUT, name)[:499] for name in names})
     assert np.gcd(int(odd.predictions.sum()), 499) == 1  # no exact split of these records exists
     told = disclose(ATTACKED, odd, tolerance=0.0)
     assert told.exponent is not None

@@ -25,7 +25,7 @@ from core.correction.knowledge import (
 from core.errors import InputError
 from core.fairness import METRICS, row_sets, unfairness
 from tests.samples import ROLES, dataset
-from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT
+from tests.unit.correction.test_disclosure import ATTACKED, HELD_OUT, ODD
 
 
 def _blended(n: int, seed: int) -> AttackedRecords:
@@ -179,21 +179,13 @@ def test_both_corrections_are_those_of_disclose_and_their_difference_by_hand(met
 
 
 def test_an_estimate_that_nobody_can_meet_is_raised_to_what_can_be_met() -> None:
-    p = np.column_stack([np.linspace(0.9, 0.1, 7), np.linspace(0.1, 0.9, 7)])
-    odd = AttackedRecords(
-        probability=p,
-        calibrated=p,
-        predictions=np.array([1, 1, 1, 0, 0, 0, 0], dtype=np.uint8),
-        labels=np.ones(7, dtype=np.uint8),
-        truth=np.array([0, 1, 0, 1, 0, 1, 1], dtype=np.uint8),
-    )
-    needed = smallest_tolerance(odd.predictions)
+    needed = smallest_tolerance(ODD.predictions)
     for measured, told in ((0.0, needed), (0.3, 0.3)):
-        found = compare_constraints(odd, HELD_OUT, _told("statistical_parity", measured), None)
+        found = compare_constraints(ODD, HELD_OUT, _told("statistical_parity", measured), None)
         assert found.estimated.used == told > 0 and found.estimated.after is not None
         assert found.trained is None and found.difference is None
         assert found.to_frame()["constraint"].tolist() == ["estimated"]
-    lonely = replace(odd, labels=np.array([0, 1, 1, 1, 1, 1, 1], dtype=np.uint8))  # no two groups with label 0
+    lonely = replace(ODD, labels=np.array([0, 1, 1, 1, 1, 1, 1], dtype=np.uint8))  # no two groups with label 0
     none = compare_constraints(lonely, HELD_OUT, _told("predictive_equality", 0.1), None)
     assert none.estimated.told == 0.1 and none.estimated.after is None
     assert none.estimated.smallest_tolerance == math.inf

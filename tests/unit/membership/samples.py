@@ -58,6 +58,23 @@ def table(n: int = 400, *, seed: int = 0) -> Table:
     )
 
 
+def invented(
+    codes: np.ndarray, labels: np.ndarray, groups: np.ndarray, *, sizes: tuple[int, ...] | None = None
+) -> MemberPeople:
+    """Return people with these codes, of as many values as occur unless it is said."""
+    sizes = sizes or tuple((codes.max(axis=0) + 1).tolist())
+    return MemberPeople(
+        title="invented",
+        codes=codes.astype(np.int64),
+        names=tuple(f"column {place}" for place in range(len(sizes))),
+        values=tuple(tuple(map(str, range(k))) for k in sizes),
+        labels=labels.astype(np.uint8),
+        groups=groups.astype(np.uint8),
+        group_names=tuple(f"group {code}" for code in range(int(groups.max()) + 1)),
+        attribute="group",
+    )
+
+
 def villagers(n: int = 400, *, seed: int = 0) -> MemberPeople:
     """Return these people, ready for an audit."""
     return member_people(table(n, seed=seed), ROLES)

@@ -38,7 +38,7 @@ from core.membership.disparity import (
     smallest_detectable,
     variances,
 )
-from tests.unit.membership.samples import divisions, judged, sampled_tally
+from tests.unit.membership.samples import divisions, invented, judged, sampled_tally
 
 SMALL = Tally(flagged=np.array([[2, 3], [6, 9]]), people=np.array([[20, 30], [12, 10]]))
 FEW = {"bootstraps": 200, "permutations": 200}
@@ -354,32 +354,16 @@ def test_a_target_that_memorises_one_group_is_found_at_low_false_alarms() -> Non
 
 PEOPLE = 1200
 PLANTED_RUNS = 100
-SIZES = {"street": 40, "job": 5, "sign": 3}
+SIZES = (40, 5, 3)
 DRAWS = {"bootstraps": 100, "permutations": 999}
-
-
-def people_of(
-    columns: dict[str, np.ndarray], sizes: tuple[int, ...], labels: np.ndarray, groups: np.ndarray
-) -> MemberPeople:
-    """Return people with these codes."""
-    return MemberPeople(
-        title="Made",
-        codes=np.column_stack(list(columns.values())),
-        names=tuple(columns),
-        values=tuple(tuple(str(code) for code in range(size)) for size in sizes),
-        labels=labels.astype(np.uint8),
-        groups=groups.astype(np.uint8),
-        group_names=("others", "group") if groups.max() < 2 else tuple(f"group {code}" for code in range(3)),
-        attribute="group",
-    )
 
 
 def without_cause(seed: int, n_groups: int) -> MemberPeople:
     """Return people whose labels and groups have nothing to do with their columns, which a tree still remembers."""
     rng = np.random.default_rng(seed)
-    columns = {name: rng.integers(0, size, PEOPLE) for name, size in SIZES.items()}
+    codes = np.column_stack([rng.integers(0, size, PEOPLE) for size in SIZES])
     groups = rng.choice(n_groups, PEOPLE, p=(0.6, 0.4) if n_groups == 2 else (0.4, 0.35, 0.25))
-    return people_of(columns, tuple(SIZES.values()), rng.integers(0, 2, PEOPLE), groups)
+    return invented(codes, rng.integers(0, 2, PEOPLE), groups, sizes=SIZES)
 
 
 def one_remembered(seed: int, remembered: int) -> MemberPeople:
@@ -390,7 +374,7 @@ def one_remembered(seed: int, remembered: int) -> MemberPeople:
     rule = rng.integers(0, 2, PEOPLE)
     address = np.where(marked, rng.integers(1, 400, PEOPLE), 0)
     labels = np.where(marked, noise, rule)
-    return people_of({"address": address, "rule": rule}, (400, 2), labels, groups)
+    return invented(np.column_stack([address, rule]), labels, groups, sizes=(400, 2))
 
 
 def gaps(people: MemberPeople, seed: int, epsilon: float = math.inf) -> Disparities:

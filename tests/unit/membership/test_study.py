@@ -32,7 +32,7 @@ from core.membership import (
     target_of,
 )
 from core.membership.inference import two_sides
-from tests.unit.membership.samples import study
+from tests.unit.membership.samples import invented, study
 
 SETTINGS = MembershipSettings(max_depth=4, shadows=4, seed=3)
 
@@ -43,18 +43,7 @@ def people(n: int = 800, n_groups: int = 2, seed: int = 1) -> MemberPeople:
     groups = rng.integers(0, n_groups, n).astype(np.uint8)
     codes = np.column_stack([*(rng.integers(0, k, n) for k in (6, 5, 4, 7)), groups]).astype(np.int64)
     chance = 0.2 + 0.1 * codes[:, 0] * (codes[:, 1] > 1)
-    names = ("a", "b", "c", "d", "group")
-    return MemberPeople(
-        title="invented",
-        codes=codes,
-        names=names,
-        values=tuple(tuple(map(str, range(k))) for k in (6, 5, 4, 7, n_groups)),
-        labels=(rng.random(n) < chance).astype(np.uint8),
-        groups=groups,
-        group_names=tuple(f"group {i}" for i in range(n_groups)),
-        attribute="group",
-        protected=(4,),
-    )
+    return replace(invented(codes, rng.random(n) < chance, groups), protected=(4,))
 
 
 @cache

@@ -17,7 +17,6 @@ from core.membership import (
     TARGETS,
     MemberPeople,
     MembershipSettings,
-    default_depth,
     most_caught,
     target_of,
 )
@@ -27,7 +26,6 @@ from core.subject import train_model
 from tests.unit.membership.samples import ROLES, half, table, villagers
 
 N = 400
-CONFIG = AuditConfig(method="unmitigated", train_share=0.4, seed=3)
 
 
 def made(name: str, people: MemberPeople | None = None, dataset: AuditDataset | None = None):
@@ -94,11 +92,6 @@ def test_quality_counts():
     assert found.accuracy_train.value == pytest.approx(2 / 3)  # one half predicts 0
     assert found.accuracy_test.value == pytest.approx(1 / 3)
     assert found.majority_test.value == pytest.approx(1 / 3)  # members are mostly 1
-
-
-def test_default_depths():
-    people = villagers(N)
-    assert default_depth(people) == 4  # no more than there are columns
 
 
 FAR = 60

@@ -23,6 +23,7 @@ from core.queries import (
     needed,
     statistical_parity_gap,
 )
+from core.queries.trials import question_numbers
 from tests.unit.queries.people import pool
 
 ASKING = Asking(n=30, repeats=5, seed=9)
@@ -124,6 +125,16 @@ def test_how_odd_the_models_look():
     assert found.spread == pytest.approx(np.mean([right.mean(axis=1).std() for right in asked]))
     assert abs(found.base.value - found.asked.value) < 0.05
     assert made.accuracy(0) == made.accuracy(1)
+
+
+@pytest.mark.parametrize(
+    ("n", "design", "last"),
+    [(20, "jitter", 12), (100, "random_binary", 60), (1000, "bits", 20), (300, "jitter", 180), (1000, "jitter", 420)],
+)
+def test_numbers_of_questions_run_from_none_to_where_all_is_known(n: int, design: str, last: int):
+    numbers = question_numbers(n, design)
+    assert numbers[0] == 0 and numbers[-1] == last and len(numbers) >= min(last, 12)
+    assert list(numbers) == sorted(set(numbers)) and len(numbers) <= 38
 
 
 @pytest.mark.parametrize(("design", "last"), [("bits", 1), ("targeted", 31), ("single", 30)])
