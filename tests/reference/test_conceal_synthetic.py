@@ -1,8 +1,8 @@
-"""Attribute-Conceal on synthetic people, against figures recorded from ``python -m tests.reference`` (seed 42): `EXPECTED`.
+"""Attribute-Conceal on synthetic people, against figures recorded from ``python -m tests.reference`` (seed 42).
 
-50 repeats each; another seed is used here. The paper's printed mean errors are below the median of the very noise its
-formulas add, in every row of its three tables, while a mean of such noise, if it had one, would lie above the median;
-its trend, less error at a larger ε or a larger minority, holds.
+`EXPECTED`: 50 repeats each; another seed is used here. The paper's printed mean errors are below the median of the very
+noise its formulas add, in every row of its three tables, while a mean of such noise, if it had one, would lie above the
+median; its trend, less error at a larger ε or a larger minority, holds.
 """
 
 from __future__ import annotations

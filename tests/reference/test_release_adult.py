@@ -1,14 +1,14 @@
 """What fairness numbers give away on Adult: held to ten recorded splits, and these to independent figures.
 
 Bits in all, mean and standard deviation over splits 0 to 9 (`RECORDED`; `make reference` prints the table); the
-independent figures (`release_adult.INDEPENDENT`) are those of other natural models and another attacker of the same kind.
+independent figures (`release_adult.INDEPENDENT`) are those of other natural models and another attacker like it.
 
 The independent means lie within the spread of ours but for one model's numbers on sex about 1,000 people (3.6 against
 1.8 ± 1.6), and for rounded numbers about 1,000 people: here only whole numbers of people are possible, which undoes the
-rounding to 3 decimals and most of that to 2. The noise behind the
-independent figures is not described; Laplace noise with a budget shared by one count a model and a size fits them. Independently
-pinned: .4 5.5 22, 0 .4 2.8, 2.6 39 127, 0 1.4 10. Of all these pinned people here one is named wrongly.
-Here one split is looked at, with its 50 models, and means over six draws of 1,000 of its people.
+rounding to 3 decimals and most of that to 2. The noise behind the independent figures is not described; Laplace noise
+with a budget shared by one count a model and a size fits them. Independently pinned: .4 5.5 22, 0 .4 2.8, 2.6 39 127, 0
+1.4 10. Of all these pinned people here one is named wrongly. Here one split is looked at, with its 50 models, and means
+over six draws of 1,000 of its people.
 """
 
 from __future__ import annotations
