@@ -1,7 +1,9 @@
-"""One bank of correction problems, run against every solver.
+"""One bank of correction problems, run against every solver: 2 to 4 groups, one disclosure or two, shares, costs.
 
 Each problem carries the objective every solver must reach (inf when infeasible). The hand-solved ones say how it is
-found; the random ones are solved by trying all 2^n vectors in exact fractions, with nothing of core involved.
+found; the random ones are solved by trying all K^n vectors in exact fractions, with nothing of core involved.
+Disclosures are dicts with fractions where `core.correction.Disclosed` has floats; shares are fractions (exact), pairs
+of fractions, or None.
 """
 
 from __future__ import annotations
@@ -15,33 +17,56 @@ from typing import Any
 
 import numpy as np
 
+from core.correction import Disclosed
+
 METRICS = ("statistical_parity", "predictive_equality", "equal_opportunity", "equalized_odds")
+
+Share = Fraction | tuple[Fraction, Fraction] | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Problem:
-    """A correction problem and its solution; `smallest` is the smallest feasible tolerance where it is known."""
+class JointProblem:
+    """A problem of `correct_jointly` and its objective, inf when infeasible."""
 
     name: str
     guess: tuple[int, ...]
-    predictions: tuple[int, ...]
-    tolerance: Fraction
+    disclosures: tuple[dict[str, Any], ...]
+    n_groups: int
     objective: float
-    metric: str = "statistical_parity"
-    labels: tuple[int, ...] | None = None
+    shares: tuple[Share, ...] | None = None
     cost: tuple[float, ...] | None = None
-    smallest: Fraction | None = None
 
-    def arguments(self) -> dict[str, object]:
-        """Return the arguments of `correct`."""
+    def arguments(self) -> dict[str, Any]:
+        """Return the arguments of `correct_jointly`."""
+        shares = None if self.shares is None else [_float(share) for share in self.shares]
+        told = [Disclosed(**plain(disclosed)) for disclosed in self.disclosures]
+        cost = None if self.cost is None else np.array(self.cost)
         return {
             "guess": np.array(self.guess, dtype=np.uint8),
-            "predictions": np.array(self.predictions, dtype=np.uint8),
-            "tolerance": float(self.tolerance),
-            "metric": self.metric,
-            "labels": None if self.labels is None else np.array(self.labels, dtype=np.uint8),
-            "cost": None if self.cost is None else np.array(self.cost, dtype=float),
+            "disclosures": told,
+            "n_groups": self.n_groups,
+            "group_shares": shares,
+            "cost": cost,
         }
+
+    def single(self) -> dict[str, Any]:
+        """Return the arguments of `correct`, for a problem with one disclosure."""
+        arguments = self.arguments()
+        del arguments["disclosures"]
+        return arguments | plain(self.disclosures[0])
+
+
+def plain(disclosed: dict[str, Any]) -> dict[str, Any]:
+    """Return a disclosure with numbers for fractions."""
+    return {key: _float(value) for key, value in disclosed.items()}
+
+
+def _float(value: Any) -> Any:
+    if isinstance(value, Fraction):
+        return float(value)
+    if isinstance(value, tuple) and value and isinstance(value[0], Fraction):
+        return tuple(float(end) for end in value)
+    return value
 
 
 def parts(metric: str, labels: Sequence[int] | None, n: int) -> list[list[int]]:
@@ -89,12 +114,62 @@ def brute_smallest(predictions: Sequence[int]) -> Fraction | None:
     return min((g for g in gaps if g is not None), default=None)
 
 
-def _solved(name: str, guess: str, predictions: str, tolerance: str, objective: float, **more: Any) -> Problem:
-    """Return a problem solved by hand; vectors are written as digits."""
-    vectors = {"guess": digits(guess), "predictions": digits(predictions)}
-    if "labels" in more:
-        more["labels"] = digits(more["labels"])
-    return Problem(name=name, tolerance=Fraction(tolerance), objective=objective, **vectors, **more)
+def reached(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -> Fraction | None:
+    """Return the unfairness in exact fractions; None when a group is empty in a row set."""
+    predictions, worst = disclosed["predictions"], Fraction(0)
+    for rows in parts(disclosed.get("metric", METRICS[0]), disclosed.get("labels"), len(vector)):
+        size, hits = [0] * n_groups, [0] * n_groups
+        for i in rows:
+            size[vector[i]] += 1
+            hits[vector[i]] += predictions[i]
+        if 0 in size:
+            return None
+        overall = Fraction(sum(hits), len(rows))
+        worst = max(worst, *(abs(overall - Fraction(a, m)) for a, m in zip(hits, size, strict=True)))
+    return worst
+
+
+def told_true(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -> bool:
+    """Tell whether a vector has every group in every row set and the disclosed unfairness."""
+    value = reached(disclosed, vector, n_groups)
+    if value is None:
+        return False
+    if "tolerance" in disclosed:
+        return value <= disclosed["tolerance"]
+    told = disclosed["unfairness"]
+    low, high = told if isinstance(told, tuple) else (told, told)
+    return low <= value <= high
+
+
+def shares_true(shares: tuple[Share, ...] | None, vector: tuple[int, ...]) -> bool:
+    """Tell whether the groups' sizes are what the shares say."""
+    n = len(vector)
+    for group, share in enumerate(shares or ()):
+        count = vector.count(group)
+        if isinstance(share, tuple):
+            if not share[0] * n <= count <= share[1] * n:
+                return False
+        elif share is not None and abs(share * n - count) > Fraction(1, 2):
+            return False
+    return True
+
+
+def joint_brute_force(
+    guess: tuple[int, ...],
+    disclosures: tuple[dict[str, Any], ...],
+    n_groups: int,
+    shares: tuple[Share, ...] | None = None,
+    cost: tuple[float, ...] | None = None,
+) -> float:
+    """Return the least cost over all vectors; inf when none meets everything."""
+    price, best = cost or (1.0,) * len(guess), math.inf
+    for vector in itertools.product(range(n_groups), repeat=len(guess)):
+        value = math.fsum(c for c, s, g in zip(price, vector, guess, strict=True) if s != g)
+        if value >= best or not shares_true(shares, vector):
+            continue
+        if all(told_true(disclosed, vector, n_groups) for disclosed in disclosures):
+            best = value
+    return best
 
 
 def digits(text: str) -> tuple[int, ...]:
@@ -102,25 +177,42 @@ def digits(text: str) -> tuple[int, ...]:
     return tuple(map(int, text))
 
 
+def _solved(name: str, guess: str, told: list[dict[str, Any]], objective: float, **more: Any) -> JointProblem:
+    """Return a problem solved by hand, of as many groups as are guessed unless it says more; vectors are digits."""
+    disclosures = tuple(
+        {key: digits(value) if key in ("predictions", "labels") else value for key, value in one.items()}
+        for one in told
+    )
+    groups = {"n_groups": max(2, len(set(guess)))} | more
+    return JointProblem(name=name, guess=digits(guess), disclosures=disclosures, objective=objective, **groups)
+
+
+def _pair(name: str, guess: str, predictions: str, tolerance: str, objective: float, **more: Any) -> JointProblem:
+    """Return a problem of two groups and one tolerance, solved by hand."""
+    told = {"predictions": predictions, "tolerance": Fraction(tolerance)}
+    told |= {key: more.pop(key) for key in ("metric", "labels") if key in more}
+    return _solved(name, guess, [told], objective, **more)
+
+
 _POWERS = tuple(float(b) ** 60 for b in (1.0, 1.3, 1.1, 1.9, 2.0, 1.6, 1.2, 1.7))
 _COST = (5.0, 2.0, 7.0, 3.0)
 
-HAND_SOLVED = (
-    _solved("already fair: each group has one of each prediction", "1100", "1010", "0", 0.0),
+TWO_GROUPS = (
+    _pair("already fair: each group has one of each prediction", "1100", "1010", "0", 0.0),
     # the cheaper of {5, 2} and the cheaper of {7, 3}
-    _solved("two swaps: at 0 each group needs half its records predicted 1", "1100", "1100", "0", 5.0, cost=_COST),
-    _solved("just under 1/2: one change leaves a group 1/2 away", "1100", "1100", "49/100", 5.0, cost=_COST),
-    _solved("met with equality: overall 1/2, groups 2/3 and 1/3", "111000", "110100", "1/6", 0.0),
-    _solved("one group is empty: the cheapest record moves", "000", "101", "1", 2.0, cost=(3.0, 2.0, 4.0)),
-    _solved("all predictions equal: only an empty group needs repair", "111", "000", "0", 2.5, cost=(3.0, 2.5, 4.0)),
-    _solved("coprime: 1 of 5, 1/5 away whatever the split", "11000", "10000", "0", math.inf, smallest=Fraction(1, 5)),
+    _pair("two swaps: at 0 each group needs half its records predicted 1", "1100", "1100", "0", 5.0, cost=_COST),
+    _pair("just under 1/2: one change leaves a group 1/2 away", "1100", "1100", "49/100", 5.0, cost=_COST),
+    _pair("met with equality: overall 1/2, groups 2/3 and 1/3", "111000", "110100", "1/6", 0.0),
+    _pair("one group is empty: the cheapest record moves", "000", "101", "1", 2.0, cost=(3.0, 2.0, 4.0)),
+    _pair("all predictions equal: only an empty group needs repair", "111", "000", "0", 2.5, cost=(3.0, 2.5, 4.0)),
+    _pair("coprime: 1 of 5, 1/5 away whatever the split", "11000", "10000", "0", math.inf),
     # the record predicted 1 leaves: rates 0 and 1/4 against 1/5
-    _solved("coprime at their smallest tolerance", "11000", "10000", "1/5", 1.0),
+    _pair("coprime at their smallest tolerance", "11000", "10000", "1/5", 1.0),
     # one of the first two joins: groups of 3 with one predicted 1 each
-    _solved("an empty cell: nobody predicted 1 is guessed in group 1", "000110", "110000", "0", 1.0),
-    _solved("one record cannot be split", "1", "1", "1", math.inf),
+    _pair("an empty cell: nobody predicted 1 is guessed in group 1", "000110", "110000", "0", 1.0),
+    _pair("one record cannot be split", "1", "1", "1", math.inf),
     # two of {1, 1.3, 2, 1.6} and two of {1.1, 1.9, 1.2, 1.7}
-    _solved(
+    _pair(
         "exponent 60: the dear record stays, many magnitudes apart",
         "11001100",
         "11001100",
@@ -128,7 +220,7 @@ HAND_SOLVED = (
         1.0 + 1.3**60 + 1.1**60 + 1.2**60,
         cost=_POWERS,
     ),
-    _solved(
+    _pair(
         "equal opportunity leaves the rows with label 0 alone",
         "101010",
         "101010",
@@ -138,7 +230,7 @@ HAND_SOLVED = (
         metric="equal_opportunity",
         cost=(1.0, 1.0, 4.0, 6.0, 3.0, 9.0),
     ),
-    _solved(
+    _pair(
         "equalized odds adds both row sets",
         "11001100",
         "11001100",
@@ -150,32 +242,122 @@ HAND_SOLVED = (
     ),
 )
 
+_ZERO, _ONE, _HALF, _THIRD = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3)
 
-def random_problem(seed: int, most: int = 12) -> Problem:
-    """Return a random problem of at most `most` records, solved by brute force."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, most + 1))
-    guess = (rng.random(n) < rng.random()).astype(int)
-    predictions = (rng.random(n) < rng.choice([0.2, 0.5, 0.8])).astype(int)
-    labels = (rng.random(n) < 0.5).astype(int)
-    base = 1 + rng.random(n)
-    cost = [np.ones(n), base, base**60, rng.integers(1, 4, n).astype(float)][seed % 4]
-    tolerance = [Fraction(0), Fraction(1, 10), Fraction(1, 3), Fraction(int(rng.integers(0, 60)), 100)][seed // 4 % 4]
-    metric = METRICS[seed // 16 % 4]
-    told = {
-        "guess": tuple(guess.tolist()),
-        "predictions": tuple(predictions.tolist()),
-        "tolerance": tolerance,
-        "metric": metric,
-        "labels": tuple(labels.tolist()),
-        "cost": tuple(cost.tolist()),
+HAND_SOLVED = (
+    *TWO_GROUPS,
+    _solved(
+        "three groups at 0: each needs one of each prediction, two records have to swap",
+        "001122",
+        [{"predictions": "110010", "tolerance": _ZERO}],
+        6.0,  # the cheaper of {3, 2} and the cheaper of {4, 5}; group 2 stays
+        cost=(3.0, 2.0, 4.0, 5.0, 1.0, 1.0),
+    ),
+    _solved(
+        "an empty third group takes the cheapest record at tolerance 1",
+        "0011",
+        [{"predictions": "1010", "tolerance": _ONE}],
+        2.5,
+        n_groups=3,
+        cost=(3.0, 2.5, 4.0, 5.0),
+    ),
+    _solved("gcd 2 makes two groups, not three", "0120", [{"predictions": "1010", "tolerance": _ZERO}], math.inf),
+    _solved("three cannot fill four", "012", [{"predictions": "101", "tolerance": _ONE}], math.inf, n_groups=4),
+    _solved(
+        "a share alone: group 0 gives up its two cheapest",
+        "000011",
+        [{"predictions": "101010", "tolerance": _ONE}],
+        5.0,
+        shares=(_THIRD, None),
+        cost=(5.0, 2.0, 3.0, 7.0, 1.0, 1.0),
+    ),
+    _solved(
+        "a share at equal opportunity moves records outside its row set, at their cost",
+        "010000",
+        [{"predictions": "111100", "tolerance": _ZERO, "metric": "equal_opportunity", "labels": "111100"}],
+        5.0,  # rates are 1 whatever the groups; two of the others join group 1, the cheapest 2 + 3
+        shares=(_HALF, _HALF),
+        cost=(4.0, 1.0, 6.0, 5.0, 2.0, 3.0),
+    ),
+    _solved(
+        "an unfairness of exactly one half: one group all predicted 1, its twin all predicted 0",
+        "0101",
+        [{"predictions": "1100", "unfairness": _HALF}],
+        1.5,  # groups {1} and {0, 0, 1} lie 1/2 and 1/6 away: one change is enough
+        cost=(2.0, 1.5, 3.0, 4.0),
+    ),
+    _solved(
+        "a fair guess is not unfair enough",
+        "001122",
+        [{"predictions": "101010", "unfairness": (_THIRD, Fraction(2, 5))}],
+        math.inf,  # found by hand: sizes (2,2,2), (1,1,4), (1,2,3) allow 0, 1/2, and 1/2 only
+    ),
+    _solved(
+        "two models: the second model's predictions pair the records anew",
+        "0011",
+        [{"predictions": "1010", "tolerance": _ZERO}, {"predictions": "1100", "tolerance": _ZERO}],
+        5.0,  # both need groups {0, 3} and {1, 2}: records 0 and 2 move (5), or 1 and 3 (10), or 0, 3 ...
+        cost=(1.0, 2.0, 4.0, 8.0),
+    ),
+)
+
+
+def _random_share(rng: np.random.Generator, counts: list[int], n: int) -> tuple[Share, ...]:
+    """Return shares around counts: exact, intervals, unknown, mixed."""
+    shares: list[Share] = []
+    for count in counts:
+        kind = int(rng.integers(3))
+        if kind == 0:
+            shares.append(Fraction(count, n))
+        elif kind == 1:
+            shares.append((Fraction(max(0, count - int(rng.integers(2))), n), Fraction(min(n, count + 1), n)))
+        else:
+            shares.append(None)
+    return tuple(shares)
+
+
+def _random_disclosure(rng: np.random.Generator, n: int, kind: str, vector: tuple[int, ...], k: int) -> dict[str, Any]:
+    """Return a disclosure that, half of the time, is true of a vector (so that some problems are feasible)."""
+    told: dict[str, Any] = {
+        "predictions": tuple((rng.random(n) < rng.choice([0.3, 0.5, 0.7])).astype(int).tolist()),
+        "metric": METRICS[int(rng.integers(4)) if kind != "parity" else 0],
+        "labels": tuple((rng.random(n) < 0.5).astype(int).tolist()),
     }
-    return Problem(name=f"random {seed}: {metric}, {n} records", objective=brute_force(**told), **told)
+    true = reached(told, vector, k)
+    value = Fraction(int(rng.integers(0, 50)), 100) if true is None or rng.random() < 0.15 else true
+    if kind == "value":
+        return told | {"unfairness": value}
+    if kind == "interval":
+        ends = max(Fraction(0), value - Fraction(1, 20)), min(Fraction(1), value + Fraction(1, 50))
+        return told | {"unfairness": ends}
+    return told | {"tolerance": value}
 
 
-def bank() -> tuple[Problem, ...]:
-    """Return all problems: the hand-solved ones and 64 random ones over all metrics, tolerances and kinds of cost."""
-    return HAND_SOLVED + tuple(random_problem(seed) for seed in range(64))
+KINDS = ("tolerance", "parity", "value", "interval")
+
+
+def random_joint(seed: int) -> JointProblem:
+    """Return a random problem with 2 to 4 groups: one or two disclosures of any kind, shares in half of them."""
+    rng = np.random.default_rng(seed)
+    k = (2, 3, 3, 4)[seed % 4]
+    n = int(rng.integers({2: 6, 3: 6, 4: 6}[k], {2: 12, 3: 10, 4: 9}[k]))
+    vector = tuple(rng.permutation(np.arange(n) % k).tolist())
+    guess = tuple(rng.integers(0, k, n).tolist())
+    kinds = [KINDS[seed // 4 % 4]] + ([KINDS[int(rng.integers(4))]] if seed // 16 % 2 else [])
+    disclosures = tuple(_random_disclosure(rng, n, kind, vector, k) for kind in kinds)
+    shares = _random_share(rng, [vector.count(g) for g in range(k)], n) if seed // 32 % 2 else None
+    base = 1 + rng.random(n)
+    cost = tuple((np.ones(n), base, base**60, rng.integers(1, 4, n).astype(float))[seed // 64 % 4].tolist())
+    objective = joint_brute_force(guess, disclosures, k, shares, cost)
+    name = f"random {seed}: {k} groups, {n} records, {'+'.join(kinds)}{', shares' if shares else ''}"
+    return JointProblem(
+        name=name, guess=guess, disclosures=disclosures, n_groups=k, shares=shares, cost=cost, objective=objective
+    )
+
+
+def joint_bank() -> tuple[JointProblem, ...]:
+    """Return the hand-solved problems and 128 random ones over all kinds."""
+    return HAND_SOLVED + tuple(random_joint(seed) for seed in range(128))
 
 
 def adult_like(n: int, seed: int = 0, exponent: float = 6) -> dict[str, np.ndarray]:

@@ -11,7 +11,7 @@ from core.correction.exact import smallest_fraction
 from core.correction.problem import SOLVERS, Claim, bound_of, certify
 from core.errors import InputError
 from core.fairness import unfairness
-from tests.joint_bank import HAND_SOLVED, brute_force, joint_bank, shares_true, told_true
+from tests.problem_bank import HAND_SOLVED, adult_like, joint_bank, joint_brute_force, shares_true, told_true
 
 BANK = joint_bank()
 
@@ -40,14 +40,14 @@ def check_vector(problem, result):
 @pytest.mark.parametrize("problem", HAND_SOLVED, ids=lambda problem: problem.name)
 def test_hand_solved_objectives_agree_with_brute_force(problem):
     told = (problem.guess, problem.disclosures, problem.n_groups, problem.shares, problem.cost)
-    assert brute_force(*told) == pytest.approx(problem.objective, rel=1e-12)
+    assert joint_brute_force(*told) == pytest.approx(problem.objective, rel=1e-12)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("problem", BANK, ids=lambda problem: problem.name)
 def test_bank(problem, solver):
     results = [correct_jointly(**problem.arguments(), solver=solver)]
-    if len(problem.disclosures) == 1 and solver == "exact":
+    if len(problem.disclosures) == 1:
         results.append(correct(**problem.single(), solver=solver))
     for result in results:
         if math.isinf(problem.objective):
@@ -179,3 +179,25 @@ def test_disclosures_are_needed_and_of_the_same_people():
         correct_jointly([0, 1, 0, 1], [])
     with pytest.raises(InputError, match="same length"):
         correct_jointly([0, 1, 0, 1], [Disclosed(predictions=[0, 1], tolerance=0.1)])
+
+
+@pytest.mark.parametrize(("n", "tolerance"), [(15_375, 0.001), (15_375, 0.02), (15_376, 0.0)])
+@pytest.mark.parametrize("exponent", [0, 6, 60])
+def test_integer_program_agrees_with_exact_at_the_size_of_adult(n, tolerance, exponent):
+    arguments = adult_like(n, exponent=exponent)
+    arguments["predictions"][:] = 0
+    arguments["predictions"][np.random.default_rng(2).permutation(n)[: n // 5 // 4 * 4]] = 1
+    exact, ilp = (correct(**arguments, tolerance=tolerance, solver=solver) for solver in ("exact", "ilp"))
+    assert exact.certificate.status == ilp.certificate.status
+    if exact.certificate.status == "infeasible":
+        assert exact.smallest_tolerance == ilp.smallest_tolerance == smallest_tolerance(arguments["predictions"])
+        return
+    assert exact.certificate.status == "optimal"
+    assert ilp.objective == pytest.approx(exact.objective, rel=1e-9)
+
+
+def test_a_fair_guess_is_kept_and_not_aliased():
+    guess = np.array([1, 1, 0, 0], dtype=np.uint8)
+    result = correct(guess, [1, 0, 1, 0], tolerance=0.0)
+    assert result.objective == 0.0 and not np.shares_memory(result.reconstruction, guess)
+    assert not result.reconstruction.flags.writeable and guess.flags.writeable
