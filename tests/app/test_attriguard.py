@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pages.common import attriguard_controls as controls
-from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
 from tests.app.guarding import (
     FEW_OF_TABLES,
@@ -229,24 +227,3 @@ def test_ratings_of_ones_own_stay_in_the_session(dashboard: Dashboard, gate: Gat
     assert not dashboard.findings
     dashboard.choose(guard_data="table")
     assert "inferring the sex" in dashboard.finding
-
-
-def test_the_papers_ratings_are_offered_where_they_are(
-    start: Start, gate: Gate, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-):
-    folder = tmp_path / "google_play_ratings"
-    folder.mkdir()
-    for part, rows in (("train", range(160)), ("test", range(160, 240))):
-        ratings = few_ratings()
-        people_, values = (getattr(ratings, f"{name}_{part}") for name in ("people", "values"))
-        lines = [
-            " ".join(f"{item}:{rating:g}" for item, rating in zip(row.indices, row.data, strict=True))
-            for row in (people_[[k]] for k in range(len(rows)))
-        ]
-        (folder / f"{part}_user.txt").write_text("\n".join(lines) + "\n")
-        (folder / f"{part}_label.txt").write_text("".join(f"{value}\n" for value in values))
-    monkeypatch.setenv("FAIRLEAK_DATA", str(tmp_path))
-    dashboard = start().open("attriguard")
-    dashboard.choose(guard_data="google_play")
-    assert "inferring the city" in dashboard.finding
-    assert "The paper finds that adversarial training hardly helps." in dashboard.told

@@ -7,7 +7,6 @@ stopping; elsewhere their ends are drawn.
 from __future__ import annotations
 
 import re
-import threading
 from dataclasses import replace
 from functools import cache
 from itertools import islice
@@ -32,10 +31,8 @@ from core.queries import (
     query_pool,
 )
 from core.queries.mechanisms import Mechanism
-from pages.common import bias_queries_trials
 from tests import expected
-from tests.app.dashboard import Dashboard, RecordedJob
-from tests.patience import PATIENT
+from tests.app.dashboard import Dashboard
 
 FEW = 4
 
@@ -123,24 +120,6 @@ def test_the_page_says_what_core_says(
     assert single == [True] * (controls.get("gap_kind") == "absolute")
 
 
-def test_exact_answers_reveal_everybody_and_none_nobody(dashboard: Dashboard, few: None):
-    dashboard.open("bias_queries").choose(noise="exact", answered_60=60)
-    assert_tells(dashboard, trials(), 60, Exact())
-    assert "60 exact answers reveal everybody's sex." in dashboard.finding
-    assert "Without noise, " in dashboard.told and "everybody in every draw" in dashboard.told
-    dashboard.choose(answered_60=0)
-    assert_tells(dashboard, trials(), 0, Exact())
-
-
-def test_many_people_are_read_off_the_curve(dashboard: Dashboard, few: None):
-    dashboard.open("bias_queries").choose(question_design="bits", noise="exact", people_asked=300)
-    made = trials(300, design="bits")
-    assert dashboard.test.select_slider(key="answered_6").options == ["0", "1", "2", "3", "4", "5", "6"]
-    dashboard.choose(answered_6=6)
-    assert_tells(dashboard, made, 6, Exact())
-    assert "everybody's sex" in dashboard.finding
-
-
 def test_the_published_noise_says_why_it_differs(dashboard: Dashboard, ends: None):
     dashboard.open("bias_queries")
     for noise in ("laplace", "cauchy"):
@@ -193,13 +172,6 @@ def test_every_section(dashboard: Dashboard, ends: None, section: str):
         assert len(frame) == 24
 
 
-def test_an_attribute_in_many_groups_is_refused_in_one_sentence(dashboard: Dashboard, ends: None):
-    dashboard.open("bias_queries").choose(attribute="age/ranges")
-    assert "this attribute is split in 4" in dashboard.plain_problem() and not dashboard.findings
-    dashboard.choose(attribute="sex")
-    assert "%" in dashboard.finding
-
-
 def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: None, monkeypatch: pytest.MonkeyPatch):
     whole = pool_of(expected.audit().config)
     rare = whole.people.sensitive == 1
@@ -217,41 +189,3 @@ def test_a_tiny_group_is_refused_in_one_sentence(dashboard: Dashboard, ends: Non
     assert not dashboard.findings and len(re.findall(r"[.!?](?:\s|$)", problem)) == 1
     dashboard.choose(people_asked=100)
     assert "%" in dashboard.finding
-
-
-def test_curves_can_be_cancelled_and_go_on(dashboard: Dashboard, few: None, monkeypatch: pytest.MonkeyPatch):
-    gate, reached = threading.Event(), threading.Semaphore(0)
-    compute = Trials.curve
-
-    def slow(self: Trials, *arguments: object, **settings: object):
-        for i, point in enumerate(compute(self, *arguments, **settings)):
-            if i == 3:
-                reached.release()
-                gate.wait(PATIENT)
-            yield point
-
-    def curves() -> list[RecordedJob]:
-        return [job for job in RecordedJob.started if job.lane == "questions"]
-
-    monkeypatch.setattr(bias_queries_trials.Trials, "curve", slow)
-    dashboard.open("bias_queries", settled=False)
-    dashboard.until(lambda: dashboard.findings)  # the model is being trained
-    assert all(reached.acquire(timeout=PATIENT) for _ in range(2))  # both curves have begun
-    dashboard.test.run()
-    assert "%" in dashboard.finding and "still counting" in dashboard.told
-    dashboard.press("cancel_curves")
-    gate.set()
-    for job in curves():
-        job.wait(PATIENT)
-    assert len(curves()) == 2 and {job.state for job in curves()} == {"cancelled"}
-    assert all(0 < len(job.partial) < job.total for job in curves())
-    monkeypatch.setattr(bias_queries_trials.Trials, "curve", compute)
-    dashboard.choose(answered_60=30)  # the marker goes on, the curves do not
-    assert_tells(dashboard, trials(), 30, SmoothCauchy(5.0))
-    assert len(curves()) == 2 and "still counting" in dashboard.told
-    there = [len(job.partial) for job in curves()]
-    dashboard.click("start_curves")
-    again = curves()[2:]
-    assert len(again) == 2 and all(job.state == "finished" and len(job.partial) == job.total for job in again)
-    assert again[0]._given == there[0] > 0  # what was there is not computed again
-    assert "still counting" not in dashboard.told and not dashboard.has_button("start_curves")

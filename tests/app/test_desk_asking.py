@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.desk import Columns, Ledger, TestSet, default_ledger, open_ledger
+from core.desk import Ledger, default_ledger, open_ledger
 from core.estimates import gap as gap_text
 from core.queries import statistical_parity_gap
 from tests import desk_files
@@ -112,34 +112,12 @@ def test_an_answer_under_another_question_is_called_the_last_one(dashboard: Dash
     dashboard.settle()
     another()
     dashboard.test.toggle(key="desk_again").set_value(False)
-    dashboard.test.button_group(key="desk_metric_2").set_value("equal_opportunity")
-    dashboard.settle()
-    another()
-    price(dashboard, 0.8)  # would be refused
-    another()
-    dashboard.test.button_group(key="desk_metric_2").set_value("statistical_parity")
-    price(dashboard, 0.1)
     give(dashboard, "desk_predictions", "other.csv", desk_files.predictions(seed=2))
     another()
     give(dashboard, "desk_predictions", "bad.csv", b"")
     another()
     give(dashboard, "desk_predictions", "model.csv", desk_files.predictions())
     as_before()
-
-
-def test_the_price_starts_small_on_every_test_set(dashboard: Dashboard):
-    made = open_ledger(default_ledger(), create=True)
-    for name, budget in (("big", 20), ("small", 2)):
-        people = TestSet(ids=tuple(f"{name}{k}" for k in range(6)), attribute=np.array([1, 0, 1, 0, 1, 1]))
-        made.register(name, people, budget=budget, columns=Columns(attribute="sex"))
-    dashboard.open("desk")
-    slider = lambda: dashboard.test.select_slider(key="desk_epsilon")  # noqa: E731
-    for name, left, first in (("small", 1.8, 0.1), ("big", 18, 1), ("small", 1.8, 0.1)):
-        dashboard.test.selectbox(key="desk_name").set_value(name)
-        dashboard.settle()
-        assert (slider().value, float(slider().options[-1])) == (first, left)
-        price(dashboard, left)
-        assert slider().value == left  # and is kept only here
 
 
 def test_much_of_what_is_left_needs_a_tick(dashboard: Dashboard):

@@ -127,16 +127,3 @@ def test_scores_with_a_threshold_and_back_to_training(dashboard: Dashboard, brie
     dashboard.choose(dataset="demo")
     dashboard.open("model")
     assert dashboard.test.selectbox(key="method").value == "exponentiated_gradient"
-
-
-@pytest.mark.parametrize(
-    ("columns", "named"),
-    [
-        ({"prediction": "probability", "score": ""}, ("probability", "hired")),
-        ({"score": "hours"}, ("hours", "[0, 1]")),
-        ({"sets": "hours"}, ("hours", "train")),
-    ],
-)
-def test_a_wrong_column_is_one_sentence(dashboard: Dashboard, columns: dict[str, str], named: tuple[str, ...]):
-    bring(dashboard, **columns)
-    assert_one_sentence(dashboard.plain_problem(), named)

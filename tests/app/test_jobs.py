@@ -13,7 +13,7 @@ import core.datasets.catalog
 from core.config import AuditConfig
 from core.correction import CorrectionResult
 from core.datasets import AuditDataset
-from core.errors import DataUnavailableError, InputError
+from core.errors import DataUnavailableError
 from core.sweep import TOLERANCES
 from pages.common import cached
 from tests.app.conftest import Start
@@ -163,17 +163,6 @@ def test_an_unexpected_error_is_told_without_its_details(
         assert any("Traceback" in line and type(error).__name__ in line for line in log)
     dashboard.click("again_")
     assert "%" in dashboard.finding and not dashboard.test.warning
-
-
-def test_a_rule_the_audit_breaks_is_told_as_core_says_it(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    def broken(config: AuditConfig, report: Any = None, *, dataset: AuditDataset) -> CorrectionResult:
-        raise InputError("The *test* records must hold [3] people.")
-
-    monkeypatch.setattr(cached, "run", broken)
-    for page in ("start", "model", "correction"):
-        dashboard.open(page)
-        assert dashboard.plain_problem() == "The *test* records must hold [3] people."
-        assert dashboard.problem != dashboard.plain_problem()  # escaped
 
 
 def sweep_job() -> RecordedJob:

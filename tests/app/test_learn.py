@@ -48,12 +48,3 @@ def test_a_nonsensical_address_opens_the_first(start: Start):
     dashboard = start({"example": "<script>"}).open("learn")
     assert dashboard.test.selectbox(key="example").value == next(iter(EXAMPLES))
     assert not dashboard.test.exception
-
-
-def test_choosing_goes_into_the_address(dashboard: Dashboard):
-    dashboard.open("learn").choose(example="gaps")
-    assert dashboard.test.query_params["example"] in ("gaps", ["gaps"])
-    dashboard.widget("answer_gaps").set_value("About women")
-    dashboard.test.button[0].click()
-    dashboard.settle()
-    assert "Not yet" in dashboard.problem

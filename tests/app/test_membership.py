@@ -4,31 +4,18 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 import numpy as np
 import pytest
 
 from core.estimates import count, gap
 from core.membership import TARGETS, ledger_of
-from pages.common import membership_sections as sections
 from tests.app.dashboard import Dashboard, RecordedJob
-from tests.app.members import EPSILONS, Gate, assert_tells, choose, finding, found, gate, people, result, told, widget
+from tests.app.members import Gate, assert_tells, choose, finding, found, gate, people, result, told, widget
 
 __all__ = ["gate"]
 
 pytestmark = pytest.mark.filterwarnings("ignore::core.errors.PrivacyLeakWarning")
-
-
-def test_opens_on_the_audited_table(dashboard: Dashboard, gate: Gate):
-    dashboard.open("membership")
-    assert_tells(dashboard, found())
-    assert any("synthetic" in text.lower() for text in dashboard.texts)
-    assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
-    assert not dashboard.test.warning and not dashboard.test.error
-    assert not dashboard.has_button("cancel_members") and not dashboard.has_button("start_members")
-    assert "No DP guarantee (ε = ∞)" in told(dashboard)
-    assert "safe" not in (told(dashboard) + " ".join(dashboard.texts)).lower()
 
 
 def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Gate):
@@ -106,34 +93,6 @@ def test_sections_of_the_plain_tree(dashboard: Dashboard, gate: Gate):
         choose(dashboard, further_members=section)
         dashboard.until(lambda words=words: words in told(dashboard))
         assert not dashboard.test.warning
-
-
-def test_the_curve_over_epsilon_is_filled_cancelled_and_resumed(
-    dashboard: Dashboard, gate: Gate, monkeypatch: pytest.MonkeyPatch
-):
-    made: list[int] = []
-    whole = sections.epsilon_curve
-
-    def counted(*args: Any, there: Any = (), **more: Any) -> Any:
-        for point in whole(*args, there=there, **more):
-            made.append(1)
-            if len(made) == 1:
-                dashboard_job().cancel()
-            yield point
-
-    def dashboard_job() -> RecordedJob:
-        return next(job for job in RecordedJob.started if job.lane == "sweep" and job.busy)
-
-    monkeypatch.setattr(sections, "epsilon_curve", counted)
-    dashboard.open("membership")
-    dashboard.until(lambda: dashboard.has_button("start_epsilon"))
-    total = len(EPSILONS)
-    assert dashboard.button("start_epsilon").label == f"Stopped after 1 of {total} models. Go on"
-    dashboard.button("start_epsilon").click()
-    dashboard.until(lambda: len(made) == total and not dashboard.has_button("cancel_epsilon"))
-    dashboard.settle()
-    assert not dashboard.has_button("start_epsilon")
-    assert len(made) == total  # the point that was there is not computed again
 
 
 def test_other_groups_and_pairs(dashboard: Dashboard, gate: Gate):

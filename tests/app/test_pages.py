@@ -13,10 +13,10 @@ import pytest
 import core.sweep.landscape
 from core.datasets.dataset import AuditDataset
 from core.estimates import percent, tolerance_text
-from core.fairness import METRIC_TITLES, METRICS
+from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES, METHODS
 from core.sweep.landscape import Landscape, LandscapePlan, landscape_steps, read_landscape
-from pages.common import shell, start_map, state
+from pages.common import shell, start_map
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -99,16 +99,6 @@ def test_the_private_trees_budget_is_kept_told_and_in_links(start: Start):
     dashboard.open("correction")
     assert dashboard.test.select_slider(key="epsilon").value == math.inf
     assert any(text.startswith("**Trained without DP training noise") for text in dashboard.texts)
-
-
-def test_another_metric(start: Start):
-    metric = METRICS[1]
-    dashboard = start({"metric": METRIC_TITLES[metric]}).open("model")
-    assert dashboard.test.selectbox(key="metric").value == metric
-    assert tolerance_text(expected.model(metric=metric).unfairness_train) in dashboard.finding
-    dashboard.open("correction")
-    now = expected.audit(metric=metric).disclose(state.default("tolerance"))
-    assert percent(now.after or now.before) in dashboard.finding
 
 
 def test_a_link_restores_an_audit(start: Start):

@@ -23,11 +23,9 @@ from core.model_card import (
     ReleasedPeople,
     ReleaseSettings,
     ReleaseStudy,
-    advise,
     drawn_again,
     findings,
     measure_card,
-    release_of,
     released_people,
 )
 from core.release_audit.card_plan import read_release, release_text, study_of
@@ -91,19 +89,6 @@ def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
     assert gain.evidence in dashboard.told and gain.so_what in dashboard.told
 
 
-def test_opens_with_a_family_metered_and_measured(dashboard: Dashboard, family: None):
-    dashboard.open("release")
-    found = card()
-    assert_tells(dashboard, found)
-    assert dashboard.plain_finding.startswith("## Exact fairness numbers for 4 models reveal ")
-    assert any("synthetic" in text.lower() for text in dashboard.texts)
-    assert not dashboard.test.warning and not dashboard.test.error
-    assert [text.value for text in dashboard.test.sidebar.markdown] == ["#### What is audited"]
-    advice = advise(people().posterior, release_of(people(), found.settings), sensitive=people().sensitive, seed=42)
-    assert f"**{findings.advice(advice, found).point}**" in dashboard.told
-    assert "safe" not in dashboard.told.lower()
-
-
 def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family: None):
     dashboard.open("release").choose(release_way="rounded", release_decimals=2)
     assert_tells(dashboard, card(decimals=2))
@@ -139,24 +124,6 @@ def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: N
     dashboard.settle()
     assert_tells(dashboard, card(models_count=COUNTS[-1], count=COUNTS[-1]))
     assert not dashboard.has_button("start_family") and not dashboard.has_button("cancel_family")
-
-
-def test_other_models(dashboard: Dashboard, family: None):
-    dashboard.open("release")
-    for models, count in (("audited", 1), ("depths", FIRST), ("tolerances", 2)):
-        dashboard.choose(release_family=models)
-        assert_tells(dashboard, card(models, models_count=count, count=count))
-
-
-def test_a_problem_of_core_is_one_sentence(dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch):
-    from core.errors import InputError
-
-    def broken(*args: Any, **more: Any) -> Any:
-        raise InputError("tpr_gap needs people of both groups with label 1, got none of women.")
-
-    monkeypatch.setattr(core.model_card, "measure_card", broken)
-    dashboard.open("release")
-    assert "got none of women" in dashboard.plain_problem() and not dashboard.findings
 
 
 def own_table(models: int) -> bytes:

@@ -176,22 +176,6 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     assert len(attacks.asked) == 1
 
 
-def test_cancel_and_start_again(dashboard: Dashboard, attacks: Attacks):
-    attacks.open.clear()
-    dashboard.open("report", settled=False)
-    dashboard.until(lambda: attacks.reached.is_set() and dashboard.has_button("cancel_release"))
-    assert "No verdict yet" in dashboard.finding
-    waiting = Reader(board(dashboard))
-    assert "Not yet" in waiting.text and len(waiting.labels) == len(default_policy().limits)
-    dashboard.press("cancel_release")
-    attacks.open.set()
-    dashboard.settle()
-    assert "were stopped" in dashboard.finding and not dashboard.test.warning
-    dashboard.click("start_release")
-    assert_shows(dashboard, expected(attacks))
-    assert [job.state for job in RecordedJob.started if job.lane == "decision"] == ["cancelled", "finished"]
-
-
 def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     before = Reader(board(dashboard)).text
@@ -205,20 +189,6 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     assert "no answers to bias queries are planned" not in Reader(board(dashboard)).text
     assert expected(attacks).overall in ("fail", "inconclusive", "not_run")
     assert_shows(dashboard, expected(attacks))
-
-
-def test_every_section(dashboard: Dashboard, attacks: Attacks):
-    dashboard.open("report")
-    told = {
-        "edition": "Leakage of the report itself",
-        "self_test": "FairLeak, tested on itself",
-        "numbers": "Every table of the internal report",
-        "guide": "Pass and fail",
-    }
-    for name, words in told.items():
-        section(dashboard, name)
-        assert any(words in text for text in dashboard.texts), name
-        assert not dashboard.test.warning and not dashboard.test.error
 
 
 def test_given_predictions_and_hostile_words(dashboard: Dashboard, attacks: Attacks):

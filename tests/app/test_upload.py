@@ -63,16 +63,6 @@ def test_a_bad_file_is_one_sentence_and_the_audit_stays(dashboard: Dashboard, ba
     assert dashboard.finding == before
 
 
-def test_a_bad_file_leaves_the_own_audit(dashboard: Dashboard):
-    bring_people(dashboard)
-    before = dashboard.finding
-    dashboard.upload("model.pkl", b"\x80\x04K\x01.")
-    assert_one_sentence(dashboard.plain_problem(), ("model.pkl",))
-    assert dashboard.finding == before
-    dashboard.open("model")
-    assert "%" in dashboard.finding
-
-
 def test_other_pages_send_the_owner_of_a_fresh_table_to_the_data_page(dashboard: Dashboard):
     dashboard.open("data").upload("good.csv", GOOD)
     for page in ("start", "model", "correction"):

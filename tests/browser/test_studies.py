@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from playwright.sync_api import expect
 
-from core.models import METHOD_TITLES
 from tests.browser.conftest import Open
 from tests.browser.view import PATIENT, View
 
@@ -68,37 +67,6 @@ def test_bias_queries(look: Open):
     view.until(lambda: max((len(line["x"]) for line in view.lines("leakage_chart")), default=0) == 13, "whole curves")
     slider.press("End")
     stands(view, "leakage_chart", 12)
-    view.in_order()
-
-
-def test_membership(look: Open):
-    view = look("membership")
-    told(view, "LiRA: AUC 0.")
-    told(view, "No DP guarantee (ε = ∞)")
-    begun = view.keyed("cancel_epsilon"), view.keyed("start_epsilon"), view.keyed("member_epsilon_chart")
-    view.until(lambda: any(part.count() for part in begun), "the curve over epsilon")
-    view.halt("cancel_epsilon")
-    slider = view.field("member_epsilon")
-    slider.press("Home")
-    for words in ("VD would read", "Greyed out, as VD is", "ε = 0.01 guarantees"):
-        told(view, words)
-    slider.press("End")
-    told(view, "No DP guarantee (ε = ∞)")
-    view.in_order()
-
-
-def test_model_card(look: Open):
-    view = look(f"release?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}")
-    view.found("for 20 models", "bits")
-    told(view, "Publish at most")
-    heights = [view.keyed(key).bounding_box() for key in ("release_people_chart", "release_bits_chart")]
-    assert all(box is not None and box["y"] + box["height"] <= 900 for box in heights)  # both on the first screen
-    view.segment("release_way", "Rounded")
-    view.found("rounded to 3 decimals for 20 models")
-    view.field("release_decimals").press("Home")
-    view.found("rounded to 1 decimal for 20 models")
-    view.field("release_count_50").press("Home")
-    view.found("rounded to 1 decimal for one model")
     view.in_order()
 
 

@@ -10,11 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import Open
 from tests.browser.reports import downloaded, read_alone
 from tests.browser.tables import HOSTILE_CELL, STYLED_NAME, people
-from tests.unit.datasets.bad_tables import BAD_UPLOADS, assert_one_sentence
 from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
-
-KINDS = ("empty file", "record too short", "pickle")
-BAD = {bad.kind: bad for bad in BAD_UPLOADS}
 
 
 def test_upload_to_a_finding(look: Open):
@@ -42,23 +38,6 @@ def test_upload_to_a_finding(look: Open):
     view.found("sex", "%")
     expect(view.page).to_have_url(f"{view.address}/correction?dataset=Your+table")  # no column's name enters a link
     expect(view.page.locator("[data-testid=stMain] img, a[href^='javascript']")).to_have_count(0)
-
-
-def test_bad_uploads_leave_the_audit_alone(look: Open):
-    view = look("data")
-    before = view.found("%")
-    for kind in KINDS:
-        view.upload(BAD[kind].file_name, BAD[kind].data)
-        for word in BAD[kind].words_expected:
-            expect(view.warnings).to_contain_text(word)
-        view.idle()
-        expect(view.warnings).to_have_count(1)
-        said = view.steady(view.warnings.inner_text, "one sentence")
-        assert_one_sentence(said.split("\n")[-1], BAD[kind].words_expected)
-        expect(view.finding).to_have_count(1)
-        view.until(lambda: view.finding.all_inner_texts() == [before], "the audit as before")
-        view.in_order()
-    expect(view.field("dataset")).to_have_value("Loan applicants (built-in demo)")
 
 
 UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e]")  # steer how text is shown; the report shows that there was one

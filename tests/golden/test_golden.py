@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests import samples
-from tests.golden.make import compare, helps, html_text, json_text, normal, printed
+from tests.golden.make import FILES, compare, helps, html_text, json_text, normal, printed
 
 PLAN = """\
 schema = 1
@@ -177,6 +178,7 @@ def test_an_audit(audit: str, folder: Path):
 @pytest.mark.parametrize("edition", ["internal", "disclosure"])
 def test_reports(edition: str, audit: str, folder: Path):
     own = folder / "audit" / edition
+    assert {path.name.removesuffix(".txt") for path in (FILES / "report" / edition).iterdir()} == set(os.listdir(own))
     for path in sorted(own.iterdir()):
         text = path.read_text(encoding="utf-8-sig")
         write: Callable[[str, Path], str] = {".json": json_text, ".html": html_text}.get(path.suffix, normal)

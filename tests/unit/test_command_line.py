@@ -15,16 +15,12 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from core.__main__ import main, parser
 from core.cli import COMMANDS
 from core.cli import console as text_tables
-from core.correction import LeakPoint
 from core.estimates import Estimate
-from core.serialize import loads
 from core.sweep import FolderStore
 from tests import samples
 from tests.patience import PATIENT, wait_until
@@ -104,30 +100,6 @@ def test_a_sweep_prints_its_tables_and_writes_every_number(swept: Told, cache: P
     assert f"{100 * float(first['majority']):.1f} [" in fair[0]
 
 
-def test_the_attribution_prints_both_attackers_and_the_difference_mitigation_makes(attributed: Told, cache: Path):
-    (out, err), folder = attributed, cache.parent / "leaks"
-    assert len(FolderStore(folder)) == 4 and "4 of 4 configurations" in err
-    rows = pd.read_csv(cache.parent / "steps.csv")
-    assert len(rows) == 14 and set(rows.seeds) == {2} and set(rows.interval_over) == {"seeds"}
-    for name in ("The paper's attacker", "The strong attacker"):
-        assert name in out
-    for _, row in rows[rows.step == "constraint"].iterrows():
-        accuracy = f"{100 * row.accuracy:.1f} [{100 * row.accuracy_low:.1f}, {100 * row.accuracy_high:.1f}]"
-        change = f"{100 * row.accuracy_change:+.1f} [{100 * row.accuracy_change_low:+.1f}"
-        assert re.search(rf"^and fairness constraint +{re.escape(accuracy)} +{re.escape(change)}", out, re.MULTILINE)
-    own, twin = (
-        [p for p in stored_leaks(folder) if p.config.method == m] for m in ("exponentiated_gradient", "unmitigated")
-    )
-    before, after = (100 * np.mean([p.accuracy_test.value for p in side]) for side in (twin, own))
-    assert re.search(rf"model accuracy, test set +{after:.2f} +{before:.2f} +{after - before:.2f} ", out)
-    assert said(*ATTRIBUTION, "--seeds", "0,2", "--store", str(folder))[0] == out
-
-
-def stored_leaks(folder: Path) -> list[LeakPoint]:
-    texts = [path.read_text(encoding="utf-8") for path in sorted(folder.rglob("*.jsonl"))]
-    return [loads(text.partition("\n")[2], LeakPoint) for text in texts]
-
-
 def test_one_seed_is_said_to_be_one(swept: Told):
     out, err = said("sweep", "--tolerances", "0.1", "--seeds", "0")
     assert "intervals over people; one seed says nothing of another" in out and err == "1 of 1 configurations\n"
@@ -174,13 +146,6 @@ def test_no_command_is_a_usage_error(arguments: list[str], capsys: pytest.Captur
     with pytest.raises(SystemExit) as left:
         main(arguments)
     assert left.value.code == 3 and capsys.readouterr().err.count("\n") == 1
-
-
-def test_data_an_audit_cannot_use_are_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(60))
-    assert main(["sweep", "--tolerances", "0.1"]) == 3
-    told = capsys.readouterr()
-    assert "at least 30 records of each label and group" in told.err and not told.out and told.err.count("\n") == 1
 
 
 def test_numbers_in_tables():

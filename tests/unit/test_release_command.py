@@ -10,12 +10,11 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from core.__main__ import main
 from core.datasets import Table
-from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, advise, drawn_again, findings, measure_card
+from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, drawn_again, measure_card
 from core.release_audit import load_table
 from core.release_audit.card_plan import ReleasePlan, people_of, read_release, study_of
 from tests import samples
@@ -85,43 +84,6 @@ def use(monkeypatch: pytest.MonkeyPatch, people: ReleasedPeople) -> None:
     monkeypatch.setattr("core.cli.model_card.people_of", lambda *_, **__: people)
 
 
-def test_text_csv_and_json_say_what_core_says(run: Run, tmp_path: Path):
-    csv, out = tmp_path / "card.csv", tmp_path / "card.json"
-    code, text, _ = run(CARD, "--csv", str(csv), "--json", str(out))
-    _, people, study = expected()
-    assert code == int(study.pinned.count > 0)
-    assert "\nA gap is the rate of north minus that of south\n" in text
-    assert f"150 people of {table().title} (test records); origin: north, south" in text
-    assert f"3 models (seeds), {study.n_numbers} numbers, 3 decimals: statistical parity gap" in text
-    release, everybody = study.published.release, people.sensitive
-    advice = advise(people.posterior, release, sensitive=everybody)
-    first, *others = findings.findings(study)
-    for finding in (replace(first, evidence=""), *others, findings.advice(advice, study)):
-        for sentence in (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats):
-            assert f"\n{sentence}\n" in text
-    pd.testing.assert_frame_equal(pd.read_csv(csv), study.to_frame())
-    content = json.loads(out.read_text("utf-8"))
-    assert [row["pinned"] for row in content.pop("advice")["tried"]] == [row.pinned for row in advice.tried]
-    assert content == json.loads(json.dumps(study.to_dict()))
-
-
-def test_twin_models_name_the_person_they_differ_in(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    text = '[data]\ndataset = "demo"\n[models]\nfamily = "given"\ncolumns = ["one", "two"]\n[people]\non = "train"\n'
-    people = people_of(read_release(text), table())
-    unsure = int(np.argmin(np.abs(people.posterior - 0.5)))
-    row = int(people.rows[unsure])
-    twins = table().frame.assign(two=table().frame["one"])
-    twins.loc[row, "two"] = 1 - twins.loc[row, "one"]
-    monkeypatch.setattr("core.cli.model_card.load_table", lambda *_, **__: replace(table(), frame=twins))
-    out = tmp_path / "twins.json"
-    code, said, _ = run(text, "--no-advice", "--json", str(out))
-    pinned = json.loads(out.read_text("utf-8"))["pinned"]
-    assert code == 1 and row in pinned["rows"] and pinned["right"]["value"] == 1.0
-    assert pinned["said"][pinned["rows"].index(row)] == people.sensitive[unsure]
-    assert "Publish" not in said and "2 models (given)" in said
-    assert "The median disclosed person shares label and all predictions with 0 others" in said
-
-
 def test_typed_numbers(run: Run, tmp_path: Path):
     _, _, study = expected()
     rows = []
@@ -172,7 +134,6 @@ BAD = {
     '[models]\nfamily = "seeds"\nwithout = ["nothing"]': "card.toml: without must be one of ",
     "[[number]]\nstatistic = 'size'\nvalue = 99999": "card.toml: [number 1]: size must be at most 297, got 99999",
     "[people]\nmost = 100\n[[number]]\nstatistic = 'size_label_1'\nvalue = 101": "size_label_1 must be at most ",
-    "[[number]]\nmodel = 'audited model'\nstatistic = 'sp_gap'\nvalue = 1.5": "must be in [-1, 1], got 1.5",
 }
 
 
@@ -224,12 +185,6 @@ def test_somebody_disclosed_in_any_draw_of_the_noise_is_somebody(
     assert re.search(rf"ε = 30 +{found.most_pinned} +{found.draws.count} ", text)  # the table of precisions
     content = json.loads(out.read_text("utf-8"))
     assert content["draws"]["pinned"] == content["pinned"]["most in any draw"] == found.most_pinned
-
-
-def test_nobody_disclosed_in_any_draw_is_nobody(run: Run, monkeypatch: pytest.MonkeyPatch):
-    use(monkeypatch, made_up())
-    code, text, _ = run(MADE_UP.replace("decimals = 3", "epsilon = 0.1"), "--no-advice")
-    assert code == 0 and "with near certainty in any of 20 draws of the noise." in text
 
 
 def test_a_typed_number_that_the_table_contradicts_is_told(run: Run, tmp_path: Path):

@@ -66,6 +66,15 @@ class Entry:
         return tuple(check for kind in self.leaks for check in MEANT[kind])
 
 
+def kind(leaks: tuple[str, ...], reason: str, because: str = "") -> Callable[..., Entry]:
+    """Return what makes entries of one kind, from a name, a sentence and a function; `because` ends the sentence."""
+
+    def entry(name: str, why: str, make: Callable[[int], Case], **more: bool) -> Entry:
+        return Entry(name=name, leaks=leaks, reason=reason, why=f"{why} {because}".rstrip(), make=make, **more)
+
+    return entry
+
+
 def seeing(people: People, model: Any, decimals: int = 6) -> Case:
     """Return the case of a model that has the attribute among its inputs."""
     return people, informed(people, fitted(people, model, sees_attribute=True), decimals=decimals)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tests.verdicts.entry import Case, Entry, not_seeing
+from tests.verdicts.entry import Case, kind, not_seeing
 from tests.verdicts.people import People, adult, compas, demo, invented
 from tests.verdicts.releases import (
     balancing_weights,
@@ -22,125 +22,60 @@ from tests.verdicts.releases import (
 
 _ALONE = "It is a function of the features alone, and those who know the features learn nothing from it."
 
+blind_to_it = kind((), "blind", _ALONE)
+tells_nothing = kind((), "blind")
+
 HARMLESS = (
-    Entry(
-        name="random", leaks=(), reason="blind", quick=True,
-        why="The score is drawn at random for everybody.",
-        make=lambda seed: _random(seed, decimals=6),
-    ),
-    Entry(
-        name="random-with-ties", leaks=(), reason="blind",
-        why="The score is drawn at random out of eleven values.",
-        make=lambda seed: _random(seed, decimals=1),
-    ),
-    Entry(
-        name="constant", leaks=(), reason="blind",
-        why="Everybody is accepted, with one score.",
-        make=lambda seed: (people := invented(seed, 12_000), blind(people, np.full(people.n, 0.7))),
-    ),
-    Entry(
-        name="blind-logistic", leaks=(), reason="blind", quick=True,
-        why=f"A logistic regression. {_ALONE}",
-        make=lambda seed: not_seeing(invented(seed, 12_000), logistic()),
-    ),
-    Entry(
-        name="blind-logistic-2-decimals", leaks=(), reason="blind",
-        why=f"A logistic regression, at two decimals. {_ALONE}",
-        make=lambda seed: not_seeing(invented(seed, 12_000), logistic(), 2),
-    ),
-    Entry(
-        name="blind-labels", leaks=(), reason="blind",
-        why=f"Labels alone of a logistic regression. {_ALONE}",
-        make=lambda seed: (people := invented(seed, 12_000), labels_only(not_seeing(people, logistic())[1])),
-    ),
-    Entry(
-        name="blind-forest", leaks=(), reason="blind",
-        why=f"A forest of large leaves. {_ALONE}",
-        make=lambda seed: not_seeing(invented(seed, 12_000), forest(seed, min_samples_leaf=100, max_features=None)),
-    ),
-    Entry(
-        name="blind-boosting", leaks=(), reason="blind",
-        why=f"Boosting of few rounds and large leaves. {_ALONE}",
-        make=lambda seed: not_seeing(
-            invented(seed, 12_000),
-            boosting(seed, max_iter=40, learning_rate=0.1, max_leaf_nodes=4, min_samples_leaf=100),
-        ),
-    ),
-    Entry(
-        name="private-tree", leaks=(), reason="blind",
-        why=f"A tree trained with differential privacy, epsilon 0.5. {_ALONE}",
-        make=lambda seed: _private(seed),
-    ),
-    Entry(
-        name="reweighed", leaks=(), reason="blind",
-        why=f"A logistic regression trained with weights that make label and attribute independent. {_ALONE}",
-        make=lambda seed: _reweighed(seed),
-    ),
-    Entry(
-        name="correlation-remover", leaks=(), reason="blind",
-        why=f"A logistic regression on features freed of an attribute guessed from them. {_ALONE}",
-        make=lambda seed: _freed(seed),
-    ),
-    Entry(
-        name="demo-exponentiated-gradient", leaks=(), reason="blind",
-        why=f"Exponentiated gradient on the demo: the attribute is used in training and never after it. {_ALONE}",
-        make=lambda seed: _fair_demo(seed),
-    ),
-    Entry(
-        name="adult-race", leaks=(), reason="blind", unfair=True,
-        why=f"A tree of depth 5 on Adult, which does not see race. {_ALONE}",
-        make=lambda seed: not_seeing(adult(seed, "race", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)),
-    ),
-    Entry(
-        name="adult-sex", leaks=(), reason="blind", unfair=True,
-        why=f"A tree of depth 5 on Adult, which does not see sex. {_ALONE}",
-        make=lambda seed: not_seeing(adult(seed, "sex", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)),
-    ),
-    Entry(
-        name="adult-race-cautious", leaks=(), reason="blind",
-        why=f"A logistic regression on Adult that accepts from 0.9 on, and does not see race. {_ALONE}",
-        make=lambda seed: not_seeing(adult(seed, "race", 24_000), logistic(), threshold=0.9),
-    ),
-    Entry(
-        name="compas-blind", leaks=(), reason="blind", unfair=True,
-        why=f"A logistic regression on COMPAS, which does not see race. {_ALONE}",
-        make=lambda seed: not_seeing(compas(seed), logistic()),
-    ),
-    Entry(
-        name="coarse", leaks=(), reason="blind",
-        why=f"A logistic regression whose scores are taken to five well calibrated levels. {_ALONE}",
-        make=lambda seed: _coarse(seed),
-    ),
-    Entry(
-        name="three-groups-blind", leaks=(), reason="blind",
-        why=f"A logistic regression, and people of three groups. {_ALONE}",
-        make=lambda seed: not_seeing(invented(seed, 15_000, shares=(0.4, 0.35, 0.25)), logistic()),
-    ),
-    Entry(
-        name="five-groups-blind", leaks=(), reason="blind",
-        why=f"A logistic regression that accepts few, and people of five groups. {_ALONE}",
-        make=lambda seed: not_seeing(invented(seed, 24_000, shares=(0.2,) * 5, proxy=0.1, base=-2.0), logistic()),
-    ),
-    Entry(
-        name="proxies", leaks=(), reason="blind",
-        why=f"A logistic regression, where features tell the attribute of 19 people in 20 without it. {_ALONE}",
-        make=lambda seed: not_seeing(invented(seed, 12_000, proxy=3.2), logistic()),
-    ),
-    Entry(
-        name="noise-features", leaks=(), reason="blind",
-        why=f"A network of random weights on two features that have to do with nothing. {_ALONE}",
-        make=lambda seed: _of_noise(seed),
-    ),
-    Entry(
-        name="small-600", leaks=(), reason="blind", large_enough=False, quick=True,
-        why=f"A score card set before these 600 people were seen. {_ALONE}",
-        make=lambda seed: _score_card(invented(seed, 600)),
-    ),
-    Entry(
-        name="small-1200-minority", leaks=(), reason="blind", large_enough=False,
-        why=f"A score card set before these 1,200 people, a quarter of them a minority, were seen. {_ALONE}",
-        make=lambda seed: _score_card(invented(seed, 1_200, shares=(0.75, 0.25))),
-    ),
+    tells_nothing("random", "The score is drawn at random for everybody.",
+        lambda seed: _random(seed, decimals=6), quick=True),
+    tells_nothing("random-with-ties", "The score is drawn at random out of eleven values.",
+        lambda seed: _random(seed, decimals=1)),
+    tells_nothing("constant", "Everybody is accepted, with one score.",
+        lambda seed: (people := invented(seed, 12_000), blind(people, np.full(people.n, 0.7)))),
+    blind_to_it("blind-logistic", "A logistic regression.",
+        lambda seed: not_seeing(invented(seed, 12_000), logistic()), quick=True),
+    blind_to_it("blind-logistic-2-decimals", "A logistic regression, at two decimals.",
+        lambda seed: not_seeing(invented(seed, 12_000), logistic(), 2)),
+    blind_to_it("blind-labels", "Labels alone of a logistic regression.",
+        lambda seed: (people := invented(seed, 12_000), labels_only(not_seeing(people, logistic())[1]))),
+    blind_to_it("blind-forest", "A forest of large leaves.",
+        lambda seed: not_seeing(invented(seed, 12_000), forest(seed, min_samples_leaf=100, max_features=None))),
+    blind_to_it("blind-boosting", "Boosting of few rounds and large leaves.",
+        lambda seed: not_seeing(invented(seed, 12_000), boosting(seed, max_iter=40, learning_rate=0.1,
+            max_leaf_nodes=4, min_samples_leaf=100))),
+    blind_to_it("private-tree", "A tree trained with differential privacy, epsilon 0.5.", lambda seed: _private(seed)),
+    blind_to_it("reweighed", "A logistic regression trained with weights that make label and attribute independent.",
+        lambda seed: _reweighed(seed)),
+    blind_to_it("correlation-remover", "A logistic regression on features freed of an attribute guessed from them.",
+        lambda seed: _freed(seed)),
+    blind_to_it("demo-exponentiated-gradient", "Exponentiated gradient on the demo: the attribute is used in "
+        "training and never after it.",
+        lambda seed: _fair_demo(seed)),
+    blind_to_it("adult-race", "A tree of depth 5 on Adult, which does not see race.",
+        lambda seed: not_seeing(adult(seed, "race", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)),
+            unfair=True),
+    blind_to_it("adult-sex", "A tree of depth 5 on Adult, which does not see sex.",
+        lambda seed: not_seeing(adult(seed, "sex", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)), unfair=True),
+    blind_to_it("adult-race-cautious", "A logistic regression on Adult that accepts from 0.9 on, and does not see "
+        "race.",
+        lambda seed: not_seeing(adult(seed, "race", 24_000), logistic(), threshold=0.9)),
+    blind_to_it("compas-blind", "A logistic regression on COMPAS, which does not see race.",
+        lambda seed: not_seeing(compas(seed), logistic()), unfair=True),
+    blind_to_it("coarse", "A logistic regression whose scores are taken to five well calibrated levels.",
+        lambda seed: _coarse(seed)),
+    blind_to_it("three-groups-blind", "A logistic regression, and people of three groups.",
+        lambda seed: not_seeing(invented(seed, 15_000, shares=(0.4, 0.35, 0.25)), logistic())),
+    blind_to_it("five-groups-blind", "A logistic regression that accepts few, and people of five groups.",
+        lambda seed: not_seeing(invented(seed, 24_000, shares=(0.2,) * 5, proxy=0.1, base=-2.0), logistic())),
+    blind_to_it("proxies", "A logistic regression, where features tell the attribute of 19 people in 20 without it.",
+        lambda seed: not_seeing(invented(seed, 12_000, proxy=3.2), logistic())),
+    blind_to_it("noise-features", "A network of random weights on two features that have to do with nothing.",
+        lambda seed: _of_noise(seed)),
+    blind_to_it("small-600", "A score card set before these 600 people were seen.",
+        lambda seed: _score_card(invented(seed, 600)), large_enough=False, quick=True),
+    blind_to_it("small-1200-minority", "A score card set before these 1,200 people, a quarter of them a minority, "
+        "were seen.",
+        lambda seed: _score_card(invented(seed, 1_200, shares=(0.75, 0.25))), large_enough=False),
 )  # fmt: skip
 
 

@@ -151,20 +151,3 @@ def test_the_adversary_takes_what_was_found(people: AuditDataset, found: TunedFo
     assert np.array_equal(default.probability(x, y), told.probability(x, y))
     shallow = train_adversary("features", x, y, s, seed=1, parameters={"max_depth": 1}).estimator
     assert shallow.max_depth == 1 and shallow.n_estimators == 100 and shallow.min_samples_split == 10
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ({"class_weight": None}, "parameters must be among n_estimators, .*, got 'class_weight'"),
-        ({"n_estimators": 0}, "n_estimators must be a whole number from 1 to 3000, got 0"),
-        ({"max_depth": 2.5}, "max_depth must be a whole number from 1 to 64 or None, got 2.5"),
-        ({"min_samples_split": 1}, "min_samples_split must be a whole number from 2 to 10000, got 1"),
-        ({"min_samples_leaf": True}, "min_samples_leaf must be a whole number from 1 to 10000, got True"),
-        ({"max_features": 0.5}, "max_features must be one of sqrt, log2, None, got 0.5"),
-        ({"criterion": None}, "criterion must be one of gini, entropy, got None"),
-    ],
-)
-def test_bad_parameters_are_told(people: AuditDataset, parameters: dict[str, Any], words: str) -> None:
-    with pytest.raises(InputError, match=words):
-        train_adversary("features", people.features, people.labels, people.sensitive, parameters=parameters)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from core.attriguard import Compared, Concentration, Exposure, Point, knows_the_noise
+from core.attriguard import Compared, Concentration, Exposure, Point
 from core.attriguard.exposure import Guesses
 from core.charts import (
     DARK,
@@ -80,12 +79,6 @@ def slider(figure: go.Figure) -> go.Scatter:
     return trace
 
 
-def lines(figure: go.Figure) -> list[go.Scatter]:
-    """Return the attackers' curves."""
-    drawn = [trace for trace in figure.data if trace.mode == "lines" and trace.fill != "toself"]
-    return [trace for trace in drawn if len(trace.x) > 2]
-
-
 @pytest.mark.parametrize(("values", "palette"), [(2, LIGHT), (25, DARK)])
 def test_the_budget_is_drawn_wherever_the_slider_stands(values: int, palette: Palette):
     made, axes = study(values), set()
@@ -105,25 +98,6 @@ def test_the_budget_is_drawn_wherever_the_slider_stands(values: int, palette: Pa
     assert {axis[2] for axis in axes} == {(0, 5)}
 
 
-def test_attackers_who_know_the_noise_have_colours_of_their_own_and_nobody_the_same_line():
-    figure = chart(study(), 1.0).figure
-    looks = [(trace.line.color, trace.line.dash) for trace in lines(figure)]
-    assert len(looks) == len(set(looks)) == len(ATTACKERS)
-    for name, (color, _) in zip(ATTACKERS, looks, strict=True):
-        expected = LIGHT.leak if name == "adversarial" else LIGHT.strongest if knows_the_noise(name) else LIGHT.before
-        assert color == expected
-
-
-def test_the_table_holds_what_is_drawn():
-    made = study()
-    table = chart(made, 1.0, published=PAPER).table
-    row = table[(table.attacker == "forest") & (table["ratings changed"] == 2.5)].iloc[0]
-    (point,) = (p for p in made.at(2.5) if p.attacker == "forest")
-    assert isinstance(point, Point) and row["accuracy"] == point.accuracy.value
-    assert row["or baseline"] == point.reported.value and row["balanced"] == point.balanced.value
-    assert (table.attacker == "baseline").sum() == 1 and table.attacker.str.startswith("paper").sum() == len(PAPER)
-
-
 @pytest.mark.parametrize("values", [2, 3, 12, 13, 30])
 def test_the_noise_of_each_value(values: int):
     made = study(values)
@@ -137,15 +111,6 @@ def test_the_noise_of_each_value(values: int):
         others = made.predicted != i
         assert row["people without such noise"] == (others & ~made.found[:, i]).sum()
         assert row["ratings changed, mean"] == pytest.approx(made.size[others & made.found[:, i], i].mean())
-
-
-def test_a_value_without_any_noise_stands_last():
-    made = study(3)
-    found = made.found & (made.predicted[:, None] == np.arange(3))
-    found[:, :2] = True
-    drawing = draw_value_noise(replace(made, found=found), 1.0, LIGHT)
-    assert drawing.table[made.attribute].iloc[-1] == made.values[2] and drawing.table["people"].iloc[-1] == 0
-    assert "no noise found" in written(check(drawing))
 
 
 @pytest.mark.parametrize("entries", [3, 14, 500, 10_000])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import replace
 from functools import cache
@@ -10,12 +9,10 @@ from functools import cache
 import plotly.graph_objects as go
 import pytest
 
-from core.charts import DARK, LIGHT, Palette, draw_landscape
+from core.charts import LIGHT, draw_landscape
 from core.sweep.landscape import Landscape, read_landscape
 from pages.common.start_map import KEPT_MAP
-from tests.unit.charts.checks import check, written
-
-PALETTES = (LIGHT, DARK)
+from tests.unit.charts.checks import check
 
 
 @cache
@@ -28,26 +25,6 @@ def heat(figure: go.Figure) -> dict:  # type: ignore[type-arg]
     return trace
 
 
-@pytest.mark.parametrize("palette", PALETTES)
-def test_plotly_takes_it_and_every_word_has_its_place(palette: Palette):
-    drawing = draw_landscape(kept(), palette)
-    drawing.sketch.figure(check=True)
-    check(drawing)
-    words = written(drawing.figure)
-    for cell in kept().cells:
-        assert f"{100 * cell.after.value:.1f}" in words
-    assert {"none", "0.001", "ε = ∞", "ε = 0.1"} <= set(words)
-
-
-def test_the_colour_starts_at_the_control_and_holds_every_cell():
-    trace = heat(draw_landscape(kept(), LIGHT).figure)
-    controls = kept().controls()
-    assert trace["zmin"] == controls["majority"].value
-    assert trace["zmax"] >= max(itertools.chain([controls["strong"].value], *trace["z"]))
-    assert trace["z"][0][0] == kept().cell(0.001, math.inf).after.value
-    assert trace["z"][-1][-1] == kept().cell(None, 0.1).after.value
-
-
 def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
     told = heat(draw_landscape(kept(), LIGHT).figure)["customdata"]
     cell = kept().cell(0.001, 1.0)
@@ -57,14 +34,6 @@ def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
     assert f"{cell.members.value:.3f} ({cell.members.low:.3f} to {cell.members.high:.3f})" in text
     assert f"holds in {cell.n_true} of 20 seeds" in text
     assert all("nothing is disclosed" in row[-1] for row in told)
-
-
-def test_bold_where_the_change_is_told_from_noise():
-    trace = heat(draw_landscape(kept(), LIGHT).figure)
-    for y, x in itertools.product(range(6), range(7)):
-        cell = kept().cell(kept().plan.tolerances[x], kept().plan.epsilons[y])
-        assert trace["text"][y][x].startswith("<b>") == cell.measured
-    assert not any(c.measured for c in kept().cells if c.tolerance is None)
 
 
 def test_cells_below_the_control_missing_ones_and_hostile_names():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import plotly.graph_objects as go
 import pytest
@@ -18,7 +17,7 @@ from core.charts import (
     draw_epsilon_curve,
     draw_fairpick,
 )
-from core.estimates import gap, not_measured
+from core.estimates import gap
 from core.membership.curves import EPSILONS, CurveBand
 from core.membership.fairpick import FairPickFindings
 from tests.unit.charts.checks import check, written
@@ -59,19 +58,6 @@ def test_three_gaps_over_epsilon_wherever_the_slider_stands(palette: Palette):
             assert list(curve(figure, field).y) == [b.values[field].value for b in bands()]
         axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
     assert len(axes) == 1
-
-
-def test_infinity_has_a_place_of_its_own_behind_the_axis_break():
-    figure = draw_epsilon_curve(bands(), LIGHT, now=1.0).figure
-    x = curve(figure, "advantage_gap").x
-    assert list(x[:-1]) == pytest.approx([math.log10(e) for e in EPSILONS[:-1]])
-    breaks = [s for s in figure.layout.shapes if s.yref == "paper" and s.y0 < 0 < s.y1]
-    assert len(breaks) == 2 and all(x[-2] < s.x0 < s.x1 < x[-1] for s in breaks)
-    last = [t for t in figure.data if t.mode == "lines" and t.x[-1] == x[-1]]
-    assert len(last) == 3 and {t.line.dash for t in last} == {"dot"}
-    shaded = [t for t in figure.data if t.fill == "toself"]
-    assert all(max(t.x) == x[-2] for t in shaded)  # no band leads to infinity; it has whiskers
-    assert curve(figure, "vd").error_y.array[-1] == pytest.approx(0.012)
 
 
 def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
@@ -120,17 +106,6 @@ def test_accuracy_over_epsilon(palette: Palette):
     assert "majority" not in without.alt + " ".join(written(check(without)))
 
 
-def test_what_could_not_be_measured_is_left_out():
-    lost = {"vd": not_measured(), "advantage_gap": not_measured()}
-    made = [replace(b, values=b.values | lost) if b.at == 1.0 else b for b in bands()]
-    drawing = draw_epsilon_curve(made, LIGHT, now=1.0)
-    figure = drawing.sketch.figure(check=True)
-    assert len(curve(figure, "vd").x) == len(EPSILONS) - 1 and len(curve(figure, "fpr_gap").x) == len(EPSILONS)
-    assert len(slider(figure)) == 1
-    empty = [replace(b, values={}) for b in bands()]
-    assert "being measured" in written(check(draw_epsilon_curve(empty, LIGHT, now=math.inf)))
-
-
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_fairpick_beside_random_deletion(palette: Palette):
     axes = set()
@@ -149,17 +124,6 @@ def test_fairpick_beside_random_deletion(palette: Palette):
     assert drawing.table["rows deleted"].tolist() == [b.values["deleted"].value for b in fairpick_bands()]
 
 
-@pytest.mark.parametrize("thetas", [(), (1.0,), (0.05, 0.6), (0.4, 0.8)])
-def test_fairpick_grows(thetas: Sequence[float]):
-    for now in (0.05, 0.6, 1.0):
-        drawing = draw_fairpick(fairpick_bands(thetas), LIGHT, now=now)
-        figure = check(drawing)
-        assert ("being measured" in written(figure)) is (not thetas)
-        assert any("before" in words for words in written(figure)) is (1.0 in thetas)
-        low, high = figure.layout.xaxis.range
-        assert low < now < high
-
-
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_rows_deleted_of_each_group(palette: Palette):
     def deleted(numbers: dict[str, int]) -> FairPickFindings:
@@ -174,17 +138,3 @@ def test_rows_deleted_of_each_group(palette: Palette):
     assert {"women", "1,763"} <= set(written(figure)) and "women 1,763" in drawing.alt
     assert drawing.table["records deleted"].tolist() == [1763, 3620]
     check(draw_deleted(deleted(dict.fromkeys("ab", 0)), palette))
-
-
-def test_the_wide_intervals_of_two_repeats_do_not_squash_the_curves():
-    wide = [replace(b, repeats=2, values=b.values | {"vd": estimate(0.1, 0.9)}) for b in bands()]
-    drawings = [draw_epsilon_curve(wide, LIGHT, now=math.inf)]
-    wide = [replace(b, repeats=2, values=b.values | {"vd": estimate(0.1, 0.9)}) for b in fairpick_bands()]
-    drawings.append(draw_fairpick(wide, LIGHT, now=1.0))
-    for drawing in drawings:
-        low, high = check(drawing).layout.yaxis.range
-        assert high - low <= 0.5 + 1e-9
-        for trace in (t for t in drawing.figure.data if t.error_y.array is not None):
-            tops = [y + up for y, up in zip(trace.y, trace.error_y.array, strict=True)]
-            bottoms = [y - down for y, down in zip(trace.y, trace.error_y.arrayminus, strict=True)]
-            assert low - 1e-9 <= min(bottoms) and max(tops) <= high + 1e-9

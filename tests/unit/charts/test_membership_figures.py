@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from core.charts import DARK, LIGHT, Palette, draw_gaps_between, draw_group_gaps, draw_ranges, draw_roc
-from core.charts.theme import mixed
 from core.estimates import not_measured
-from core.membership import REGISTRY
 from core.membership.disparity import Disparities
 from core.membership.inference import MembershipFindings
 from tests.unit.charts.checks import check, dots, written
@@ -94,12 +91,6 @@ def _with_lira(**changes) -> dict:
     return {name: getattr(made, name) for name in made.__dataclass_fields__}
 
 
-def test_the_network_speaks_once_it_is_there():
-    for names, speaks in ((("loss", "lira"), "loss"), (("loss", "network", "confidence"), "network")):
-        drawing = draw_gaps_between(findings([attack(name) for name in names]), LIGHT)
-        assert f"verdicts by {REGISTRY[speaks].title}" in drawing.alt
-
-
 def test_hostile_names():
     drawings = [draw_gaps_between(hostile(), DARK), draw_roc(hostile(), DARK)]
     drawings.append(draw_ranges(ranges(group=HOSTILE[1], others=HOSTILE[0]), DARK))
@@ -150,33 +141,6 @@ def test_one_score_for_everybody_is_not_told_as_a_rate():
     assert len(of_men) == 1 and of_men["TPR"].isna().all()
 
 
-def test_small_groups_share_one_curve_and_a_rate_the_sample_allows():
-    few = attack("lira", roc=roc(0.5, 99), roc_by_group=(roc(0.5, 60), roc(0.5, 39)))
-    drawing = draw_roc(findings([few]), DARK)
-    figure = check(drawing)
-    assert [t.line.color for t in figure.data if str(t.mode).startswith("lines")] == [DARK.leak] and not dots(figure)
-    assert "all" in written(figure) and "TPR at" not in drawing.alt
-    some = attack("lira", roc_by_group=(roc(0.5, 600, seed=4), roc(0.5, 300, seed=5)))
-    drawing = draw_roc(findings([some]), DARK)
-    assert {mark.x[0] for mark in dots(check(drawing))} == {1.0}
-    assert "TPR at 10% FPR" in drawing.alt
-    assert "being measured" in written(check(draw_roc(findings([few]), LIGHT, attack="network")))
-
-
-def test_of_many_groups_the_chosen_one_stands_beside_everybody():
-    rocs = tuple(roc(0.4 * i, 2000, seed=i) for i in range(3))
-    made = findings(
-        [attack("lira", roc_by_group=rocs, low_fpr=(low_fpr(group="c"), low_fpr(group="a")))], ("a", "b", "c")
-    )
-    for group, name in ((0, "c"), (1, "a")):
-        drawing = draw_roc(made, LIGHT, group=group)
-        assert re.search(f"% {name}(;|\\.$)", drawing.alt) and "% all" in drawing.alt
-        assert {t.line.color for t in check(drawing).data if str(t.mode).startswith("lines")} == {
-            LIGHT.first,
-            LIGHT.leak,
-        }
-
-
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
 @pytest.mark.parametrize("muted", [False, True])
 def test_ten_steps_add_up_to_vd(palette: Palette, muted: bool):
@@ -195,11 +159,6 @@ def test_ten_steps_add_up_to_vd(palette: Palette, muted: bool):
     assert {"+13.1", "32.0, 5.0, +27.0", "5.0, 5.5, −0.5", "women %, men %, points"} <= set(written(figure))
     assert "0.9 to 1 32.0, 5.0, +27.0" in drawing.alt and ("muted" in drawing.alt) is muted
     assert drawing.table["difference"].sum() == pytest.approx(made.vd)
-
-
-def test_colours_are_mixed_as_they_look():
-    assert (mixed("#000000", "#FFFFFF", 1), mixed("#000000", "#FFFFFF", 0)) == ("#000000", "#FFFFFF")
-    assert mixed("#FF0000", "#0000FF", 0.5) == "#800080"
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import replace
-
 import pytest
 
 from core.charts import (
@@ -12,7 +9,6 @@ from core.charts import (
     LIGHT,
     GapRow,
     Palette,
-    draw_answer_errors,
     draw_gaps,
     draw_leakage,
     draw_targeted,
@@ -22,7 +18,6 @@ from core.estimates import Estimate
 from core.queries import (
     DECODERS,
     Asking,
-    ErrorQuantiles,
     Exact,
     LaplaceGlobal,
     Leak,
@@ -57,10 +52,6 @@ def rate(value: float, half: float = 0.02) -> Estimate:
     return Estimate(value=value, low=max(0.0, value - half), high=min(1.0, value + half), n=4)
 
 
-def leak(m: int, value: float) -> Leak:
-    return Leak(m=m, decoder="strongest", leakage=rate(value), gain=rate(0.0), complete=0.0, lowest=value, typical=0)
-
-
 def leakage_chart(noisy, exact, now: Leak, palette: Palette = LIGHT, *, prior: float = 0.72, limit=("Limit", 0.9)):
     return draw_leakage(
         noisy, exact, now, palette, last=24, prior=rate(prior), limit=limit, attribute="origin & <b>more</b>"
@@ -80,49 +71,6 @@ def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noi
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
             assert f"after {now.m}: " in drawing.alt and (" bound" in drawing.alt) == (limit is not None)
     assert axes == {((0, 24), (45.0, 102.0))}
-
-
-def test_one_repeat_has_no_band_and_noise_is_told_in_the_table(curves):
-    alone = [replace(k, leakage=replace(k.leakage, low=math.nan, high=math.nan)) for k in curves["noisy"]["strongest"]]
-    with_band, without = (
-        leakage_chart({"strongest": k}, curves["exact"], alone[2]) for k in (curves["noisy"]["strongest"], alone)
-    )
-    filled = [sum(trace.fill == "toself" for trace in drawing.figure.data) for drawing in (with_band, without)]
-    assert filled == [1, 0]
-    table = with_band.table
-    assert set(table["noise"]) == {"none", "as chosen"} and set(table["decoder"]) == {*DECODERS}
-    for told in curves["noisy"]["strongest"]:
-        (row,) = table[(table.noise == "as chosen") & (table.answers == told.m)].to_dict("records")
-        assert (row["leakage"], row["leakage, low"]) == (told.leakage.value, told.leakage.low)
-
-
-ERRORS = [
-    ("Rounded", ErrorQuantiles(median=0.00025, high=0.000475, closed_form=False)),
-    ("Noisy sums", ErrorQuantiles(median=0.214, high=0.7, closed_form=False)),
-    ("Laplace", ErrorQuantiles(median=1.77, high=7.6, closed_form=True)),
-    ("Smooth Laplace", ErrorQuantiles(median=0.0, high=0.0, closed_form=True)),
-    ("Cauchy", ErrorQuantiles(median=11.7, high=149.0, closed_form=True)),
-]
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_errors_are_drawn_inside_their_decades(palette: Palette):
-    axes = set()
-    for chosen in ("Cauchy", "Rounded", "None"):
-        for factor in (1e-9, 1.0, 3e3):
-            errors = [
-                (name, ErrorQuantiles(median=factor * e.median, high=factor * e.high, closed_form=True))
-                for name, e in ERRORS
-            ]
-            drawing = draw_answer_errors(errors, chosen, palette)
-            figure = check(drawing)
-            axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
-            found = dots(figure)
-            assert len(found) == 10 and all(-4 <= dot.x[0] <= 4.5 for dot in found)
-            assert all(median.x[0] <= high.x[0] for median, high in zip(found[::2], found[1::2], strict=True))
-            assert (found[-1].marker.color == palette.leak) == (chosen == "Cauchy")
-    assert len(axes) == 1
-    assert "Cauchy 11.7 · 149" in draw_answer_errors(ERRORS, "Cauchy", LIGHT).alt
 
 
 @pytest.mark.parametrize(
@@ -198,11 +146,3 @@ def test_the_last_six_answers_are_drawn_latest_first_and_all_are_in_the_table(co
     assert [trace.x[0] for trace in found] == list(reversed(values))[:6]
     assert [trace.marker.color == DARK.leak for trace in found] == [k == 0 for k in range(len(found))]
     assert len(drawing.table) == count and ("the last 6 of 20" in drawing.alt) == (count == 20)
-
-
-def test_a_free_answer_has_another_marker_and_a_truth_a_stroke():
-    free = GapRow(words="Team", gap=row(0.2).gap, price=0.0, truth=0.25)
-    symbols = [(trace.x[0], trace.marker.symbol) for trace in dots(draw_gaps([row(0.1), free], LIGHT).figure)]
-    assert symbols == [(0.2, "diamond"), (0.25, "line-ns"), (0.1, "circle")]
-    assert list(draw_gaps([row(0.1), free], LIGHT).table.columns)[-1] == "truth"
-    assert "truth" not in draw_gaps([row(0.1)], LIGHT).table.columns

@@ -13,7 +13,6 @@ from core.charts import (
     Drawing,
     bits_text,
     draw_fullness,
-    draw_in_common,
     draw_pinned,
     draw_precisions,
     draw_release_bits,
@@ -89,14 +88,6 @@ def test_a_pin_that_is_wrong_is_a_cross():
     assert "wrongly" in drawing.alt and "wrongly" not in draw_pinned(people(), CARDS[0], LIGHT).alt
 
 
-def test_what_is_in_common_and_nothing_in_common():
-    now = CARDS[-1]
-    drawing = draw_in_common(now, LIGHT)
-    assert len(drawing.table) == len(now.in_common.values)
-    empty = draw_in_common(replace(now, in_common=replace(now.in_common, values=())), LIGHT)
-    assert "no value is clearly more frequent" in remarks(empty) and "no value" in empty.alt
-
-
 ADVICE = Advice(
     exact=False,
     decimals=2,
@@ -114,15 +105,3 @@ def test_a_precision_nobody_knows_about_pins_not_nobody():
     drawing = draw_precisions(unknown, (None, None), LIGHT)
     assert remarks(drawing).count("not known") == 1 and remarks(drawing).count("nobody") == 1
     assert "2 decimals not known · 3.0; 2 decimals nobody · 3.0" in drawing.alt
-
-
-@pytest.mark.parametrize("chosen", [(None, None), (2, None), (5, None)])
-def test_precisions_tried_with_the_chosen_one_set_off(chosen: tuple[int | None, float | None]):
-    drawing = draw_precisions(ADVICE, chosen, LIGHT)
-    figure = drawing.sketch.figure(check=True)
-    bars = [trace for trace in figure.data if trace.type == "bar"]
-    assert [bar.x[0] for bar in bars] == [7, 0, 1]
-    strong = [bar.marker.color == LIGHT.leak for bar in bars]
-    assert strong == [chosen == (row.decimals, row.epsilon) for row in ADVICE.tried]
-    assert list(drawing.table["precision"]) == ["exact", "2 decimals", "noise, ε = 0.1"]
-    assert remarks(drawing).count("nobody") == 1 and "exact 7 · 18.2" in drawing.alt

@@ -90,12 +90,6 @@ def test_a_family_differs_and_grows_from_its_start(family: str):
     assert right.min() > 0.6
 
 
-def test_a_sweep_of_fair_models():
-    splits = split(demo(), seed=3)
-    _, names = natural_models(demo(), splits, splits.test[:300], count=2, family="tolerances", seed=1)
-    assert names == ("1 fair, tolerance 0.000", "2 fair, tolerance 0.200")
-
-
 def test_natural_models_can_be_told_what_not_to_see_and_be_stopped():
     splits = split(demo(), seed=3)
     name = demo().feature_names[0]

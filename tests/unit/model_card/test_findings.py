@@ -88,15 +88,6 @@ def test_the_headline_goes_by_the_worst_draw(study: ReleaseStudy, point: str):
     assert "nobody" not in found.point or not study.pinned.count
 
 
-def test_a_card_that_cannot_be_read_is_not_said_to_disclose_nobody():
-    certain = replace(people(), posterior=(1 - people().sensitive).astype(float))  # of the wrong group of everybody
-    study = measure_card(certain, ReleaseSettings(count=2, decimals=None))
-    assert study.status == "infeasible" and study.reason
-    first = said.headline(study)
-    assert first.point.endswith("what they reveal is not known.") and f"Not reliable: {study.reason}" in first.caveats
-    assert "nobody" not in first.point + said.near_certain(study).point
-
-
 def test_all_disclosed_as_what_most_people_are():
     def told(said_of: list[int], share: float, **names: str) -> str:
         return words(*said.findings(with_disclosed(card(12), said_of, share=share, **names)))
@@ -151,14 +142,6 @@ def test_a_guess_that_was_too_sure_gains_more_than_predicted():
 def test_the_advice(decimals: int | None, epsilon: float | None, point: str, caveat: str):
     found = said.advice(Advice(exact=False, decimals=decimals, epsilon=epsilon, tried=()), card(2))
     assert found.point.startswith(point) and caveat in " ".join(found.caveats)
-
-
-@pytest.mark.parametrize(
-    ("bits", "told"),
-    [(0.04, "0.0"), (-0.04, "0.0"), (-0.31, "−0.3"), (99.94, "99.9"), (99.96, "100"), (1234.5, "1,234")],
-)
-def test_bits_as_text(bits: float, told: str):
-    assert said.bits_text(bits) == told
 
 
 # Typed numbers against their table

@@ -29,13 +29,6 @@ def test_the_exact_posterior_is_the_prior_among_vectors_that_agree(precision: st
     assert exact_posterior(case.posterior, case.published) == pytest.approx(weight @ vectors / weight.sum(), abs=1e-12)
 
 
-def test_little_noise_is_as_good_as_none_and_much_says_nothing():
-    case = small_case(3, precision="exact")
-    for epsilon, said in ((1e5, exact_posterior(case.posterior, case.published)), (1e-4, case.posterior)):
-        noisy = case.release.with_precision(epsilon=epsilon).publish(case.sensitive, rng=np.random.default_rng(0))
-        assert exact_posterior(case.posterior, noisy) == pytest.approx(said, abs=0.02)
-
-
 def test_gaps_without_sizes_are_met():
     """In each part the projected gap, with sizes and counts in expectation, is the published one."""
     case = large_case(7, n=2000, k=4, sizes=False)

@@ -41,17 +41,6 @@ def test_the_interval_is_the_one_that_decided() -> None:
     assert place is not None and place.high == pytest.approx(row.decided.high / 0.2)
 
 
-@pytest.mark.parametrize(("limit", "value", "place"), [(0.0, 0.0, 0.5), (0.0, 0.025, 0.75), (-0.02, -0.01, 0.75)])
-def test_limits_of_0_and_below_keep_larger_values_further_right(limit: float, value: float, place: float) -> None:
-    found = placed("attribute_excess", limit, done("attribute_excess", value, 0.001))
-    assert found is not None and found.value == pytest.approx(place)
-
-
-def test_a_limit_of_no_columns_has_a_scale_of_columns() -> None:
-    found = placed("attriguard_cost", 0.0, done("attriguard_cost", 0.5, 0.1))
-    assert found is not None and found.value == pytest.approx(0.75)
-
-
 def test_a_computed_value_has_no_width() -> None:
     found = placed("targeted_leakage", 0.75, done("targeted_leakage", 0.6, basis="declared"))
     assert found is not None and found.low == found.value == found.high == pytest.approx(0.4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -61,62 +60,22 @@ def test_a_file_is_read_whole() -> None:
     )
 
 
-def test_bytes_and_text_are_one() -> None:
-    assert read_policy(FILE.encode(), name="p.toml") == read_policy(FILE, name="p.toml")
-    windows = b"\xef\xbb\xbf" + FILE.replace("\n", "\r\n").encode()
-    assert read_policy(windows, name="p.toml") == read_policy(FILE, name="p.toml")
-
-
 def test_whole_numbers_are_values_too() -> None:
     read = read_policy(changed("value = 0.02", "value = 0"), name="p.toml")
     assert read.limits[0].value == 0.0 and isinstance(read.limits[0].value, float)
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        (changed("schema = 1", "schema ="), 1),
-        (changed("2026-11-20", "2026-13-01"), 12),
-        (changed("Loan models", 'Loan" models'), 2),
-        (changed("[[limit]]", "[[limit]"), 8),
-        (FILE + "[[limit]]\ncheck = unfairness", 24),
-        (FILE.replace("[[limit]]\n", "[limit]\n"), 16),
-        (b"PK\x03\x04" + bytes(300), 1),
-        ("<html><body>policy</body></html>", 1),
-    ],
-)
-def test_a_file_that_is_not_toml_is_told_with_its_line(text: str | bytes, line: int) -> None:
-    assert re.fullmatch(rf"is not TOML: .+, in line {line}\.", refused(text))
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (FILE.encode("utf-16"), "must be UTF-8 text, got a byte that is not in line 1."),
-        (FILE.replace("Loan", "Lüan").encode("latin-1"), "must be UTF-8 text, got a byte that is not in line 2."),
-        (b"# " + bytes(10_000_000), "must have at most 65,536 characters, got 10,000,002."),
-        (changed("0.02", "[" * 3000 + "]" * 3000), "is nested too deeply for a file of settings."),
-    ],
-)
-def test_strange_input_is_told_in_one_sentence(text: str | bytes, expected: str) -> None:
-    assert refused(text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", "schema must be given, as in schema = 1."),
         (changed("schema = 1", ""), "schema must be given, as in schema = 1."),
         (changed("schema = 1", "schema = 2"), "schema must be 1, got 2."),
         (changed('author = "Office of Compliance"\n', ""), "author must be given."),
         (changed("For models that decide on loans.", " "), "rationale must be given."),
-        (changed("Loan models", "Loan\\nmodels"), "name must not hold control characters, got U+000A."),
         (changed("Loan models", "Loan\\u202Emodels"), "name must not hold control characters, got U+202E."),
         (changed("[[limit]]", "limits = 2\n[[limit]]"), f"the policy must hold only the keys {KEYS}, got 'limits'."),
-        (changed("[[limit]]", "[a]\nb = 1\n[[limit]]"), f"the policy must hold only the keys {KEYS}, got 'a'."),
         (HEAD, "A policy must set at least one limit, got none."),
         (HEAD + "[limit]\na = 1", "limit must be tables that each begin with [[limit]], got a table."),
-        (HEAD + "limit = [1]", "limit must be tables that each begin with [[limit]], got a list."),
         (HEAD + SECOND, "A policy must require at least one of its limits, got none that is required."),
         (FILE + FIRST_TABLE, "A check must have one limit at most, got limits 1 and 3 to attribute_excess."),
     ],
@@ -132,38 +91,13 @@ def test_a_date_is_a_day_of_the_calendar(date: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
-    [
-        ("2", "2"),
-        ("-1.5", "-1.5"),
-        ("nan", "nan"),
-        ("inf", "inf"),
-        ("1e999", "inf"),
-        ("true", "true"),
-        ('"2 points"', "'2 points'"),
-        ("[0.02]", "a list"),
-        ("[" * 400 + "]" * 400, "a list"),
-        ("{a = 1}", "a table"),
-        ("2026-11-22", "2026-11-22"),
-        ("0x" + "f" * 9000, "a number of more than 19 digits"),
-    ],
-)
-def test_a_value_is_a_share(value: str, told: str) -> None:
-    rule = "must be a share from −1 to 1, such as 0.05 for 5 points"
-    assert refused(changed("0.02", value)) == f"value of {FIRST} {rule}, got {told}."
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     [
         (changed('check = "attribute_excess"\n', ""), "check of limit 1 must be given."),
-        (changed('"attribute_excess"', "5"), "check of limit 1 must be text, got 5."),
         (changed("_excess", "_exess"), f"check of limit 1 must be one of {', '.join(CHECKS)}, got 'attribute_exess'."),
         (changed("value = 0.02\n", ""), f"value of {FIRST} must be given."),
         (changed("0.8", "80"), f"value of {LAST} must be a number from 0 to 1, got 80."),
         (changed("required", "optional"), f"{LAST} must hold only the keys {LIMIT_KEYS}, got 'optional'."),
-        (changed('author = "A. Officer"\n', ""), f"author of {FIRST} must be given."),
-        (changed("date = 2026-11-20\n", ""), f"date of {FIRST} must be given."),
         (
             changed("20\n", "20T10:00:00\n"),
             f"date of {FIRST} must be a day written YYYY-MM-DD, got 2026-11-20 10:00:00.",

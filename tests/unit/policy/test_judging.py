@@ -93,23 +93,6 @@ def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
     assert worse.detail == f"{before.detail} The self-test failed: {missed} {told}"
 
 
-def test_titles_name_the_attribute() -> None:
-    titles = {row.check: row.title for row in judge(SIX, FOUND, attribute="marital {status}").rows}
-    assert titles["attribute_excess"] == "Marital {status} inferred from what is released: gain in accuracy"
-    assert titles["unfairness"] == "Unfairness on unseen people"
-
-
-def test_all_kept_claims_no_more() -> None:
-    asked = policy(attribute_excess=0.02, correction_gain=0.05, unfairness=0.05)
-    verdict = verdict_of(asked, *(done(limit.check, 0.001, 0.001) for limit in asked.limits))
-    assert verdict.headline == "All three limits of the policy are kept."
-    assert verdict.detail == (
-        "Decided at 95% confidence over all limits together; it holds for these attacks on this model and this table, "
-        "and says nothing about others."
-    )
-    assert (verdict.overall, verdict.exit_code) == ("pass", 0)
-
-
 NAMES = list(CHECKS)
 
 
@@ -129,31 +112,18 @@ def sketch(*, fail: int = 0, inconclusive: int = 0, not_run: int = 0, kept: int 
     ("made", "headline", "detail"),
     [
         (sketch(fail=1), "Do not release: the only required check fails.", ""),
-        (sketch(fail=2), "Do not release: both checks fail.", ""),
         (sketch(fail=3), "Do not release: all three checks fail.", ""),
-        (sketch(fail=1, kept=1), "Do not release: one of two checks fails.", "One passes."),
         (
             sketch(fail=1, inconclusive=2, not_run=1),
             "Do not release: one of four checks fails.",
             "Two are inconclusive and one was not run; all three also block a release. None passes.",
         ),
         (
-            sketch(inconclusive=1, kept=5),
-            "Do not release yet: one of six checks is inconclusive.",
-            "Five pass.",
-        ),
-        (
             sketch(inconclusive=2, not_run=1, kept=1),
             "Do not release yet: two of four checks are inconclusive.",
             "One was not run; it also blocks a release. One passes.",
         ),
-        (sketch(not_run=1, kept=2), "Do not release yet: one of three checks was not run.", "Two pass."),
         (sketch(not_run=3), "Do not release yet: all three checks were not run.", ""),
-        (
-            sketch(kept=1, fail=1, optional="f"),
-            "Do not release: one of two checks fails.",
-            "One passes. One more limit is not required; it fails.",
-        ),
         (
             sketch(fail=1, optional="fipp"),
             "Do not release: the only required check fails.",
@@ -163,21 +133,6 @@ def sketch(*, fail: int = 0, inconclusive: int = 0, not_run: int = 0, kept: int 
 )
 def test_headlines_count_in_words(made: Verdict, headline: str, detail: str) -> None:
     assert (made.headline, made.detail) == (headline, detail)
-
-
-@pytest.mark.parametrize(
-    ("made", "headline"),
-    [
-        (sketch(kept=1), "The one limit of the policy is kept."),
-        (sketch(kept=2), "Both limits of the policy are kept."),
-        (sketch(kept=6), "All six limits of the policy are kept."),
-        (sketch(kept=2, optional="f"), "Both required limits of the policy are kept."),
-        (sketch(kept=3, optional="n"), "All three required limits of the policy are kept."),
-    ],
-)
-def test_a_pass_is_told_as_limits_kept(made: Verdict, headline: str) -> None:
-    assert made.headline == headline and made.overall == "pass"
-    assert "safe" not in f"{made.headline} {made.detail}".lower() and "!" not in made.headline
 
 
 def test_a_check_that_is_not_required_never_blocks_and_yet_is_told() -> None:
@@ -200,7 +155,6 @@ def test_a_limit_of_at_least_is_kept_from_above() -> None:
     ("found", "why"),
     [
         (None, "The audit has no measurement of it; it needs scores, planned answers."),
-        (Measurement(check="answers_excess", outcome="not_run", reason="No scores."), "No scores."),
         (Measurement(check="answers_excess", outcome="not_run"), "It was not run, and no reason was given."),
         (Measurement(check="answers_excess", outcome="failed"), "It was begun and broke, and no reason was given."),
         (Measurement(check="answers_excess", outcome="done"), "There was nothing to measure."),
@@ -224,30 +178,6 @@ def test_a_number_without_an_interval_is_inconclusive() -> None:
     )
 
 
-def test_a_measured_number_without_width_is_told_as_such() -> None:
-    verdict = verdict_of(policy(answers_excess=0.05), done("answers_excess", 0.05))
-    assert verdict.rows[0].why == "Without an interval, +5.0 points keeps to the limit of at most 5.0 points."
-
-
-def test_a_measured_check_nobody_asks_for_keeps_its_number() -> None:
-    row = next(row for row in verdict_of(policy(unfairness=0.05), *FOUND).rows if row.check == "attribute_excess")
-    assert (row.verdict, row.measurement, row.blocks) == ("not_asked", FOUND[0], False)
-
-
-def test_a_missing_control_does_not_matter() -> None:
-    with_control = replace(FOUND[0], control=estimate(0.7, 0.69, 0.71), control_name="features alone")
-    asked = policy(attribute_excess=0.02)
-    assert verdict_of(asked, with_control).headline == verdict_of(asked, FOUND[0]).headline
-
-
-def test_an_interval_of_few_repeats_is_students() -> None:
-    asked = policy(answers_excess=0.05)
-    few, many = done("answers_excess", 0.02, 0.025, freedom=4), done("answers_excess", 0.02, 0.025)
-    quantile = 2.7764451051977987  # of Student's t with 4 degrees of freedom, at 95%
-    assert verdict_of(asked, few).rows[0].p_value == pytest.approx(2 * stats.t.sf(0.03 / 0.025 * quantile, 4))
-    assert verdict_of(asked, many).rows[0].p_value == pytest.approx(2 * stats.norm.sf(0.03 / 0.025 * 1.959963984540054))
-
-
 def test_limits_that_are_not_required_belong_to_the_family() -> None:
     one, two = policy(unfairness=0.05), policy(unfairness=0.05, membership_caught=0.5, optional=("membership_caught",))
     found = (done("unfairness", 0.03, 0.019), done("membership_caught", 0.5, 0.1))
@@ -259,15 +189,9 @@ def test_limits_that_are_not_required_belong_to_the_family() -> None:
     ("wrong", "expected"),
     [
         (done("unfairness", 7.0, 0.1), "The measured value of unfairness must be one its unit can take, got 7.0."),
-        (done("unfairness", -0.1), "The measured value of unfairness must be one its unit can take, got -0.1."),
-        (done("unfairness", math.inf), "The measured value of unfairness must be one its unit can take, got inf."),
         (
             Measurement(check="unfairness", outcome="done", estimate=estimate(0.1, 0.2, 0.0)),
             "The interval of unfairness must be finite and in order, got 0.2 to 0.0.",
-        ),
-        (
-            Measurement(check="unfairness", outcome="done", estimate=estimate(0.1, -math.inf, 0.2)),
-            "The interval of unfairness must be finite and in order, got -inf to 0.2.",
         ),
         (
             Measurement(check="unfairness", outcome="done", estimate=estimate(0.1, 0.0, 0.2, level=1.0)),
@@ -294,13 +218,9 @@ def test_a_measurement_that_cannot_be_is_refused(wrong: Measurement, expected: s
     assert str(caught.value) == expected
 
 
-def test_two_measurements_of_a_check_are_refused() -> None:
-    with pytest.raises(InputError, match=r"^A check must have one measurement at most, got two of unfairness\.$"):
-        verdict_of(policy(unfairness=0.05), done("unfairness", 0.01), done("unfairness", 0.2))
-
-
-def test_a_policy_that_breaks_a_rule_is_refused() -> None:
-    with pytest.raises(InputError, match=r"^A policy must require at least one"):
-        verdict_of(policy(unfairness=0.05, optional=("unfairness",)))
-    with pytest.raises(InputError, match=r"^value of limit 1 \(unfairness\) must be a number from 0 to 1, got nan\.$"):
-        verdict_of(policy(unfairness=math.nan))
+def test_an_interval_of_few_repeats_is_students() -> None:
+    asked = policy(answers_excess=0.05)
+    few, many = done("answers_excess", 0.02, 0.025, freedom=4), done("answers_excess", 0.02, 0.025)
+    quantile = 2.7764451051977987  # of Student's t with 4 degrees of freedom, at 95%
+    assert verdict_of(asked, few).rows[0].p_value == pytest.approx(2 * stats.t.sf(0.03 / 0.025 * quantile, 4))
+    assert verdict_of(asked, many).rows[0].p_value == pytest.approx(2 * stats.norm.sf(0.03 / 0.025 * 1.959963984540054))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,11 +11,9 @@ from typing import Any
 import pytest
 
 from core.__main__ import main
-from core.datasets import build_dataset, demo_table
-from core.errors import Cancelled
 from core.estimates import proportion
 from core.model_card import ReleaseSettings, measure_card, released_people
-from core.policy import CHECKS, Limit, Policy, default_policy, judge, policy_text
+from core.policy import Limit, Policy, default_policy, judge, policy_text
 from core.release_audit import (
     AuditPlan,
     MembershipPlan,
@@ -27,7 +24,6 @@ from core.release_audit import (
     audit_with_people,
     catalogue_plan,
     plan_text,
-    read_plan,
 )
 from core.release_audit.result import model_summary
 from core.release_audit.run import audited_of
@@ -96,59 +92,6 @@ def test_the_report_is_metered_like_the_release_of_its_model():
     assert meter.majority == found.measured.majority
 
 
-def test_the_demo_ends_in_a_decision_and_two_reports(demo: Path):
-    told = report(demo)
-    overall = told["verdict"]["overall"]
-    assert int((demo / "code.txt").read_text()) == {"pass": 0, "fail": 1}.get(overall, 2)
-    assert {m["check"] for m in told["measurements"]} == set(CHECKS)
-    outcomes = {m["check"]: m["outcome"] for m in told["measurements"]}
-    assert "failed" not in outcomes.values()
-    assert {check for check, outcome in outcomes.items() if outcome == "not_run"} == {
-        "attriguard_exposure",
-        "attriguard_cost",
-    }
-    dataset = build_dataset(demo_table(), demo_table().roles[0])
-    assert told["data"]["n"] == dataset.n == 12_000 == sum(told["data"]["sets"].values())
-    assert [group["group"] for group in told["groups"]] == ["women", "men"]
-    assert sum(group["count"] for group in told["groups"]) == dataset.n
-    for edition in ("internal", "disclosure"):
-        folder = demo / "out" / edition
-        names = {path.name for path in folder.iterdir()}
-        assert report(demo, edition)["release_meter"]["outcome"] == "done" and "release-meter.csv" in names
-        assert {"report.json", "report.html", "policy.toml", "checks.csv"} <= names
-        for path in folder.glob("*.csv"):
-            assert b"\"'" not in path.read_bytes(), path.name  # no text of ours begins with a sign
-        assert ("plan.toml" in names) == (edition == "internal")  # it holds seed and names of files
-        assert (folder / "policy.toml").read_text(encoding="utf-8") == policy_text(default_policy())
-        assert report(demo, edition)["verdict"]["overall"] == overall
-    plan = read_plan((demo / "out" / "internal" / "plan.toml").read_bytes())
-    assert plan == replace(PLAN, policy="policy.toml")
-    with open(demo / "out" / "internal" / "checks.csv", encoding="utf-8-sig", newline="") as file:
-        assert len(list(csv.DictReader(file))) == len(CHECKS)
-    assert not [path for path in demo.iterdir() if path.name.startswith(".")]  # nothing half written is left
-
-
-def test_the_tables_hold_what_the_checks_rest_on(demo: Path):
-    told = report(demo)
-    tables = {table["title"]: table for table in told["tables"]}
-    found = {m["check"]: m for m in told["measurements"]}
-    corrections = tables["Correction with a true tolerance"]  # the model is trained for none, and breaks the 0.05
-    rows = [dict(zip(corrections["columns"], row, strict=True)) for row in corrections["rows"]]
-    majority = found["correction_gain"]["details"]["majority guess"]
-    after, before = (max(majority, *(row[name] for row in rows)) for name in ("after", "before"))
-    assert after - before == found["correction_gain"]["estimate"]["value"]
-    leak = tables["Where the leak comes from"]
-    steps = [dict(zip(leak["columns"], row, strict=True)) for row in leak["rows"]]
-    changes = [
-        s["change"] for s in steps if s["attacker"] == "The strong attacker" and s["step"] == "and predictions (A′)"
-    ]
-    assert changes == [found["attribute_excess"]["estimate"]["value"]]
-    members = tables["Membership attacks"]
-    caught = [dict(zip(members["columns"], row, strict=True)) for row in members["rows"]]
-    everybody = [row["TPR at 1% FPR"] for row in caught if row["people"] == "everybody"]
-    assert max(everybody) == found["membership_caught"]["estimate"]["value"]
-
-
 def test_a_false_promise_is_told_to_the_auditor_alone(demo: Path):
     """How false it is tells the unfairness on the training records, which an edition for others may withhold."""
     inside, outside = report(demo), report(demo, "disclosure")
@@ -178,15 +121,6 @@ def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
     assert [done for done, _ in steps] == sorted(done for done, _ in steps)
     other = audited_of(replace(SMALL, config=replace(SMALL.config, seed=8)), samples.table(1500))
     assert model_summary(other).fingerprint != audit.model.fingerprint
-
-
-def test_an_audit_can_be_stopped():
-    def stop(done: int, total: int) -> None:
-        if done == 2:
-            raise Cancelled("Stopped.")
-
-    with pytest.raises(Cancelled):
-        audit_with_people(SMALL, samples.table(1500), default_policy(), report=stop)[0]
 
 
 def limits(**values: float) -> Policy:
@@ -294,7 +228,6 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
         (["audit", "nowhere.toml", "--out", "out"], "PLAN must be a file that can be read, got 'nowhere.toml'"),
         (["audit", "plan.toml"], "the following arguments are required: --out"),
         (["audit", "plan.toml", "--out", "no/out"], "--out must be a folder inside one that exists"),
-        (["audit", "plan.toml", "--out", "plan.toml"], "--out must be a folder inside one that exists"),
         (["audit", "plan.toml", "--out", "taken"], "--out must be a new or an empty folder, got 'taken'"),
         (["audit", "plan.toml", "--out", "taken", "--force"], "and nothing else, got 'taken' with 'mine.txt'"),
         (["audit", "plan.toml", "--out", "out", "--policy", "no.toml"], "--policy must be a file that can be read"),
@@ -306,17 +239,13 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
             ["audit", "empty.toml", "--out", "out"],
             "empty.toml: [data] must name a dataset of the catalogue or a file, got neither.",
         ),
-        (["audit", "wrong.toml", "--out", "out"], "The label must be a column of the table, got 'hire'"),
         (["audit", "policy.toml", "--out", "out"], "policy must be a file that can be read, got 'absent.toml'"),
         (["gen-config", "--dataset", "adlt"], "dataset must be one of demo, adult"),
         (["gen-config", "--attribute", "shoe"], "attribute must be one of sex, origin, age/ranges, got 'shoe'"),
-        (["gen-config", "--file", "no.csv"], "--file must be a file that can be read, got 'no.csv'"),
         (["gen-config", "--file", "people2.csv", "--dataset", "demo"], "--dataset must be left out with --file"),
         (["gen-config", "--model", "m.onnx"], "--model must come with --file"),
         (["gen-config", "--file", "nobody.csv"], "name yours with --attribute COLUMN."),
         (["gen-config", "--file", "unlabelled.csv"], "could be the label; name yours with --label COLUMN."),
-        (["gen-config", "--file", "people2.csv", "--attribute", "shoe"], "must be a column of the table, got 'shoe'"),
-        (["gen-config", "--file", "people2.csv", "--label", "shoe"], "The label must be a column of the table, got"),
         (["gen-config", "--file", "people2.csv", "--label", "same"], "two values or more, got 'same' with 1"),
         (["gen-config", "--file", "people2.csv", "--label", "origin", "--attribute", "origin"], "must be two columns"),
         (["gen-config", "--label", "hired"], "--label must come with --file, got 'hired' alone"),
@@ -340,7 +269,6 @@ def test_unusable_input_is_one_sentence(
         "empty": "",
         "missing": own.format("people.csv", "hired"),
         "leaving": own.format("link.csv", "hired"),
-        "wrong": own.format("people2.csv", "hire"),
         "policy": 'policy = "absent.toml"\n[data]\ndataset = "demo"',
     }.items():
         (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")

@@ -198,13 +198,6 @@ def test_a_true_promise_is_told_as_it_is(small: Audited):
     assert "Correction with a true tolerance" not in tables(audited)
 
 
-def test_a_sample_of_the_people_is_told_where_there_is_one(small: Audited, monkeypatch: pytest.MonkeyPatch):
-    known = small.splits.known.size
-    for most, sampled in ((known - 1, True), (known, False)):
-        monkeypatch.setattr("core.subject.MOST_TAUGHT", most)
-        assert any("seeded sample" in told for told in small.over_people) == sampled
-
-
 def test_members_are_identified_as_by_the_best_of_five_attacks(large: Audited):
     found = done("membership_caught", large)
     dataset, splits, scores = large.dataset, large.splits, large.model.scores
@@ -300,12 +293,6 @@ def test_what_breaks_is_told_and_broken_once(
     assert tables(audited)["Reconstruction correction"] == ({"not made": reason},)
 
 
-def test_a_table_that_breaks_says_so_where_no_check_does(small: Audited, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.model_fairness.study.METRIC_TITLES", {})
-    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
-    assert tables(audited)["Fairness of the model"] == ({"not made": "It broke: KeyError."},)
-
-
 def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.MonkeyPatch):
     def cancelled(*_: object, **__: object) -> Iterator[None]:
         raise Cancelled("Stopped.")
@@ -394,16 +381,6 @@ def test_given_scores_are_attacked_without_lira_and_only_with_known_sets():
     assert "the best of 2 attacks tried" in found.attacked
     assert any("RMIA need a model" in told for told in found.assumptions)
     assert found.estimate is not None and found.estimate.low < 0.01 < found.estimate.high  # nobody was trained on
-
-
-def test_three_groups_have_three_ratios():
-    table = samples.table(1500, seed=8)
-    frame = table.frame.copy()
-    frame["origin"] = np.where(np.arange(1500) % 5 == 0, "east", frame["origin"])
-    roles = replace(samples.ROLES, group=(), each=True)
-    audited = audited_of(replace(PLAN, config=replace(CONFIG, roles=roles)), replace(table, frame=frame))
-    ratio = done("four_fifths", audited)
-    assert ratio.details is not None and len(ratio.details) == 3
 
 
 def test_a_model_file_is_asked_and_audited_as_given_predictions():

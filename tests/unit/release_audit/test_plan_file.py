@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,6 @@ from hypothesis import strategies as st
 from core.__main__ import main
 from core.config import AuditConfig
 from core.datasets import CATALOG, Roles
-from core.errors import InputError
 from core.models import GIVEN
 from core.release_audit import (
     AuditPlan,
@@ -34,82 +32,6 @@ OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive
 
 def test_a_plan_that_names_its_table_alone_has_the_defaults():
     assert read_plan(DEMO) == AuditPlan()
-
-
-@pytest.mark.parametrize("text", ["", "schema = 1", 'title = "Spring"', "[data]", '[model]\nmethod = "unmitigated"'])
-def test_a_plan_that_names_no_table_is_not_about_the_demo(text: str):
-    with pytest.raises(
-        InputError, match=r"^The plan: \[data\] must name a dataset of the catalogue or a file, got neither\.$"
-    ):
-        read_plan(text)
-
-
-def test_every_field_is_read():
-    plan = read_plan(
-        """
-        schema = 1
-        title = "Spring"
-        policy = "ours/policy.toml"
-        [data]
-        file = "tables/people.csv"
-        label = "hired"
-        positive = "yes"
-        sensitive = "age"
-        cuts = [30, 50.5]
-        excluded = ["name", "street"]
-        missing = "drop"
-        attribute_name = "age group"
-        score = "p"
-        sets = "split"
-        [model]
-        kind = "predictions"
-        threshold = 0.25
-        metric = "equal_opportunity"
-        tolerance = 0.02
-        train_share = 0.5
-        seed = 7
-        forest = {max_depth = "none", n_estimators = 30}
-        [answers]
-        questions = 12
-        people = 80
-        mechanism = "rounded"
-        epsilon = 2
-        decimals = 2
-        repeats = 9
-        [membership]
-        shadows = 0
-        [guard]
-        budget = 0.5
-        """
-    )
-    assert plan.title == "Spring" and plan.policy == "ours/policy.toml"
-    assert plan.data == DataPlan(dataset="", file="tables/people.csv")
-    assert plan.model == ModelPlan(kind="predictions", threshold=0.25)
-    assert plan.config == AuditConfig(
-        dataset="upload",
-        roles=Roles(
-            label="hired",
-            positive="yes",
-            sensitive="age",
-            cuts=(30.0, 50.5),
-            excluded=("name", "street"),
-            missing="drop",
-            attribute_name="age group",
-            score="p",
-            sets="split",
-        ),
-        method=GIVEN,
-        metric="equal_opportunity",
-        tolerance=0.02,
-        train_share=0.5,
-        seed=7,
-        forest=(("max_depth", None), ("n_estimators", 30)),
-    )
-    assert plan.answers == PlannedAnswers(
-        questions=12, people=80, mechanism="rounded", epsilon=2.0, decimals=2, repeats=9
-    )
-    assert plan.membership == MembershipPlan(shadows=0) and plan.guard == GuardPlan(budget=0.5)
-    assert read_plan(plan_text(plan)) == plan
 
 
 def test_a_private_tree_has_a_budget_and_a_dataset_an_attribute():
@@ -178,17 +100,13 @@ def test_a_plan_to_start_from_reads_back_equal(dataset: str):
 BAD = [
     ("seed = 1\n" + DEMO, "the outermost table must hold only the keys schema, title, policy"),
     ("schema = 2", "schema must be 1, got 2"),
-    ("", "[data] must name a dataset of the catalogue or a file, got neither"),
     ('[data]\ndatset = "demo"', "[data] must hold only the keys dataset, file, attribute, label"),
     ("[data", "is not TOML"),
-    (DEMO + "[dta]", "the outermost table must hold only"),
     ("data = 1", "[data] must be a table, got 1"),
     ('[data]\ndataset = "adlt"', "data.dataset must be one of demo, adult"),
     (DEMO + 'attribute = "shoe"', "data.attribute must be one of sex, origin, age/ranges, got 'shoe'"),
-    (DEMO + 'datset = "demo"', "[data] must hold only the keys dataset, file, attribute"),
     ('[data]\nfile = "people.csv"', "data.label must be told, got ''"),
     (OWN.replace("people.csv", "/etc/passwd"), "data.file must be a file inside the folder of this one"),
-    (OWN.replace("people.csv", "../people.csv"), "data.file must be a file inside the folder of this one"),
     (OWN.replace("people.csv", "C:\\\\people.csv"), "data.file must be a file inside the folder of this one"),
     (OWN + 'dataset = "demo"', "data.dataset must be left out where data.file names a table"),
     (OWN + "cuts = [1, nan]", "data.cuts must be a list of finite numbers, got nan"),
@@ -201,7 +119,6 @@ BAD = [
         DEMO + "[model]\nepsilon = 1",
         'model.epsilon must be left out where model.method is "exponentiated_gradient", got 1.0',
     ),
-    (DEMO + "[model]\ntolerance = 1.5", "model.tolerance must be in [0, 1], got 1.5"),
     (DEMO + "[model]\nforest = {depth = 3}", "[model]: A forest's parameters must be among"),
     (DEMO + "[membership]\nshadows = 3", "[membership]: shadows must be 0 or an even number of at least 4, got 3"),
     ('policy = "../policy.toml"', "policy must be a file inside the folder of this one"),
@@ -219,11 +136,3 @@ def test_a_wrong_plan_is_one_sentence_and_unusable(
     assert not told.out and told.err.count("\n") == 1 and told.err.startswith("python -m core audit: spring.toml")
     assert words in told.err and told.err.endswith(".\n")
     assert not (tmp_path / "out").exists()
-
-
-def test_roles_of_a_catalogue_dataset_can_be_told():
-    text = '[data]\ndataset = "demo"\nlabel = "approved"\npositive = "yes"\nsensitive = "age"\nat_most = 30'
-    plan = read_plan(text)
-    assert plan.data.attribute == "" and plan.config.roles is not None and plan.config.roles.at_most == 30.0
-    assert read_plan(plan_text(plan)) == plan
-    assert replace(plan, title="x") != plan

@@ -11,7 +11,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -274,14 +273,6 @@ def test_what_is_kept_needs_no_process_and_one_finds_it_too(
     assert len(started) == 1 and started[0].poll() is not None
 
 
-def test_progress_and_results_are_passed_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = module.dumps(module._kept(TESTS, ""))
-    monkeypatch.setattr(module, "_CODE", f"print('1 10'); print('7 10'); print('=' + {line!r})")
-    steps: list[tuple[int, int]] = []
-    assert self_test_apart(tmp_path, report=lambda done, total: steps.append((done, total))) == TESTS
-    assert steps == sorted(steps) and steps[-1] == (7, 10) and (1, 10) in steps
-
-
 def test_it_ends_when_it_is_stopped(tmp_path: Path, started: list[subprocess.Popen[bytes]]) -> None:
     with pytest.raises(Cancelled):
         self_test_apart(tmp_path, report=stop)
@@ -303,33 +294,6 @@ def test_a_process_without_results_is_one_sentence(tmp_path: Path, code: str, mo
     monkeypatch.setattr(module, "_CODE", code)
     with pytest.raises(FairLeakError, match="ended without results"):
         self_test_apart(tmp_path)
-
-
-def test_a_process_that_cannot_be_started_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", str(tmp_path / "nothing"))
-    with pytest.raises(FairLeakError, match="could not be started"):
-        self_test_apart(tmp_path)
-
-
-def made_beside(folder: Path, report: Callable[[int, int], None], begun: list[Path]) -> object:
-    begun.append(folder)
-    for done in (0, 0, 5, 5, 10):
-        report(done, 10 if done else 0)
-    return TESTS
-
-
-def test_it_begins_with_an_audits_first_step_and_tells_each_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    begun: list[Path] = []
-    monkeypatch.setattr("core.release_audit.self_test_apart", partial(made_beside, begun=begun))
-    steps: list[tuple[int, int]] = []
-    told: list[tuple[int, int]] = []
-    with SelfTestsBeside(lambda *at: told.append(at)) as tests:
-        report = tests.begun_by(lambda *at: steps.append(at))
-        assert not begun
-        report(0, 2)
-        report(1, 2)
-        assert tests() == TESTS
-    assert steps == [(0, 2), (1, 2)] and told == [(5, 10), (10, 10)] and len(begun) == 1
 
 
 def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:

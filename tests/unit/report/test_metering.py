@@ -12,13 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.estimates import Estimate
 from core.model_card import Release, measured, meter, pinned, predict, project
 from core.release_audit import same_numbers
-from core.report import AttackedPeople, Reports, csv_files, document, editions, from_json, to_html, to_json
+from core.report import AttackedPeople, Reports, csv_files, document, from_json, to_html, to_json
 from core.report.canonical import decimals_of, printed
 from core.report.document import sealed
-from core.report.metering import published_of, told_of
+from core.report.metering import published_of
 from tests.oracles.edition_attack import attacked
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, group, sample
@@ -45,23 +44,6 @@ def metered(groups=GROUPS, who=None):
 
 def row_of(reports, form):
     return next(row for row in reports.meter.forms if row.form == form)
-
-
-def test_a_document_is_built_cut_and_metered_once(monkeypatch):
-    calls = []
-    for name in ("internal_document", "cut_edition", "meter_report"):
-        own = getattr(editions, name)
-        monkeypatch.setattr(
-            editions, name, lambda *a, _own=own, _name=name, **k: (calls.append(_name), _own(*a, **k))[1]
-        )
-    reports, _ = metered()
-    first = [reports.document(edition) for edition in ("internal", "disclosure")]
-    again = reports.judged(replace(reports.audit, plan=replace(reports.audit.plan, title="Another title")))
-    assert calls == ["internal_document", "cut_edition", "meter_report"]
-    second = again.document()
-    assert calls == ["internal_document", "cut_edition", "meter_report"]
-    assert second["plan"]["title"] == "Another title" and second["release_meter"] == first[0]["release_meter"]
-    assert {key for key in second if second[key] != first[0][key]} == {"plan", "fingerprint"}
 
 
 def test_people_of_another_audit_are_refused():
@@ -206,20 +188,6 @@ def test_what_cannot_be_metered_is_said_in_one_sentence():
     assert "not at hand" in disclosure_edition(sample())["release_meter"]["told"]
 
 
-@pytest.mark.parametrize("groups", [GROUPS, SMALL_GROUPS, TINY])
-def test_both_editions_follow_the_schema_and_are_drawn(groups):
-    audit, _ = metered(groups)
-    for edition in ("internal", "disclosure"):
-        told = audit.document(edition)
-        assert from_json(to_json(told)) == told
-        page, files = to_html(told), csv_files(told)
-        assert "Leakage of the report itself" in page and told["release_meter"]["control"][:20] in page
-        assert ("release-meter.csv" in files) == bool(told["release_meter"]["forms"])
-        assert "posterior" not in to_json(told).replace("posterior before", "")
-    rows = csv_files(audit.document())["release-meter.csv"].decode("utf-8-sig").splitlines()
-    assert len(rows) == 4 and rows[1].startswith('"every_digit","')
-
-
 def test_a_report_of_before_the_meter_is_read_drawn_and_compared():
     audit, _ = metered()
     new = audit.document()
@@ -231,26 +199,6 @@ def test_a_report_of_before_the_meter_is_read_drawn_and_compared():
     other = {**new, "release_meter": {**new["release_meter"], "people": 3}}
     assert same_numbers(new, other).status == "different"
     assert same_numbers(new, old).status == "different"
-
-
-@pytest.mark.parametrize(
-    ("predicted", "side"), [(9.9, ", below the CI"), (10.0, ""), (30.0, ""), (30.1, ", above the CI")]
-)
-def test_a_prediction_outside_the_interval_is_called_so(predicted, side):
-    bits = Estimate(value=20.0, low=10.0, high=30.0, n=9, level=0.95)
-    row = replace(row_of(metered()[0], "page"), bits=bits, unsure=1, df_bits=predicted)
-    said = told_of([row], 2)
-    assert f"20.0 bits (95% CI: 10.0 to 30.0; predicted {predicted}{side})" in said
-    assert "unsure about one person." in said and "nobody near-certain." in said
-
-
-def test_forms_about_different_groups_each_say_of_which():
-    row = replace(row_of(metered()[0], "page"), bits=Estimate(value=20.0, low=10.0, high=30.0, n=9, level=0.95))
-    rows = [replace(row, form="every_digit", group="east"), replace(row, group="west")]
-    said = told_of([*rows, replace(row, form="disclosure", numbers=0)], 3)
-    assert "every digit (files), about east: information gain 20.0 bits (" in said and ", about west: " in said
-    assert said.endswith("External report (redacted): no size or rate of a group is published.")
-    assert said.count("Each group is estimated against all others") == 1
 
 
 @settings(max_examples=100)

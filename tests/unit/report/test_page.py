@@ -9,11 +9,10 @@ from itertools import pairwise
 
 import pytest
 
-from core.estimates import Estimate
 from core.report import document, to_html
 from core.report.page import _model
 from tests.report_people import with_texts
-from tests.samples_report import GROUPS, HOSTILE, SMALL_GROUPS, not_there, sample
+from tests.samples_report import HOSTILE, SMALL_GROUPS, sample
 
 COLUMNS = {"tolerance", "attacker", "before", "after", "after, low", "after, high"}
 
@@ -118,43 +117,6 @@ def test_the_bullets_share_one_scale():
     assert 'cx="178"' in bullet[: bullet.index("</svg>")]  # 10 + 240 · 0.07/0.10
     assert page.count('d="M130 0.5v21"') == 8  # the limit in the middle
     assert page.count("l-6 -4v8z") == 1 and page.count("l6 -4v8z") == 1  # one beyond twice the limit, one below 0
-
-
-def test_a_group_without_test_records_and_an_audit_without_tables():
-    from dataclasses import replace
-
-    audit = replace(sample((*GROUPS, not_there("others"))), tables={}, self_tests=())
-    words = " ".join(Reader(to_html(document(audit))).words)
-    assert "no records" in words and "The self-test was not run" in words
-    assert 'id="tables"' not in to_html(document(audit))
-
-
-def words_of(page: str) -> str:
-    return " ".join(" ".join(Reader(page).words).split())
-
-
-def test_what_was_not_asked_is_said_with_a_number_or_without():
-    from dataclasses import replace
-
-    audit, check = sample(), "attriguard_cost"
-    first = "Sex inferred from what is released: gain in accuracy"
-    others = {row.check for row in audit.verdict.rows if row.verdict == "not_asked"} - {"attribute_excess", check}
-    kept = tuple(row for row in audit.verdict.rows if row.check not in others)
-    measured = tuple(m for m in audit.measurements if m.check not in others)
-    audit = replace(audit, measurements=measured, verdict=replace(audit.verdict, rows=kept))
-    said = words_of(to_html(document(audit)))
-    assert f"and so no verdict: {first}. Its number stands below" in said
-    assert "and without a number: AttriGuard: columns changed. The reason stands below" in said
-    done = tuple(
-        replace(m, outcome="done", estimate=Estimate(value=0.1, low=0.1, high=0.1, n=0, level=0.95), reason="")
-        if m.check == check
-        else m
-        for m in audit.measurements
-    )
-    rows = tuple(replace(r, measurement=done[-1]) if r.check == check else r for r in audit.verdict.rows)
-    said = words_of(to_html(document(replace(audit, measurements=done, verdict=replace(audit.verdict, rows=rows)))))
-    assert f"no verdict: {first}; AttriGuard: columns changed. Their numbers stand below" in said
-    assert "without a number" not in said
 
 
 def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_editions():

@@ -112,15 +112,6 @@ def test_a_key_must_be_an_ed25519_key(folder, capsys, wrong):
     assert told.err.count("\n") == 2 and told.out == "" and not (folder / "report.json.sig").exists()
 
 
-def test_only_a_report_that_holds_is_signed(folder, capsys):
-    found = json.loads(to_json(document(AUDIT)))
-    found["verdict"]["overall"] = "pass"
-    (folder / "forged.json").write_text(json.dumps(found))
-    capsys.readouterr()
-    assert main(["sign", "forged.json", "--key", "officer.pem"]) == 3
-    assert "Only a report that holds is signed: " in capsys.readouterr().err
-
-
 def test_an_audit_signs_what_it_writes(folder, capsys):
     key = private_key((folder / "officer.pem").read_bytes(), name="it")
     out = folder / "out"
@@ -140,3 +131,12 @@ def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
     assert verify(capsys)[0] == 0
     assert main(["sign", "report.json", "--key", "officer.pem"]) == 3
     assert "install what requirements-signing.txt lists" in capsys.readouterr().err
+
+
+def test_only_a_report_that_holds_is_signed(folder, capsys):
+    found = json.loads(to_json(document(AUDIT)))
+    found["verdict"]["overall"] = "pass"
+    (folder / "forged.json").write_text(json.dumps(found))
+    capsys.readouterr()
+    assert main(["sign", "forged.json", "--key", "officer.pem"]) == 3
+    assert "Only a report that holds is signed: " in capsys.readouterr().err
