@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -48,22 +49,18 @@ def test_at_least_zero_takes_finite_numbers(value: object) -> None:
     assert at_least_zero(np.float32(0.5), name="margin") == 0.5 and at_least_zero(0, name="margin") == 0.0
 
 
-@pytest.mark.parametrize("values", [[0, 2], [0.5, 1], [[0, 1]], ["a"], [-1, 0], [256, 0], [math.nan, 1]])
-def test_binary_array_refuses_all_else(values: list[object]) -> None:
-    with pytest.raises(InputError, match="guess must"):
-        binary_array(values, name="guess")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("values", [[0.0], [-1.0], [math.nan, 1.0], [math.inf], [[1.0]]])
-def test_positive_array_refuses_all_else(values: list[object]) -> None:
-    with pytest.raises(InputError, match="cost must"):
-        positive_array(values, name="cost")  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("seed", [-1, 2**32, 1.0, True, "1"])
-def test_seed_is_a_whole_number(seed: object) -> None:
-    with pytest.raises(InputError, match="seed must be a whole number"):
-        seed_value(seed)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("check", "words", "refused"),
+    [
+        (binary_array, "it must", [[0, 2], [0.5, 1], [[0, 1]], ["a"], [-1, 0], [256, 0], [math.nan, 1]]),
+        (positive_array, "it must", [[0.0], [-1.0], [math.nan, 1.0], [math.inf], [[1.0]]]),
+        (lambda value, name: seed_value(value), "seed must be a whole number", [-1, 2**32, 1.0, True, "1"]),
+    ],
+)
+def test_all_else_is_refused(check: Callable[..., object], words: str, refused: list[object]) -> None:
+    for value in refused:
+        with pytest.raises(InputError, match=words):
+            check(value, name="it")
     assert seed_value(np.int64(3)) == 3
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
 
 from core.report import document, to_html
 from core.report.page import _model
+from tests.html_reader import Reader
 from tests.report_people import with_texts
 from tests.samples_report import HOSTILE, SMALL_GROUPS, sample
 
@@ -21,38 +20,6 @@ PIECES = (
     ">", "<", "&", "&lt;", "&#60;script&#62;", ' onload="x"', "javascript:alert(1)", "{{ 7*7 }}", "{% raw %}", "{#",
     "-->", "]]>", "\x00", "\x1b[31m", "\r\n", "\u202e", "\u2028", "\ud800", "`", "${x}", "\\", "%s", "{0}",
 )  # fmt: skip
-
-
-class Reader(HTMLParser):
-    """Collects what a page is made of."""
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.tags: Counter[str] = Counter()
-        self.attributes: Counter[tuple[str, str]] = Counter()
-        self.links: list[str] = []
-        self.other: list[str] = []
-        self.words: list[str] = []
-        self.values: list[str] = []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        self.tags[tag] += 1
-        for name, value in attrs:
-            self.attributes[tag, name] += 1
-            self.values.append(value or "")
-            if name in ("href", "src", "action", "xlink:href", "srcset", "data", "formaction"):
-                self.links.append(value or "")
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-    def handle_comment(self, data):
-        self.other.append(data)
-
-    def handle_pi(self, data):
-        self.other.append(data)
 
 
 def changed(payload: str):
@@ -87,7 +54,7 @@ def test_the_page_needs_nothing_and_runs_nothing():
     assert f'http-equiv="Content-Security-Policy" content="{policy}"' in page
     style = page[page.index("<style>") : page.index("</style>")]
     assert "url(" not in style and "@import" not in style
-    assert HOSTILE not in page and HOSTILE in "".join(reader.words)
+    assert HOSTILE not in page and HOSTILE in reader.text
 
 
 def test_headings_are_in_order_and_unique():

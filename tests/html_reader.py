@@ -1,0 +1,44 @@
+"""What a page of HTML is made of, as a browser takes it apart."""
+
+from __future__ import annotations
+
+from collections import Counter
+from html.parser import HTMLParser
+
+VOID = {"br", "col", "hr", "link", "meta"}
+LINKS = {"href", "src", "action", "xlink:href", "srcset", "data", "formaction"}
+
+
+class Reader(HTMLParser):
+    """Counts tags and (tag, attribute), and collects links, labels, text, comments, and tags that were not closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.tags: Counter[str] = Counter()
+        self.attributes: Counter[tuple[str, str]] = Counter()
+        self.links: list[str] = []
+        self.labels: list[str] = []
+        self.open: list[str] = []
+        self.other: list[str] = []
+        self.text = ""
+        self.feed(page)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        self.attributes.update((tag, name) for name, _ in attrs)
+        self.links += [value or "" for name, value in attrs if name in LINKS]
+        self.labels += [value or "" for name, value in attrs if name == "aria-label"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        self.other.append(data)
+
+    handle_pi = handle_comment
