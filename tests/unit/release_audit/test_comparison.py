@@ -180,22 +180,17 @@ def test_sentences_are_told_apart_from_numbers(path: Any) -> None:
     [
         (("measurements", 0, "estimate", "value"), 0.0718, "estimate", False, True),  # a tenth of 0.019 is 0.0019
         (("measurements", 0, "estimate", "value"), 0.0720, "estimate", False, False),
-        (("measurements", 0, "estimate", "low"), 0.05100003, "estimate", True, True),
         (("measurements", 1, "estimate", "value"), 0.7501, "estimate", False, False),  # computed
         (("verdict", "checks", 0, "p_value"), 0.15, "p_value", False, True),
         (("verdict", "checks", 0, "p_value"), 0.19, "p_value", False, False),
         (("model", "achieved"), 0.0055, "number", False, True),
         (("model", "achieved"), 0.0065, "number", False, False),
         (("measurements", 0, "details", "changed"), 1540, "number", False, True),
-        (("measurements", 0, "details", "changed"), 1560, "number", False, False),
         (("tables", 0, "rows", 1, 1), 0.8092, "number", False, True),
         (("data", "n"), 12001, "exact", False, False),
-        (("data", "fingerprint"), "f" * 64, "exact", False, False),
         (("model", "fingerprint"), "f" * 64, "digest", False, True),
         (("plan", "config", "tolerance"), 0.005000001, "exact", False, False),
         (("verdict", "overall"), "pass", "exact", False, False),
-        (("data", "features", 0), "x2", "exact", False, False),
-        (("groups", 0, "group"), "26 to 35", "exact", False, False),
     ],
 )  # fmt: skip
 def test_the_bound_of_each_kind(path: Any, now: Any, kind: str, here: bool, there: bool) -> None:

@@ -11,7 +11,7 @@ import skops.io
 
 from core.__main__ import main
 from core.policy import default_policy, predictions_policy
-from core.release_audit import AuditPlan, OutputsPlan, catalogue_plan, kept_tolerance, load_model, load_table, read_plan
+from core.release_audit import OutputsPlan, catalogue_plan, kept_tolerance, load_model, load_table, read_plan
 from core.release_audit.inputs import dataset_of
 from core.release_audit.run import audited_of
 from core.report import from_json
@@ -60,16 +60,6 @@ def test_gen_config_promises_what_the_predictions_keep_to(tmp_path: Path, capsys
     assert achieved > 0.05 and promised - 0.001 < achieved <= promised == round(promised, 3)
     assert "# Guessed: the smallest, in steps of 0.001, that the predictions keep to" in told.out
     assert promised == kept_tolerance(dataset_of(plan, table), plan.config)
-
-
-def test_a_model_that_is_trained_is_asked_for_five_thousandths(tmp_path: Path, capsys: Capture):
-    """On the pages, in a plan to start from, in a plan that says nothing, and for a file without predictions."""
-    samples.frame(300).to_csv(tmp_path / "people.csv", index=False)
-    for asked in (["--dataset", "demo"], ["--file", str(tmp_path / "people.csv")]):
-        assert main(["gen-config", *asked]) == 0
-        told = capsys.readouterr().out
-        assert read_plan(told).config.tolerance == 0.005 and "the smallest" not in told
-    assert read_plan('[data]\ndataset = "demo"').config.tolerance == AuditPlan().config.tolerance == 0.005
 
 
 def test_a_model_file_promises_what_its_answers_keep_to(tmp_path: Path, capsys: Capture):
