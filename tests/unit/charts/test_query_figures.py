@@ -9,6 +9,7 @@ from core.charts import (
     LIGHT,
     GapRow,
     Palette,
+    draw_answer_errors,
     draw_gaps,
     draw_leakage,
     draw_targeted,
@@ -18,6 +19,7 @@ from core.estimates import Estimate
 from core.queries import (
     DECODERS,
     Asking,
+    ErrorQuantiles,
     Exact,
     LaplaceGlobal,
     Leak,
@@ -71,6 +73,12 @@ def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noi
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
             assert f"after {now.m}: " in drawing.alt and (" bound" in drawing.alt) == (limit is not None)
     assert axes == {((0, 24), (45.0, 102.0))}
+
+
+def test_errors_stand_at_their_decades() -> None:
+    errors = [("Noisy sums", ErrorQuantiles(median=0.1, high=10.0, closed_form=False))]
+    found = dots(check(draw_answer_errors(errors, "Noisy sums", LIGHT)))
+    assert [dot.x[0] for dot in found] == pytest.approx([-1.0, 1.0])
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from core.charts import (
     Drawing,
     bits_text,
     draw_fullness,
+    draw_in_common,
     draw_pinned,
     draw_precisions,
     draw_release_bits,
@@ -75,6 +76,7 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
     assert f"near-certain north: {int((now.pinned.said == 1).sum())}" in remarks(drawing)
     assert list(drawing.table["row"]) == people().rows[now.pinned.people].tolist()
     assert set(drawing.table["inferred"]) <= {"north", "south"}
+    assert len(draw_in_common(now, LIGHT).table) == len(now.in_common.values)
     others = traces(drawing, "others")
     assert 0 < len(others) <= people().n - now.pinned.count
 

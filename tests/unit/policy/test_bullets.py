@@ -16,20 +16,24 @@ def placed(check: str, limit: float, measurement: Measurement) -> Bullet | None:
     return bullet(judge(policy(**{check: limit}), [measurement], attribute="sex").rows[0])
 
 
-def test_the_limit_lies_in_the_middle() -> None:
-    found = placed("unfairness", 0.1, done("unfairness", 0.1, 0.05))
-    assert found is not None
-    assert (found.value, found.low, found.high) == (0.5, pytest.approx(0.25), pytest.approx(0.75))
-    assert not (found.value_beyond or found.low_beyond or found.high_beyond)
-
-
-def test_what_is_beyond_the_scale_is_shown_at_its_end() -> None:
-    found = placed("attribute_excess", 0.02, done("attribute_excess", 0.03, 0.035))
-    assert found is not None
-    assert (found.value, found.low, found.high) == (pytest.approx(0.75), 0.0, 1.0)
-    assert (found.value_beyond, found.low_beyond, found.high_beyond) == (False, True, True)
-    far = placed("attribute_excess", 0.02, done("attribute_excess", 0.07, 0.001))
-    assert far == Bullet(value=1.0, low=1.0, high=1.0, value_beyond=True, low_beyond=True, high_beyond=True)
+@pytest.mark.parametrize(
+    ("check", "limit", "measured", "places", "beyond"),
+    [
+        ("unfairness", 0.1, (0.1, 0.05), (0.5, 0.25, 0.75), (False, False, False)),
+        ("attribute_excess", 0.02, (0.03, 0.035), (0.75, 0.0, 1.0), (False, True, True)),
+        ("attribute_excess", 0.02, (0.07, 0.001), (1.0, 1.0, 1.0), (True, True, True)),
+        ("attribute_excess", 0.0, (0.025, 0.0), (0.75, 0.75, 0.75), (False, False, False)),
+        ("attribute_excess", -0.02, (-0.01, 0.0), (0.75, 0.75, 0.75), (False, False, False)),
+        ("attriguard_cost", 0.0, (0.5, 0.0), (0.75, 0.75, 0.75), (False, False, False)),
+        ("unfairness", 0.1, (0.05, math.nan), (0.25, 0.25, 0.25), (False, False, False)),
+    ],
+)
+def test_the_limit_lies_in_the_middle_and_what_is_beyond_the_scale_at_its_end(
+    check: str, limit: float, measured: tuple[float, float], places: tuple[float, ...], beyond: tuple[bool, ...]
+) -> None:
+    found = placed(check, limit, done(check, *measured))
+    assert found is not None and (found.value, found.low, found.high) == pytest.approx(places)
+    assert (found.value_beyond, found.low_beyond, found.high_beyond) == beyond
 
 
 def test_the_interval_is_the_one_that_decided() -> None:
@@ -39,13 +43,6 @@ def test_the_interval_is_the_one_that_decided() -> None:
     assert row.decided is not None and row.decided.level == pytest.approx(0.975)
     place = bullet(row)
     assert place is not None and place.high == pytest.approx(row.decided.high / 0.2)
-
-
-def test_a_computed_value_has_no_width() -> None:
-    found = placed("targeted_leakage", 0.75, done("targeted_leakage", 0.6, basis="declared"))
-    assert found is not None and found.low == found.value == found.high == pytest.approx(0.4)
-    bare = placed("unfairness", 0.1, done("unfairness", 0.05, math.nan))
-    assert bare is not None and bare.low == bare.value == bare.high == pytest.approx(0.25)
 
 
 def test_without_limit_or_number_there_is_no_bullet() -> None:

@@ -107,6 +107,7 @@ BAD = [
     (DEMO + 'attribute = "shoe"', "data.attribute must be one of sex, origin, age/ranges, got 'shoe'"),
     ('[data]\nfile = "people.csv"', "data.label must be told, got ''"),
     (OWN.replace("people.csv", "/etc/passwd"), "data.file must be a file inside the folder of this one"),
+    (OWN.replace("people.csv", "../people.csv"), "data.file must be a file inside the folder of this one"),
     (OWN.replace("people.csv", "C:\\\\people.csv"), "data.file must be a file inside the folder of this one"),
     (OWN + 'dataset = "demo"', "data.dataset must be left out where data.file names a table"),
     (OWN + "cuts = [1, nan]", "data.cuts must be a list of finite numbers, got nan"),
