@@ -4,51 +4,22 @@ Half the runs choose an event, the other half test it, so the choice costs no co
 tails of three statistics that need no knowledge of the noise: the projection on the difference of the medians, the
 spread Σ log(1 + z²) of the coordinates z around their medians, and the sum of the two in units of their own spread.
 P(event | one) is bounded from below and P(event | other) from above by Clopper and Pearson (1934), each with half the
-error allowed; then ε ≥ ln((low − δ)/high). A mechanism that keeps its promise is certified above it with a
+error allowed; then ε ≥ ln(low/high). A mechanism that keeps its promise is certified above it with a
 probability of at most 1 − level; one that is certified above it has broken it.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
-from core.errors import InputError
 from core.queries.mechanisms import Mechanism, NoisySums, people
 
 TAILS = 60  # thresholds tried for each statistic and side
 CAUTION = 1000  # choosing allows this many times less error than testing, or a rare event wins by luck
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpsilonAudit:
-    """What an audit certifies.
-
-    Attributes
-    ----------
-    epsilon_low : float
-        The privacy loss is at least this, with confidence `level`; 0 if nothing could be certified.
-    event : str
-        Which tail of which statistic told, and of which of the two vectors it is the likelier.
-    hits, other_hits : int
-        Runs with the event under the vector where it is likelier, and under the other.
-    tested : int
-        Testing runs of each vector.
-    delta : float
-        δ that was granted.
-    """
-
-    epsilon_low: float
-    event: str
-    hits: int
-    other_hits: int
-    tested: int
-    delta: float
-    level: float
 
 
 def exact_limits(successes: int, n: int, *, level: float) -> tuple[float, float]:
@@ -69,45 +40,29 @@ def black_box_epsilon(
     *,
     runs: int,
     rng: np.random.Generator,
-    level: float = 0.95,
-    delta: float = 0.0,
-) -> EpsilonAudit:
-    """Return what `runs` runs on either vector certify of the privacy loss.
+    level: float,
+) -> float:
+    """Return the privacy loss that `runs` runs on either vector certify with this confidence, 0 if none.
 
     Parameters
     ----------
     scores : array-like of shape (m, n) or (n,), in [0, 1]
     sensitive, neighbour : array-like of shape (n,), 0 or 1
-    runs : int, at least 20
+    runs : int
         Runs on each of the two vectors, half of them to choose the event.
     level : float, in (0, 1)
-        Confidence in the result.
-    delta : float, in [0, 1)
-        For a mechanism that is (ε, δ)-differentially private.
     """
-    if runs < 20:
-        raise InputError(f"runs must be at least 20, got {runs!r}.")
-    if not 0 < level < 1:
-        raise InputError(f"level must be in (0, 1), got {level!r}.")
     seen = [observed(mechanism, scores, a, rng, runs) for a in (sensitive, neighbour)]
     half = runs // 2
     one_sided = (1 + level) / 2
     values = _statistics([x[:half] for x in seen], seen)
-    name, side, first, threshold = _choose(values, half, 1 - (1 - one_sided) / CAUTION, delta)
+    name, side, first, threshold = _choose(values, half, 1 - (1 - one_sided) / CAUTION)
     hits, others = (
         int(np.count_nonzero(side * values[name][which][half:] >= threshold)) for which in (first, 1 - first)
     )
     tested = runs - half
     low, high = exact_limits(hits, tested, level=one_sided)[0], exact_limits(others, tested, level=one_sided)[1]
-    return EpsilonAudit(
-        epsilon_low=max(0.0, math.log((low - delta) / high)) if low > delta else 0.0,
-        event=f"{'upper' if side > 0 else 'lower'} tail of the {name}, vector {first + 1}",
-        hits=hits,
-        other_hits=others,
-        tested=tested,
-        delta=delta,
-        level=level,
-    )
+    return max(0.0, math.log(low / high)) if low > 0 else 0.0
 
 
 def observed(
@@ -143,7 +98,7 @@ def _added(shift: list[Floats], spread: list[Floats], half: int) -> list[Floats]
     return total
 
 
-def _choose(values: dict[str, list[Floats]], half: int, one_sided: float, delta: float) -> tuple[str, int, int, float]:
+def _choose(values: dict[str, list[Floats]], half: int, one_sided: float) -> tuple[str, int, int, float]:
     """Return the event that certifies most on the learning runs: statistic, side, likelier vector, threshold."""
     best, chosen = -math.inf, ("shift", 1, 0, 0.0)
     tails = 1 - np.geomspace(min(0.9, 10 / half), 0.95, TAILS)  # denser towards the rare end
@@ -154,7 +109,7 @@ def _choose(values: dict[str, list[Floats]], half: int, one_sided: float, delta:
             for threshold in np.quantile(np.concatenate(ordered), tails):
                 counts = [half - int(np.searchsorted(x, threshold)) for x in ordered]
                 for first in (0, 1):
-                    low = exact_limits(counts[first], half, level=one_sided)[0] - delta
+                    low = exact_limits(counts[first], half, level=one_sided)[0]
                     high = exact_limits(counts[1 - first], half, level=one_sided)[1]
                     certified = math.log(low / high) if low > 0 else -math.inf
                     if certified > best:

@@ -46,13 +46,10 @@ class PrivacyLoss(Result):
         For smooth Laplace noise with a δ above 0: the mechanism's ε, at which `delta` is taken.
     delta : float
         Mass beyond `epsilon`, at most; 0 where the ratio is bounded.
-    exact : bool
-        False where `delta` is an upper bound.
     """
 
     epsilon: float
-    delta: float
-    exact: bool
+    delta: float = 0.0
 
 
 def privacy_loss(
@@ -84,11 +81,11 @@ def privacy_loss(
     if not isinstance(mechanism, AdditiveNoise):
         one, other = (mechanism.answer(h, x, rng=np.random.default_rng(0)) for x in (a, b))
         same = bool(np.allclose(one, other, rtol=0, atol=1e-12))
-        return PrivacyLoss(epsilon=0.0 if same else math.inf, delta=0.0, exact=True)
+        return PrivacyLoss(epsilon=0.0 if same else math.inf)
     move = np.abs(mechanism.exact(h, a) - mechanism.exact(h, b))
     scales = [mechanism.scale(int(x.sum()), int(x.size - x.sum()), len(h)) for x in (a, b)]
     if mechanism.noise == "cauchy":
-        return PrivacyLoss(epsilon=_cauchy(move, *scales), delta=0.0, exact=True)
+        return PrivacyLoss(epsilon=_cauchy(move, *scales))
     return _laplace(mechanism, move, *scales)
 
 
@@ -96,9 +93,7 @@ def _of_sums(mechanism: NoisySums, h: Floats, a: npt.NDArray[np.uint8], b: npt.N
     """Return the loss of releasing noisy count and sums."""
     scales, moved = mechanism.scales(h), b.astype(np.float64) - a
     sums = float(np.abs(centred_scores(h) @ moved).sum())
-    return PrivacyLoss(
-        epsilon=_shift(abs(float(moved.sum())), scales.count) + _shift(sums, scales.sums), delta=0.0, exact=True
-    )
+    return PrivacyLoss(epsilon=_shift(abs(float(moved.sum())), scales.count) + _shift(sums, scales.sums))
 
 
 def _shift(move: float, scale: float) -> float:
@@ -119,12 +114,12 @@ def _laplace(mechanism: AdditiveNoise, move: Floats, one: float, other: float) -
     """Return the loss of Laplace noise of one scale, or of two."""
     together = float(move.sum())
     if one == other:
-        return PrivacyLoss(epsilon=_shift(together, one), delta=0.0, exact=True)
+        return PrivacyLoss(epsilon=_shift(together, one))
     if not isinstance(mechanism, SmoothLaplace) or min(one, other) == 0:
-        return PrivacyLoss(epsilon=math.inf, delta=0.0, exact=True)
+        return PrivacyLoss(epsilon=math.inf)
     epsilon = mechanism.epsilon
     ways = [laplace_delta(together, *pair, m=move.size, epsilon=epsilon) for pair in ((one, other), (other, one))]
-    return PrivacyLoss(epsilon=epsilon, delta=max(ways), exact=together == 0)
+    return PrivacyLoss(epsilon=epsilon, delta=max(ways))
 
 
 def laplace_delta(move: float, scale: float, other: float, *, m: int, epsilon: float) -> float:

@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 import pytest
 
 from core.attriguard import Exposure, Guarded, GuardSettings
+from core.attriguard.exposure import Guesses
 from tests import ratings_samples
 
 SETTINGS = GuardSettings(trained_at=(1.0, 3.0))
+
+
+def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesses, ...] = (), **more: Any) -> Exposure:
+    """Return a study in which people read as their true value, and one change makes another."""
+    m = len(shares)
+    size = (np.arange(m) != truth[:, None]).astype(np.int64)
+    told = {"values": ("Ulm", "Bonn", "Trier")[:m], "predicted": truth, "size": size, "target": np.full(m, 1 / m)}
+    told |= {"found": np.ones(size.shape, dtype=bool), "shares": np.array(shares), "truth": truth, "guesses": guesses}
+    return Exposure(title="people", attribute="town", unit="columns", **(told | more))
 
 
 @pytest.fixture(scope="session")

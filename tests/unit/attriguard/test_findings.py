@@ -13,32 +13,19 @@ from core.attriguard.utility import Recommendation, UtilityPoint
 from core.charts import LIGHT, draw_budget
 from core.estimates import Estimate
 from core.study import Finding
+from tests.unit.attriguard.conftest import exposure
 
 
 def study(*, read: int, trained: int, clean: int = 95) -> Exposure:
     """Return 100 people, 80 of value 0: classifier and trained attacker read the truth of so many under all noise."""
     truth = np.repeat([0, 1], [80, 20])
-    size = np.tile([0, 1], (100, 1))
-    size[80:] = [1, 0]
 
     def guesses(name: str, right: int) -> Guesses:
         named = np.where(np.arange(100) < right, truth, 1 - truth)
         without = np.where(np.arange(100) < clean, truth, 1 - truth)
         return Guesses(attacker=name, clean=without, noisy=np.column_stack([named, named]))
 
-    return Exposure(
-        title="people",
-        attribute="town",
-        unit="columns",
-        values=("Ulm", "Bonn"),
-        truth=truth,
-        predicted=truth,
-        size=size,
-        found=np.ones((100, 2), dtype=bool),
-        target=np.array([0.5, 0.5]),
-        shares=np.array([0.8, 0.2]),
-        guesses=(guesses("logistic", read), guesses("adversarial", trained)),
-    )
+    return exposure(truth, (0.8, 0.2), (guesses("logistic", read), guesses("adversarial", trained)))
 
 
 def told(read: int, trained: int, budget: float = 0.5, clean: int = 95) -> Finding:
@@ -69,21 +56,21 @@ def test_the_headline_compares_who_ignores_the_noise_with_the_best(read: int, tr
 @pytest.mark.parametrize("balanced", [False, True])
 def test_the_headline_names_the_attacker_whose_curve_is_highest(balanced: bool):
     """Of 80 and 20 people one attacker is right about most, the other about most values."""
-    exposure = study(read=85, trained=90)
-    few = np.where(exposure.truth == 1, 1, np.arange(100) % 4 == 0)[:, None]  # all of the 20, and 60 of the 80
-    often = replace(exposure.guesses[0], attacker="forest", noisy=np.hstack([few, few]).astype(np.int64))
-    exposure = replace(exposure, guesses=(*exposure.guesses, often))
-    now = exposure.at(0.5)
+    shown = study(read=85, trained=90)
+    few = np.where(shown.truth == 1, 1, np.arange(100) % 4 == 0)[:, None]  # all of the 20, and 60 of the 80
+    often = replace(shown.guesses[0], attacker="forest", noisy=np.hstack([few, few]).astype(np.int64))
+    shown = replace(shown, guesses=(*shown.guesses, often))
+    now = shown.at(0.5)
     best = max(now, key=lambda point: point.rate(balanced=balanced).value)
-    floor = exposure.baseline(balanced=balanced)
+    floor = shown.baseline(balanced=balanced)
     chart = draw_budget(
-        exposure.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
+        shown.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
         balanced=balanced,
     )  # fmt: skip
     drawn = chart.table.query("attacker != 'baseline' and `columns changed` == 0.5")
     column = "balanced" if balanced else "accuracy"
     assert drawn.loc[drawn[column].idxmax(), "attacker"] == best.attacker == ("forest" if balanced else "adversarial")
-    found = findings.headline(exposure, now, balanced=balanced)
+    found = findings.headline(shown, now, balanced=balanced)
     assert attacker_label(best.attacker) in found.point
     assert attacker_label(best.attacker) in chart.alt.partition("at 0.5: ")[2].partition(";")[0]
     assert ("Balanced accuracy" in found.evidence) == balanced

@@ -12,26 +12,14 @@ from core.attriguard import Exposure, GuardPlan
 from core.attriguard.exposure import Guesses
 from core.attriguard.study import STUDY
 from core.estimates import mean, proportion
+from tests.unit.attriguard.conftest import exposure
 
 TRUTH = np.array([0, 0, 0, 0, 0, 1, 2, 2])
 
 
 def study(truth: np.ndarray = TRUTH, *, guesses: tuple[Guesses, ...] = ()) -> Exposure:
     """Return a study of three values, in which people read as their true value and one change makes another."""
-    size = (np.arange(3) != truth[:, None]).astype(np.int64)
-    return Exposure(
-        title="Village",
-        attribute="creed",
-        unit="columns",
-        values=("a", "b", "c"),
-        truth=truth,
-        predicted=truth,
-        size=size,
-        found=np.ones(size.shape, dtype=bool),
-        target=np.full(3, 1 / 3),
-        shares=np.array([0.3, 0.2, 0.5]),
-        guesses=guesses,
-    )
+    return exposure(truth, (0.3, 0.2, 0.5), guesses)
 
 
 def naming(named: np.ndarray, *, attacker: str = "forest", trained_at: float | None = None) -> Guesses:

@@ -14,21 +14,6 @@ from core.queries import statistical_parity_gap
 from core.queries.reveal import RECOVERY_METHODS, recover_compressed, solve_program
 from tests.unit.queries.people import asked, attribute, sizes, vectors
 
-ENOUGH = {"l1": 45, "nonnegative": 40, "box": 40, "sizes_unknown": 40}
-
-
-@pytest.mark.parametrize("design", ["jitter", "random_binary"])
-@pytest.mark.parametrize("method", RECOVERY_METHODS)
-def test_enough_answers_reveal_everybody(method: str, design: str):
-    for seed in range(5):
-        a = attribute(100, 10, seed)
-        scores, answers = asked(a, ENOUGH[method] + 10, design=design, seed=seed)
-        found = recover_compressed(scores, answers, method=method, **sizes(a))
-        c = 1 / 90 + 1 / 10
-        assert (found.recovered == a).all() and found.status == "recovered" and not found.reason
-        assert found.values == pytest.approx(c * (1 - a), abs=1e-6)
-        assert found.threshold == pytest.approx(c / 2, rel=1e-6)
-
 
 def optimum(scores: np.ndarray, target: np.ndarray, method: str, n_disadvantaged: int, slack: float) -> float:
     """Return the optimum of a program by its dual, through interior points: another formulation, another algorithm."""
