@@ -52,7 +52,7 @@ def rows() -> Iterator[dict[tuple[str, str], SweepRow]]:
 @pytest.mark.parametrize(("metric", "adversary"), MEASURED)
 def test_before_and_after(rows: dict[tuple[str, str], SweepRow], metric: str, adversary: str) -> None:
     row, (before, after) = rows[metric, adversary], MEASURED[metric, adversary]
-    assert row.after is not None and row.gain is not None and row.seeds == (42,) and row.after.n == 1
+    assert row.after is not None and row.gain is not None and row.seeds == (42,) and row.after.seeds == 1
     assert row.n_true == 1  # raised until true
     assert row.before.value == pytest.approx(before, abs=0.03)
     assert row.after.value == pytest.approx(after, abs=0.03)

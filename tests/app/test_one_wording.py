@@ -1,0 +1,174 @@
+"""What a study finds is said once: `Study.findings` is what page, terminal and report show, word for word."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import core.model_card
+from core.__main__ import main
+from core.model_card import ReleaseStudy, measure_card
+from core.studies import STUDIES
+from core.study import Finding
+from tests.app.dashboard import Dashboard
+from tests.app.test_release import family
+
+__all__ = ["family"]
+
+PLAN = """\
+schema = 1
+title = "Every study"
+[data]
+dataset = "demo"
+attribute = "sex"
+[model]
+method = "unmitigated"
+tolerance = 0.05
+[answers]
+questions = 4
+people = 40
+mechanism = "noisy_sums"
+epsilon = 0.5
+repeats = 2
+[membership]
+shadows = 0
+[guard]
+budget = 1.0
+"""
+CARD = """\
+schema = 1
+[data]
+dataset = "demo"
+[model]
+method = "unmitigated"
+[people]
+most = 150
+[publish]
+decimals = 3
+"""
+
+Found = dict[str, tuple[Finding, ...]]
+
+
+@contextlib.contextmanager
+def recorded() -> Iterator[Found]:
+    """Yield what every study's `findings` returned last, by its name."""
+    found: Found = {}
+
+    def keeping(name: str, own: Callable[..., tuple[Finding, ...]]) -> Callable[..., tuple[Finding, ...]]:
+        def findings(*given: Any) -> tuple[Finding, ...]:
+            found[name] = own(*given)
+            return found[name]
+
+        return findings
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, study in STUDIES.items():
+            patch.setattr(study, "findings", keeping(name, study.findings), raising=False)
+        yield found
+
+
+def printed(*arguments: str) -> str:
+    """Return what a command prints, as one line."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.suppress(SystemExit):
+        main(list(arguments))
+    return " ".join(out.getvalue().split())
+
+
+def sentences(found: tuple[Finding, ...]) -> list[str]:
+    return [" ".join(text.split()) for one in found for text in (one.point, one.evidence) if text]
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Found, str, Path]:
+    """Every study's findings in one small audit, what the command printed, and the folder of its reports."""
+    folder = tmp_path_factory.mktemp("wording")
+    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
+    with recorded() as found:
+        told = printed("audit", str(folder / "plan.toml"), "--out", str(folder / "out"), "--no-self-test")
+    return found, told, folder / "out" / "internal"
+
+
+AUDITED = [name for name in STUDIES if name != "model_card"]
+"""Studies that are part of an audit."""
+
+
+@pytest.mark.parametrize("name", AUDITED)
+def test_report_and_audit_say_what_the_study_says(name: str, audited: tuple[Found, str, Path]):
+    found, told, folder = audited
+    (chapter,) = [one for one in json.loads((folder / "report.json").read_text())["findings"] if one["study"] == name]
+    for own, stated in zip(found[name], chapter["findings"], strict=True):
+        assert {key: stated[key] for key in ("point", "evidence", "so_what", "to_do", "redacted")} == {
+            key: getattr(own, key) for key in ("point", "evidence", "so_what", "to_do", "redacted")
+        }
+    page = html.unescape(re.sub(r"<[^>]+>", " ", (folder / "report.html").read_text().partition("<pre")[0]))
+    words = " ".join(page.split())
+    for sentence in sentences(found[name]):
+        assert sentence in words, sentence
+    assert f"{STUDIES[name].title}: {found[name][0].point}" in told
+
+
+@pytest.mark.parametrize("name", ["attribute", "model_fairness"])
+def test_the_command_of_a_study_says_what_the_study_says(name: str):
+    with recorded() as found:
+        told = printed("attack", name, "--set", "method=unmitigated")
+    assert found[name]
+    for sentence in sentences(found[name]):
+        assert sentence in told, sentence
+
+
+def test_the_command_of_a_card_says_what_its_study_says(tmp_path: Path):
+    (tmp_path / "card.toml").write_text(CARD, encoding="utf-8")
+    with recorded() as found:
+        told = printed("release", str(tmp_path / "card.toml"), "--no-advice")
+    first, *others = found["model_card"]
+    for sentence in [first.point, *sentences(tuple(others))]:
+        assert sentence in told, sentence
+    for part in (one.point for one in others if one.point in first.evidence):  # its evidence is that of the others
+        assert part in told
+
+
+def shown(dashboard: Dashboard) -> str:
+    """Return everything a page says, without its marks."""
+    test = dashboard.test
+    elements = (*test.markdown, *test.caption, *test.info, *test.warning)
+    words = " ".join(str(element.value) for element in elements)
+    return " ".join(re.sub(r"\\(.)", r"\1", words.replace("**", "")).split())
+
+
+@pytest.mark.parametrize(
+    ("page", "name"), [("correction", "correction"), ("model", "model_fairness"), ("attribute", "attribute")]
+)
+def test_a_page_says_what_its_study_says(page: str, name: str, dashboard: Dashboard):
+    with recorded() as found:
+        dashboard.open(page)
+    words = shown(dashboard)
+    for sentence in sentences(found[name]):
+        assert sentence.rstrip(".") in words, sentence
+
+
+@pytest.mark.parametrize("way", ["exact", "noise"])
+def test_the_page_of_a_card_says_what_its_study_says(
+    way: str, dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch
+):
+    made: list[ReleaseStudy] = []
+
+    def keeping(*given: Any, **more: Any) -> ReleaseStudy:
+        made.append(measure_card(*given, **more))
+        return made[-1]
+
+    monkeypatch.setattr(core.model_card, "measure_card", keeping)
+    dashboard.open("release").choose(release_way=way)
+    words = shown(dashboard)
+    cards = [core.model_card.drawn_again(card) for card in made if card.n_models == 4]
+    for sentence in sentences(STUDIES["model_card"].findings(cards[-1], cards[-1].settings)):
+        assert sentence.rstrip(".") in words, sentence
