@@ -23,6 +23,7 @@ from core.cli.console import Console, table
 from core.cli.runner import sentences, show
 from core.config import AuditConfig
 from core.errors import InputError
+from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 from core.studies import STUDIES
@@ -99,14 +100,13 @@ def _run(study: Study[Any, Any], own: argparse.Namespace, console: Console) -> N
     *_, result = study.run(subject, settings, console.counting("steps"))
     findings, tables = study.findings(result, settings), study.tables(result, settings)
     checks = study.checks(result, settings)
-    content = {"study": study.name, "model": config, "settings": settings, "findings": findings}
-    content |= {"checks": dict(checks), "tables": dict(tables)}
+    content = {"study": study.name, "model": config, "settings": settings, "findings": findings, "checks": dict(checks)}
     show(
         [*map(sentences, findings), *([title, table(rows)] for title, rows in tables.items())],
         own,
         console,
         rows=[{"table": title, **row} for title, rows in tables.items() for row in rows],
-        content=content,
+        content=plain({**content, "tables": {title: list(rows) for title, rows in tables.items()}}),
     )
 
 

@@ -74,11 +74,11 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         "attribute": exposure.attribute,
         "unit": exposure.unit,
         "people": int(exposure.truth.size),
-        "settings": guard.settings,
-        "values": exposure.by_value(),
-        "majority": exposure.majority,
-        "spent": {f"{budget:g}": exposure.spent(budget) for budget in budgets},
-        "points": points,
+        "settings": plain(guard.settings),
+        "values": plain(exposure.by_value()),
+        "majority": plain(exposure.majority),
+        "spent": {f"{budget:g}": plain(exposure.spent(budget)) for budget in budgets},
+        "points": [plain(point) for point in points],
     }
     show(sections, arguments, console, rows=rows, content=everything)
 

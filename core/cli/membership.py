@@ -48,6 +48,7 @@ from core.membership.disparity import GapResult
 from core.membership.fairpick import FairPickFindings
 from core.membership.findings import NO_BETTER, Reading, headline
 from core.param import Param
+from core.serialize import plain
 from core.settings import Settings, from_arguments, params
 from core.settings import add_arguments as add_settings
 from core.validation import LEAST_EPSILON
@@ -365,23 +366,23 @@ def _everything(audit: Audit, dataset: str) -> dict[str, Any]:
         "dataset": dataset,
         "title": first.title,
         "attribute": first.attribute,
-        "groups": first.group_names,
+        "groups": list(first.group_names),
         "people": audit.people.n,
         "trained on": first.n_members,
         "judged": first.n_judged,
-        "notes": audit.people.notes,
+        "notes": list(audit.people.notes),
         "targets": [
             {
-                "settings": found.settings.to_dict() | {"epsilon": _number(found.settings.epsilon)},
+                "settings": plain(found.settings) | {"epsilon": _number(found.settings.epsilon)},
                 "true cost": _number(audit.cost(found)),
-                "target": found.target,
+                "target": plain(found.target),
                 "attacks": {name: _attack(attack) for name, attack in found.attacks.items()},
             }
             for found in audit.findings
         ],
         "repeats": audit.repeats,
         "over epsilon": _bands(audit.over_epsilon, "epsilon"),
-        "fairpick": audit.deletions,
+        "fairpick": plain(audit.deletions),
         "over theta": [
             {"epsilon": _number(epsilon), "bands": _bands(bands, "theta")}
             for epsilon, bands in audit.over_theta.items()
@@ -391,15 +392,15 @@ def _everything(audit: Audit, dataset: str) -> dict[str, Any]:
 
 def _attack(attack: AttackFindings) -> dict[str, Any]:
     """Return an attack's findings; of its curve the area and a few points."""
-    curve, found = attack.roc, attack.to_dict()
-    points = {f"{rate:g}": curve.tpr_at(rate).to_dict() | {"reason": curve.resolution_reason(rate)} for rate in _RATES}
-    found["roc"] = {"auc": curve.auc, "TPR at FPR": points}
-    found["roc_by_group"] = [own.auc for own in attack.roc_by_group]
-    return found
+    curve, found = attack.roc, plain(attack)
+    points = {f"{rate:g}": plain(curve.tpr_at(rate)) | {"reason": curve.resolution_reason(rate)} for rate in _RATES}
+    found["roc"] = {"auc": plain(curve.auc), "TPR at FPR": points}
+    found["roc_by_group"] = [plain(own.auc) for own in attack.roc_by_group]
+    return dict(found)
 
 
 def _bands(bands: Iterable[CurveBand], at: str) -> list[dict[str, Any]]:
-    return [{at: _number(band.at), "variant": band.variant, "values": band.values} for band in bands]
+    return [{at: _number(band.at), "variant": band.variant, "values": plain(band.values)} for band in bands]
 
 
 def _number(value: float) -> float | str:

@@ -21,6 +21,7 @@ from core.model_card.settings import precision_text
 from core.model_card.study import STUDY
 from core.release_audit import load_model, load_table
 from core.release_audit.card_plan import ReleasePlan, named, people_of, read_release, study_of
+from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import given, params
 
@@ -139,7 +140,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         tell = console.counting("precisions tried", every=_STEPS_PER_NOTE, first=1)
         release, seed = study.published.release, plan.settings.seed
         advice = advise(people.posterior, release, sensitive=people.sensitive, seed=seed, report=tell)
-    content = study.to_dict() | {"title": plan.title or people.title, "advice": advice}
+    content = study.to_dict() | {"title": plan.title or people.title, "advice": plain(advice)}
     show(_sections(plan, study, advice), arguments, console, rows=study.to_frame(), content=content)
     return _exit_code(study)
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from core.cli.console import Console
 from core.estimates import Estimate
 from core.files import csv_of_frame, write_file
-from core.serialize import plain
 from core.study import Finding
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def show(
     rows: Iterable[Row] | pandas.DataFrame = (),
     content: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print sections as they come, a blank line between them; write rows to --csv, content to --json."""
+    """Print sections as they come, a blank line between them; write rows to --csv and content to --json."""
     between: list[str] = []
     for section in sections:
         lines = [line for line in section if line]
@@ -65,7 +64,7 @@ def _cells(row: Row) -> Iterator[tuple[str, Any]]:
 
 
 def _write_json(content: Mapping[str, Any], arguments: argparse.Namespace, console: Console) -> None:
-    text = json.dumps(_without_nan(plain(content)), indent=1, ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_without_nan(content), indent=1, ensure_ascii=False, allow_nan=False)
     write_file(arguments.json, f"{text}\n".encode(), what="--json")
     console.note(f"Everything is in {arguments.json}.")
 
