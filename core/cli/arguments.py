@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from core.cli.console import Console, visible
 from core.config import AuditConfig
@@ -17,10 +18,14 @@ from core.datasets import AuditDataset, Roles, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.files import check_place
+from core.estimates import Estimate
+from core.files import check_place, csv_of_frame, write_file
 from core.serialize import Result
 from core.sweep import FolderStore, MemoryStore, sweep
 from core.validation import choice, seed_value
+
+if TYPE_CHECKING:
+    import pandas
 
 _MOST_SEEDS = 10_000
 
@@ -154,6 +159,38 @@ def check_files(arguments: argparse.Namespace) -> None:
     """Refuse a place for --csv or --json that cannot be written, before the work rather than after."""
     for name in _FILES:
         check_place(getattr(arguments, name, None), what=f"--{name}")
+
+
+def interval_cells(name: str, estimate: Estimate | None) -> dict[str, Any]:
+    """Return the cells of an estimate in a file of numbers: "name", "name low" and "name high"."""
+    ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
+    return dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
+
+
+def write_csv(table: pandas.DataFrame | list[dict[str, Any]], arguments: argparse.Namespace, console: Console) -> None:
+    """Write a table, or rows of one, where --csv asks for it."""
+    if arguments.csv is not None:
+        import pandas as pd
+
+        write_file(arguments.csv, csv_of_frame(pd.DataFrame(table)), what="--csv")
+        console.note(f"Every number is in {arguments.csv}.")
+
+
+def write_json(content: dict[str, Any], arguments: argparse.Namespace, console: Console) -> None:
+    """Write results and settings where --json asks for it; null stands for what is no finite number."""
+    if arguments.json is not None:
+        told = json.dumps(_without_nan(content), indent=1, ensure_ascii=False, allow_nan=False)
+        write_file(arguments.json, f"{told}\n".encode(), what="--json")
+        console.note(f"Everything is in {arguments.json}.")
+
+
+def _without_nan(value: Any) -> Any:
+    """Return nested dicts, lists and numbers with None for nan and infinities, which JSON does not have."""
+    if isinstance(value, dict):
+        return {name: _without_nan(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def finished(

@@ -18,9 +18,10 @@ from core.cli.arguments import (
     add_file_arguments,
     check_files,
     dataset_of,
+    write_csv,
+    write_json,
 )
 from core.cli.console import Console, table
-from core.cli.runner import sentences, show
 from core.config import AuditConfig
 from core.errors import InputError
 from core.serialize import plain
@@ -99,15 +100,20 @@ def _run(study: Study[Any, Any], own: argparse.Namespace, console: Console) -> N
         raise InputError(reason)
     *_, result = study.run(subject, settings, console.counting("steps"))
     findings, tables = study.findings(result, settings), study.tables(result, settings)
+    for finding in findings:
+        for sentence in (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats):
+            if sentence:
+                console.result(sentence)
+    for title, rows in tables.items():
+        console.results(["", title, table([{key: _cell(value) for key, value in row.items()} for row in rows])])
+    write_csv([{"table": title, **row} for title, rows in tables.items() for row in rows], own, console)
     checks = study.checks(result, settings)
     content = {"study": study.name, "model": config, "settings": settings, "findings": findings, "checks": dict(checks)}
-    show(
-        [*map(sentences, findings), *([title, table(rows)] for title, rows in tables.items())],
-        own,
-        console,
-        rows=[{"table": title, **row} for title, rows in tables.items() for row in rows],
-        content=plain({**content, "tables": {title: list(rows) for title, rows in tables.items()}}),
-    )
+    write_json(plain({**content, "tables": {title: list(rows) for title, rows in tables.items()}}), own, console)
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _key(action: argparse.Action) -> str:

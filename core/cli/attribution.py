@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Iterator, Sequence
 
 from core.cli.arguments import (
     add_dataset_arguments,
@@ -13,9 +12,9 @@ from core.cli.arguments import (
     check_epsilon,
     finished,
     seeds_in,
+    write_csv,
 )
 from core.cli.console import Console, aligned, estimate_words, table
-from core.cli.runner import Row, sentences, show
 from core.config import AuditConfig
 from core.correction import (
     KINDS,
@@ -56,28 +55,29 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     )
     own = [point for point in points if point.config.method == config.method]
     leaks = [attribute_over_seeds([point.attributions[name] for point in own]) for name in KINDS]
-    sections = chain(_steps(config, leaks), _compared(points, own, config))
-    show(sections, arguments, console, rows=pd.concat([leak.to_frame() for leak in leaks]))
+    console.results(_steps(config, leaks))
+    console.results(_compared(points, own, config))
+    write_csv(pd.concat([leak.to_frame() for leak in leaks]), arguments, console)
 
 
-def _steps(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[Iterable[str]]:
+def _steps(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[str]:
     first = leaks[0]
     over = "over seeds (t)" if first.n_seeds > 1 else "over people; one seed says nothing of another"
     what = f"{config.dataset}, {config.method}, {config.metric}"
     noise = f", trained with epsilon {config.epsilon:g}" if config.method == "dp_id3" else ""
-    yield [
-        f"Where the leak comes from: {what}, tolerance {config.tolerance:g}{noise}",
-        f"{first.n_seeds} seeds; the model kept the tolerance in {first.n_true}. In brackets: 95% intervals {over}.",
-        "Accuracies in %, log-loss in nats a person; each change is against the step the line builds on.",
-    ]
-    header = ["step", "accuracy", "change", "balanced", "change", "log-loss", "change"]
+    yield f"Where the leak comes from: {what}, tolerance {config.tolerance:g}{noise}"
+    yield f"{first.n_seeds} seeds; the model kept the tolerance in {first.n_true}. In brackets: 95% intervals {over}."
+    yield "Accuracies in %, log-loss in nats a person; each change is against the step the line builds on."
     for leak in leaks:
-        yield [
-            f"The {leak.attacker} attacker",
-            aligned(header, [_cells(step) for step in leak.steps]),
-            *(constraint_effect(leak, measure).text for measure in MEASURES),
-            *(f"{STEP_TITLES[step.step]}: {reason}" for step in leak.steps for reason in step.reasons),
-        ]
+        yield ""
+        yield f"The {leak.attacker} attacker"
+        header = ["step", "accuracy", "change", "balanced", "change", "log-loss", "change"]
+        yield aligned(header, [_cells(step) for step in leak.steps])
+        for measure in MEASURES:
+            yield constraint_effect(leak, measure).text
+        for step in leak.steps:
+            for reason in step.reasons:
+                yield f"{STEP_TITLES[step.step]}: {reason}"
 
 
 def _cells(step: RepeatedStep) -> list[str]:
@@ -90,33 +90,39 @@ def _cells(step: RepeatedStep) -> list[str]:
     return cells
 
 
-def _compared(points: Sequence[LeakPoint], own: Sequence[LeakPoint], config: AuditConfig) -> Iterator[Iterable[str]]:
+def _compared(points: Sequence[LeakPoint], own: Sequence[LeakPoint], config: AuditConfig) -> Iterator[str]:
     """Yield the model beside the unmitigated one, paired by seed, and the controls."""
     if rows := mitigation_rows(points, config):
-        yield [
-            f"With mitigation ({config.method}) and without, in %; differences in points, paired by seed",
-            *sentences(mitigation_truth(points, config)),
-            table([{name: f"{x:.2f}" if isinstance(x, float) else x for name, x in row.items()} for row in rows]),
+        yield ""
+        yield f"With mitigation ({config.method}) and without, in %; differences in points, paired by seed"
+        yield mitigation_truth(points, config).text
+        yield ""
+        yield table([{name: _cell(value) for name, value in row.items()} for row in rows])
+    yield ""
+    for finding in control_findings(points, own, config):
+        yield finding.text
+    yield ""
+    yield "Accuracy of the published attack A in %, by seed: corrected with the model's predictions, with permuted"
+    yield "ones, and with a constraint the attacker estimates; and of both attackers on their own validation sets"
+    yield ""
+    yield table(
+        [
+            {
+                "seed": str(point.config.seed),
+                "before": estimate_words(point.permuted.real.before),
+                "corrected": estimate_words(point.permuted.real.after),
+                "permuted": estimate_words(point.permuted.permuted.after),
+                "measured": estimate_words(point.unknown.estimated.after),
+                "measured as": point.unknown.estimate.metric,
+                "tolerance": f"{point.unknown.estimate.tolerance:.4f}",
+                "A held out": estimate_words(point.held_out["features"]),
+                "strong": estimate_words(point.held_out["strong"]),
+            }
+            for point in own
         ]
-    yield [finding.text for finding in control_findings(points, own, config)]
-    yield [
-        "Accuracy of the published attack A in %, by seed: corrected with the model's predictions, with permuted",
-        "ones, and with a constraint the attacker estimates; and of both attackers on their own validation sets",
-        table([_by_seed(point) for point in own]),
-        "n/a: no guess agrees with the tolerance.",
-    ]
+    )
+    yield "none: no guess agrees with the tolerance."
 
 
-def _by_seed(point: LeakPoint) -> Row:
-    permuted, unknown = point.permuted, point.unknown
-    return {
-        "seed": str(point.config.seed),
-        "before": permuted.real.before,
-        "corrected": estimate_words(permuted.real.after),
-        "permuted": estimate_words(permuted.permuted.after),
-        "measured": estimate_words(unknown.estimated.after),
-        "measured as": unknown.estimate.metric,
-        "tolerance": f"{unknown.estimate.tolerance:.4f}",
-        "A held out": point.held_out["features"],
-        "strong": point.held_out["strong"],
-    }
+def _cell(value: object) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

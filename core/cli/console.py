@@ -7,8 +7,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
-from typing import Any, TextIO
+from typing import TextIO
 
 from core.estimates import Estimate
 
@@ -47,43 +46,15 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int =
     return Block("\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)]))
 
 
-def table(rows: Sequence[Mapping[str, Any]], *, left: int = 1) -> Block:
-    """Return `aligned` rows, at least one, each of them name of a column -> text, number, estimate or nothing."""
-    return aligned(list(rows[0]), [[_cell(value) for value in row.values()] for row in rows], left=left)
+def table(rows: Sequence[Mapping[str, str]], *, left: int = 1) -> Block:
+    """Return `aligned` rows, at least one, each of them name of a column -> cell."""
+    return aligned(list(rows[0]), [list(row.values()) for row in rows], left=left)
 
 
-def picked(rows: Iterable[Any], columns: str, *, left: int = 1, **made: Callable[[Any], str]) -> Block:
-    """Return a table of these columns of rows or records, each different line once.
-
-    Columns are names with a comma between them; an estimate is in percent, after "+" also with its sign, after "=" as
-    the number it is. A field of a field is named as in "config.seed"; `made` makes the cells of a column from a row.
-    """
-    lines: list[dict[str, str]] = []
-    for row in rows:
-        line = {}
-        for name in columns.split(", "):
-            own = name.lstrip("+=")
-            value = made[own](row) if own in made else row[own] if isinstance(row, Mapping) else attrgetter(own)(row)
-            if value is None or isinstance(value, Estimate):
-                value = estimate_words(value, signed=name[0] == "+", percent=name[0] != "=")
-            line[own.rpartition(".")[2].replace("_", " ")] = f"{value:g}" if isinstance(value, float) else _cell(value)
-        if line not in lines:
-            lines.append(line)
-    return table(lines, left=left)
-
-
-def _cell(value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "", True: "yes", False: "no"}[value]
-    if isinstance(value, Estimate):
-        return estimate_words(value)
-    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def estimate_words(found: Estimate | None, *, signed: bool = False, percent: bool = True) -> str:
-    """Return a number with its interval, such as "76.3 [75.6, 77.0]", or "n/a" where nothing was measured."""
+def estimate_words(found: Estimate | None, *, signed: bool = False, percent: bool = True, nothing: str = "none") -> str:
+    """Return a number with its interval, such as "76.3 [75.6, 77.0]", or what to say where nothing was measured."""
     if found is None or math.isnan(found.value):
-        return "n/a"
+        return nothing
     scale, digits = (100, 1) if percent else (1, 4)
     told = [f"{scale * number:{'+' if signed else ''}.{digits}f}" for number in (found.value, found.low, found.high)]
     return told[0] if math.isnan(found.low) else f"{told[0]} [{told[1]}, {told[2]}]"

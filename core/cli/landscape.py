@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 
 from core.cli.arguments import (
@@ -13,9 +12,9 @@ from core.cli.arguments import (
     add_seeds_argument,
     dataset_of,
     seeds_in,
+    write_csv,
 )
-from core.cli.console import Console, picked
-from core.cli.runner import sentences, show
+from core.cli.console import Console, estimate_words, table
 from core.estimates import percent
 from core.files import check_place
 from core.settings import add_arguments as add_settings
@@ -25,9 +24,6 @@ from core.sweep.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapC
 
 NAME = "landscape"
 HELP = "train models by tolerance and privacy budget, and print what attackers get out of each"
-
-
-_COLUMNS = "tolerance, epsilon, after, +gain, accuracy, =unfairness_train, =difference_train, =members, told_true"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,33 +40,38 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     check_place(arguments.out, what="--out")
     plan = from_arguments(arguments, LandscapePlan, seeds=seeds_in(arguments.seeds))
     made = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
+    console.results(_printed(made))
     if arguments.out is not None:
         write_landscape(made, arguments.out)
         console.note(f"The map is in {arguments.out}.")
-    show(_sections(made), arguments, console, rows=made.to_frame())
+    write_csv(made.to_frame(), arguments, console)
 
 
-def _sections(made: Landscape) -> Iterator[Iterable[str]]:
+def _printed(made: Landscape) -> Iterator[str]:
     controls, finding = made.controls(), tension(made)
+    yield f"{made.title}: {made.plan.metric}. {finding.point}."
+    yield finding.evidence
+    yield from finding.caveats[:-1]
     before, strong, majority = (percent(controls[name], decimals=1) for name in ("before", "strong", "majority_label"))
+    yield f"Before disclosure {before}, imputation without the model {strong}; majority-class model {majority}."
     several = len(made.plan.seeds) > 1
-    yield [
-        f"{made.title}: {made.plan.metric}",
-        *sentences(replace(finding, caveats=finding.caveats[:-1])),  # the last is of the page's other numbers
-        f"Before disclosure {before}, imputation without the model {strong}; majority-class model {majority}.",
-        "In brackets: 95% intervals over seeds." if several else "One seed says nothing of others.",
-    ]
-    yield [
-        picked(made.cells, _COLUMNS, tolerance=_tolerance, told_true=_told_true),
-        "After: people recovered after correction; gain: against before. Accuracy: of the model, of unseen people.",
-        "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's).",
-        f"Members: AUC of the {MEMBER_ATTACKER}.",
-    ]
+    yield "In brackets: 95% intervals over seeds." if several else "One seed says nothing of others."
+    yield ""
+    yield table([_cells(cell) for cell in made.cells])
+    yield "Change: against before correction. Model accuracy: of unseen people."
+    yield "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's)."
+    yield f"Both on training people. Members: {MEMBER_ATTACKER}."
 
 
-def _tolerance(cell: MapCell) -> str:
-    return "none" if cell.tolerance is None else f"{cell.tolerance:g}"
-
-
-def _told_true(cell: MapCell) -> str:
-    return "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}"
+def _cells(cell: MapCell) -> dict[str, str]:
+    return {
+        "tolerance": "none" if cell.tolerance is None else f"{cell.tolerance:g}",
+        "epsilon": f"{cell.epsilon:g}",
+        "recovered": estimate_words(cell.after),
+        "change": "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
+        "model accuracy": estimate_words(cell.accuracy),
+        "unfairness": estimate_words(cell.unfairness_train, percent=False),
+        "difference": estimate_words(cell.difference_train, percent=False),
+        "members, AUC": estimate_words(cell.members, percent=False),
+        "told true": "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
+    }

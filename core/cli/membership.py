@@ -10,13 +10,19 @@ from dataclasses import dataclass, replace
 from itertools import count
 from typing import Annotated, Any
 
-from core.cli.arguments import add_dataset_arguments, add_file_arguments, table_and_roles
-from core.cli.console import Console, picked
-from core.cli.runner import Row, sentences, show
+from core.cli.arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    interval_cells,
+    table_and_roles,
+    write_csv,
+    write_json,
+)
+from core.cli.console import Console, estimate_words, table
 from core.config import AuditConfig
 from core.datasets import build_dataset
 from core.errors import InputError, PrivacyLeakWarning
-from core.estimates import not_measured
+from core.estimates import Estimate
 from core.membership import (
     ATTACKS,
     DELETION_REMINDER,
@@ -27,7 +33,7 @@ from core.membership import (
     AttackFindings,
     CurveBand,
     CurvePoint,
-    DisparityResult,
+    GapTest,
     MemberPeople,
     MembershipFindings,
     MembershipSettings,
@@ -44,7 +50,6 @@ from core.membership import (
     summarise_curve,
     target_of,
 )
-from core.membership.disparity import GapResult
 from core.membership.fairpick import FairPickFindings
 from core.membership.findings import NO_BETTER, Reading, headline
 from core.param import Param
@@ -61,15 +66,7 @@ _EPSILONS = (math.inf, 10.0, 1.0, 0.1)
 _MOST = 100.0
 """Largest finite privacy budget: beyond it the tree grows without end, and noise no longer matters."""
 
-_GAPS = ", ".join(f"+{gap}, {gap} p" for gap in ("vd", "fpr gap", "advantage gap", "tpr gap at 1% fpr")) + ", muted"
-_OVER_REPEATS = "accuracy_test, =auc, precision, recall, +vd, +fpr_gap, +advantage_gap"
-"""Columns of tables."""
-_WAYS = {
-    ("fairpick", True): "everybody",
-    ("fairpick", False): "FairPick",
-    ("random", False): "as many deleted at random",
-}
-"""Variant of a curve and whether nobody is deleted -> what the target is trained on."""
+_GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "advantage gap"}
 _RATES = (0.001, 0.01, 0.1)
 """FPRs at which the JSON file has the TPR."""
 
@@ -121,6 +118,10 @@ class Audit:
         """Whether the model has a privacy budget."""
         return self.first.settings.target == "dp_id3"
 
+    def budget(self, epsilon: float) -> str:
+        """Write a privacy budget."""
+        return f"{epsilon:g}" if self.private else "none"
+
     def cost(self, found: MembershipFindings) -> float:
         """Return what the tree costs in truth."""
         return ledger_of(self.people, found.settings).total if self.private else math.inf
@@ -148,8 +149,9 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)  # said above, once
         audit = _measured(arguments, asked, settings, console)
-    rows = list(_rows(audit, arguments.dataset))
-    show(_sections(audit, rows), arguments, console, rows=rows, content=_everything(audit, arguments.dataset))
+    console.results(_lines(audit))
+    write_csv(list(_records(audit, arguments.dataset)), arguments, console)
+    write_json(_everything(audit, arguments.dataset), arguments, console)
 
 
 def _check(asked: RunSettings, settings: MembershipSettings) -> None:
@@ -235,35 +237,32 @@ def _counted(points: Iterable[CurvePoint], tick: Callable[[], None]) -> Iterator
         yield point
 
 
-def _sections(audit: Audit, rows: Sequence[Row]) -> Iterator[Iterable[str]]:
-    """Yield the sections: what was attacked, what was found at each budget, the tables."""
-    yield _head(audit)
+def _lines(audit: Audit) -> Iterator[str]:
+    """Yield the lines, tables included."""
+    yield from _head(audit)
     for found in audit.findings:
-        yield sentences(headline(Reading(found, found.settings)))
-    yield [picked(rows, "epsilon, true cost, accuracy train, accuracy test, majority test")]
-    yield [picked(rows, "epsilon, attack, =auc, precision, recall, muted", left=2, attack=_title)]
-    yield [
-        "Gaps in points, group minus others",
-        picked(rows, f"epsilon, attack, group, {_GAPS}", left=3, attack=_title),
-        "VD: gap in TPR. FPR gap: the same among non-members. Advantage gap: VD - FPR gap, net of false positives.",
-        "p: how often no gap at all would show such a gap (permutation test, Holm over groups).",
-        "At 1% FPR a gap is significant only if the interval leaves out 0 as well.",
-        f"muted: the attack is {NO_BETTER} (its AUC interval is not above 0.5): says nothing of a leak.",
-        *_reasons(audit),
-    ]
+        finding, budget = headline(Reading(found, found.settings)), f"epsilon {found.settings.epsilon:g}: "
+        yield from ("", f"{budget * audit.private}{finding.point}", f"  {finding.evidence}")
+    yield from ("", table([_target_row(audit, found) for found in audit.findings]))
+    yield from ("", table([_attack_row(*one) for one in _each(audit)], left=2), "")
+    yield from _gap_table(audit)
     if audit.over_epsilon:
+        yield ""
+        yield f"The paper's network over {audit.repeats} repeats, each with its own split and training; {audit.sides}"
+        yield "Means with 95% intervals over repeats, which speak of other seeds on this table"
         bands = sorted(audit.over_epsilon, key=lambda band: -band.at)
-        yield [
-            f"The paper's network over {audit.repeats} repeats, each with its own split and training; {audit.sides}",
-            "Means with 95% intervals over repeats, which speak of other seeds on this table",
-            picked([{"epsilon": band.at} | band.values for band in bands], f"epsilon, {_OVER_REPEATS}"),
-        ]
+        rates = {"precision": "precision in %", "recall": "recall in %"}
+        yield table([{"epsilon": audit.budget(band.at)} | _band_cells(band, rates) for band in bands])
     if audit.deletions is not None:
-        yield _fairpick(audit, audit.deletions)
+        yield ""
+        yield from _fairpick_table(audit, audit.deletions)
 
 
-def _title(row: Row) -> str:
-    return REGISTRY[row["attack"]].title
+def _each(audit: Audit) -> Iterator[tuple[str, AttackFindings]]:
+    """Yield budget as text and attack, one after the other."""
+    for found in audit.findings:
+        for attack in found.attacks.values():
+            yield audit.budget(found.settings.epsilon), attack
 
 
 def _head(audit: Audit) -> Iterator[str]:
@@ -277,19 +276,75 @@ def _head(audit: Audit) -> Iterator[str]:
     yield f"Intervals: {100 * settings.level:g}%, over the judged people, for one split and one training"
 
 
-def _reasons(audit: Audit) -> Iterable[str]:
-    """Return why something was not measured, each reason once."""
-    reasons = dict[str, None]()
-    for attack in (attack for found in audit.findings for attack in found.attacks.values()):
-        if attack.disparities is None:
-            reasons[f"{REGISTRY[attack.name].title} gives scores and no verdict: no VD."] = None
-        else:
-            reasons |= dict.fromkeys(reason for _, reason in attack.disparities.not_measured)
-        reasons |= {f"TPR gap at 1% FPR, {low.group}: {low.reason}": None for low in attack.low_fpr if low.reason}
-    return reasons
+def _target_row(audit: Audit, found: MembershipFindings) -> dict[str, str]:
+    cost = audit.cost(found)
+    return {
+        "epsilon": audit.budget(found.settings.epsilon),
+        "true cost": "no bound" if math.isinf(cost) else f"{cost:g}",
+        "accuracy in %: train": estimate_words(found.target.accuracy_train),
+        "test": estimate_words(found.target.accuracy_test),
+        "majority guess": estimate_words(found.target.majority_test),
+    }
 
 
-def _fairpick(audit: Audit, made: FairPickFindings) -> Iterator[str]:
+def _attack_row(budget: str, attack: AttackFindings) -> dict[str, str]:
+    return {
+        "epsilon": budget,
+        "attack": REGISTRY[attack.name].title,
+        "AUC": estimate_words(attack.roc.auc, percent=False),
+        "precision in %": _words(attack.precision),
+        "recall in %": _words(attack.recall),
+        "": NO_BETTER if attack.muted else "",
+    }
+
+
+def _words(estimate: Estimate | None, *, signed: bool = False, test: GapTest | None = None) -> str:
+    """Write an estimate, with a star where its test is significant."""
+    star = "*" if test is not None and test.significant else ""
+    return estimate_words(estimate, signed=signed, nothing="n/a") + star
+
+
+def _gap_table(audit: Audit) -> Iterator[str]:
+    """Yield the gaps, and under them what the marks mean and why something was not measured."""
+    rows, reasons = [], dict[str, None]()
+    for budget, attack in _each(audit):
+        title, measured = REGISTRY[attack.name].title, attack.disparities
+        results = {} if measured is None else {result.group: result for result in measured.results}
+        left_out = {} if measured is None else dict(measured.not_measured)
+        for low in attack.low_fpr:
+            cells = dict.fromkeys(_GAPS.values(), "n/a")
+            if (own := results.get(low.group)) is not None:
+                cells = {
+                    told: _words(getattr(own, gap), signed=True, test=own.tests[gap]) for gap, told in _GAPS.items()
+                }
+                cells["VD"] += " muted" if attack.muted else ""
+            else:
+                reasons[left_out.get(low.group, f"{title} gives scores and no verdict: no VD.")] = None
+            if low.reason:
+                reasons[f"TPR gap at 1% FPR, {low.group}: {low.reason}"] = None
+            last = {"TPR gap at 1% FPR": _words(low.estimate, signed=True, test=low.test)}
+            rows.append({"epsilon": budget, "attack": title, "group": low.group} | cells | last)
+    yield "Gaps in points, group minus others"
+    yield table(rows, left=3)
+    yield "VD: gap in TPR. FPR gap: the same among non-members. Advantage gap: VD - FPR gap, net of false positives."
+    yield "*: no gap at all would show such a gap in less than 5% of cases (permutation test, Holm over groups);"
+    yield "   at 1% FPR the interval leaves out 0 as well."
+    if any("muted" in row["VD"] for row in rows):
+        yield f"muted: the attack is {NO_BETTER} (its AUC interval is not above 0.5): says nothing of a leak."
+    yield from reasons
+
+
+def _band_cells(band: CurveBand, rates: Mapping[str, str]) -> dict[str, str]:
+    """Return accuracy, AUC, these rates and the gaps over repeats."""
+    return (
+        {"test in %": _words(band.values["accuracy_test"])}
+        | {"AUC": estimate_words(band.values["auc"], percent=False)}
+        | {title: _words(band.values[name]) for name, title in rates.items()}
+        | {title: _words(band.values[name], signed=True) for name, title in _GAPS.items()}
+    )
+
+
+def _fairpick_table(audit: Audit, made: FairPickFindings) -> Iterator[str]:
     """Yield what FairPick deletes and changes, beside as many rows deleted at random."""
     first, repeats = audit.first, audit.repeats
     by_group = ", ".join(f"{n:,} {name}" for name, n in made.deleted.items())
@@ -305,23 +360,28 @@ def _fairpick(audit: Audit, made: FairPickFindings) -> Iterator[str]:
         f"The paper's network in {repeats} repeat{'s' * (repeats > 1)} with splits of their own, of which 'deleted' is "
         f"the mean; {audit.sides}"
     )
-    rows: list[Row] = []
+    ways = {
+        ("fairpick", True): "everybody",
+        ("fairpick", False): "FairPick",
+        ("random", False): "as many deleted at random",
+    }
+    rows = []
     for epsilon, bands in audit.over_theta.items():
         by_way = {(band.variant, band.at == 1.0): band for band in bands}
-        for way, title in _WAYS.items():
-            values = by_way[way].values
-            deleted = f"{values['deleted'].value:,.0f}"
-            rows.append({**values, "epsilon": epsilon, "training data": title, "deleted": deleted})
-    yield picked(rows, f"epsilon, training data, deleted, {_OVER_REPEATS}", left=2)
+        for way, title in ways.items():
+            deleted = f"{by_way[way].values['deleted'].value:,.0f}"
+            named = {"epsilon": audit.budget(epsilon), "training data": title, "deleted": deleted}
+            rows.append(named | _band_cells(by_way[way], {}))
+    yield table(rows, left=2)
     if audit.private and any(math.isfinite(epsilon) for epsilon in audit.over_theta):
         yield DELETION_REMINDER
 
 
-def _rows(audit: Audit, dataset: str) -> Iterator[Row]:
-    """Yield the rows of tables and CSV file: privacy budget, attack and group, without repeats."""
+def _records(audit: Audit, dataset: str) -> Iterator[dict[str, Any]]:
+    """Yield the rows of the CSV file: privacy budget, attack and group, without repeats."""
     for found in audit.findings:
         settings = found.settings
-        shared: Row = {
+        shared: dict[str, Any] = {
             "dataset": dataset,
             "attribute": found.attribute,
             "target": settings.target,
@@ -329,34 +389,30 @@ def _rows(audit: Audit, dataset: str) -> Iterator[Row]:
             "true cost": audit.cost(found),
             "depth": settings.max_depth,
             "seed": settings.seed,
-            "accuracy train": found.target.accuracy_train,
-            "accuracy test": found.target.accuracy_test,
-            "majority test": found.target.majority_test,
         }
+        for name in ("accuracy_train", "accuracy_test", "majority_test"):
+            shared |= interval_cells(name.replace("_", " "), getattr(found.target, name))
         for attack in found.attacks.values():
-            own: Row = {
-                "attack": attack.name,
-                "auc": attack.roc.auc,
-                "muted": attack.muted,
-                "precision": attack.precision or not_measured(),
-                "recall": attack.recall or not_measured(),
-            }
-            measured = () if attack.disparities is None else attack.disparities.results
-            results = {result.group: result for result in measured}
-            for low in attack.low_fpr:
-                yield {**shared, **own, **_gaps(results.get(low.group), low)}
+            own = shared | {"attack": attack.name, **interval_cells("auc", attack.roc.auc), "muted": attack.muted}
+            own |= {**interval_cells("precision", attack.precision), **interval_cells("recall", attack.recall)}
+            for cells in _group_records(attack):
+                yield own | cells
 
 
-def _gaps(own: DisparityResult | None, low: GapResult) -> Row:
-    """Return a group's gaps, where they were measured, each with its p-value."""
-    row: dict[str, Any] = {"group": low.group, "others": low.others}
-    for name in ("vd", "fpr_gap", "advantage_gap"):
-        title = name.replace("_", " ")
-        row[title] = not_measured() if own is None else getattr(own, name)
-        row[f"{title} p"] = None if own is None else own.tests[name].p_adjusted
-    row["tpr gap at 1% fpr"] = low.estimate
-    row["tpr gap at 1% fpr p"] = None if low.test is None else low.test.p_adjusted
-    return row | {"reason": low.reason}
+def _group_records(attack: AttackFindings) -> Iterator[dict[str, Any]]:
+    """Yield each group's gap at a low FPR, and its other gaps where they were measured."""
+    measured = () if attack.disparities is None else attack.disparities.results
+    results = {result.group: result for result in measured}
+    for low in attack.low_fpr:
+        row: dict[str, Any] = {"group": low.group, "others": low.others}
+        own = results.get(low.group)
+        for name in _GAPS:
+            text = name.replace("_", " ")
+            row |= interval_cells(text, None if own is None else getattr(own, name))
+            row[f"{text} p"] = None if own is None else own.tests[name].p_adjusted
+        row |= interval_cells("tpr gap at 1% fpr", low.estimate)
+        row["tpr gap at 1% fpr p"] = None if low.test is None else low.test.p_adjusted
+        yield row | {"reason": low.reason}
 
 
 def _everything(audit: Audit, dataset: str) -> dict[str, Any]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from core.cli.arguments import add_data_argument, add_file_arguments, data_folder_of
-from core.cli.console import Block, Console, estimate_words, table
-from core.cli.runner import sentences, show
+from core.cli.arguments import add_data_argument, add_file_arguments, data_folder_of, write_csv, write_json
+from core.cli.console import Console, aligned, estimate_words
 from core.datasets.catalog import default_cache_folder
-from core.estimates import Estimate
 from core.files import content_of
 from core.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
 from core.model_card.findings import advice as advised
@@ -24,29 +22,36 @@ from core.release_audit.card_plan import ReleasePlan, named, people_of, read_rel
 from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import given, params
+from core.study import Finding
 
 
-def _sections(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Iterator[Iterable[str]]:
-    """Yield what the numbers are, the findings, the tables."""
-    yield _head(plan, study)
+def told(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Iterator[str]:
+    """Yield the lines, tables included."""
+    yield from _head(plan, study)
     first, *others = STUDY.findings(study, study.settings)
-    yield from map(sentences, (replace(first, evidence=""), *others))  # its evidence is that of the others
-    yield from ([figures] for figures in _figures(study))
-    if common := study.in_common.values:
-        titles = ("In common, %", "disclosed", "the rest")
-        rows = [(f"{one.column}: {one.value}", one.among_pinned, one.among_rest) for one in common]
-        yield [table([dict(zip(titles, row, strict=True)) for row in rows])]
+    for finding in (replace(first, evidence=""), *others):  # its evidence is that of the others
+        yield ""
+        yield from _lines(finding)
+    for table in _figures(study):
+        yield ""
+        yield table
+    if study.in_common.values:
+        yield ""
+        yield aligned(
+            ["In common, %", "disclosed", "the rest"],
+            [
+                [f"{value.column}: {value.value}", estimate_words(value.among_pinned), estimate_words(value.among_rest)]
+                for value in study.in_common.values
+            ],
+        )
     if advice is not None:
-        tried = [
-            {
-                "Precision": precision_text(row.decimals, row.epsilon),
-                "disclosed": f"{row.pinned:,}" if row.known else "not known",
-                "worst of draws": "" if row.epsilon is None else row.draws,
-                "bits expected": f"{row.df_bits:.1f}",
-            }
-            for row in advice.tried
-        ]
-        yield [table(tried), *sentences(advised(advice, study))]
+        yield ""
+        rows = []
+        for row in advice.tried:
+            disclosed, draws = f"{row.pinned:,}" if row.known else "not known", "" if row.epsilon is None else row.draws
+            rows.append([precision_text(row.decimals, row.epsilon), disclosed, f"{draws}", f"{row.df_bits:.1f}"])
+        yield aligned(["Precision", "disclosed", "worst of draws", "bits expected"], rows)
+        yield from _lines(advised(advice, study))
 
 
 def _head(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
@@ -68,30 +73,29 @@ def _head(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
         yield "Typed numbers replace those that publish.statistics and publish.sizes name; no others are read"
 
 
-def _figures(study: ReleaseStudy) -> Iterator[Block]:
+def _lines(finding: Finding) -> Iterator[str]:
+    yield from filter(None, (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats))
+
+
+def _figures(study: ReleaseStudy) -> Iterator[str]:
     """Yield the tables of accuracies and bits."""
     found, meter, bits = study.measured, study.meter, study.prediction.bits
-    rows = {
-        "accuracy before, %": (found.accuracy_before, found.balanced_before),
-        "accuracy after, %": (found.accuracy_after, found.balanced_after),
-        "gain, points": [estimate_words(one, signed=True) for one in (found.accuracy_gain, found.balanced_gain)],
-        "majority-class baseline, %": (found.majority, found.majority_balanced),
-    }
-    yield table([{"Inference": title, "over all": one, "balanced": two} for title, (one, two) in rows.items()])
-    gains: dict[str, Estimate | float] = {
-        "measured": found.bits,
-        "expected": bits,
-        "all numbers together": meter.joint_bits,
-        "of that, person by person": meter.person_bits,
-        "uncertainty before publication": meter.prior_bits,
-    }
-    yield table([{"Bits": title, "value": _bits(value)} for title, value in gains.items()])
-
-
-def _bits(found: Estimate | float) -> str:
-    if isinstance(found, float) or math.isnan(found.low):
-        return bits_text(found if isinstance(found, float) else found.value)
-    return f"{bits_text(found.value)} [{bits_text(found.low)}, {bits_text(found.high)}]"
+    rows = [
+        ["accuracy before, %", estimate_words(found.accuracy_before), estimate_words(found.balanced_before)],
+        ["accuracy after, %", estimate_words(found.accuracy_after), estimate_words(found.balanced_after)],
+        ["gain, points", *(estimate_words(one, signed=True) for one in (found.accuracy_gain, found.balanced_gain))],
+        ["majority-class baseline, %", estimate_words(found.majority), estimate_words(found.majority_balanced)],
+    ]
+    yield aligned(["Inference", "over all", "balanced"], rows)
+    expected = "" if math.isnan(bits.low) else f" [{bits_text(bits.low)}, {bits_text(bits.high)}]"
+    gains = [
+        ["measured", f"{bits_text(found.bits.value)} [{bits_text(found.bits.low)}, {bits_text(found.bits.high)}]"],
+        ["expected", f"{bits_text(bits.value)}{expected}"],
+        ["all numbers together", bits_text(meter.joint_bits)],
+        ["of that, person by person", bits_text(meter.person_bits)],
+        ["uncertainty before publication", bits_text(meter.prior_bits)],
+    ]
+    yield aligned(["Bits", "value"], gains)
 
 
 NAME = "release"
@@ -129,19 +133,21 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     plan = read_release(content_of(arguments.plan, what="FILE"), name=name, instead=given(arguments, ReleaseSettings))
     folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
     with named(name, "data.file" if plan.source.data.file else "[data]"):
-        people_table = load_table(plan.source, folder=folder, data_folder=local, cache_folder=default_cache_folder())
+        table = load_table(plan.source, folder=folder, data_folder=local, cache_folder=default_cache_folder())
     with named(name, "model.file"):
         model_file = load_model(plan.source, folder=folder)
     report = console.counting("steps of training", every=_STEPS_PER_NOTE, first=1)
-    people = people_of(plan, people_table, model_file=model_file, name=name, report=report)
+    people = people_of(plan, table, model_file=model_file, name=name, report=report)
     study = study_of(plan, people, name=name)
     advice = None
     if not (arguments.no_advice or plan.numbers):
         tell = console.counting("precisions tried", every=_STEPS_PER_NOTE, first=1)
         release, seed = study.published.release, plan.settings.seed
         advice = advise(people.posterior, release, sensitive=people.sensitive, seed=seed, report=tell)
+    console.results(told(plan, study, advice))
+    write_csv(study.to_frame(), arguments, console)
     content = study.to_dict() | {"title": plan.title or people.title, "advice": plain(advice)}
-    show(_sections(plan, study, advice), arguments, console, rows=study.to_frame(), content=content)
+    write_json(content, arguments, console)
     return _exit_code(study)
 
 

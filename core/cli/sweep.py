@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 
 from core.cli.arguments import (
     add_dataset_arguments,
@@ -13,10 +13,11 @@ from core.cli.arguments import (
     finished,
     parts_of,
     seeds_in,
+    write_csv,
 )
-from core.cli.console import Console, estimate_words, picked
-from core.cli.runner import show
+from core.cli.console import Console, estimate_words, table
 from core.config import AuditConfig
+from core.estimates import Spread
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 from core.sweep import (
@@ -35,11 +36,6 @@ from core.validation import unit_interval
 NAME = "sweep"
 HELP = "measure many configurations and print what attackers recover from each"
 
-_RECOVERED = "method, metric, attacker, tolerance, seeds, true, majority, before, after, +gain"
-_MODELS = (
-    "method, metric, tolerance, model_train, model_test, model_majority, =unfairness_train, =unfairness_test, "
-    "=difference_train, =difference_test"
-)
 _NAMED_TOLERANCES = {"18": TOLERANCES, "49": PAPER_TOLERANCES}
 
 
@@ -65,7 +61,8 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         seeds=seeds_in(arguments.seeds),
     )
     summary = summarise(finished(configs, arguments, console, measure=measure, result=SweepPoint))
-    show(_sections(summary, settings, config), arguments, console, rows=summary.to_frame())
+    console.results(_printed(summary, settings, config))
+    write_csv(summary.to_frame(), arguments, console)
 
 
 def _tolerances(text: str) -> tuple[float, ...]:
@@ -75,38 +72,62 @@ def _tolerances(text: str) -> tuple[float, ...]:
     return tuple(dict.fromkeys(unit_interval(part, name="--tolerances") for part in parts))  # type: ignore[arg-type]
 
 
-def _sections(summary: SweepSummary, settings: SweepSettings, config: AuditConfig) -> Iterator[Iterable[str]]:
+def _printed(summary: SweepSummary, settings: SweepSettings, config: AuditConfig) -> Iterator[str]:
     """Yield the tables: recovered people, then the audited models; each number with its interval."""
     rows = [row for row in summary.rows if (row.protocol, row.cost) == (settings.protocol, settings.cost)]
     several = len({seed for row in rows for seed in row.seeds}) > 1
     over = "over seeds (t)" if several else "over people; one seed says nothing of another"
     where = f"{config.dataset}, exponent chosen {settings.protocol}, cost {settings.cost}"
-    yield [
-        f"People whose attribute is recovered, % of those trained on ({where})",
-        f"In brackets: 95% intervals {over}. Majority: naming the larger group for everybody.",
+    yield f"People whose attribute is recovered, % of those trained on ({where})"
+    yield f"In brackets: 95% intervals {over}. Majority: naming the larger group for everybody."
+    yield ""
+    told = [
+        {
+            "method": row.method,
+            "metric": row.metric,
+            "attacker": row.adversary,
+            "tolerance": f"{row.tolerance:g}",
+            "seeds": str(len(row.seeds)),
+            "true": str(row.n_true),
+            "majority": estimate_words(row.majority),
+            "before": estimate_words(row.before),
+            "after": _with_missing(row.after, len(row.seeds)),
+            "gain": estimate_words(row.gain, signed=True),
+        }
+        for row in rows
     ]
-    private = any(row.method == "dp_id3" for row in rows)
-    yield [
-        picked(rows, _RECOVERED, left=3, **_CELLS),
-        f"dp_id3: a private tree trained with epsilon {config.epsilon:g}." if private else "",
-        "true: seeds in which the model kept the tolerance told. n/a: no guess agrees with it; with --protocol",
-        "as_published the tolerance is raised until the model keeps it.",
+    yield table(told, left=3)
+    if any(row.method == "dp_id3" for row in rows):
+        yield f"dp_id3: a private tree trained with epsilon {config.epsilon:g}."
+    yield "true: seeds in which the model kept the tolerance told. none: no guess agrees with it; with --protocol"
+    yield "as_published the tolerance is raised until the model keeps it."
+    yield ""
+    yield from _models(rows)
+
+
+def _with_missing(after: Spread | None, seeds: int) -> str:
+    words = estimate_words(after)
+    return words if after is None or after.seeds == seeds else f"{words} ({after.seeds} of {seeds})"
+
+
+def _models(rows: list[SweepRow]) -> Iterator[str]:
+    yield "Audited models: accuracy in %. unfair: largest deviation of a group from the overall rate. differ:"
+    yield "difference between groups, which is Fairlearn's (demographic parity difference and kin)."
+    yield ""
+    one = {(row.method, row.metric, row.tolerance): row for row in rows}
+    told = [
+        {
+            "method": row.method,
+            "metric": row.metric,
+            "tolerance": f"{row.tolerance:g}",
+            "train": estimate_words(row.model_train),
+            "test": estimate_words(row.model_test),
+            "majority, test": estimate_words(row.model_majority),
+            "unfair, train": estimate_words(row.unfairness_train, percent=False),
+            "unfair, test": estimate_words(row.unfairness_test, percent=False),
+            "differ, train": estimate_words(row.difference_train, percent=False),
+            "differ, test": estimate_words(row.difference_test, percent=False),
+        }
+        for row in one.values()
     ]
-    yield [
-        "Audited models: accuracy in %. Unfairness: largest deviation of a group from the overall rate. Difference:",
-        "that between groups, which is Fairlearn's (demographic parity difference and kin).",
-    ]
-    yield [picked(rows, _MODELS, left=2)]
-
-
-def _after(row: SweepRow) -> str:
-    words, seeds = estimate_words(row.after), len(row.seeds)
-    return words if row.after is None or row.after.seeds == seeds else f"{words} ({row.after.seeds} of {seeds})"
-
-
-_CELLS: dict[str, Callable[[SweepRow], str]] = {
-    "attacker": lambda row: row.adversary,
-    "seeds": lambda row: str(len(row.seeds)),
-    "true": lambda row: str(row.n_true),
-    "after": _after,
-}
+    yield table(told, left=2)

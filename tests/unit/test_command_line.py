@@ -154,7 +154,7 @@ def test_numbers_in_tables():
     assert text_tables.estimate_words(some, signed=True) == "+12.3 [+10.0, +20.0]"
     assert text_tables.estimate_words(some, percent=False) == "0.1235 [0.1000, 0.2000]"
     fact = Estimate(value=0.5, low=float("nan"), high=float("nan"), n=1)
-    assert text_tables.estimate_words(fact) == "50.0" and text_tables.estimate_words(None) == "n/a"
+    assert text_tables.estimate_words(fact) == "50.0" and text_tables.estimate_words(None) == "none"
     assert text_tables.aligned(["a", "bb"], [["xyz", "1"]]) == "a    bb\n---  --\nxyz   1"
 
 

@@ -90,7 +90,7 @@ def test_other_targets(target: str, tmp_path: Path, capsys: Capture):
     assert main([*FEW, "--target", target, "--attacks", "loss,network", *more, "--csv", str(csv)]) == 0
     told, table = capsys.readouterr().out, pd.read_csv(csv)
     assert list(table["attack"]) == ["loss", "network"] and set(table["target"]) == {target}
-    assert len(rows(told, "inf")) == 5 + bool(more) and "accounting" not in told
+    assert len(rows(told, "none")) == 5 + bool(more) and "accounting" not in told
     assert ("depth 3" in told) == (target == "decision_tree")
     assert ("510 people trained on" in told) == (target == "audited")  # the audit's own share
 
@@ -99,7 +99,7 @@ def test_the_naive_accounting_is_said_not_to_be_private(tmp_path: Path, capsys: 
     asked = [*FEW, "--accounting", "naive", "--epsilon", "1", "--attacks", "loss"]
     assert main(asked) == 0
     told = capsys.readouterr()
-    assert "the tree is not private" in told.err and rows(told.out, "1", "inf")
+    assert "the tree is not private" in told.err and rows(told.out, "1", "no bound")
 
 
 # what one setting's own bounds refuse is in test_settings
