@@ -1,10 +1,10 @@
 """``python -m tests.faults draw | list | run``: small faults of the core, and the tests that notice them.
 
 ``draw --seed 1 --count 60`` writes seed-1.json. ``run --seed 1`` makes each fault in a copy of the files git knows,
-runs the tests nearest to it (by imports), a few files at a time, until one fails that passes without the fault, and
-writes what came of it into seed-1-caught.json at once. What was caught before is not hunted again, unless it is named:
-``--only 4 7``. ``--files 12`` tries so many files of tests at most, ``--long`` runs long tests and browsers too. Tests
-that do not end in half an hour are noted.
+runs the test that noticed it last, then those nearest to it (by imports), a few files at a time, until one fails that
+passes without the fault, and writes what came of it into seed-1-caught.json at once. ``--only 4 7`` hunts these alone,
+``--files 12`` tries so many files of tests at most, ``--long`` runs long tests and browsers too. Tests that do not end
+in half an hour are noted.
 """
 
 from __future__ import annotations
@@ -103,15 +103,19 @@ def failed(root: Path, tests: list[str], long: bool) -> tuple[str, str]:
     return (by[1] if by else ""), (said[1][:160] if said else "")
 
 
-def hunt(fault: Fault, root: Path, most: int, long: bool) -> dict[str, Any]:
-    """Make a fault, run what reaches it until a test fails, and return what came of it."""
+def hunt(fault: Fault, root: Path, most: int, long: bool, last: str) -> dict[str, Any]:
+    """Make a fault, run what reaches it until a test fails, the one that noticed it last first; return what came."""
     if (place := find(fault)) is None:
         return {"gone": "What it changed was written anew after it was hunted."}
     file, node = place
     before = (ROOT / file).read_text(encoding="utf-8")
     tests, unfit, size = tests_of(fault, file, long)[:most], [], 2
+    last = last.partition("[")[0]
+    home = ROOT / last.partition("::")[0]
+    if home.is_file() and f"def {last.rpartition('::')[2]}(" in home.read_text(encoding="utf-8"):
+        tests.insert(0, last)
     while tests:
-        batch = tests[:size]
+        batch = tests[: 1 if tests[0] == last else size]
         try:
             (root / file).write_text(faulty(before, node, fault.after), encoding="utf-8")
             by, said = failed(root, [*batch, *(f"--deselect={each}" for each in unfit)], long)
@@ -125,7 +129,7 @@ def hunt(fault: Fault, root: Path, most: int, long: bool) -> dict[str, Any]:
         if by:
             unfit.append(by)  # it fails without the fault too
         else:
-            tests, size = tests[size:], min(2 * size, 16)
+            tests, size = tests[len(batch) :], min(2 * size, 16)
     return {"outcome": "survived"}
 
 
@@ -136,10 +140,10 @@ def run(options: argparse.Namespace) -> None:
     root = copied()
     try:
         for fault in load(options.seed):
-            old = rows.get(fault.number, {})
-            if fault.number not in options.only if options.only else old.get("outcome") == "caught":
+            if options.only and fault.number not in options.only:
                 continue
-            found = hunt(fault, root, options.files, options.long)
+            old = rows.get(fault.number, {})
+            found = hunt(fault, root, options.files, options.long, old.get("by", ""))
             kept = old if "gone" in found else {key: old[key] for key in ("note",) if key in old}
             rows[fault.number] = {"number": fault.number, "operator": fault.operator} | kept | found
             print(rows[fault.number], flush=True)
