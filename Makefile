@@ -22,7 +22,7 @@ run: $(VENV)/run.done
 
 # Three for two cores: browsers, which two of them drive, wait half of the time.
 test: $(VENV)/test.done
-	$(BIN)/python -m pytest -n 3 --dist loadfile
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
 
 test-all: $(VENV)/test.done
 	$(BIN)/python -m tests.parts $(PART)

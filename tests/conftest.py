@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-if TYPE_CHECKING:
-    from xdist.remote import Producer
-
-    from tests.order import LongestFirst
+from tests.order import rank
 
 # Frozen numbers come from sums without AVX-512: with it the last digit is another, and a tree may split elsewhere.
 os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
@@ -36,7 +32,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave long tests out that nobody asked for."""
+    """Leave long tests out that nobody asked for; beside each other, files that take long begin."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: rank(item.nodeid.partition("::")[0]))
     if config.getoption("long") or any(".py" in argument for argument in config.args):
         return
     long = [item for item in items if item.get_closest_marker("long")]
@@ -66,11 +64,3 @@ def _solvers_are_not_timed() -> Iterator[None]:
         for solver in (correct, correct_jointly, disclose_more):
             patch.setitem(solver.__kwdefaults__, "time_limit", 3600.0)
         yield
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LongestFirst | None:
-    """Order the files of `--dist loadfile`."""
-    from tests.order import LongestFirst
-
-    return LongestFirst(config, log) if config.getvalue("dist") == "loadfile" else None

@@ -6,6 +6,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -65,31 +66,13 @@ def arrows() -> dict[str, dict[str, set[str]]]:
     return found
 
 
-def circles() -> list[list[str]]:
-    """Return the groups of modules that import each other in a loop (Tarjan)."""
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-    found: list[list[str]] = []
-
-    def visit(module: str) -> None:
-        index[module] = low[module] = len(index)
-        stack.append(module)
-        for other in arrows()[module]:
-            if other not in index:
-                visit(other)
-            if other in stack:
-                low[module] = min(low[module], low[other])
-        if low[module] == index[module]:
-            part = stack[stack.index(module) :]
-            del stack[stack.index(module) :]
-            if len(part) > 1:
-                found.append(sorted(part))
-
-    for module in arrows():
-        if module not in index:
-            visit(module)
-    return found
+def circle() -> list[str]:
+    """Return modules that import each other in a loop, one after the other; none where there is no loop."""
+    try:
+        TopologicalSorter(arrows()).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
 
 
 def kinds(path: Path) -> Counter[str]:

@@ -1,23 +1,8 @@
-"""In which order files of tests run beside each other: what takes long first, and one worker without a browser.
-
-pytest-xdist's own order puts files of few tests last. Those of the browser are of that kind and take longest; if every
-worker has one, each with a server that trains models, they wait for each other, and the last one keeps a single core
-busy. Here all workers but one begin with the browser and go on with it, and one begins with the files that take long
-elsewhere; at the end only short ones are left.
-"""
+"""In which order files of tests run beside each other: what takes long first, so that only short ones are last."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from xdist.scheduler import LoadFileScheduling
-
-if TYPE_CHECKING:
-    from xdist.workermanage import WorkerController
-
-__all__ = ["SECONDS", "UNKNOWN", "LongestFirst", "rank"]
-
-BROWSER = "tests/browser/"
+__all__ = ["SECONDS", "UNKNOWN", "rank"]
 
 SECONDS = {
     "tests/hostile/test_files.py": 60,
@@ -72,23 +57,6 @@ UNKNOWN = 3
 """What any other file takes."""
 
 
-def rank(file: str) -> tuple[bool, float, str]:
-    """Return what files are sorted by: the browser's first, then what takes long, then by name."""
-    return not file.startswith(BROWSER), -SECONDS.get(file, UNKNOWN), file
-
-
-class LongestFirst(LoadFileScheduling):
-    """Whole files, in the order of `rank`, and none of the browser for the last worker while other work is left."""
-
-    def _assign_work_unit(self, node: WorkerController) -> None:
-        files = sorted(self.workqueue, key=rank)
-        others = [other for other in self.nodes if other is not node]
-        if all(self._at_browser(other) for other in others):
-            files.sort(key=lambda file: file.startswith(BROWSER))
-        self.workqueue.move_to_end(files[0], last=False)
-        super()._assign_work_unit(node)
-
-    def _at_browser(self, node: WorkerController) -> bool:
-        """Whether a worker still has tests of the browser before it."""
-        work = self.assigned_work[node].items()
-        return any(file.startswith(BROWSER) and not all(done.values()) for file, done in work)
+def rank(file: str) -> tuple[float, str]:
+    """Return what files are sorted by: how long they take, then their names."""
+    return -SECONDS.get(file, UNKNOWN), file

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib
 import json
 import pkgutil
 import subprocess
@@ -123,12 +122,6 @@ def test_every_package_says_what_is_public(path: Path):
     assert len(set(public[0])) == len(public[0])
 
 
-@pytest.mark.parametrize("path", PACKAGES, ids=named)
-def test_what_is_public_is_there(path: Path):
-    module = importlib.import_module(".".join(path.parent.relative_to(ROOT).parts))
-    assert not [name for name in module.__all__ if not hasattr(module, name)]
-
-
 def test_first_paint_loads_nothing_heavy():
     app = ast.parse((ROOT / "app.py").read_text(encoding="utf-8"))
     imports = [ast.unparse(node) for node in app.body if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -193,7 +186,7 @@ def room_of(module: str) -> str:
 
 
 def test_no_files_import_each_other_in_a_loop():
-    assert house.circles() == []
+    assert house.circle() == []
 
 
 def test_no_arrow_runs_upwards():

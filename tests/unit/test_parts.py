@@ -1,4 +1,4 @@
-"""What is run when: long tests only when asked for, and all tests in parts that end, go on and never pass unrun."""
+"""All tests in parts that end, and none that passes unrun."""
 
 from __future__ import annotations
 
@@ -15,22 +15,6 @@ from tests.patience import PATIENT
 CORES = 2
 
 
-def collected(*arguments: str) -> set[str]:
-    """Return the files whose tests would be run."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *arguments]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return {line.split("::")[0] for line in done.stdout.splitlines() if "::" in line}
-
-
-@pytest.mark.long
-def test_of_the_browser_only_the_walks_are_run_unasked():
-    every = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests" / "browser").glob("test_*.py")}
-    assert collected("tests/browser") == {"tests/browser/test_walks.py"}
-    assert collected("tests/browser", "--long") == every
-    assert collected("tests/browser/test_start.py") == {"tests/browser/test_start.py"}
-
-
 def test_every_file_is_in_one_part_and_no_part_takes_ten_minutes():
     files = [file for part in parts().values() for file in part]
     every = {path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py")}
@@ -45,19 +29,7 @@ def test_every_file_is_in_one_part_and_no_part_takes_ten_minutes():
 
 def test_where_every_test_is_skipped_none_has_passed(tmp_path: Path):
     (tmp_path / "test_nothing.py").write_text("import pytest\n\n\ndef test_nothing():\n    pytest.skip('not here')\n")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "tests.conftest",
-        "-c",
-        "/dev/null",
-    ]
-    done = subprocess.run(
-        [*command, "--rootdir", tmp_path, tmp_path], cwd=ROOT, capture_output=True, text=True, timeout=PATIENT
-    )
+    told = "-m pytest -q -p no:cacheprovider -p tests.conftest -c /dev/null --rootdir"
+    command = [sys.executable, *told.split(), tmp_path, tmp_path]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
     assert done.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, done.stdout + done.stderr

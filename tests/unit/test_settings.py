@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import ast
 import dataclasses
 import math
 import tomllib
@@ -17,13 +16,9 @@ from streamlit.testing.v1 import AppTest
 from core.__main__ import parser
 from core.cli.arguments import seeds_in
 from core.config import AuditConfig
-from core.datasets.roles import Roles
 from core.docs import files, settings_reference, studies
 from core.errors import InputError
 from core.param import Param
-from core.policy.limits import Limit, Policy
-from core.release_audit.card_plan import ReleasePlan, _Number
-from core.release_audit.plan import AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, PlannedAnswers
 from core.settings import (
     Setting,
     Settings,
@@ -39,16 +34,11 @@ from core.settings import (
     toml_value,
     values_of,
 )
-from core.subject import OutputsPlan
 from core.sweep.landscape import LandscapePlan
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 CLASSES = studies()
-OF_FILES = (
-    *(Roles, Limit, Policy, ReleasePlan, _Number),
-    *(AuditPlan, DataPlan, GuardPlan, MembershipPlan, ModelPlan, OutputsPlan, PlannedAnswers),
-)
 KEYS = [
     (f"{called}: {title}.{key}", title, key, setting)
     for called, tables in files().items()
@@ -153,111 +143,6 @@ def test_every_setting_refuses_in_one_sentence(title: str, key: str, setting: Se
         sentence = str(caught.value)
         assert sentence.startswith(f"{name} must ") and ", got " in sentence and sentence.endswith(".")
         assert "\n" not in sentence
-
-
-PAGES = PAGE.parents[2] / "pages"
-BY_FILE = "a plan, a card or a policy names its files and versions; a page has them at hand"
-BY_COLUMN = "the Data page asks for it beside the table's columns, in words of its own"
-BY_LIMIT = "the Report page's form of a limit asks for it in the unit of its check"
-BY_SECTION = "a section of the page varies it, and shows what it does"
-BY_SIDEBAR = "the sidebar's seed fixes it"
-BY_TABLE = "the sidebar offers the user's own table and its attributes too"
-BY_STUDY = "a study made from Python chooses it; the pages keep to its default"
-ELSEWHERE = {
-    "AuditConfig": {"forest": "the Correction page finds it, and a button takes it over"},
-    "Roles": {name: BY_COLUMN for name in params(Roles)},
-    "Limit": {name: BY_LIMIT for name in params(Limit)},
-    "Policy": {name: BY_LIMIT for name in params(Policy)},
-    "LandscapePlan": {name: "the start page's map is of the whole plan" for name in params(LandscapePlan)},
-    "_Number": {name: BY_FILE for name in params(_Number)},
-    "AuditPlan": {"schema": BY_FILE, "policy": BY_FILE},
-    "DataPlan": {"dataset": BY_TABLE, "file": BY_FILE, "attribute": BY_TABLE},
-    "ModelPlan": {"kind": BY_COLUMN, "file": BY_FILE, "positive": BY_FILE},
-    "OutputsPlan": {"decimals": "one box chooses what is released, with its decimals"},
-    "PlannedAnswers": {"decimals": BY_STUDY, "repeats": BY_STUDY},
-    "ReleasePlan": {"title": BY_FILE},
-    "ReleaseSettings": {
-        "without": BY_FILE,
-        "on": BY_STUDY,
-        "sizes": "one of what is published",
-        "seed": BY_SIDEBAR,
-    },
-    "SweepSettings": {
-        "methods": "the page compares all of them",
-        **dict.fromkeys(("protocol", "cost"), "on the page they are those of the correction itself"),
-    },
-    "RegisterSettings": {"count_epsilon": "a tenth of the budget on the page"},
-    "RunSettings": {
-        "epsilons": "the slider asks for one of them",
-        "attacks": "the page runs all of them",
-        "repeats": "as many as in the paper",
-    },
-    "Asking": {"repeats": "follows from the number of people"},
-    "Answering": {"delta": BY_STUDY},
-    "RevealSettings": {"model_epsilon": "the Model page asks for it"},
-    "MembershipSettings": {
-        "accounting": BY_SECTION,
-        "shadows": BY_STUDY,
-        "online": BY_STUDY,
-        "seed": BY_SIDEBAR,
-        "level": BY_STUDY,
-    },
-    "GuardSettings": {
-        "given": "written as a line for each value",
-        "margin": "drawn as that of a table is",
-        "attackers": BY_STUDY,
-        "trained_at": BY_STUDY,
-        "seed": BY_SIDEBAR,
-    },
-    "TableSettings": {
-        "given": "written as a line for each value",
-        "least_expected": BY_STUDY,
-        "domain_share": BY_STUDY,
-        "trained_budgets": BY_STUDY,
-        "seed": BY_SIDEBAR,
-    },
-}
-"""Settings that no page draws as they are declared, and why: class -> name -> reason."""
-
-
-def settings_on_pages() -> set[tuple[str, str]]:
-    """Return the settings whose `Param` a page reads, as (class, name): `params(Class)["name"]`, or by its name.
-
-    Where a page reads them one after the other, `params(Class)[name]`, the names are those its file spells out.
-    """
-    found = set()
-    for path in sorted(PAGES.rglob("*.py")):
-        read: dict[str, str] = {}
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Assign):
-                names, values = (getattr(part, "elts", [part]) for part in (node.targets[0], node.value))
-                read |= {
-                    ast.unparse(name): made
-                    for name, value in zip(names, values, strict=False)
-                    if (made := ast.unparse(value)).startswith("params(")
-                }
-        spelled = {str(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Subscript):
-                made = ast.unparse(node.value)
-                made = read.get(made, made)
-                if made.startswith("params("):
-                    names = {str(node.slice.value)} if isinstance(node.slice, ast.Constant) else spelled
-                    found |= {(made.removeprefix("params(").removesuffix(")"), name) for name in names}
-    return found
-
-
-def test_every_setting_has_its_widget_or_a_reason_why_not():
-    by_setting = {
-        id(setting): (cls.__name__, name)
-        for cls in (*(cls for cls, _ in CLASSES.values()), *OF_FILES)
-        for name, setting in params(cls).items()
-    }
-    declared = {by_setting[id(setting)] for _, _, _, setting in EVERY}
-    reasons = {(cls, name) for cls, names in ELSEWHERE.items() for name in names}
-    assert settings_on_pages() & declared == declared - reasons
-    assert reasons <= declared
 
 
 def test_a_widget_has_the_bounds_and_words_that_are_declared():
