@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,22 @@ class Estimate(Result):
     high: float
     n: int
     level: float = LEVEL
+
+    def within(self, least: float, most: float) -> Self:
+        """Return the estimate with its interval cut to [least, most]; limits that are nan stay."""
+        low, high = (end if math.isnan(end) else min(most, max(least, end)) for end in (self.low, self.high))
+        return replace(self, low=low, high=high)
+
+    def folded(self) -> Self:
+        """Return the estimate of the absolute value."""
+        ends = abs(self.low), abs(self.high)
+        least = 0.0 if self.low <= 0.0 <= self.high else min(ends)
+        return replace(self, value=abs(self.value), low=least, high=max(ends))
+
+
+def certain(value: float, n: int) -> Estimate:
+    """Return a number that is no estimate: its interval has no width."""
+    return Estimate(value=value, low=value, high=value, n=n)
 
 
 def not_measured(*, level: float = 0.95) -> Estimate:
@@ -91,23 +108,34 @@ def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
 def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
     """Return the mean over groups of the share of the group that is recognised.
 
-    The interval combines the groups' Wilson intervals by the method of variance estimates recovery
-    (Zou and Donner 2008): the distances to the limits add as squares.
+    The interval combines the groups' Wilson intervals, see `weighted_sum`.
     """
     truth, guess = np.asarray(truth), np.asarray(guess)
-    rates = [accuracy(truth[truth == g], guess[truth == g]) for g in np.unique(truth)]
-    return _mean_over_groups(rates, truth.size, least=0.0)
+    return equal_mean([accuracy(truth[truth == g], guess[truth == g]) for g in np.unique(truth)])
 
 
-def _mean_over_groups(parts: list[Estimate], n: int, *, least: float) -> Estimate:
-    """Return the mean of the groups' estimates, its interval by variance estimates recovery, cut to [least, 1]."""
-    if not parts:
-        return not_measured()
-    k = len(parts)
-    value = sum(part.value for part in parts) / k
-    below = math.sqrt(sum((part.value - part.low) ** 2 for part in parts)) / k
-    above = math.sqrt(sum((part.high - part.value) ** 2 for part in parts)) / k
-    return Estimate(value=value, low=max(least, value - below), high=min(1.0, value + above), n=n)
+def weighted_sum(terms: Iterable[tuple[float, Estimate]]) -> Estimate:
+    """Return the sum of weight times value of independent estimates, such as a difference of two rates.
+
+    The interval is by the method of variance estimates recovery (Newcombe 1998, method 10; Zou and Donner 2008): the
+    distances to the limits add as squares, those to the upper one on the lower side where a weight is negative.
+    """
+    pairs = [(weight, one if weight > 0 else replace(one, low=one.high, high=one.low)) for weight, one in terms]
+    value = sum(weight * one.value for weight, one in pairs)
+    below = math.hypot(*(weight * (one.value - one.low) for weight, one in pairs))
+    above = math.hypot(*(weight * (one.high - one.value) for weight, one in pairs))
+    n, level = sum(one.n for _, one in pairs), pairs[0][1].level
+    return Estimate(value=value, low=value - below, high=value + above, n=n, level=level)
+
+
+def difference(one: Estimate, other: Estimate) -> Estimate:
+    """Return one rate minus another one of other people, cut to [-1, 1]."""
+    return weighted_sum([(1.0, one), (-1.0, other)]).within(-1.0, 1.0)
+
+
+def equal_mean(parts: Sequence[Estimate], *, least: float = 0.0) -> Estimate:
+    """Return the mean of the groups' rates, or of their changes, whatever the groups' sizes, cut to [least, 1]."""
+    return weighted_sum([(1 / len(parts), part) for part in parts]).within(least, 1.0) if parts else not_measured()
 
 
 def paired_gain(won: int, lost: int, n: int) -> Estimate:
@@ -130,19 +158,20 @@ def paired_gain(won: int, lost: int, n: int) -> Estimate:
     return Estimate(value=value, low=low, high=high, n=n)
 
 
+def accuracy_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayLike) -> Estimate:
+    """Return the change in accuracy between two guesses on the same records, see `paired_gain`."""
+    was, now = np.asarray(before) == np.asarray(truth), np.asarray(after) == np.asarray(truth)
+    return paired_gain(int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now)), now.size)
+
+
 def balanced_gain(truth: npt.ArrayLike, before: npt.ArrayLike, after: npt.ArrayLike) -> Estimate:
     """Return the change in balanced accuracy between two guesses on the same records.
 
-    The groups' paired intervals (see `paired_gain`) are combined as in `balanced_accuracy`.
+    The groups' paired intervals are combined as in `balanced_accuracy`.
     """
-    truth = np.asarray(truth)
-    was, now = np.asarray(before) == truth, np.asarray(after) == truth
-    gains = []
-    for group in np.unique(truth):
-        inside = truth == group
-        won, lost, size = (int(np.count_nonzero(inside & x)) for x in (now & ~was, was & ~now, True))
-        gains.append(paired_gain(won, lost, size))
-    return _mean_over_groups(gains, truth.size, least=-1.0)
+    truth, before, after = (np.asarray(each) for each in (truth, before, after))
+    sides = [truth == group for group in np.unique(truth)]
+    return equal_mean([accuracy_gain(truth[own], before[own], after[own]) for own in sides], least=-1.0)
 
 
 def mean(values: npt.ArrayLike) -> Estimate:
@@ -167,8 +196,7 @@ def mean_rate(values: npt.ArrayLike) -> Estimate:
         return not_measured()
     if np.ptp(array) <= _ALIKE:
         return proportion(float(array.sum()), array.size)
-    found = mean(array)
-    return Estimate(value=found.value, low=max(0.0, found.low), high=min(1.0, found.high), n=found.n)
+    return mean(array).within(0.0, 1.0)
 
 
 def over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
@@ -199,9 +227,7 @@ def over_repeats(values: npt.ArrayLike, *, resolution: float = 0.0) -> Estimate:
 
 def rate_over_repeats(values: npt.ArrayLike) -> Estimate:
     """Return `over_repeats` of rates, the interval cut to [0, 1]."""
-    found = over_repeats(values)
-    low, high = (limit if math.isnan(limit) else min(1.0, max(0.0, limit)) for limit in (found.low, found.high))
-    return Estimate(value=found.value, low=low, high=high, n=found.n)
+    return over_repeats(values).within(0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,17 +255,12 @@ def over_seeds(
     there = [value for value in values if value is not None]
     numbers = [value.value if isinstance(value, Estimate) else float(value) for value in there]
     if len(there) > 1:
-        found = over_repeats(numbers)
-        low, high = (limit if math.isnan(limit) else min(most, max(least, limit)) for limit in (found.low, found.high))
-        sd = float(np.std(numbers, ddof=1))
-        return Spread(value=found.value, low=low, high=high, n=found.n, sd=sd, over="seeds", seeds=len(there))
-    own = there[0] if there else not_measured()
-    if isinstance(own, Estimate):
-        low, high, n, over = own.low, own.high, own.n, "people"
+        found, sd, over = over_repeats(numbers).within(least, most), float(np.std(numbers, ddof=1)), "seeds"
     else:
-        low, high, n, over = math.nan, math.nan, 1, ""
-    value = numbers[0] if numbers else math.nan
-    return Spread(value=value, low=low, high=high, n=n, sd=math.nan, over=over, seeds=len(there))
+        own = there[0] if there else not_measured()
+        over, sd = "people" if isinstance(own, Estimate) else "", math.nan
+        found = own if isinstance(own, Estimate) else over_repeats(numbers)
+    return Spread(value=found.value, low=found.low, high=found.high, n=found.n, sd=sd, over=over, seeds=len(there))
 
 
 MOST_TESTED = 16
@@ -280,7 +301,7 @@ def strongest(
     low = max(each.value - reach * (each.value - each.low) for each in found.values())
     farthest = _stretch(MOST_TESTED, own.level, freedom)
     high = own.value + max(each.high - each.value - (own.value - each.value) / farthest for each in found.values())
-    return name, Estimate(value=own.value, low=max(within[0], low), high=min(within[1], high), n=own.n, level=own.level)
+    return name, replace(own, low=max(within[0], low), high=min(within[1], high))
 
 
 def least(found: Mapping[str, Estimate]) -> tuple[str, Estimate]:
@@ -290,7 +311,7 @@ def least(found: Mapping[str, Estimate]) -> tuple[str, Estimate]:
 
 
 def _mirrored(found: Estimate) -> Estimate:
-    return Estimate(value=-found.value, low=-found.high, high=-found.low, n=found.n, level=found.level)
+    return replace(found, value=-found.value, low=-found.high, high=-found.low)
 
 
 def _stretch(number: int, level: float, freedom: int | None) -> float:

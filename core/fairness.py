@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Ints, Mask
 from core.errors import InputError
-from core.estimates import Estimate, proportion, strongest
+from core.estimates import Estimate, difference, not_measured, proportion, strongest, weighted_sum
 from core.serialize import Result
 from core.validation import binary_array, choice, one_length
 
@@ -230,31 +230,22 @@ def largest_difference(parts: Iterable[Sequence[Estimate]]) -> Estimate:
     pairs = [pair for part in known for pair in combinations(part, 2)]
     n = sum(rate.n for part in known for rate in part)
     if not pairs:
-        return Estimate(value=math.nan, low=math.nan, high=math.nan, n=n)
-    found = {str(place): folded_difference(*pair) for place, pair in enumerate(pairs)}
+        return replace(not_measured(), n=n)
+    found = {str(place): difference(*pair).folded() for place, pair in enumerate(pairs)}
     return replace(strongest(found, within=(0.0, 1.0))[1], n=n)
 
 
-def folded_difference(one: Estimate, other: Estimate, *, weight: float = 1.0) -> Estimate:
-    """Return |one − other| times a weight; the distances to the rates' limits add as squares and are folded at 0."""
-    d = one.value - other.value
-    low = d - math.hypot(one.value - one.low, other.high - other.value)
-    high = d + math.hypot(one.high - one.value, other.value - other.low)
-    folded_low = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
-    return Estimate(
-        value=weight * abs(d),
-        low=weight * folded_low,
-        high=weight * max(abs(low), abs(high)),
-        n=one.n + other.n,
-        level=one.level,
-    )
+def distance_from_all(own: Estimate, others: Estimate) -> Estimate:
+    """Return how far a group's rate lies from everybody's, from its own rate and that of all others."""
+    share = others.n / (own.n + others.n)
+    return weighted_sum([(share, own), (-share, others)]).folded()
 
 
 def _distance(rate: GroupRate, rates: list[GroupRate]) -> Estimate:
     """Return the distance of one group's rate from the rate of its row set."""
     n, hits, own = sum(r.count for r in rates), sum(map(_hits, rates)), _hits(rate)
     r1, r0 = proportion(own, rate.count), proportion(hits - own, n - rate.count)
-    return folded_difference(r1, r0, weight=r0.n / n)
+    return distance_from_all(r1, r0)
 
 
 def _hits(rate: GroupRate) -> int:

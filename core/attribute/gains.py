@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from core.adversaries import Outputs, ReleasedAttack, attack_released, decimals_of
 from core.arrays import Floats
-from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, mean, paired_gain, strongest
+from core.estimates import Estimate, accuracy, accuracy_gain, balanced_accuracy, balanced_gain, mean, strongest
 from core.param import Param
 from core.seeds import child_generator
 from core.settings import Settings
@@ -75,10 +75,7 @@ class Judged:
             return mean(self.bits(self.before) - self.bits(self.after))
         balanced = measure == "balanced_accuracy"
         before, after = (self.guess(p, balanced=balanced) for p in (self.before, self.after))
-        if balanced:
-            return balanced_gain(self.truth, before, after)
-        was, now = before == self.truth, after == self.truth
-        return paired_gain(int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now)), self.truth.size)
+        return (balanced_gain if balanced else accuracy_gain)(self.truth, before, after)
 
     def guess(self, probability: Floats, *, balanced: bool = False) -> npt.NDArray[np.intp]:
         """Return the likeliest group, or the one whose probability is farthest above its share."""

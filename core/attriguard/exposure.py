@@ -17,7 +17,7 @@ import numpy as np
 
 from core.arrays import Floats, Ints, Mask
 from core.attriguard.allocation import allocate, expected_size
-from core.estimates import Estimate, accuracy, mean, mean_rate
+from core.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
 from core.serialize import Result
 
 
@@ -93,8 +93,7 @@ class Exposure(Result):
 
     def baseline(self, *, balanced: bool) -> Estimate:
         """Return how often naming the most frequent value for everybody is right, as it is counted."""
-        even = 1.0 / len(self.values)
-        return Estimate(value=even, low=even, high=even, n=self.truth.size) if balanced else self.majority
+        return certain(1.0 / len(self.values), self.truth.size) if balanced else self.majority
 
     def mechanism(self, budget: float) -> Floats:
         """Return how often each noise is used at a budget, (u, m); see `allocate`."""
@@ -136,19 +135,10 @@ class Exposure(Result):
             attacker=guess.attacker,
             budget=budget,
             accuracy=right,
-            balanced=self._balanced(named),
+            balanced=equal_mean([mean_rate(named[self.truth == value]) for value in np.unique(self.truth)]),
             reported=right if right.value >= self.majority.value else self.majority,
             trained_at=guess.trained_at,
         )
-
-    def _balanced(self, named: Floats) -> Estimate:
-        """Return the mean over the values of their people's means; the distances to the limits add as squares."""
-        own = [mean_rate(named[self.truth == value]) for value in np.unique(self.truth)]
-        k = len(own)
-        value = sum(rate.value for rate in own) / k
-        below = sum((rate.value - rate.low) ** 2 for rate in own) ** 0.5 / k
-        above = sum((rate.high - rate.value) ** 2 for rate in own) ** 0.5 / k
-        return Estimate(value=value, low=max(0.0, value - below), high=min(1.0, value + above), n=named.size)
 
     def by_value(self) -> list[dict[str, Any]]:
         """Return of each value how many people have it, and how much noise it takes to be read as it, if any."""

@@ -20,7 +20,7 @@ behind that was not there before; a record that holds one anyhow keeps it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -358,7 +358,7 @@ class Plausibility(Result):
     def plausible(self) -> Estimate:
         """Share of the changed records in which every pair of values has been seen."""
         u = self.unseen
-        return Estimate(value=1 - u.value, low=1 - u.high, high=1 - u.low, n=u.n, level=u.level)
+        return replace(u, value=1 - u.value, low=1 - u.high, high=1 - u.low)
 
 
 def judge_plausibility(people: TablePeople, noise: Noise, columns: tuple[Column, ...]) -> Plausibility:

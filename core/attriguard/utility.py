@@ -28,7 +28,7 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import Estimate, mean, mean_rate, strongest
-from core.fairness import folded_difference, row_sets
+from core.fairness import distance_from_all, row_sets
 from core.models import GIVEN, fit_model
 from core.seeds import child_generator, child_seed
 from core.serialize import Result
@@ -258,18 +258,16 @@ def utility_of(
 def _unfairness(parts: Sequence[tuple[Floats, Ints]]) -> Estimate:
     """Return the largest distance of a group's mean from everybody's, over sets of (values, groups).
 
-    A group's distance is its difference from all others times their share; the distances to the limits of the two
-    means' intervals add as squares and are folded at 0; of all the distances compared (of two groups one, as they share
-    it) the interval is that of `core.estimates`.
+    Of all the distances compared (of two groups one, as they share it) the interval is that of `core.estimates`.
     """
     compared = []
     for values, groups in parts:
         present = np.unique(groups)
         own = present if present.size > 2 else present[[np.bincount(groups)[present].argmin()]]
         compared += [(values[groups == group], values[groups != group]) for group in own]
-    found = {}
-    for place, (inside, others) in enumerate(compared):
-        rates, share = (mean_rate(inside), mean_rate(others)), others.size
-        found[str(place)] = folded_difference(*rates, weight=share / (inside.size + share))
+    found = {
+        str(place): distance_from_all(mean_rate(inside), mean_rate(others))
+        for place, (inside, others) in enumerate(compared)
+    }
     _, largest = strongest(found, within=(0.0, 1.0))
     return replace(largest, n=sum(values.size for values, _ in parts))

@@ -26,19 +26,19 @@ import numpy.typing as npt
 from core.adversaries import AttackedRecords
 from core.arrays import Floats
 from core.correction.bootstrap import rightly, rightly_balanced, widened
-from core.correction.disclosure import true_unfairness, won_and_lost
+from core.correction.disclosure import true_unfairness
 from core.correction.soft import Tilt, soft_constraints, steps_in_draws
 from core.errors import InputError
 from core.estimates import (
     Estimate,
     Spread,
     accuracy,
+    accuracy_gain,
     balanced_accuracy,
     balanced_gain,
     mean,
     not_measured,
     over_seeds,
-    paired_gain,
 )
 from core.fairness import row_sets
 from core.projection import ProjectionStatus, project
@@ -224,7 +224,7 @@ def _measure(
     if base is not None and not reason and base not in reasons:
         before = known[base].argmax(axis=1)
         changes = (
-            paired_gain(*won_and_lost(truth, before, guess), truth.size),
+            accuracy_gain(truth, before, guess),
             balanced_gain(truth, before, guess),
             mean(surprise - _surprise(known[base], truth)),
         )

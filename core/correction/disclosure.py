@@ -49,7 +49,7 @@ from core.correction.exact import (
 )
 from core.correction.problem import SolverCertificate, correct
 from core.errors import InputError
-from core.estimates import Estimate, accuracy, balanced_accuracy, paired_gain, proportion
+from core.estimates import Estimate, accuracy, accuracy_gain, balanced_accuracy, paired_gain, proportion
 from core.fairness import METRICS, row_sets, unfairness
 from core.serialize import Result
 from core.validation import choice, positive_array, unit_interval
@@ -61,8 +61,6 @@ With log-odds the attacker also starts from the calibrated guess, so that with t
 probable answer that meets the tolerance; with more, the log-odds are those of the likeliest group against the second,
 whichever group a record is moved to. With the other costs she starts from the adversary's own guess, as published.
 """
-
-Guesses = npt.NDArray[np.integer]
 
 _EXPONENTS_OF_MANY = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 """Exponents tried with more than two groups, where each takes a program of its own."""
@@ -184,9 +182,9 @@ def disclose(
     truth, after, k = attacked.truth, correction.reconstruction, attacked.n_groups
     won = accurate = balanced = gain = None
     if after is not None:
-        won, lost = won_and_lost(truth, guess, after)
+        won = int(np.count_nonzero((after == truth) & (guess != truth)))
         accurate, balanced = accuracy(truth, after), balanced_accuracy(truth, after)
-        gain = paired_gain(won, lost, truth.size)
+        gain = accuracy_gain(truth, guess, after)
         if named is not None:
             size, now = named.size, rightly(named.size, named.after)
             accurate = widened(accurate, now)
@@ -240,12 +238,6 @@ def true_unfairness(records: AttackedRecords, groups: Codes, metric: str) -> flo
     return unfairness(records.predictions, groups, metric=metric, labels=records.labels)
 
 
-def won_and_lost(truth: Guesses, before: Guesses, after: Guesses) -> tuple[int, int]:
-    """Return how many guesses became right, and how many wrong."""
-    was, now = before == truth, after == truth
-    return int(np.count_nonzero(now & ~was)), int(np.count_nonzero(was & ~now))
-
-
 def _recognition(group: int, truth: Codes, guess: Codes, after: Codes | None, named: Named | None) -> GroupRecognition:
     member = truth == group
     now = None if after is None else accuracy(truth[member], after[member])
@@ -290,8 +282,8 @@ def gain_of_best(
     reached = [each.after.value for each in told.values() if each.after is not None]
     value = max(one.majority.value, *reached) - max(one.majority.value, *(each.before.value for each in told.values()))
     least = paired_gain(0, 0, n).high  # where the best is the majority guess in every draw
-    own = Estimate(value=value, low=max(-1.0, value - least), high=min(1.0, value + least), n=n)
-    return widened(own, after - before, within=(-1.0, 1.0))
+    own = Estimate(value=value, low=value - least, high=value + least, n=n)
+    return widened(own.within(-1.0, 1.0), after - before, within=(-1.0, 1.0))
 
 
 def permuted_records(records: AttackedRecords, *, metric: str, seed: int, name: str = "everybody") -> AttackedRecords:

@@ -18,6 +18,7 @@ from core.correction.knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, sh
 from core.estimates import (
     Estimate,
     count,
+    difference,
     epsilon_text,
     gap,
     interval,
@@ -49,7 +50,7 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     if result.config.forest is not None and adversary not in STRONG:
         who += ", tuned,"
     strong, own = result.strong, now.after or now.before
-    ahead = strong.value - own.value > math.hypot(strong.value - strong.low, own.high - own.value)
+    ahead = difference(strong, own).low > 0
     majority = result.group_names[max(now.groups, key=lambda group: group.before.n).group]
     beside = f"Baseline, always “{majority}”: {percent(now.majority)}."
     if adversary not in STRONG:

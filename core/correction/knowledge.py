@@ -37,12 +37,12 @@ from core.adversaries import AttackedRecords, permuted_by_set
 from core.config import AuditConfig
 from core.correction.attribute_attacks import ATTACKERS, KINDS, PROTOCOLS, CorrectionResult, attack_model
 from core.correction.attribution import Attribution
-from core.correction.disclosure import Disclosure, disclose, prices_of, true_unfairness, won_and_lost
+from core.correction.disclosure import Disclosure, disclose, prices_of, true_unfairness
 from core.correction.exact import smallest_tolerance, true_tolerance
 from core.correction.problem import Disclosed, SolverCertificate, correct, correct_jointly
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
-from core.estimates import Estimate, accuracy, paired_gain, proportion
+from core.estimates import Estimate, accuracy, accuracy_gain, difference, proportion
 from core.fairness import METRICS, group_codes, row_sets, unfairness
 from core.serialize import Result
 from core.subject import subject_of
@@ -157,7 +157,7 @@ def disclose_more(
                 known=known,
                 before=before,
                 after=None if after is None else accuracy(truth, after),
-                gain=None if after is None else paired_gain(*won_and_lost(truth, guess, after), truth.size),
+                gain=None if after is None else accuracy_gain(truth, guess, after),
                 n_changed=correction.n_changed,
                 certificate=correction.certificate,
                 reason=correction.reason,
@@ -226,9 +226,8 @@ class ConstraintComparison(Result):
     There is none with the trained one for a model trained for none. `achieved` and `is_true` of the other say whether
     the estimate holds of the people under attack; its `after` is None where no answer can meet the estimated tolerance,
     with the reason in `smallest_tolerance` and `certificate`. The difference is corrected accuracy with the
-    estimate minus that with the real constraint, None where either is missing. Its interval adds the squared distances
-    of both Wilson intervals (Newcombe 1998) as if they came from different people; they come from the same ones, which
-    makes it wider than needed.
+    estimate minus that with the real constraint, None where either is missing. Its interval is that of different
+    people; they are the same ones, which makes it wider than needed.
     """
 
     estimate: EstimatedConstraint
@@ -275,17 +274,10 @@ def compare_constraints(
     )
     told = max(estimate.tolerance, needed) if needed <= 1 else estimate.tolerance
     estimated = disclose(attacked, held_out, tolerance=told, metric=estimate.metric)
-    difference = None
+    apart = None
     if real is not None and real.after is not None and estimated.after is not None:
-        a, b = estimated.after, real.after
-        value = a.value - b.value
-        difference = Estimate(
-            value=value,
-            low=max(-1.0, value - math.hypot(a.value - a.low, b.high - b.value)),
-            high=min(1.0, value + math.hypot(a.high - a.value, b.value - b.low)),
-            n=a.n,
-        )
-    return ConstraintComparison(estimate=estimate, trained=real, estimated=estimated, difference=difference)
+        apart = replace(difference(estimated.after, real.after), n=real.after.n)
+    return ConstraintComparison(estimate=estimate, trained=real, estimated=estimated, difference=apart)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

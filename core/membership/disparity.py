@@ -46,7 +46,7 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
-from core.estimates import Estimate, holm, not_measured, proportion
+from core.estimates import Estimate, holm, not_measured, proportion, weighted_sum
 from core.membership.evidence import FEWEST
 from core.membership.roc import counts_above, members_above
 from core.seeds import child_generator
@@ -331,27 +331,13 @@ def gap_estimate(
     """
     w, k, n = (np.asarray(values) for values in (weights, flagged, people))
     w, k, n = w[w != 0], k[w != 0], n[w != 0]
-    wide = _newcombe(w, k, n, level=level)  # checks the level
+    rates = [proportion(hits, size, level=level) for hits, size in zip(k.tolist(), n.tolist(), strict=True)]
+    wide = weighted_sum(zip(w.tolist(), rates, strict=True))
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2]).tolist()
     if min(k.min(), (n - k).min()) < _SPARSE:
-        low, high = min(low, wide[0]), max(high, wide[1])
-    value = float((w * k / n).sum())
-    least, most = int(w[w < 0].sum()), int(w[w > 0].sum())
-    return Estimate(
-        value=value, low=max(least, min(value, low)), high=min(most, max(value, high)), n=int(n.sum()), level=level
-    )
-
-
-def _newcombe(weights: npt.NDArray[Any], flagged: Ints, people: Ints, *, level: float) -> tuple[float, float]:
-    """Return the limits of Σ weight · rate from the Wilson intervals of the rates, whose distances add as squares."""
-    below, above, value = 0.0, 0.0, 0.0
-    for weight, k, n in zip(weights.tolist(), flagged.tolist(), people.tolist(), strict=True):
-        rate = proportion(k, n, level=level)
-        down, up = rate.value - rate.low, rate.high - rate.value
-        value += weight * rate.value
-        below += (down if weight > 0 else up) ** 2
-        above += (up if weight > 0 else down) ** 2
-    return value - math.sqrt(below), value + math.sqrt(above)
+        low, high = min(low, wide.low), max(high, wide.high)
+    found = replace(wide, low=min(wide.value, low), high=max(wide.value, high))
+    return found.within(int(w[w < 0].sum()), int(w[w > 0].sum()))
 
 
 def variances(flagged: npt.ArrayLike, people: npt.ArrayLike) -> Floats:

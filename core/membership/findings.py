@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from core.estimates import Estimate, count, epsilon_text, gap, percent
+from core.estimates import Estimate, certain, count, epsilon_text, gap, percent
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
 from core.membership.disparity import DisparityResult
@@ -99,7 +99,7 @@ def headline(read: Reading) -> Finding:
         to_do=to_do,
         redacted=_REDACTED,
         estimate=auc,
-        baseline=Estimate(value=0.5, low=0.5, high=0.5, n=auc.n),
+        baseline=certain(0.5, auc.n),
         attacker_knows=REGISTRY[best.name].knows(scores=True, shadows=found.settings.shadows),
     )
 

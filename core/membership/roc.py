@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
-from core.estimates import Estimate, normal_quantile, not_measured, proportion
+from core.estimates import Estimate, difference, normal_quantile, not_measured, proportion
 from core.membership.attack import best_threshold, halves
 from core.membership.evidence import FEWEST
 from core.serialize import Result
@@ -267,10 +267,7 @@ def advantage(score: Floats, member: Codes, *, seed: int, verdict: Codes | None 
         for half in (second, ~second):
             called[half] = score[half] >= best_threshold(score[~half], member[~half])
     true, false = (proportion(int(called[member == kind].sum()), int((member == kind).sum())) for kind in (1, 0))
-    value = true.value - false.value
-    below = math.hypot(true.value - true.low, false.high - false.value)
-    above = math.hypot(true.high - true.value, false.value - false.low)
-    return Estimate(value=value, low=max(-1.0, value - below), high=min(1.0, value + above), n=member.size)
+    return difference(true, false)
 
 
 def precision_recall(verdict: Codes, member: Codes, *, level: float = 0.95) -> tuple[Estimate, Estimate]:

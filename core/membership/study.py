@@ -14,7 +14,7 @@ import numpy as np
 
 from core.arrays import Codes
 from core.errors import InputError
-from core.estimates import Estimate, count, estimate_columns, strongest
+from core.estimates import Estimate, certain, count, estimate_columns, strongest
 from core.membership.attack import TAUGHT, MemberGuess, taught_both_ways
 from core.membership.attacks import REGISTRY, attacks_on
 from core.membership.disparity import GapResult, lira_gaps
@@ -274,7 +274,7 @@ def _best(
     return Measurement(
         check=check,
         estimate=estimate,
-        control=Estimate(value=chance, low=chance, high=chance, n=n or estimate.n),
+        control=certain(chance, n or estimate.n),
         control_name="random guessing",
         attacked=(
             f"Who of {inside + outside:,} people is among the {inside:,} the model was trained on, by "
@@ -294,13 +294,13 @@ def membership_gap(members: JudgedMembers) -> Measurement:
     if reason := next((gap.reason for gap in found.values() if gap.reason), ""):
         return not_run("membership_gap", f"TPR at 1% FPR {reason.removeprefix('n/a, ')}.")
     keys = {f"{REGISTRY[name].phrase}, {group}": (name, group) for name, group in found}
-    told, estimate = strongest({key: _folded(found[own].estimate) for key, own in keys.items()}, within=(0.0, 1.0))
+    told, estimate = strongest({key: found[own].estimate.folded() for key, own in keys.items()}, within=(0.0, 1.0))
     name, group = keys[told]
     gap, splits = found[name, group], members.subject.splits
     return Measurement(
         check="membership_gap",
         estimate=estimate,
-        control=Estimate(value=0.0, low=0.0, high=0.0, n=gap.estimate.n),
+        control=certain(0.0, gap.estimate.n),
         control_name="no difference",
         attacked=(
             f"Who of {splits.train.size + splits.test.size:,} people was in the training data, by "
@@ -311,9 +311,3 @@ def membership_gap(members: JudgedMembers) -> Measurement:
         assumptions=(*_assumptions(members), _AVERAGE, "Each group has a threshold of its own."),
         details={f"{key}, minus {found[own].others}": found[own].estimate.value for key, own in keys.items()},
     )
-
-
-def _folded(gap: Estimate) -> Estimate:
-    """Return the size of a difference, whatever its sign."""
-    low = 0.0 if gap.low <= 0.0 <= gap.high else min(abs(gap.low), abs(gap.high))
-    return Estimate(value=abs(gap.value), low=low, high=max(abs(gap.low), abs(gap.high)), n=gap.n, level=gap.level)

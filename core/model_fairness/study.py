@@ -1,8 +1,8 @@
 """The study of a model's fairness: what it reaches without any attacker, on training and test records.
 
-A ratio of two rates has the interval of its logarithm: the distances of each rate's logarithm to those of its Wilson
-limits add as squares (Zou and Donner 2008). A rate of 0 has no logarithm; the ratio is then 0, and its upper end the
-largest of the one rate over the smallest of the other.
+A ratio of two rates has the interval of its logarithm, a difference of logarithms, each with its Wilson limits. A rate
+of 0 has no logarithm; the ratio is then 0, and its upper end the largest of the one rate over the smallest of the
+other.
 """
 
 from __future__ import annotations
@@ -10,11 +10,20 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.estimates import Estimate, epsilon_text, estimate_columns, least, percent, plain_number, tolerance_text
+from core.estimates import (
+    Estimate,
+    epsilon_text,
+    estimate_columns,
+    least,
+    percent,
+    plain_number,
+    tolerance_text,
+    weighted_sum,
+)
 from core.fairness import METRIC_TITLES, difference_title, group_rates
 from core.models import GIVEN
 from core.planted import draw_people, subject_of
@@ -179,15 +188,17 @@ def rate_ratio(lower: Estimate, upper: Estimate) -> Estimate:
     n = lower.n + upper.n
     if not upper.value:
         return Estimate(value=1.0, low=0.0, high=1.0, n=n, level=upper.level)
-    value = lower.value / upper.value
     if not lower.value:
         return Estimate(value=0.0, low=0.0, high=min(1.0, lower.high / upper.low), n=n, level=upper.level)
-    below = math.hypot(math.log(lower.value / lower.low), math.log(upper.high / upper.value))
-    above = math.hypot(math.log(lower.high / lower.value), math.log(upper.value / upper.low))
-    low, high = value * math.exp(-below), value * math.exp(above)
+    ratio = weighted_sum([(1.0, _logarithm(lower)), (-1.0, _logarithm(upper))])
+    low, high = math.exp(ratio.low), math.exp(ratio.high)
     if high >= 1.0:  # the other group may be the one accepted less
         low, high = min(low, 1.0 / high), 1.0
-    return Estimate(value=value, low=low, high=high, n=n, level=upper.level)
+    return replace(ratio, value=lower.value / upper.value, low=low, high=high)
+
+
+def _logarithm(rate: Estimate) -> Estimate:
+    return replace(rate, value=math.log(rate.value), low=math.log(rate.low), high=math.log(rate.high))
 
 
 def rate_rows(subject: Subject) -> Iterator[Row]:

@@ -149,9 +149,7 @@ def at_alpha(estimate: Estimate, alpha: float, *, freedom: int | None = None) ->
     below, above = _half_widths(estimate)
     factor = _quantile(alpha, freedom) / _quantile(1.0 - estimate.level, freedom)
     value = estimate.value
-    return Estimate(
-        value=value, low=value - factor * below, high=value + factor * above, n=estimate.n, level=1.0 - alpha
-    )
+    return replace(estimate, low=value - factor * below, high=value + factor * above, level=1.0 - alpha)
 
 
 def _half_widths(estimate: Estimate) -> tuple[float, float]:
@@ -186,7 +184,7 @@ def _decided(claim: Claim, alpha: float, told_apart: bool) -> Estimate:
         low = max(low, claim.limit)
     else:
         low, high = min(low, claim.limit), max(high, claim.limit)
-    return Estimate(value=found.value, low=low, high=high, n=found.n, level=found.level)
+    return replace(found, low=low, high=high)
 
 
 NO_LIMIT = "The policy sets no limit to it."

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from core.estimates import Estimate, count, interval, percent, points, strongest
+from core.estimates import Estimate, certain, count, interval, percent, points, strongest
 from core.param import Param
 from core.queries.decoders import DECODER_TITLES
 from core.queries.guarantees import ErrorQuantiles, accuracy_limit, targeted_leakage
@@ -348,8 +348,8 @@ def _certain(
     return Measurement(
         check=check,
         basis=Basis.DECLARED,
-        estimate=Estimate(value=value, low=value, high=value, n=n),
-        control=None if control is None else Estimate(value=control, low=control, high=control, n=n),
+        estimate=certain(value, n),
+        control=None if control is None else certain(control, n),
         **_sentences(check, planned, found),
         **more,
     )
