@@ -55,6 +55,7 @@ def parts(root: Path = ROOT) -> dict[str, Part]:
 def _watched() -> Iterator[Path]:
     """Yield the files that what tests say may hang on."""
     yield from (path for ending in ("*.py", "*.toml", "*.txt", "README.md") for path in ROOT.glob(ending))
+    yield from (ROOT / "docs").rglob("*.md")
     for folder in ("core", "pages", "tests", "data"):
         yield from (path for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".pyc")
 

@@ -224,8 +224,15 @@ def test_a_study_by_its_name_says_what_is_wrong(arguments: list[str], words: str
     assert told.err.count("\n") == 1
 
 
-def test_the_readmes_commands_are_commands():
-    told = re.findall(r"^\.venv/bin/python -m core (.+)$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-    assert len(told) >= 3
-    found = {parser().parse_args(shlex.split(line)).command for line in told}
+def test_the_commands_in_the_documentation_are_commands():
+    found = set()
+    for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
+        for line in re.findall(r"^\.venv/bin/python -m core ([^>#\n]+)", page.read_text("utf-8"), re.MULTILINE):
+            found.add(parser().parse_args(shlex.split(line)).command)
     assert found >= {command.NAME for command in COMMANDS}
+
+
+def test_links_in_the_documentation_lead_to_files():
+    for page in (ROOT / "README.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")):
+        for link in re.findall(r"\]\(([^)]+)\)", page.read_text("utf-8")):
+            assert "://" in link or (page.parent / link.partition("#")[0]).exists(), (page, link)

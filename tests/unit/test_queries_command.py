@@ -129,15 +129,14 @@ def test_the_help_can_be_followed(run: Run, capsys: pytest.CaptureFixture[str]):
     assert run("verify ledger.jsonl")[0] == 0
 
 
-def test_the_readmes_sample_can_be_followed(run: Run):
-    """The files and commands of the section work as they stand there, in their order."""
-    readme = (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
-    section = readme.partition("## Bias queries on the command line")[2].partition("\n## ")[0]
-    blocks = re.findall(r"^```\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
-    for name, block in zip(("people.csv", "model.csv"), blocks[1:3], strict=True):
+def test_the_documented_sample_can_be_followed(run: Run):
+    """The files and commands of the page work as they stand there, in their order."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "how-to" / "query-desk.md").read_text("utf-8")
+    blocks = re.findall(r"^```\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    for name, block in zip(("people.csv", "model.csv"), blocks[:2], strict=True):
         assert block.startswith("person,") and block.count("\n") == 5
         Path(name).write_text(block, encoding="utf-8")
-    lines = [line.partition(" queries ")[2] for line in blocks[3].splitlines()]
+    lines = [line.partition(" queries ")[2] for line in blocks[2].splitlines()]
     assert [line.split()[0] for line in lines] == ["register", "ask", "status", "export", "verify"]
     for line in lines:
         code, out, err = run(line)

@@ -33,7 +33,7 @@ def free_port() -> int:
 
 @contextmanager
 def running(log: Path, *arguments: str) -> Iterator[None]:
-    """Run one of the README's commands from the repository's root."""
+    """Run one of the documented commands from the repository's root."""
     with open(log, "wb") as out:
         command = [sys.executable, "-m", "dask", *arguments]
         process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out)
