@@ -144,10 +144,14 @@ class Dashboard:
         self.button(key).click()
         return self.settle()
 
+    def give(self, key: str, name: str, content: bytes) -> Dashboard:
+        """Give a file to the upload box with this key."""
+        self.test.file_uploader(key=key).set_value((name, content, "application/octet-stream"))
+        return self.settle()
+
     def upload(self, name: str, content: bytes) -> Dashboard:
         """Give a file to the upload box of the Data page."""
-        self.test.file_uploader(key="upload").set_value((name, content, "text/csv"))
-        return self.settle()
+        return self.give("upload", name, content)
 
     def bring(self, name: str, content: bytes, roles: Roles) -> Dashboard:
         """Upload a table and let its columns be what these roles say."""

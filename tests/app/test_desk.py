@@ -1,37 +1,109 @@
-"""The query desk in-process: before there is a ledger, who is registered, and what stays on record."""
+"""The query desk in-process: its ledger's place, who is registered, asking and its price, files, what is never told."""
 
 from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from google.protobuf import text_format
 
-from core.desk import Columns, TestSet, default_ledger, open_ledger
-from tests import desk_files
+from core.desk import Columns, Ledger, LedgerStatus, TestSet, default_ledger, open_ledger
+from core.desk import test_set_of as read_test_set
+from core.estimates import gap as gap_text
+from core.queries import statistical_parity_gap
+from pages.common import desk_ledger
+from tests import desk_files, expected
 from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard
-from tests.app.desk import (
-    ask,
-    audited,
-    desk,
-    give,
-    ledger,
-    plain,
-    section,
-    state,
-)
+from tests.app.dashboard import APP, Dashboard
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 pytestmark = pytest.mark.usefixtures("start")
 
 
+def ledger() -> Ledger:
+    """Return the default ledger, as somebody else opens it."""
+    return open_ledger(default_ledger())
+
+
+def state(name: str = "demo, sex") -> LedgerStatus:
+    return ledger().status(name)
+
+
+def desk(dashboard: Dashboard) -> Dashboard:
+    """Open the page with a new ledger."""
+    return dashboard.open("desk").click("desk_create")
+
+
+def audited(dashboard: Dashboard) -> Dashboard:
+    """Register the demo's test records in a new ledger."""
+    return desk(dashboard).click("desk_register")
+
+
+def from_file(dashboard: Dashboard, name: str = "people.csv", content: bytes | None = None) -> Dashboard:
+    """Register a file's people as "loans", outcome included, in a new ledger."""
+    content = desk_files.test_set() if content is None else content
+    desk(dashboard).choose(desk_source="file").give("desk_test_set", name, content)
+    dashboard.choose(desk_label_column=1)
+    assert dashboard.widget("desk_attribute_column").value == "sex"
+    assert dashboard.widget("desk_advantaged_sex").value == "Male"
+    dashboard.choose(desk_positive_repaid="yes", desk_new_name_file="loans")
+    return dashboard.click("desk_register")
+
+
+def with_predictions(dashboard: Dashboard) -> Dashboard:
+    """Register a file's people, and give a model's answers about them."""
+    return from_file(dashboard).give("desk_predictions", "model.csv", desk_files.predictions())
+
+
+def ask(dashboard: Dashboard, epsilon: float | None = 0.1, asker: str = "team A") -> Dashboard:
+    """Ask, and tick that much may be spent where that is asked for."""
+    if epsilon is not None:
+        dashboard.choose(desk_epsilon=epsilon)
+    dashboard.choose(desk_asker=asker)
+    for box in ticks(dashboard):
+        box.check()
+        dashboard.settle()
+    return dashboard.click("desk_ask")
+
+
+def ticks(dashboard: Dashboard) -> list[Any]:
+    return [box for box in dashboard.test.checkbox if (box.key or "").startswith("desk_sure")]
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\\(.)", r"\1", text).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def words(dashboard: Dashboard) -> str:
+    """Return texts and captions, as they are read."""
+    return plain("\n".join([*dashboard.texts, *(caption.value for caption in dashboard.test.caption)]))
+
+
+def sent(dashboard: Dashboard) -> str:
+    """Return everything sent to the browser: words, charts, raw HTML and the widgets' values."""
+    protos, nodes = [], [dashboard.test._tree]
+    while nodes:
+        node: Any = nodes.pop()
+        nodes.extend(getattr(node, "children", {}).values())
+        protos.append(text_format.MessageToString(node.proto, as_utf8=True) if getattr(node, "proto", None) else "")
+    found = "\n".join(protos)
+    assert dashboard.finding[3:12] in found  # it does hold what is on the page
+    return found
+
+
+# ------------------------------------------------------------------------------------------------- registered people
+
+
 def test_an_example_before_any_click_and_nothing_on_disk(dashboard: Dashboard):
-    desk(dashboard, create=False)
-    finding = plain(dashboard.finding)
-    assert "Example: three fairness queries about 1,000 synthetic people used ε 0.3" in finding
-    assert "synthetic example" in " ".join(dashboard.texts)
+    dashboard.open("desk")
+    assert "Example: three fairness queries about 1,000 synthetic people used ε 0.3" in plain(dashboard.finding)
+    assert "synthetic example" in words(dashboard) and "it holds nobody's attribute" in words(dashboard)
     assert not default_ledger().parent.exists()
-    assert any("it holds nobody's attribute" in caption.value for caption in dashboard.test.caption)
 
 
 def test_two_sessions_share_one_budget(start: Start):
@@ -42,7 +114,7 @@ def test_two_sessions_share_one_budget(start: Start):
     ask(second, asker="team B", epsilon=0.3)
     assert [(a.asker, a.charged) for a in state().answers] == [("team A", 0.1)]
     assert second.test.success  # the same answer, free
-    section(first, "log")
+    first.choose(desk_section="log")
     (frame,) = (found.value for found in first.test.dataframe)
     assert list(frame["Who"]) == ["team A"] and list(frame["Free"]) == [False]
 
@@ -50,23 +122,16 @@ def test_two_sessions_share_one_budget(start: Start):
 def test_an_export_is_verified_and_a_changed_one_is_not(dashboard: Dashboard):
     ask(audited(dashboard))
     content = ledger().record()[0]
-    section(dashboard, "record")
+    dashboard.choose(desk_section="record")
     assert any(state().seal in text for text in dashboard.texts)
-    give(dashboard, "desk_verify", "record.jsonl", content)
-    assert "Verification of record.jsonl passed: 3 entries, 1 answer, 1 budget" in plain(
-        dashboard.test.success[0].value
-    )
-    dashboard.test.text_input(key="desk_noted").set_value(state().seal[:32])
-    dashboard.settle()
-    assert dashboard.test.success
-    dashboard.test.text_input(key="desk_noted").set_value("0123456789abcdef" * 2)
-    dashboard.settle()
+    dashboard.give("desk_verify", "record.jsonl", content)
+    passed = "Verification of record.jsonl passed: 3 entries, 1 answer, 1 budget"
+    assert passed in plain(dashboard.test.success[0].value)
+    dashboard.choose(desk_noted="0123456789abcdef" * 2)
     assert "noted hash" in plain(dashboard.test.error[0].value)
-    dashboard.test.text_input(key="desk_noted").set_value("")
-    dashboard.settle()
-    give(dashboard, "desk_verify", "record.jsonl", content.replace(b"team A", b"team B"))
+    dashboard.choose(desk_noted="").give("desk_verify", "record.jsonl", content.replace(b"team A", b"team B"))
     assert not dashboard.test.success and "Verification failed" in dashboard.test.error[0].value
-    give(dashboard, "desk_verify", "people.csv", desk_files.test_set())
+    dashboard.give("desk_verify", "people.csv", desk_files.test_set())
     assert_one_sentence(dashboard.plain_problem(), ("not an export",))
 
 
@@ -78,9 +143,252 @@ def test_names_are_shown_and_never_obeyed(dashboard: Dashboard):
     made.ask(hostile, people, np.linspace(0, 1, 6), epsilon=0.5, asker=hostile)
     dashboard.open("desk")
     for name in ("ask", "log", "record"):
-        section(dashboard, name)
+        dashboard.choose(desk_section=name)
         assert hostile in plain(dashboard.finding)
         for text in (*dashboard.texts, *(caption.value for caption in dashboard.test.caption)):
             assert hostile not in text
-        html = [text_format.MessageToString(one.proto) for one in dashboard.test.get("html")]
-        assert not [words for words in html if "<img" in words]
+        assert not [one for one in dashboard.test.get("html") if "<img" in text_format.MessageToString(one.proto)]
+
+
+# -------------------------------------------------------------------------------------------------- asking
+
+
+def test_register_quote_ask_and_a_repeat_is_free(dashboard: Dashboard):
+    audited(dashboard)
+    before = state()
+    assert before.remaining == 0.9 and before.registration.n_people == 3960
+    dashboard.choose(desk_epsilon=0.1)
+    assert re.search(r"(?s)Costs ε 0\.1.*0\.8 afterwards", words(dashboard)) and "Typical error ±0.00" in words(dashboard)
+    assert state() == before  # a quote charges nothing
+    ask(dashboard)
+    now = state()
+    assert now.spent == 0.2 and [a.asker for a in now.answers] == ["team A"]
+    gap = gap_text(now.answers[0].gap.value)
+    assert gap in dashboard.finding and "ε 0.8 of 1 is left for demo, sex" in plain(dashboard.finding)
+    assert gap in dashboard.test.success[0].value
+    assert dashboard.button("desk_ask").label == "Ask, free"
+    ask(dashboard)
+    assert state().spent == 0.2 and len(state().answers) == 1  # the same free answer is not written again
+    ask(dashboard.choose(desk_again=True))
+    assert state().spent == pytest.approx(0.3) and not state().answers[1].from_past
+    assert dashboard.widget("desk_again").value is False  # paying twice takes two decisions
+
+
+def test_the_answer_is_about_the_audited_models_scores(dashboard: Dashboard):
+    ask(audited(dashboard), epsilon=0.7)
+    audit = expected.audit()
+    rows = audit.subject.splits.test
+    men = (audit.subject.dataset.sensitive[rows] == 0).astype(np.uint8)
+    truth = statistical_parity_gap(audit.model.scores[rows], men)[0]
+    (found,) = state().answers
+    assert found.gap.low <= truth <= found.gap.high
+    assert found.gap.value == pytest.approx(truth, abs=8 * found.standard_error)
+
+
+def test_over_budget_is_refused_counted_and_leaves_no_trace(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    audited(dashboard)
+    before = state()
+    assert max(map(float, dashboard.widget("desk_epsilon").options)) == 0.9  # what remains
+    dashboard.choose(desk_metric_2="equal_opportunity", desk_epsilon=0.9)
+    assert "It would be refused." in plain(dashboard.test.warning[0].value) and not ticks(dashboard)
+    assert dashboard.button("desk_ask").disabled
+    quote = Ledger.quote  # as if somebody else spends between quote and question
+    monkeypatch.setattr(Ledger, "quote", lambda *a, **k: replace(quote(*a, **k), reason=None))
+    ask(dashboard.settle(), epsilon=None)
+    assert state() == before
+    problems = [plain(warning.value) for warning in dashboard.test.warning]
+    assert any("Refused." in one and "costs epsilon 1, and 0.9 of 1 is left" in one for one in problems)
+    assert "1 refused in this session" in sent(dashboard)
+    assert plain(dashboard.finding).startswith("## ε 0.9 of 1 is left")
+
+
+def test_an_answer_under_another_question_is_called_the_last_one(dashboard: Dashboard):
+    """Another price, switch or file: the green box goes, and what stays says which question it answers."""
+    ask(with_predictions(dashboard))
+    gap = gap_text(state("loans").answers[0].gap.value)
+    last = f"Last answer, to question 3 (Difference of mean scores, team A): **{gap}**"
+
+    def check(own: bool) -> None:
+        assert (gap in "".join(box.value for box in dashboard.test.success)) == own
+        assert (last in words(dashboard)) == (not own)
+
+    check(True)
+    for key, other, before in (("desk_epsilon", 0.3, 0.1), ("desk_again", True, False)):
+        dashboard.choose(**{key: other})
+        check(False)
+        dashboard.choose(**{key: before})
+        check(True)
+    for name, content in (("other.csv", desk_files.predictions(seed=2)), ("bad.csv", b"")):
+        dashboard.give("desk_predictions", name, content)
+        check(False)
+    dashboard.give("desk_predictions", "model.csv", desk_files.predictions())
+    check(True)
+
+
+def test_much_of_what_is_left_needs_a_tick(dashboard: Dashboard):
+    audited(dashboard).choose(desk_epsilon=0.3)
+    assert not ticks(dashboard) and not dashboard.button("desk_ask").disabled
+    dashboard.choose(desk_epsilon=0.5)
+    (box,) = ticks(dashboard)
+    assert plain(box.label) == "Yes, spend ε 0.5 of the ε 0.9 that is left"
+    assert dashboard.button("desk_ask").disabled
+    box.check()
+    dashboard.settle()
+    assert not dashboard.button("desk_ask").disabled
+    dashboard.choose(desk_epsilon=0.7)
+    assert dashboard.button("desk_ask").disabled  # another price, another decision
+    ask(dashboard, epsilon=0.5)
+    assert state().spent == pytest.approx(0.6)
+
+
+def test_a_price_that_changed_meanwhile_is_not_paid(dashboard: Dashboard):
+    """What is pressed is the price that was shown, also if somebody else spent between drawing and pressing."""
+    with_predictions(dashboard).choose(desk_asker="team A", desk_epsilon=0.3)
+    people = read_test_set(desk_files.test_set(), "people.csv", state("loans").registration.columns)
+    ledger().ask("loans", people, desk_files.scores(2), epsilon=0.7, asker="team B")
+    dashboard.click("desk_ask")
+    assert [answer.asker for answer in state("loans").answers] == ["team B"]
+    assert "The price has changed since it was shown" in plain(dashboard.test.warning[0].value)
+
+
+def test_another_seed_is_another_test_set(dashboard: Dashboard):
+    audited(dashboard).choose(seed=7)
+    assert_one_sentence(dashboard.plain_problem(), ("must be the one registered", "not the registered one"))
+    assert dashboard.button("desk_ask").disabled and "same table" in words(dashboard)
+
+
+# -------------------------------------------------------------------------------------------------- files
+
+
+def test_values_that_are_taken_together_are_named(dashboard: Dashboard):
+    content = desk_files.test_set()
+    desk(dashboard).choose(desk_source="file").give("desk_test_set", "people.csv", content)
+    dashboard.choose(desk_attribute_column="sex")
+    assert "takes together" not in words(dashboard)
+    women = content.count(b"Female")
+    dashboard.give("desk_test_set", "three.csv", content.replace(b",Female", b",divers", 3))
+    assert f"takes together {women - 3} 'Female' and 3 'divers'." in words(dashboard)
+    assert "Male**, compared with everybody else" in words(dashboard)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_files_are_matched_kept_over_pages_and_nothing_of_them_is_written(
+    dashboard: Dashboard, kind: str, tmp_path: Path
+):
+    content = desk_files.test_set() if kind == "csv" else desk_files.test_set_parquet()
+    from_file(dashboard, f"people.{kind}", content)
+    made = state("loans").registration
+    assert (made.n_people, made.columns.advantaged, made.columns.positive) == (400, "Male", "yes")
+    assert dashboard.button("desk_ask").disabled
+    dashboard.give("desk_predictions", "model.csv", desk_files.predictions()).open("data").open("desk")
+    kept = ["model.csv is still here.", f"people.{kind} is still here."]
+    assert sorted(text.value for text in dashboard.test.text) == kept
+    ask(dashboard, epsilon=0.7)
+    (answer,) = state("loans").answers
+    sex = np.array([line.split(",")[1] == "Male" for line in desk_files.test_set().decode().splitlines()[1:]])
+    truth = statistical_parity_gap(desk_files.scores(), sex.astype(np.uint8))[0]
+    assert abs(answer.gap.value - truth) < 0.15 < truth  # right people in the right order
+    dashboard.click("desk_predictions_remove")
+    assert dashboard.button("desk_ask").disabled
+    dashboard.give("desk_predictions", "copy.csv", desk_files.predictions())
+    assert dashboard.button("desk_ask").label == "Ask, free" and state("loans").spent == pytest.approx(0.8)
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.name.removesuffix("-wal").removesuffix("-shm") for path in written} == {"ledger.sqlite"}
+    stored = b"".join(path.read_bytes() for path in written)
+    assert b"team A" in stored and b"Female" not in stored
+
+
+# -------------------------------------------------------------------------------------------------- places
+
+
+def place(dashboard: Dashboard, at: str, button: str = "desk_open") -> Dashboard:
+    dashboard.widget("desk_place").set_value(at)
+    dashboard.test.run()
+    return dashboard.click(button)
+
+
+def test_bad_places_are_one_sentence_and_the_open_ledger_stays(dashboard: Dashboard, tmp_path: Path):
+    audited(dashboard)
+    before, foreign = dashboard.finding, tmp_path / "notes.txt"
+    foreign.write_text("no ledger at all\n" * 100)
+    for at, button, said in (
+        (str(foreign), "desk_open", "not a FairLeak ledger"),
+        (str(tmp_path / "none.sqlite"), "desk_open", "press Create to make one"),
+        (str(APP.parent / "ledger.sqlite"), "desk_create", "must not lie"),
+        ("nul\0.sqlite", "desk_create", "path"),
+        ("postgresql://ann@127.0.0.1:1/db", "desk_open", "cannot be used"),
+    ):
+        place(dashboard, at, button)
+        assert_one_sentence(dashboard.plain_problem(), (said,))
+        assert dashboard.finding == before
+        assert f"Everything here is still about the ledger '{default_ledger()}'." in words(dashboard)
+    assert foreign.read_text() == "no ledger at all\n" * 100 and not (APP.parent / "ledger.sqlite").exists()
+    place(dashboard, str(default_ledger()))
+    assert not dashboard.test.warning and dashboard.finding == before and "still about" not in words(dashboard)
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+@pytest.mark.parametrize(
+    "typed",
+    ["postgresql://ann:S3cret-Wort@host:port@:1/db", "postgresql://ann@127.0.0.1:1/db?password=S3cret-Wort"],
+)
+def test_a_password_in_a_url_is_never_told(
+    dashboard: Dashboard, typed: str, pinned: bool, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    if pinned:
+        monkeypatch.setenv("FAIRLEAK_LEDGER", typed)
+    dashboard.open("desk")
+    if not pinned:
+        dashboard.choose(desk_place=typed)
+        assert "S3cret" not in sent(dashboard) and "S3cret" not in dashboard.widget("desk_place").value
+        place(dashboard, typed)
+    else:
+        dashboard.click("desk_open")
+    assert_one_sentence(dashboard.plain_problem())
+    assert "S3cret" not in sent(dashboard) + caplog.text + str(dict(dashboard.test.query_params))
+
+
+def test_a_password_of_its_own_field_is_used_and_never_told(dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    asked_for: list[str] = []
+    monkeypatch.setattr(desk_ledger, "open_ledger", lambda place, **_: asked_for.append(str(place)) or None)
+    dashboard.open("desk").choose(desk_place="postgresql://ann@host/db", desk_password_field="p@ss/w:rd")
+    dashboard.click("desk_open")
+    assert asked_for == ["postgresql://ann:p%40ss%2Fw%3Ard@host/db"]
+    assert "p@ss" not in sent(dashboard) and "p%40ss" not in sent(dashboard)
+
+
+def test_a_pinned_ledger_is_the_only_one(dashboard: Dashboard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FAIRLEAK_LEDGER", str(tmp_path / "pinned.sqlite"))
+    desk(dashboard)
+    assert (tmp_path / "pinned.sqlite").is_file() and not default_ledger().exists()
+    assert "holds no test set yet" in dashboard.finding and "FAIRLEAK_LEDGER names" in words(dashboard)
+    assert not [field for field in dashboard.test.text_input if field.key in ("desk_place", "desk_password_field")]
+
+
+@pytest.mark.skipif("FAIRLEAK_POSTGRES" not in os.environ, reason="FAIRLEAK_POSTGRES names no PostgreSQL")
+def test_a_ledger_in_postgresql(dashboard: Dashboard):
+    import secrets
+
+    import psycopg
+
+    server, name = os.environ["FAIRLEAK_POSTGRES"], f"fairleak_desk_{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        place(dashboard.open("desk"), f"{server.rpartition('/')[0]}/{name}", "desk_create")
+        ask(dashboard.click("desk_register"))
+        assert "ε 0.8 of 1 is left" in plain(dashboard.finding)
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        dashboard.settle()
+        assert_one_sentence(dashboard.plain_problem())
+
+
+def test_a_ledger_that_went_away(dashboard: Dashboard):
+    audited(dashboard)
+    away = default_ledger().with_suffix(".away")
+    default_ledger().rename(away)
+    dashboard.settle()
+    assert "cannot be read now" in dashboard.finding
+    assert_one_sentence(dashboard.plain_problem())
+    away.rename(default_ledger())
+    dashboard.click("desk_try_again")
+    assert "ε 0.9 of 1 is left" in plain(dashboard.finding)
