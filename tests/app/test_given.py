@@ -10,8 +10,8 @@ from core.datasets.roles import Roles
 from core.estimates import accuracy, percent
 from pages.common import bias_queries_trials as controls
 from tests.app.dashboard import Dashboard
-from tests.app.guarding import FEW_OF_TABLES
-from tests.app.members import Gate, choose, gate, told
+from tests.app.test_attriguard import FEW_OF_TABLES
+from tests.app.test_membership import Gate, gate
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 __all__ = ["gate"]
@@ -77,8 +77,8 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
     assert boxes(dashboard) == ["predicted", "probability", "split"]  # suggested
     dataset = build_dataset(read_table(scored(), "scored.csv"), ROLES)
     assert dataset.predictions is not None
-    assert f"positive for {percent(float(dataset.predictions.mean()))}" in told(dashboard)
-    assert "200 train, 200 attack, 200 test" in told(dashboard)
+    assert f"positive for {percent(float(dataset.predictions.mean()))}" in dashboard.told
+    assert "200 train, 200 attack, 200 test" in dashboard.told
     test = np.arange(dataset.n) % 3 == 2
     for page in PAGES:
         dashboard.open(page)
@@ -89,22 +89,22 @@ def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
             assert not dashboard.test.warning, page
         if page == "model":
             right = accuracy(dataset.labels[test], dataset.predictions[test])
-            assert percent(right) in dashboard.finding and "The predictions in your table" in told(dashboard)
+            assert percent(right) in dashboard.finding and "The predictions in your table" in dashboard.told
         for section in ("tuning", "more", *TRAINING) if page == "correction" else ():
             dashboard.choose(further=section)
             says = [info.value for info in dashboard.test.info if "trained here" in info.value]
             assert len(says) == (section in TRAINING), section
-    choose(dashboard, member_target="given")
+    dashboard.choose(member_target="given")
     assert "LiRA needs a model that can be trained again" in dashboard.finding
-    assert "nothing is known of how this model was trained" in told(dashboard)
+    assert "nothing is known of how this model was trained" in dashboard.told
     for section in ("over_epsilon", "accuracy", "picking", "others", "accounting"):
-        choose(dashboard, further_members=section)
+        dashboard.choose(further_members=section)
         assert not dashboard.test.error and not dashboard.test.warning, section
 
 
 def test_labels_alone_and_no_sets_leave_out_what_needs_them(dashboard: Dashboard, brief: None):
     bring(dashboard, score="", sets="")
-    assert "No column says whom the model was trained on" in told(dashboard)
+    assert "No column says whom the model was trained on" in dashboard.told
     dashboard.open("model")
     assert "on the people attacked" in dashboard.finding
     cautions = [info.value for info in dashboard.test.info]
@@ -112,7 +112,7 @@ def test_labels_alone_and_no_sets_leave_out_what_needs_them(dashboard: Dashboard
     dashboard.open("bias_queries")
     assert_one_sentence(dashboard.plain_problem(), ("scores",))
     dashboard.open("membership")
-    choose(dashboard, member_target="given")
+    dashboard.choose(member_target="given")
     assert_one_sentence(dashboard.plain_problem(), ("scores",))
 
 
@@ -123,7 +123,7 @@ def test_scores_with_a_threshold_and_back_to_training(dashboard: Dashboard, brie
     threshold.set_value(0.7)
     dashboard.settle()
     dashboard.click("use_roles")
-    assert "a score of at least 0.7 is positive" in told(dashboard)
+    assert "a score of at least 0.7 is positive" in dashboard.told
     dashboard.choose(dataset="demo")
     dashboard.open("model")
     assert dashboard.test.selectbox(key="method").value == "exponentiated_gradient"

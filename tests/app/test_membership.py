@@ -4,30 +4,147 @@ from __future__ import annotations
 
 import math
 import re
+import threading
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
+import core.membership
+from core.datasets import demo_table
 from core.estimates import count, gap
-from core.membership import TARGETS, ledger_of
+from core.membership import (
+    ATTACKS,
+    TARGETS,
+    Attacked,
+    DisparityResult,
+    MemberGuess,
+    MemberPeople,
+    MembershipFindings,
+    MembershipSettings,
+    attacked,
+    attacked_audit,
+    default_depth,
+    guesses,
+    judge,
+    ledger_of,
+    member_people,
+    target_of,
+)
+from pages.common import membership_sections as sections
+from pages.common import membership_study as study
+from tests import expected
 from tests.app.dashboard import Dashboard, RecordedJob
-from tests.app.members import Gate, assert_tells, choose, finding, found, gate, people, result, told, widget
-
-__all__ = ["gate"]
+from tests.patience import PATIENT
 
 pytestmark = pytest.mark.filterwarnings("ignore::core.errors.PrivacyLeakWarning")
+
+EPSILONS = (0.1, float("inf"))
+SHADOWS = 4
+
+
+@pytest.fixture
+def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Few shadow models and repeats, and attacks that come only as far as a test allows."""
+    monkeypatch.setattr(study, "MOST_SHADOWS", SHADOWS)
+    monkeypatch.setattr(study, "SHADOWS", {})
+    monkeypatch.setattr(sections, "REPEATS", 1)
+    monkeypatch.setattr(sections, "EPSILONS", EPSILONS)
+    monkeypatch.setattr(sections, "THETAS", (0.4, 1.0))
+    made = Gate()
+    monkeypatch.setattr(core.membership, "guesses", made.guesses)
+    return made
+
+
+class Gate:
+    """Attacks that come only as far as a test allows."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.open.set()
+        self.reached = threading.Event()
+        self.asked: list[tuple[str, ...]] = []
+
+    def guesses(self, target: Attacked, *, there: Collection[str] = (), report: Any = None) -> Iterator[MemberGuess]:
+        """Yield the first attack, the others once the gate is open."""
+        self.asked.append(tuple(there))
+        for i, guess in enumerate(guesses_once(target), 1):
+            if guess.name in there:
+                continue
+            yield guess
+            self.reached.set()
+            assert self.open.wait(PATIENT)
+            if report is not None:
+                report(i, len(ATTACKS))
+
+
+_guesses: dict[Any, list[MemberGuess]] = {}
+
+
+def guesses_once(target: Attacked) -> list[MemberGuess]:
+    """Return all attacks' guesses, computed once for all tests: they do not depend on the groups."""
+    key = (target.settings, target.people.title, target.people.n)
+    if key not in _guesses:
+        _guesses[key] = list(guesses(target))
+    return _guesses[key]
+
+
+@cache
+def people(roles: int = 0) -> MemberPeople:
+    """Return the demo's people in the groups of one of its roles."""
+    table = demo_table()
+    return member_people(table, table.roles[roles])
+
+
+@cache
+def found(roles: int = 0, **changes: Any) -> MembershipFindings:
+    """Return the whole audit of the demo, with the page's settings but for these changes."""
+    own = people(roles)
+    settings = replace(MembershipSettings(max_depth=default_depth(own), shadows=SHADOWS), **changes)
+    if settings.target != "audited":
+        target = attacked(own, settings, target_of(own, settings))
+    else:
+        target = attacked_audit(own, settings, config=expected.audit().config, dataset=expected.demo())
+    return replace(target.findings, attacks={g.name: judge(target, g) for g in guesses_once(target)})
+
+
+def result(audit: MembershipFindings, group: str = "", attack: str = "network") -> DisparityResult:
+    """Return the gaps of a group, or of the only comparison."""
+    measured = audit.attacks[attack].disparities
+    assert measured is not None
+    return next(one for one in measured.results if one.group == (group or one.group))
+
+
+def assert_tells(dashboard: Dashboard, audit: MembershipFindings, group: str = "") -> None:
+    """Check that finding and grey line are those of core, and that they hold core's numbers."""
+    words, attack = dashboard.plain_finding, audit.attacks["network"]
+    gaps = result(audit, group)
+    for name in ("network", "lira", "rmia"):
+        auc = audit.attacks[name].roc.auc
+        assert f"AUC {auc.value:.3f} (95% CI {auc.low:.3f} to {auc.high:.3f})." in words, words
+    if attack.muted:
+        assert "not significantly better than random guessing" in words
+        assert f"VD would read {gap(gaps.vd.value)}" in words and "Membership-advantage gap" not in words
+        return
+    real = gaps.advantage_gap
+    assert f": {gap(real.value)} (95% CI {gap(real.low)} to {gap(real.high)})" in words, words
+    assert f"of {sum(rate.n for rate in gaps.false_alarms):,} non-members" in words
+    assert (real.low > 0 or real.high < 0) == ("reveals more about" in words.split("\n")[0])
 
 
 def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Gate):
     dashboard.open("membership")
     assert found(epsilon=0.01).attacks["network"].muted
     for epsilon in (0.1, 20.0, 0.01):
-        choose(dashboard, member_epsilon=epsilon)
+        dashboard.choose(member_epsilon=epsilon)
         assert_tells(dashboard, found(epsilon=epsilon))
-        assert f"ε = {epsilon:g} guarantees" in told(dashboard)
-    assert "at ε = 0.01" in finding(dashboard) and "Greyed out, as VD is" in told(dashboard)
+        assert f"ε = {epsilon:g} guarantees" in dashboard.told
+    assert "at ε = 0.01" in dashboard.plain_finding and "Greyed out, as VD is" in dashboard.told
     jobs = len(RecordedJob.started)
-    choose(dashboard, member_epsilon=0.1)
+    dashboard.choose(member_epsilon=0.1)
     assert_tells(dashboard, found(epsilon=0.1))
     assert len(RecordedJob.started) == jobs  # nothing is computed twice
 
@@ -35,21 +152,21 @@ def test_the_slider_of_epsilon_moves_the_finding(dashboard: Dashboard, gate: Gat
 @pytest.mark.parametrize("target", [name for name in TARGETS if name != "dp_id3"])
 def test_every_target(dashboard: Dashboard, gate: Gate, target: str):
     dashboard.open("membership")
-    choose(dashboard, member_target=target)
+    dashboard.choose(member_target=target)
     deep = {"max_depth": 1}
     if target in ("decision_tree", "random_forest"):
-        choose(dashboard, member_depth=3)
+        dashboard.choose(member_depth=3)
         deep = {"max_depth": 3}
     assert_tells(dashboard, found(target=target, **deep))
-    assert "trained without a privacy budget" in told(dashboard)
-    assert widget(dashboard, "member_epsilon").disabled
+    assert "trained without a privacy budget" in dashboard.told
+    assert dashboard.widget("member_epsilon").disabled
 
 
 def test_as_published(dashboard: Dashboard, gate: Gate):
     dashboard.open("membership")
-    choose(dashboard, member_published=True, member_epsilon=100.0)
+    dashboard.choose(member_published=True, member_epsilon=100.0)
     vd = result(found(epsilon=100.0, accounting="literal")).vd
-    words = finding(dashboard)
+    words = dashboard.plain_finding
     assert f"VD alone, as published, reads {gap(vd.value)} (95% CI {gap(vd.low)} to {gap(vd.high)})" in words
 
 
@@ -59,25 +176,25 @@ def test_each_group_of_four(dashboard: Dashboard, gate: Gate):
     dashboard.settle()
     names = people(2).group_names
     for code in (1, 3):
-        choose(dashboard, member_group=code)
-        words = finding(dashboard)
+        dashboard.choose(member_group=code)
+        words = dashboard.plain_finding
         gaps = result(found(2), names[code]).advantage_gap
-        assert f"“{names[code]}”" in told(dashboard)
+        assert f"“{names[code]}”" in dashboard.told
         assert f"{gap(gaps.value)} (95% CI {gap(gaps.low)} to {gap(gaps.high)})" in words
 
 
 def test_fairpick_deletes_and_voids_the_promise(dashboard: Dashboard, gate: Gate):
     dashboard.open("membership")
-    choose(dashboard, member_theta=0.4, further_members="picking")
+    dashboard.choose(member_theta=0.4, further_members="picking")
     audit = found(theta=0.4)
     assert_tells(dashboard, audit)
     assert audit.fairpick is not None
     rows = sum(audit.fairpick.deleted.values())
-    assert f"At θ = 0.4 FairPick deletes {count(rows)} of 6,000 training rows" in told(dashboard)
+    assert f"At θ = 0.4 FairPick deletes {count(rows)} of 6,000 training rows" in dashboard.told
     assert not dashboard.test.warning
-    choose(dashboard, member_epsilon=5.0)
+    dashboard.choose(member_epsilon=5.0)
     assert "does not hold" in dashboard.plain_problem()
-    assert "ε = 5 guarantees" not in told(dashboard)
+    assert "ε = 5 guarantees" not in dashboard.told
 
 
 SECTIONS = {
@@ -90,26 +207,26 @@ SECTIONS = {
 def test_sections_of_the_plain_tree(dashboard: Dashboard, gate: Gate):
     dashboard.open("membership")
     for section, words in SECTIONS.items():
-        choose(dashboard, further_members=section)
-        dashboard.until(lambda words=words: words in told(dashboard))
+        dashboard.choose(further_members=section)
+        dashboard.until(lambda words=words: words in dashboard.told)
         assert not dashboard.test.warning
 
 
 def test_other_groups_and_pairs(dashboard: Dashboard, gate: Gate):
     dashboard.open("membership")
-    choose(dashboard, further_members="others", member_by="roles:origin")
-    assert "By origin" in told(dashboard)
-    choose(dashboard, member_and_by="roles:age/ranges")
-    assert "By origin and age" in told(dashboard)
-    assert "Smallest gap that a sample of this size finds" in told(dashboard)
-    choose(dashboard, member_and_by="roles:origin")
+    dashboard.choose(further_members="others", member_by="roles:origin")
+    assert "By origin" in dashboard.told
+    dashboard.choose(member_and_by="roles:age/ranges")
+    assert "By origin and age" in dashboard.told
+    assert "Smallest gap that a sample of this size finds" in dashboard.told
+    dashboard.choose(member_and_by="roles:origin")
     assert "two different attributes" in dashboard.plain_problem()
     assert_tells(dashboard, found())  # the rest of the page stands
 
 
 def test_accounting_shows_the_ledger_and_the_naive_trees_cost(dashboard: Dashboard, gate: Gate):
     dashboard.open("membership")
-    choose(dashboard, member_epsilon=1.0, further_members="accounting")
+    dashboard.choose(member_epsilon=1.0, further_members="accounting")
     naive = ledger_of(people(), found(epsilon=1.0).settings, "naive")
     problem = dashboard.plain_problem()
     assert "The naive tree is not private" in problem and f"{naive.counts_total:,.4g} on its counts" in problem
@@ -122,14 +239,14 @@ def test_attacks_come_one_after_the_other_and_can_be_stopped(dashboard: Dashboar
     gate.open.clear()
     dashboard.open("membership", settled=False)
     dashboard.until(lambda: bool(dashboard.findings))
-    assert "the loss threshold: AUC" in finding(dashboard) and "LiRA" not in finding(dashboard)
+    assert "the loss threshold: AUC" in dashboard.plain_finding and "LiRA" not in dashboard.plain_finding
     dashboard.press("cancel_members")
     gate.open.set()
     dashboard.settle()
-    assert "LiRA" not in finding(dashboard)
+    assert "LiRA" not in dashboard.plain_finding
     assert re.fullmatch(r"Stopped after [1-3] of 5 attacks. Go on", dashboard.button("start_members").label)
-    choose(dashboard, further_members="others")  # other work does not lose what is there
-    assert "LiRA" not in finding(dashboard)
+    dashboard.choose(further_members="others")  # other work does not lose what is there
+    assert "LiRA" not in dashboard.plain_finding
     dashboard.button("start_members").click()
     dashboard.settle()
     assert_tells(dashboard, found())
@@ -159,8 +276,8 @@ def bring(dashboard: Dashboard, rare: int) -> None:
 def test_a_group_too_small_is_answered_in_one_sentence(dashboard: Dashboard, gate: Gate):
     bring(dashboard, 40)
     dashboard.open("membership")
-    words = finding(dashboard)
+    words = dashboard.plain_finding
     assert "the gaps between" in words and "*Up*" in words and "cannot be measured in this table" in words
     assert "at least 10 members" in words
-    choose(dashboard, further_members="others")
+    dashboard.choose(further_members="others")
     assert not dashboard.test.exception
