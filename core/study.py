@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Generic, TypeVar
 
 from core.estimates import Estimate
+from core.quantities import Row as Row
 from core.serialize import Result
 from core.subject import Subject
 
@@ -20,8 +21,6 @@ R = TypeVar("R")
 
 Report = Callable[[int, int], None]
 """Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop."""
-
-Row = Mapping[str, str | float | int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

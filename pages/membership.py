@@ -4,6 +4,8 @@ from pages.common import shell
 
 shell.guard()
 
+import math
+
 import streamlit as st
 
 from pages.common import membership_study as study
@@ -16,8 +18,9 @@ who = study.people()
 
 from core.charts import draw_gaps_between, draw_ranges, draw_roc
 from core.estimates import count
-from core.membership import ATTACKS, REGISTRY, attack_rows
-from core.membership.findings import Reading, guarantee, headline, strongest_attack
+from core.membership import ATTACKS, REGISTRY, Audit
+from core.membership.findings import Reading, findings, strongest_attack
+from core.membership.tables import tables
 from core.models import GIVEN
 from pages.common import membership_sections as sections
 
@@ -62,15 +65,15 @@ def told() -> None:
     chosen = study.chosen(who, published)
     work = study.Membership(who, chosen)
     want(work, patience=_PATIENCE)
-    grown: study.Grown = work.first(work.show_progress)
+    grown: Audit = work.first(work.show_progress)
     found, read = grown.found, Reading(grown.found, chosen)
     attack, result, names = read.attack, read.result, [shell.escape(name) for name in read.names]
-    finding, minus = headline(read), f"{names[0]} − {names[1]}"
+    (finding, promise), minus = findings(read), f"{names[0]} − {names[1]}"
     with opening:
         shell.finding(shell.escape(finding.point), shell.escape(finding.evidence))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        gaps = panels.titled(
+        panels.titled(
             "Group differences in membership inference",
             f"{minus}, by {read.phrase}; 95% CIs; row 1 − row 2 = row 3",
             draw_gaps_between(found, colours, group=read.place),
@@ -78,31 +81,28 @@ def told() -> None:
         )
     with right:
         scored = strongest_attack(found).name
-        curve = panels.titled(
+        panels.titled(
             f"ROC curve ({REGISTRY[scored].title}, log–log)",
             "TPR against FPR; dotted is random guessing",
             draw_roc(found, colours, attack=scored, group=chosen.group),
             key="member_roc_chart",
         )
-    tables = {"Gaps": gaps.table, "ROC curve of the attack": curve.table}
     work.watch(work.show_progress, every=0.8, drawn=grown)
-    if chosen.theta < 1.0 and "does not hold" in guarantee(read):
-        panels.problem(guarantee(read), point="No DP guarantee any more.")
+    if chosen.theta < 1.0 and math.isfinite(chosen.epsilon):
+        panels.problem(promise.point, point="No DP guarantee any more.")
     else:
-        st.caption(shell.escape(" ".join([guarantee(read), finding.so_what, finding.to_do])))
+        st.caption(shell.escape(" ".join([promise.point, finding.so_what, finding.to_do])))
     for ranges in attack.ranges:
         if result is not None and ranges.group == result.group:
-            steps = panels.titled(
+            panels.titled(
                 "VD by predicted probability",
                 f"{'Greyed out, as VD is: ' if attack.muted else ''}{minus} in points, by the probability the model "
                 "gave to the true label; the ten steps add up to VD",
                 draw_ranges(ranges, colours, muted=attack.muted),
                 key="member_ranges_chart",
             )
-            tables["VD by predicted probability"] = steps.table
-    tables["All attacks"] = panels.frame(attack_rows(found.attacks))
     panels.how_to_read(guide(read, who.people.notes))
-    panels.numbers(tables, key="membership")
+    panels.numbers(panels.frames(tables([found])), key="membership")
     sections.draw(work, grown, read)
 
 

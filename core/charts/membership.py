@@ -11,16 +11,15 @@ no line leads there. What is measured is drawn, every target with a dot and its 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from core.charts.drawing import Axis, Drawing, cells, decades, gaps, percents, rounded
+from core.charts.drawing import Axis, Drawing, decades, gaps, percents, rounded
 from core.charts.lines import Curve, Dot, compared, draw_lines, level
 from core.charts.rows import Mark, Row, draw_rows, measured, spans
 from core.charts.theme import Palette, group_style, mixed
@@ -51,8 +50,8 @@ def draw_gaps_between(findings: MembershipFindings, palette: Palette, *, group: 
     every = findings.group_names
     names = (every[1], every[0]) if len(every) == 2 else (every[min(group, len(every) - 1)], "all others")
     names = (result.group, result.others) if result else names
-    row = partial(_gap_row, names, palette)
-    rows = [*_verdict_rows(found, result, partial(row, attack=title)), _lira_row(findings, names[0], row)]
+    row = partial(_gap_row, palette)
+    rows = [*_verdict_rows(found, result, row), _lira_row(findings, names[0], row)]
     first, second = (plain_name(name) for name in names)
     sides = [
         (f"← higher for {second}", group_style(palette, 0).color),
@@ -60,7 +59,7 @@ def draw_gaps_between(findings: MembershipFindings, palette: Palette, *, group: 
     ]
     axis = gaps(spans(rows), f"{first} − {second} (difference of rates)")
     title = f"Group differences in membership inference, verdicts by {title}" if title else "Group differences"
-    return draw_rows(palette, title, rows, axis, first="gap", sides=sides)
+    return draw_rows(palette, title, rows, axis, sides=sides)
 
 
 def _verdict_rows(
@@ -76,57 +75,41 @@ def _verdict_rows(
     for field, name in _GAPS.items():
         look: dict[str, Any] = {"name": name, "below": words[field], "leaks": field == "advantage_gap"}
         if result is None:
-            yield row(reason=reason, note=reason if field == "vd" or reason == _WAITING else "", **look)
+            waiting = reason == _WAITING
+            yield row(waiting=waiting, note=reason if field == "vd" or waiting else "", **look)
         else:
-            rates = {"vd": result.recall, "fpr_gap": result.false_alarms}.get(field)
             muted = field == "vd" and found is not None and found.muted
-            yield row(found=getattr(result, field), test=result.tests.get(field), rates=rates, muted=muted, **look)
+            yield row(found=getattr(result, field), test=result.tests.get(field), muted=muted, **look)
 
 
 def _lira_row(findings: MembershipFindings, group: str, row: Callable[..., Row]) -> Row:
     """Return LiRA's gap in TPR at 1% FPR."""
     lira, reason = findings.attacks.get("lira"), "n/a, the group is too small"
-    look: dict[str, Any] = {"name": "LiRA gap", "attack": REGISTRY["lira"].title}
     found = None if lira is None else next((one for one in lira.low_fpr if one.group == group), None)
     if found is not None:
         below = f"TPR at {100 * found.fpr:g}% FPR"
-        look |= {"below": below, "reason": found.reason, "note": found.reason}
-        return row(found=found.estimate, test=found.test, rates=found.rates, **look)
+        return row(name="LiRA gap", below=below, found=found.estimate, test=found.test, note=found.reason)
     if lira is None:
         reason = "not run" if "lira" in findings.not_run else _WAITING
-    return row(below="TPR at 1% FPR", reason=reason, note=reason, **look)
+    return row(name="LiRA gap", below="TPR at 1% FPR", waiting=reason == _WAITING, note=reason)
 
 
 def _gap_row(
-    names: tuple[str, str],
     palette: Palette,
     *,
     name: str,
     below: str,
-    attack: str,
     leaks: bool = True,
     found: Estimate | None = None,
     test: GapTest | None = None,
-    rates: tuple[Estimate, Estimate] | None = None,
-    reason: str = "",
+    waiting: bool = False,
     note: str = "",
     muted: bool = False,
 ) -> Row:
     """Return a gap's row with its interval and value, or with the reason why there is none; shaded where it `leaks`."""
-    unknown = found is None or math.isnan(found.value)
-    facts = {
-        "attack": attack,
-        **cells(f"{names[0]} minus {names[1]}", found),
-        f"rate of {names[0]}": rates[0].value if rates else math.nan,
-        f"rate of {names[1]}": rates[1].value if rates else math.nan,
-        "smallest detectable gap": test.smallest_detectable if test else math.nan,
-        "p-value": test.p_value if test else math.nan,
-        "p-value after Holm": test.p_adjusted if test else math.nan,
-        "note": reason or ("n/a" if unknown else below if muted else ""),
-    }
-    look: dict[str, Any] = {"name": name, "bold": True, "below": below, "shaded": leaks, "facts": facts}
-    if found is None or unknown:
-        return Row(value="…" if reason == _WAITING else "n/a", note=note, **look)
+    look: dict[str, Any] = {"name": name, "bold": True, "below": below, "shaded": leaks}
+    if found is None or math.isnan(found.value):
+        return Row(value="…" if waiting else "n/a", note=note, **look)
     told = f"{name} {gap(found.value)} ({gap(found.low)} to {gap(found.high)})"
     if test is not None:
         least = f"smallest gap found in four of five such samples: {test.smallest_detectable:.3f}"
@@ -147,8 +130,7 @@ def draw_group_gaps(found: AttackFindings, palette: Palette) -> Drawing:
     results = found.disparities.results if found.disparities is not None else ()
     lines = [_group_line(result, palette, muted=found.muted) for result in results]
     title, axis = "Membership-advantage gap of each group", gaps(spans(lines), "Group − all others", parts=3)
-    table, empty = _group_cells(found), "no group is large enough"
-    return draw_rows(palette, title, lines, axis, value="gap, p", pitch=44, empty=empty, table=table)
+    return draw_rows(palette, title, lines, axis, value="gap, p", pitch=44, empty="no group is large enough")
 
 
 def _group_line(result: DisparityResult, palette: Palette, *, muted: bool) -> Row:
@@ -169,24 +151,6 @@ def _group_line(result: DisparityResult, palette: Palette, *, muted: bool) -> Ro
             measured(real, color, symbol, stroke=4, told=told),
         ],
     )
-
-
-def _group_cells(found: AttackFindings) -> list[dict[str, Any]]:
-    """Return one row a group with everything measured; those too small with the reason."""
-    low_fpr = {one.group: one for one in found.low_fpr}
-    rows: list[dict[str, Any]] = []
-    for result in found.disparities.results if found.disparities is not None else ():
-        row: dict[str, Any] = {"group": result.group, "members": result.recall[0].n}
-        row["non-members"] = result.false_alarms[0].n
-        for field, name in (("vd", "VD"), ("fpr_gap", "FPR gap"), ("advantage_gap", "advantage gap")):
-            e, test = getattr(result, field), result.tests[field]
-            row |= cells(name, e) | {f"{name}, p (Holm)": test.p_adjusted}
-            row[f"{name}, smallest detectable"] = test.smallest_detectable
-        one = low_fpr.get(result.group)
-        row["TPR gap at 1% FPR"] = one.estimate.value if one is not None else math.nan
-        rows.append(row)
-    left_out = found.disparities.not_measured if found.disparities is not None else ()
-    return [*rows, *({"group": name, "not measured": reason} for name, reason in left_out)]
 
 
 _LEAST = -3.0  # decades: the axes begin at 0.1%
@@ -222,18 +186,6 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
     marks, ends = (0.1, 1, 10, 100), (_LEAST + 2, 2)
     x = decades(ends, marks, "False-positive rate (%, log)")
     y = decades((ends[0], ends[1] + 0.04), marks, "True-positive rate (%, log)")
-    rows = [
-        {  # nan where the TPR rests on fewer than ten false positives or on nothing but ties
-            "people": name,
-            "FPR": rate,
-            "TPR": _reached(roc, rate) if rate * roc.n_outsiders >= _ALARMS - 1e-9 else math.nan,
-            "members": roc.n_members,
-            "non-members": roc.n_outsiders,
-            **cells("AUC", roc.auc),
-        }
-        for name, roc, _ in rocs
-        for rate in (0.001, 0.01, 0.1, 0.5)
-    ]
     few = [(x.ends[0], edge + 2)] if rocs and edge > _LEAST else []
     return draw_lines(
         palette,
@@ -241,7 +193,6 @@ def draw_roc(findings: MembershipFindings, palette: Palette, *, attack: str = "l
         [_roc_curve(name, roc, look, palette, at) for name, roc, look in reversed(rocs)],
         x=x,
         y=y,
-        rows=rows,
         head="" if math.isnan(at) else f"TPR at {100 * at:g}% FPR",
         shaded=(f"fewer than {_ALARMS} false positives", few),
         diagonal=True,
@@ -316,14 +267,9 @@ def draw_ranges(ranges: RangeTable, palette: Palette, *, muted: bool = False) ->
     lines.append(Row(name=name, bold=True, value=words if muted else value, marks=[mark], apart=True))
     points = f"{plain_name(ranges.group, 16)} − {plain_name(ranges.others, 16)} (points)"
     axis = rounded([-15.0, 15.0, *spans(lines)], points, words=lambda v: gap(v, decimals=0) if v else "0")
-    heads = (f"flagged of {ranges.group}", f"flagged of {ranges.others}")
-    table = [
-        dict(zip(("from", "to", *heads, "difference"), (r.low, r.high, r.group, r.others, r.difference), strict=True))
-        for r in ranges.rows
-    ]
     title = "VD by predicted probability of the true label"
     head = f"{short(ranges.group, 9)} %, {short(ranges.others, 9)} %, points"
-    return draw_rows(palette, title, lines, axis, value=head, table=table)
+    return draw_rows(palette, title, lines, axis, value=head)
 
 
 def _signed(difference: float) -> str:
@@ -441,29 +387,17 @@ def _over_epsilon(
     y: Callable[[list[float]], Axis],
     levels: Sequence[Curve],
     rates: bool = False,
-    more: Sequence[str] = (),
     shaded: tuple[str, Sequence[tuple[float, float]]] = ("", ()),
-    fixed: Mapping[str, float] = MappingProxyType({}),
 ) -> Drawing:
-    """Draw fields over epsilon, `rates` in percent or gaps; `now` is in (0, inf].
-
-    The table has a row for each budget: the fields and what is `more` with their intervals, and what is `fixed`.
-    """
+    """Draw fields over epsilon, `rates` in percent or gaps; `now` is in (0, inf]."""
     scale, told = (100.0, percent) if rates else (1.0, _gap_of)
-    columns = [*(field.field for field in fields), *more]
     done = sorted((b for b in bands if b.variant == "epsilon"), key=lambda b: b.at)
     axis = y([scale * v for b in done for field in fields for v in _held(b, field.field)])
     look: dict[str, Any] = {"now": now, "told": told, "place": _place, "scale": scale}
     curves = [curve for field in fields for curve in _curves(done, field, palette, axis, **look)]
-    rows = [
-        {"epsilon": epsilon_text(b.at), "repeats": b.repeats}
-        | {k: v for field in columns for k, v in cells(field.replace("_", " "), _value(b, field)).items()}
-        | dict(fixed)
-        for b in done
-    ]
     head = f"at ε = {epsilon_text(now)}" if any(curve.now is not None for curve in curves) else ""
     curves = [*(levels if curves else ()), *curves]
-    drawing = draw_lines(palette, title, curves, x=_X, y=axis, rows=rows, at=_place(now), head=head, shaded=shaded)
+    drawing = draw_lines(palette, title, curves, x=_X, y=axis, at=_place(now), head=head, shaded=shaded)
     drawing.sketch.note(epsilon=now if math.isfinite(now) else "inf")
     return drawing
 
@@ -510,7 +444,6 @@ def draw_epsilon_curve(bands: Sequence[CurveBand], palette: Palette, *, now: flo
         now=now,
         y=lambda reach: gaps(reach, "Difference of rates"),
         levels=[level(_X, 0.0, palette.ink, dash="solid")],
-        more=["auc"],
         shaded=("AUC contains 0.5", _chance_spans(bands)),
     )
 
@@ -529,7 +462,7 @@ def draw_accuracy_by_epsilon(
     )
     rate = majority or not_measured()
     names = ("Accuracy of the target", "Accuracy (%)", "majority class")
-    return _rates(names, bands, fields, palette, now, rate, {"majority": rate.value})
+    return _rates(names, bands, fields, palette, now, rate)
 
 
 def draw_attack_by_epsilon(bands: Sequence[CurveBand], palette: Palette, *, now: float) -> Drawing:
@@ -550,7 +483,6 @@ def _rates(
     palette: Palette,
     now: float,
     rate: Estimate,
-    fixed: Mapping[str, float] = MappingProxyType({}),
 ) -> Drawing:
     """Draw rates with a dotted one to compare with, which is left out where it is nan; names: title, y axis, its."""
     known = not math.isnan(rate.value)
@@ -563,7 +495,6 @@ def _rates(
         y=lambda reach: percents([*reach, 100 * rate.value], names[1]),
         levels=[compared(_X, rate, palette.chance, names[2])] if known else [],
         rates=True,
-        fixed=fixed,
     )
 
 
@@ -601,15 +532,9 @@ def draw_fairpick(bands: Sequence[CurveBand], palette: Palette, *, now: float, m
     for variant, way in ways.items():
         some = [b for b in done if b.variant == variant]
         curves += _curves(some, way, palette, y, now=now, told=_gap_of, size=11)
-    rows = [
-        {"theta": b.at, "deletion": b.variant, "repeats": b.repeats}
-        | cells(_GAPS[measure], _value(b, measure))
-        | {"rows deleted": _value(b, "deleted").value}
-        for b in done
-    ]
     head = f"at θ = {now:g}" if any(math.isclose(b.at, now) for b in done) else ""
     title = f"{_GAPS[measure]} after FairPick and after random deletion"
-    return draw_lines(palette, title, curves, x=x, y=y, rows=rows, at=now, head=head)
+    return draw_lines(palette, title, curves, x=x, y=y, at=now, head=head)
 
 
 def _thetas(first: float) -> Axis:

@@ -19,7 +19,7 @@ from core.datasets.catalog import CATALOG, default_cache_folder
 from core.datasets.columns import quoted
 from core.errors import InputError
 from core.estimates import Estimate
-from core.files import check_place, csv_of_frame, write_file
+from core.files import check_place, csv_bytes, csv_of_frame, write_file
 from core.serialize import Result
 from core.sweep import FolderStore, MemoryStore, sweep
 from core.validation import choice, seed_value
@@ -167,30 +167,36 @@ def interval_cells(name: str, estimate: Estimate | None) -> dict[str, Any]:
     return dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
 
 
-def write_csv(table: pandas.DataFrame | list[dict[str, Any]], arguments: argparse.Namespace, console: Console) -> None:
-    """Write a table, or rows of one, where --csv asks for it."""
+def write_csv(
+    table: pandas.DataFrame | Sequence[dict[str, Any]], arguments: argparse.Namespace, console: Console
+) -> None:
+    """Write a table, or rows of one or several, where --csv asks for it."""
     if arguments.csv is not None:
-        import pandas as pd
-
-        write_file(arguments.csv, csv_of_frame(pd.DataFrame(table)), what="--csv")
+        rows = table if isinstance(table, Sequence) else []
+        columns = dict.fromkeys(name for row in rows for name in row)
+        cells = ([row.get(name) for name in columns] for row in rows)
+        content = csv_bytes(list(columns), cells) if isinstance(table, Sequence) else csv_of_frame(table)
+        write_file(arguments.csv, content, what="--csv")
         console.note(f"Every number is in {arguments.csv}.")
 
 
 def write_json(content: dict[str, Any], arguments: argparse.Namespace, console: Console) -> None:
-    """Write results and settings where --json asks for it; null stands for what is no finite number."""
+    """Write results and settings where --json asks for it; null stands for what was not measured."""
     if arguments.json is not None:
-        told = json.dumps(_without_nan(content), indent=1, ensure_ascii=False, allow_nan=False)
+        told = json.dumps(_in_json(content), indent=1, ensure_ascii=False, allow_nan=False)
         write_file(arguments.json, f"{told}\n".encode(), what="--json")
         console.note(f"Everything is in {arguments.json}.")
 
 
-def _without_nan(value: Any) -> Any:
-    """Return nested dicts, lists and numbers with None for nan and infinities, which JSON does not have."""
+def _in_json(value: Any) -> Any:
+    """Return nested dicts, lists and numbers with None for nan and "inf" for infinities, which JSON does not have."""
     if isinstance(value, dict):
-        return {name: _without_nan(item) for name, item in value.items()}
+        return {name: _in_json(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        return [_in_json(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
 
 
 def finished(

@@ -260,7 +260,7 @@ def _printed(reports: Reports) -> Iterator[str]:
     yield f"{audit.model.title}; policy: {verdict.policy.name}, version {verdict.policy.version}"
     yield ""
     header = ["verdict", "check", "", "value", "interval", "limit", "control"]
-    yield aligned(header, [_row(row) for row in verdict.rows], left=3)
+    yield aligned(header, [_row(row) for row in verdict.rows], left=range(3))
     reasons = [row for row in verdict.rows if row.verdict == "not_run"]
     for row in reasons:
         yield f"{row.title}: {row.why}"

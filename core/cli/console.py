@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -34,13 +34,13 @@ def _shown(character: str) -> str:
     return " " if unicodedata.category(character) == "Zs" else "\ufffd"
 
 
-def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> Block:
-    """Return a table with its first `left` columns flush left and the others flush right."""
+def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> Block:
+    """Return a table with the columns `left` flush left and the others flush right."""
     header, rows = [visible(cell) for cell in header], [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(line[i]) for line in (header, *rows)) for i in range(len(header))]
 
     def line(cells: Sequence[str]) -> str:
-        set_ = [c.ljust(w) if i < left else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True))]
+        set_ = [c.ljust(w) if i in left else c.rjust(w) for i, (c, w) in enumerate(zip(cells, widths, strict=True))]
         return "  ".join(set_).rstrip()
 
     return Block("\n".join([line(header), "  ".join("-" * width for width in widths), *map(line, rows)]))
@@ -48,7 +48,7 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int =
 
 def table(rows: Sequence[Mapping[str, str]], *, left: int = 1) -> Block:
     """Return `aligned` rows, at least one, each of them name of a column -> cell."""
-    return aligned(list(rows[0]), [list(row.values()) for row in rows], left=left)
+    return aligned(list(rows[0]), [list(row.values()) for row in rows], left=range(left))
 
 
 def estimate_words(found: Estimate | None, *, signed: bool = False, percent: bool = True, nothing: str = "none") -> str:

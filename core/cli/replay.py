@@ -128,7 +128,7 @@ def _printed(found: Comparison) -> Iterator[str]:
     if not shown:
         return
     yield ""
-    yield aligned(["where", "report", "now", "bound", ""], [_row(one) for one in shown[:_SHOWN]], left=1)
+    yield aligned(["where", "report", "now", "bound", ""], [_row(one) for one in shown[:_SHOWN]])
     if len(shown) > _SHOWN:
         yield f"and {len(shown) - _SHOWN:,} more"
 

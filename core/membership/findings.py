@@ -14,6 +14,7 @@ from core.estimates import Estimate, certain, count, epsilon_text, gap, percent
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
 from core.membership.disparity import DisparityResult
+from core.membership.fairpick import DELETION_REMINDER
 from core.membership.inference import AttackFindings, MembershipFindings
 from core.membership.settings import MembershipSettings
 from core.membership.targets import most_caught
@@ -80,17 +81,22 @@ def strongest_attack(found: MembershipFindings) -> AttackFindings:
     return max(found.attacks.values(), key=lambda attack: (not attack.muted, attack.roc.auc.value))
 
 
+def findings(read: Reading) -> tuple[Finding, Finding]:
+    """Return what the attacks on one model found, and what its privacy budget guarantees."""
+    return headline(read), Finding(point=guarantee(read))
+
+
 def headline(read: Reading) -> Finding:
     """Return whether membership inference succeeds, and about which group it finds out more."""
     found, epsilon = read.found, read.chosen.epsilon
     best = strongest_attack(found)
     name, auc = REGISTRY[best.name].phrase, best.roc.auc
+    at = f" at ε = {epsilon_text(epsilon)}" if math.isfinite(epsilon) else ""
     if not best.muted:
-        point = f"Membership inference succeeds ({name}: AUC {auc.value:.3f})"
+        point = f"Membership inference succeeds{at} ({name}: AUC {auc.value:.3f})"
         point = f"{point}{_between_groups(read)}."
         so_what, to_do = _REMEMBERS, _LOWER
     else:
-        at = f" at ε = {epsilon_text(epsilon)}" if math.isfinite(epsilon) else ""
         point, so_what, to_do = f"Membership inference is {NO_BETTER}{at} ({name}: AUC {auc.value:.3f}).", "", ""
     return Finding(
         point=point,
@@ -239,6 +245,20 @@ def picking_heading(points: Sequence[CurvePoint], measure: str, *, growing: bool
         return said
     told = "" if significant(difference) else "no statistically significant difference, "
     return f"{said}: {told}{gap(difference.value)} ({_span(difference)}) within repeats"
+
+
+def deletions(audit: MembershipFindings) -> Finding:
+    """Say whom FairPick deletes before the training."""
+    found = audit.fairpick
+    if found is None:
+        return Finding(point="At θ = 1 FairPick deletes nobody")
+    rows = sum(found.deleted.values())
+    ignored = f" {count(found.ignored)} negative deletions were asked for and dropped." if found.ignored else ""
+    return Finding(
+        point=f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
+        evidence=f"The largest difference between the groups' shares of a cluster falls from "
+        f"{percent(found.largest_before)} to {percent(found.largest_after)}.{ignored} {DELETION_REMINDER}",
+    )
 
 
 def groups_heading(found: AttackFindings, attribute: str) -> str:

@@ -13,6 +13,7 @@ other people, cannot.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +24,7 @@ from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.datasets.splits import split as audit_split
 from core.errors import InputError
-from core.estimates import Estimate, estimate_columns
+from core.estimates import Estimate
 from core.membership.attack import MemberGuess
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.disparity import (
@@ -40,10 +41,9 @@ from core.membership.fairpick import Clusters, FairPick, FairPickFindings, Sides
 from core.membership.people import MemberPeople
 from core.membership.roc import Roc, group_rocs, is_muted, precision_recall, roc
 from core.membership.settings import MembershipSettings
-from core.membership.targets import TargetFindings, audited_target, quality
+from core.membership.targets import TargetFindings, audited_target, ledger_of, quality, target_of
 from core.models import GIVEN
 from core.serialize import Result
-from core.study import Row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +84,8 @@ class MembershipFindings(Result):
     fairpick: FairPickFindings | None = None
     not_run: dict[str, str] = field(default_factory=dict)
     """Name of an attack that cannot be run on this target -> why, in one sentence."""
+    cost: float = math.inf
+    """Privacy budget that the target spends in truth; infinite without a bound."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +118,9 @@ class Attacked:
     @property
     def findings(self) -> MembershipFindings:
         """The findings before any attack."""
-        people, split = self.people, self.split
+        people, split, settings = self.people, self.split, self.settings
         return MembershipFindings(
-            settings=self.settings,
+            settings=settings,
             title=people.title,
             attribute=people.attribute,
             group_names=people.group_names,
@@ -128,6 +130,7 @@ class Attacked:
             attacks={},
             fairpick=None if self.picked is None else self.picked.findings,
             not_run=self.not_run,
+            cost=ledger_of(people, settings).total if settings.target == "dp_id3" else math.inf,
         )
 
     @property
@@ -192,14 +195,16 @@ def _evidence(
     )
 
 
-def attacked_audit(
-    people: MemberPeople, settings: MembershipSettings, *, config: AuditConfig, dataset: AuditDataset
+def attacked_as(
+    people: MemberPeople, settings: MembershipSettings, *, config: AuditConfig, dataset: AuditDataset | None
 ) -> Attacked:
-    """Train the audited model, or take the given one, with the audit's own training and test people.
+    """Train the target of the settings; the audited or given model has the audit's own training and test people.
 
-    Raises `InputError` if given predictions come without scores or without a column that says which records the model
-    was trained on.
+    The dataset is theirs alone, and None with other targets. Raises `InputError` if given predictions come without
+    scores or without a column that says which records the model was trained on.
     """
+    if dataset is None or settings.target not in ("audited", GIVEN):
+        return attacked(people, settings, target_of(people, settings))
     rows = audit_split(dataset, train_share=config.train_share, seed=config.seed)
     split = split_between(rows.train, rows.test, seed=config.seed)
     if settings.target != GIVEN:
@@ -266,6 +271,23 @@ def attack_steps(settings: MembershipSettings, names: Sequence[str] = ATTACKS) -
     return steps
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audit:
+    """An audit as far as it has come, and what each attack says about whom."""
+
+    found: MembershipFindings
+    target: Attacked = field(repr=False)
+    guesses: Mapping[str, MemberGuess] = field(default_factory=dict, repr=False)
+
+
+def audits(now: Audit, *, left_out: Collection[str] = (), report: Report | None = None) -> Iterator[Audit]:
+    """Yield an audit with one attack more each time, but for those left out; what is there is not sought again."""
+    for guess in guesses(now.target, there=(*now.guesses, *left_out), report=report):
+        attacks = {**now.found.attacks, guess.name: judge(now.target, guess)}
+        now = replace(now, found=replace(now.found, attacks=attacks), guesses={**now.guesses, guess.name: guess})
+        yield now
+
+
 def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | None = None) -> Iterator[MemberGuess]:
     """Yield what each attack of `ATTACKS` that can be run says about the judged, but for those that are there.
 
@@ -288,15 +310,3 @@ def guesses(target: Attacked, *, there: Collection[str] = (), report: Report | N
             if told <= done:  # else it told of each of its shadows
                 tick(1)
         done += steps
-
-
-def attack_rows(attacks: Mapping[str, AttackFindings]) -> tuple[Row, ...]:
-    """Return a row an attack: how well it tells members, whatever their groups."""
-    return tuple(
-        {"attack": REGISTRY[name].title, "needs shadow models": "yes" if "shadows" in REGISTRY[name].needs else "no"}
-        | estimate_columns("AUC", found.roc.auc)
-        | estimate_columns("TPR at 1% FPR", found.roc.tpr_at(0.01))
-        | estimate_columns("precision", found.precision)
-        | estimate_columns("recall", found.recall)
-        for name, found in attacks.items()
-    )

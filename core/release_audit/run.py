@@ -14,6 +14,7 @@ from core.datasets import Table
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
 from core.policy import CHECKS, Policy, judge
+from core.quantities import plain_row
 from core.queries import DECODERS
 from core.release_audit.inputs import AttackedPeople, Audited, dataset_and_notes, readers_of
 from core.release_audit.plan import AuditPlan, other_studies
@@ -53,7 +54,7 @@ def _tables_of(study: Study[Any, Any], audited: Audited) -> dict[str, Rows]:
         found = study.tables(*result_of(study, audited))
     except Exception as error:
         return {study.title: ({"not made": _broken(error)[1]},)}
-    return {title: tuple(map(dict, rows)) for title, rows in found.items() if rows}
+    return {title: tuple(map(plain_row, rows)) for title, rows in found.items() if rows}
 
 
 def _broken(error: Exception) -> tuple[Outcome, str]:

@@ -19,14 +19,14 @@ from core.charts import (
     draw_group_gaps,
 )
 from core.errors import InputError
-from core.estimates import count, epsilon_text, interval, percent
+from core.estimates import epsilon_text, interval, percent
 from core.fingerprint import fingerprint
 from core.membership import (
-    DELETION_REMINDER,
     EPSILONS,
     THETAS,
     AccountingFindings,
     AttackFindings,
+    Audit,
     CurveBand,
     CurvePoint,
     MemberPeople,
@@ -37,11 +37,12 @@ from core.membership import (
     summarise_curve,
 )
 from core.membership.curves import steady
-from core.membership.findings import MEASURES, Reading, epsilon_heading, groups_heading, picking_heading
+from core.membership.findings import MEASURES, Reading, deletions, epsilon_heading, groups_heading, picking_heading
+from core.membership.tables import curve_rows, gap_rows
 from core.models import GIVEN
 from pages.common import panels, shell, state, wording
 from pages.common.background import need
-from pages.common.membership_study import REPEATS, Curve, Grown, Membership
+from pages.common.membership_study import REPEATS, Curve, Membership
 
 _ABOVE = {
     "decision_tree": "decision tree",
@@ -81,20 +82,20 @@ def _show_epsilon(work: Membership, read: Reading, points: list[CurvePoint], gro
     bands, names = steady(summarise_curve(points)), read.names
     left, right = st.columns([3, 2], gap="large")
     with left:
-        gaps = panels.titled(
+        panels.titled(
             shell.escape(epsilon_heading(bands, names, growing=growing)),
             shell.escape(f"{tree(work)}: {_repeats(bands, names)}"),
             draw_epsilon_curve(bands, shell.palette(), now=_now(work)),
             key="member_epsilon_chart",
         )
     with right:
-        attack = panels.titled(
+        panels.titled(
             "Precision and recall of the attack",
             f"{tree(work)}, the paper's network: members among the flagged, and flagged among the members",
             draw_attack_by_epsilon(bands, shell.palette(), now=_now(work)),
             key="member_attack_chart",
         )
-    panels.numbers({"Gaps over ε": gaps.table, "The attack over ε": attack.table}, key="member-epsilon")
+    panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-epsilon")
 
 
 def _repeats(bands: Sequence[CurveBand], names: tuple[str, str]) -> str:
@@ -113,14 +114,14 @@ def _show_accuracy(work: Membership, read: Reading, points: list[CurvePoint], gr
     bands, majority = steady(summarise_curve(points)), read.found.target.majority_test
     done = sorted((band for band in bands if band.variant == "epsilon"), key=lambda band: band.at)
     low, high = (percent(band.values["accuracy_test"]) for band in (done[0], done[-1]))
-    drawn = panels.titled(
+    panels.titled(
         f"Accuracy on unseen people: {high} at ε = {epsilon_text(done[-1].at)}, {low} at {epsilon_text(done[0].at)}",
         f"{tree(work)}, bands over repeats. Attacks use the gap between training and unseen people. "
         f"Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",
         draw_accuracy_by_epsilon(bands, shell.palette(), now=_now(work), majority=majority),
         key="member_accuracy_chart",
     )
-    panels.numbers({"Accuracy over ε": drawn.table}, key="member-accuracy")
+    panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-accuracy")
 
 
 def _picking_section(work: Membership, read: Reading) -> None:
@@ -148,25 +149,18 @@ def curve_over_theta(work: Membership) -> Curve:
 
 def _deleted(audit: MembershipFindings) -> None:
     """Say whom FairPick deletes at the slider's θ."""
-    found = audit.fairpick
-    if found is None:
-        shell.whisper("At θ = 1 FairPick deletes nobody", "Move its slider above to delete rows, and see what changes")
+    said = deletions(audit)
+    if audit.fairpick is None:
+        shell.whisper(said.point, "Move its slider above to delete rows, and see what changes")
         return
-    rows = sum(found.deleted.values())
-    ignored = f" {count(found.ignored)} negative deletions were asked for and dropped." if found.ignored else ""
-    panels.titled(
-        f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
-        f"The largest difference between the groups' shares of a cluster falls from {percent(found.largest_before)} to "
-        f"{percent(found.largest_after)}.{ignored} {DELETION_REMINDER}",
-        draw_deleted(found, shell.palette()),
-        key="member_deleted_chart",
-    )
+    drawing = draw_deleted(audit.fairpick, shell.palette())
+    panels.titled(said.point, said.evidence, drawing, key="member_deleted_chart")
 
 
 def _show_picking(work: Membership, read: Reading, measure: str, points: list[CurvePoint], growing: bool) -> None:
     """Draw a gap over θ, with the control."""
     bands, names = steady(summarise_curve(points)), read.names
-    drawn = panels.titled(
+    panels.titled(
         shell.escape(picking_heading(points, measure, growing=growing)),
         f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the paper's network; 95% CIs of "
         "the mean over repeats; the top of the page is one seed. Control: as many rows deleted at random. Non-members "
@@ -174,29 +168,13 @@ def _show_picking(work: Membership, read: Reading, measure: str, points: list[Cu
         draw_fairpick(bands, shell.palette(), now=work.chosen.theta, measure=measure),
         key="member_fairpick_chart",
     )
-    tables = {"FairPick and its control": drawn.table, "Target": _target_table(bands)}
-    panels.numbers(tables, key="member-fairpick")
-
-
-def _target_table(bands: Sequence[CurveBand]) -> Any:
-    """Return the target's accuracy over θ as a table."""
-    return panels.frame(
-        {
-            "rows deleted": {"fairpick": "by FairPick", "random": "at random"}[band.variant],
-            "θ": band.at,
-            "deleted on average": band.values["deleted"].value,
-            "accuracy, training": band.values["accuracy_train"].value,
-            "accuracy, unseen": band.values["accuracy_test"].value,
-            "repeats": band.repeats,
-        }
-        for band in bands
-    )
+    panels.numbers({"Over θ": panels.frame(curve_rows(bands, "θ"))}, key="member-fairpick")
 
 
 _MOST_VALUES = 20
 
 
-def _others_section(work: Membership, grown: Grown, read: Reading) -> None:
+def _others_section(work: Membership, grown: Audit, read: Reading) -> None:
     """Choose attributes, and draw what leaks about each of their groups."""
     from core.membership import grouped_by, judge
 
@@ -236,7 +214,7 @@ def _grouping(work: Membership, key: str) -> Any:
 
 
 def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
-    drawn = panels.titled(
+    panels.titled(
         shell.escape(groups_heading(found, people.attribute)),
         "Membership-advantage gap with 95% CIs, each group against all others (of two, the first against the second); "
         "thin marks are VD. p-values are Holm's over the groups; coloured is what is significant",
@@ -253,7 +231,7 @@ def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
         named = ", ".join(f"“{shell.escape(name)}”" for name, _ in measured.not_measured[:6])
         more = f" and {len(measured.not_measured) - 6} more" if len(measured.not_measured) > 6 else ""
         st.caption(f"Not measured, with fewer than 10 members or non-members judged: {named}{more}.")
-    panels.numbers({"Groups": drawn.table}, key="member-groups")
+    panels.numbers({"Groups": panels.frame(gap_rows(found))}, key="member-groups")
 
 
 _NAMES = {"savings": "With savings", "literal": "As published", "naive": "Naive: ε for each count"}
@@ -330,7 +308,7 @@ _TITLES = {
 _OVER_EPSILON = {"over_epsilon": _show_epsilon, "accuracy": _show_accuracy}
 
 
-def draw(work: Membership, grown: Grown, read: Reading) -> None:
+def draw(work: Membership, grown: Audit, read: Reading) -> None:
     """Choose what is shown below the page's charts, and draw it."""
     section = panels.pick("Look further", _TITLES, key="further_members", default="over_epsilon")
     if section in _OVER_EPSILON:

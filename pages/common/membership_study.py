@@ -7,8 +7,8 @@ comes from. A moved slider cancels the attacks on the model before it; what they
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
@@ -22,11 +22,9 @@ from core.membership import (
     REGISTRY,
     TARGET_TITLES,
     TARGETS,
-    Attacked,
+    Audit,
     CurvePoint,
-    MemberGuess,
     MemberPeople,
-    MembershipFindings,
     MembershipSettings,
     attack_steps,
     default_depth,
@@ -169,15 +167,6 @@ def attacked_with(chosen: MembershipSettings) -> MembershipSettings:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grown:
-    """An audit as far as it has come, and what each attack says about whom."""
-
-    found: MembershipFindings
-    target: Attacked = field(repr=False)
-    guesses: Mapping[str, MemberGuess] = field(repr=False)
-
-
 class Membership(Background):
     """The attacks on one model."""
 
@@ -190,33 +179,24 @@ class Membership(Background):
         key, total = fingerprint("membership", *self.whose, self.settings), sum(attack_steps(self.settings).values())
         super().__init__("member", who.store, key, self._grow, lane="questions", total=total, widget="members")
 
-    def _grow(self, job: Job) -> Grown:
+    def _grow(self, job: Job) -> Audit:
         """Attack the model; what an earlier job has found is not sought again."""
-        from core.membership import guesses, judge
+        from core.membership import audits
 
-        if job.partial:
-            now: Grown = job.partial[-1]
-        else:
-            target = self._target()
-            now = Grown(found=target.findings, target=target, guesses={})
-        for guess in guesses(now.target, report=job.report, there=tuple(now.guesses)):
-            attacks = {**now.found.attacks, guess.name: judge(now.target, guess)}
-            now = replace(now, found=replace(now.found, attacks=attacks), guesses={**now.guesses, guess.name: guess})
-            job.partial.append(now)
-        return now
+        now: Audit = job.partial[-1] if job.partial else self._begun()
+        job.partial.extend(audits(now, report=job.report))
+        return job.partial[-1]
 
-    def _target(self) -> Attacked:
-        """Train the model; the audited or given one has the audit's own training and test people."""
-        from core.membership import attacked, attacked_audit, target_of
+    def _begun(self) -> Audit:
+        """Train the model."""
+        from core.membership import attacked_as
 
-        people = self.who.people
-        if self._dataset is None:
-            return attacked(people, self.settings, target_of(people, self.settings))
-        return attacked_audit(people, self.settings, config=self.who.config, dataset=self._dataset)
+        target = attacked_as(self.who.people, self.settings, config=self.who.config, dataset=self._dataset)
+        return Audit(found=target.findings, target=target)
 
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""
-        grown: Grown | None = self.latest
+        grown: Audit | None = self.latest
         there, runs = (0, 0) if grown is None else (len(grown.guesses), len(grown.found.not_run))
         label = f"Stopped after {there} of {len(ATTACKS) - runs} attacks. Go on"
         self.show(self._doing, label, again="Try again")

@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.errors import FairLeakError
 from core.files import csv_of_frame
+from core.quantities import Row, Tables, plain_row
 from pages.common import shell
 
 if TYPE_CHECKING:
@@ -116,11 +117,16 @@ def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, 
     return place.selectbox(label, list(titles), key=key, **told)
 
 
-def frame(rows: Iterable[Mapping[str, Any]]) -> pandas.DataFrame:
-    """Return rows, each column -> value, as a table."""
+def frame(rows: Iterable[Row]) -> pandas.DataFrame:
+    """Return rows as a table of plain numbers."""
     import pandas as pd
 
-    return pd.DataFrame(list(rows))
+    return pd.DataFrame(list(map(plain_row, rows)))
+
+
+def frames(tables: Tables) -> dict[str, pandas.DataFrame]:
+    """Return tables that have rows, by their titles."""
+    return {title: frame(rows) for title, rows in tables.items() if rows}
 
 
 def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:

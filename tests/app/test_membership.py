@@ -26,7 +26,7 @@ from core.membership import (
     MembershipFindings,
     MembershipSettings,
     attacked,
-    attacked_audit,
+    attacked_as,
     default_depth,
     guesses,
     judge,
@@ -55,7 +55,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     monkeypatch.setattr(sections, "EPSILONS", EPSILONS)
     monkeypatch.setattr(sections, "THETAS", (0.4, 1.0))
     made = Gate()
-    monkeypatch.setattr(core.membership, "guesses", made.guesses)
+    monkeypatch.setattr(core.membership.inference, "guesses", made.guesses)
     return made
 
 
@@ -107,7 +107,7 @@ def found(roles: int = 0, **changes: Any) -> MembershipFindings:
     if settings.target != "audited":
         target = attacked(own, settings, target_of(own, settings))
     else:
-        target = attacked_audit(own, settings, config=expected.audit().config, dataset=expected.demo())
+        target = attacked_as(own, settings, config=expected.audit().config, dataset=expected.demo())
     return replace(target.findings, attacks={g.name: judge(target, g) for g in guesses_once(target)})
 
 

@@ -17,7 +17,7 @@ from core.errors import InputError
 from core.membership import (
     MembershipSettings,
     attack_steps,
-    attacked_audit,
+    attacked_as,
     guesses,
     judge,
     member_people,
@@ -88,7 +88,7 @@ def test_membership_attacks_are_the_same_but_for_lira(both: tuple[AuditDataset, 
     *_, was = study(owners, settings, train=audited_target(TRAINED, both[0]), split=between)
     told: list[tuple[int, int]] = []
     given = replace(settings, target=GIVEN)
-    target = attacked_audit(owners, given, config=replace(AUDIT, seed=3), dataset=dataset)
+    target = attacked_as(owners, given, config=replace(AUDIT, seed=3), dataset=dataset)
     now = {one.name: judge(target, one) for one in guesses(target, report=lambda *steps: told.append(steps))}
     assert list(now) == ["loss", "confidence", "network"]
     assert all(now[name].roc.to_dict() == was.attacks[name].roc.to_dict() for name in now)
@@ -130,7 +130,7 @@ def test_labels_alone_leave_out_what_needs_scores():
     given = MembershipSettings(target=GIVEN)
     for call in (
         lambda: query_pool(AUDIT, dataset),
-        lambda: attacked_audit(owners, given, config=AUDIT, dataset=dataset),
+        lambda: attacked_as(owners, given, config=AUDIT, dataset=dataset),
     ):
         with pytest.raises(InputError, match="scores") as caught:
             call()

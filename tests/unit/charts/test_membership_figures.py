@@ -53,7 +53,6 @@ def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed(palette: Palet
     assert "← higher for men; higher for women →" in drawing.alt
     shaded = {(shape.y0 + shape.y1) / 2 for shape in figure.layout.shapes if shape.type == "rect"}
     assert [mark.y[0] in shaded for mark in marks] == [False, False, True, True]  # flags are no leak
-    assert drawing.table["smallest detectable gap"].tolist() == [0.026] * 4
     assert all("smallest gap found" in mark.text[0] and "0.026" in mark.text[0] for mark in marks)
 
 
@@ -81,7 +80,6 @@ def test_what_is_missing_is_said():
     none = findings([attack("network", disparities=Disparities(results=(), not_measured=(("women", why),)))])
     drawing = draw_gaps_between(none, LIGHT)
     assert why in written(check(drawing)) and not dots(drawing.figure)
-    assert drawing.table["note"].tolist()[:3] == [why] * 3
     lacking = replace(compared(), vd=not_measured(), advantage_gap=not_measured())
     check(draw_gaps_between(whole(disparities=Disparities(results=(lacking,))), DARK))
 
@@ -109,13 +107,9 @@ def test_the_roc_tells_what_is_caught_at_one_percent():
         caught = found.tpr_at(0.01).value  # as in the report
         assert any(f"{name} {100 * caught:.1f}%" in words for words in written(figure))
         assert f"{100 * caught:.1f}% {name}" in drawing.alt
-        row = drawing.table[(drawing.table.people == name) & (drawing.table["FPR"] == 0.01)].iloc[0]
-        assert row["TPR"] == pytest.approx(caught)
         assert math.log10(caught) + 2 in [pytest.approx(mark.y[0]) for mark in dots(figure)]
     (shade,) = (shape for shape in figure.layout.shapes if shape.type == "rect")
     assert shade.x1 == pytest.approx(math.log10(10 / 3000) + 2)  # the smaller group decides
-    rare = drawing.table[drawing.table["FPR"] == 0.001]
-    assert rare["TPR"].isna().all()  # four false positives of 4,000
 
 
 @pytest.mark.parametrize("levels", [0, 12])
@@ -137,8 +131,6 @@ def test_one_score_for_everybody_is_not_told_as_a_rate():
     one = draw_roc(findings([attack("network", roc_by_group=(flat, fine))]), LIGHT, attack="network")
     words = " ".join(written(check(one)))
     assert "men one score for all" in words and f"women {100 * fine.tpr_at(0.01).value:.1f}%" in words
-    of_men = one.table[(one.table["people"] == "men") & (one.table["FPR"] == 0.01)]
-    assert len(of_men) == 1 and of_men["TPR"].isna().all()
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
@@ -158,7 +150,6 @@ def test_ten_steps_add_up_to_vd(palette: Palette, muted: bool):
     assert (last.marker.color == palette.background) is muted
     assert {"+13.1", "32.0, 5.0, +27.0", "5.0, 5.5, −0.5", "women %, men %, points"} <= set(written(figure))
     assert "0.9 to 1 32.0, 5.0, +27.0" in drawing.alt and ("muted" in drawing.alt) is muted
-    assert drawing.table["difference"].sum() == pytest.approx(made.vd)
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
@@ -174,7 +165,6 @@ def test_a_row_for_each_of_many_groups(palette: Palette):
     assert [m.marker.color for m in marks] == [palette.first, palette.second, palette.chance]  # the last: none found
     assert [m.x[0] for m in dots(figure) if m.marker.symbol == "line-ns"] == [0.1, 0.0, 0.01]
     assert {"women, Black people", "+0.100 p 0.001"} <= set(written(figure))
-    assert drawing.table["not measured"].dropna().tolist() == ["few has 3 members."] and len(drawing.table) == 4
     muted = check(draw_group_gaps(replace(found, muted=True), palette))
     assert {m.marker.color for m in dots(muted) if m.marker.symbol != "line-ns"} == {palette.chance}
     check(draw_group_gaps(attack("network", disparities=Disparities(results=(), not_measured=(small,))), palette))
