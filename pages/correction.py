@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.correction import STUDY, CorrectionSettings, attribute_over_seeds
+from core.correction import STUDY, CorrectionSettings
 from core.settings import params
 from pages.common import cached, controls, panels
 
@@ -120,7 +120,7 @@ def told() -> None:
         panels.how_to_read(_HOW_TO_READ.format(name=attribute, forest=forest))
         tables = {
             "Accuracy by disclosed tolerance": by_disclosed.table,
-            "What each piece of knowledge adds": attribute_over_seeds([leak]).to_frame(),
+            "What each piece of knowledge adds": leak.to_frame(),
             "Accuracy before and after, by group": by_group.table,
             "Certificate": now.certificate.to_frame(),
         }

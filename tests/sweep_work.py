@@ -33,7 +33,7 @@ def people() -> AuditDataset:
 def unattacked(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
     """Train and ask the model, and attack nobody."""
     model = train_model(config, dataset, split(dataset, train_share=config.train_share, seed=config.seed))
-    return SweepPoint.of(config, model, {})
+    return SweepPoint.of(config, model, disclosures={})
 
 
 def logged(config: AuditConfig, dataset: AuditDataset, *, log: Path, pause: float = 0.0) -> SweepPoint:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from core.charts.lines import Curve, Dot, compared, draw_lines, level, reach
 from core.charts.rows import Row, draw_rows, rate, spans
 from core.charts.theme import Palette
 from core.charts.words import known, short
-from core.correction import STEPS, Attribution, Disclosure, LeakAttribution
+from core.correction import STEPS, Attribution, Disclosure
 from core.estimates import Estimate, Spread, epsilon_text, interval, percent, points, tolerance_text
 from core.models import METHOD_TITLES
 from core.sweep import SweepRow
@@ -198,32 +198,28 @@ _NAMES = {
 def rows_of_one(found: Attribution, now: Disclosure) -> list[Step]:
     """Return the rows of one audit, with the correction of the same attacker, told the same, beside the path."""
     names = dict(_NAMES)
-    if found.steps[0].accuracy.value != now.majority.value:  # among the people they know another group is the largest
+    if found.steps[0].values["accuracy"].value != now.majority.value:
+        # among the people they know another group is the largest
         names["majority"] = "Baseline they know"
-    rows = [
-        Step(
-            name=names[step.step], reached=step.accuracy, change=step.accuracy_change, promise=step.step == "constraint"
-        )
-        for step in found.steps
-        if step.step in STEPS and not step.reason
-    ]
+    path = replace(found, steps=tuple(step for step in found.steps if step.step in STEPS))
+    rows = rows_over_seeds(path, names)
     if now.after is not None:
         name = "constraint only (published)"
         rows.append(Step(name=name, reached=now.after, change=now.gain, promise=True, base=now.before.value))
     return rows
 
 
-def rows_over_seeds(found: LeakAttribution) -> list[Step]:
+def rows_over_seeds(found: Attribution, names: Mapping[str, str] = _NAMES) -> list[Step]:
     """Return the rows of several seeds, with the constraint alone and the permutation control beside the path."""
     rows = []
     for step in found.steps:
-        if step.step not in _NAMES or not step.n_seeds:
+        if step.step not in names or not step.n_seeds:
             continue
         aside = step.step not in STEPS
         base = found.step(step.builds_on).values["accuracy"].value if aside and step.builds_on else None
         rows.append(
             Step(
-                name=_NAMES[step.step],
+                name=names[step.step],
                 reached=step.values["accuracy"],
                 change=step.changes["accuracy"] if step.changes else None,
                 promise=step.step.startswith("constraint"),

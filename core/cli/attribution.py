@@ -20,9 +20,9 @@ from core.correction import (
     KINDS,
     MEASURES,
     STEP_TITLES,
-    LeakAttribution,
+    Attribution,
     LeakPoint,
-    RepeatedStep,
+    LeakStep,
     attribute_over_seeds,
     leak_configs,
     measure_leak,
@@ -60,7 +60,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     write_csv(pd.concat([leak.to_frame() for leak in leaks]), arguments, console)
 
 
-def _steps(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[str]:
+def _steps(config: AuditConfig, leaks: Sequence[Attribution]) -> Iterator[str]:
     first = leaks[0]
     over = "over seeds (t)" if first.n_seeds > 1 else "over people; one seed says nothing of another"
     what = f"{config.dataset}, {config.method}, {config.metric}"
@@ -80,7 +80,7 @@ def _steps(config: AuditConfig, leaks: Sequence[LeakAttribution]) -> Iterator[st
                 yield f"{STEP_TITLES[step.step]}: {reason}"
 
 
-def _cells(step: RepeatedStep) -> list[str]:
+def _cells(step: LeakStep) -> list[str]:
     cells = [STEP_TITLES[step.step]]
     for measure in MEASURES:
         percent = measure != "log_loss"
@@ -109,9 +109,9 @@ def _compared(points: Sequence[LeakPoint], own: Sequence[LeakPoint], config: Aud
         [
             {
                 "seed": str(point.config.seed),
-                "before": estimate_words(point.permuted.real.before),
-                "corrected": estimate_words(point.permuted.real.after),
-                "permuted": estimate_words(point.permuted.permuted.after),
+                "before": estimate_words(point.real.before),
+                "corrected": estimate_words(point.real.after),
+                "permuted": estimate_words(point.permuted.after),
                 "measured": estimate_words(point.unknown.estimated.after),
                 "measured as": point.unknown.estimate.metric,
                 "tolerance": f"{point.unknown.estimate.tolerance:.4f}",

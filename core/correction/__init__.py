@@ -12,8 +12,7 @@ from core.correction.attribution import (
     STEP_TITLES,
     STEPS,
     Attribution,
-    LeakAttribution,
-    RepeatedStep,
+    LeakStep,
     attribute_over_seeds,
 )
 from core.correction.disclosure import COSTS, Disclosure, disclose
@@ -45,10 +44,9 @@ __all__ = [
     "CorrectionSettings",
     "Disclosed",
     "Disclosure",
-    "LeakAttribution",
     "LeakPoint",
+    "LeakStep",
     "MoreDisclosed",
-    "RepeatedStep",
     "SolverCertificate",
     "attack_model",
     "attribute_over_seeds",

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,7 +37,6 @@ from core.estimates import (
     balanced_accuracy,
     balanced_gain,
     mean,
-    not_measured,
     over_seeds,
 )
 from core.fairness import row_sets
@@ -83,42 +82,56 @@ LOG_LOSS_CLIP = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepMeasures(Result):
+class LeakStep(Result):
     """What the attacker reaches at one step, and by how much it differs from the step it builds on.
 
-    The log-loss is in nats a person, probabilities below `LOG_LOSS_CLIP` taken as that. Changes are None for the
-    majority guess; with a `reason` why there is no measure all estimates are nan.
+    By measure; the log-loss is in nats a person, probabilities below `LOG_LOSS_CLIP` taken as that. All is over the
+    seeds in which the step could be measured, with the `reasons` why not in the others; of one seed it is over its
+    people. There are no changes for the majority guess.
     """
 
     step: str
     builds_on: str | None
-    accuracy: Estimate
-    balanced_accuracy: Estimate
-    log_loss: Estimate
-    accuracy_change: Estimate | None
-    balanced_accuracy_change: Estimate | None
-    log_loss_change: Estimate | None
-    reason: str = ""
+    values: dict[str, Spread]
+    changes: dict[str, Spread]
+    n_seeds: int
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attribution(Result):
-    """One attacker's leak on one seed, step by step; intervals are over people.
+    """One attacker's leak step by step, the main path first: on one seed, or over several.
 
-    `achieved` is the model's real unfairness on these records; above the tolerance the disclosure is false. The steps
-    are the main path, then what stands beside it.
+    Of `n_seeds` seeds in all, the model really satisfied the disclosed bound in `n_true`.
     """
 
     attacker: str
     metric: str
     tolerance: float
-    achieved: float
-    steps: tuple[StepMeasures, ...]
+    n_seeds: int
+    n_true: int
+    steps: tuple[LeakStep, ...]
 
-    @property
-    def is_true(self) -> bool:
-        """Whether the model really satisfies the disclosed bound."""
-        return self.achieved <= self.tolerance + 1e-12
+    def step(self, name: str) -> LeakStep:
+        """Return a step by name."""
+        return next(step for step in self.steps if step.step == name)
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row a step: attacker, step, and mean, limits and deviation of each measure and change."""
+        import pandas as pd
+
+        rows = []
+        for step in self.steps:
+            row: dict[str, Any] = {"attacker": self.attacker, "step": step.step, "builds_on": step.builds_on}
+            row["seeds"] = step.n_seeds
+            for kind, measures in (("", step.values), ("_change", step.changes)):
+                for measure in MEASURES:
+                    found, name = measures.get(measure, over_seeds([])), f"{measure}{kind}"
+                    row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
+                    row[f"{name}_sd"] = found.sd
+            over = step.values[MEASURES[0]].over
+            rows.append(row | {"interval_over": over, "reason": " ".join(step.reasons)})
+        return pd.DataFrame(rows)
 
 
 def attribute_leak(
@@ -163,7 +176,8 @@ def attribute_leak(
         attacker=attacker,
         metric=metric,
         tolerance=tolerance,
-        achieved=true_unfairness(with_predictions, with_predictions.truth, metric),
+        n_seeds=1,
+        n_true=int(true_unfairness(with_predictions, with_predictions.truth, metric) <= tolerance + 1e-12),
         steps=tuple(_measure(step, known, reasons, drawn, truth) for step in ("majority", *BUILDS_ON) if step in known),
     )
 
@@ -210,36 +224,39 @@ def _measure(
     reasons: dict[str, str],
     drawn: dict[str, tuple[Floats, Floats, Floats]],
     truth: npt.NDArray[np.intp],
-) -> StepMeasures:
+) -> LeakStep:
     """Measure one step, and its change against the step it builds on where both can be measured.
 
     The guess is the most probable group, the first of several: of two groups, group 1 where its P is above 1/2.
     """
-    base, reason, nothing = BUILDS_ON.get(step), reasons.get(step, ""), not_measured()
+    base = BUILDS_ON.get(step)
+    if step in reasons:
+        nothing = dict.fromkeys(MEASURES, over_seeds([]))
+        changes = nothing if base else {}
+        return LeakStep(step=step, builds_on=base, values=nothing, changes=changes, n_seeds=0, reasons=(reasons[step],))
     guess, surprise = known[step].argmax(axis=1), _surprise(known[step], truth)
-    values: tuple[Estimate, ...] = (nothing,) * 3
-    changes: tuple[Estimate | None, ...] = (None,) * 3
-    if not reason:
-        values = accuracy(truth, guess), balanced_accuracy(truth, guess), mean(surprise)
-    if base is not None and not reason and base not in reasons:
+    values: tuple[Estimate, ...] = accuracy(truth, guess), balanced_accuracy(truth, guess), mean(surprise)
+    gains: tuple[Estimate | None, ...] = (None,) * 3
+    if base is not None and base not in reasons:
         before = known[base].argmax(axis=1)
-        changes = (
+        gains = (
             accuracy_gain(truth, before, guess),
             balanced_gain(truth, before, guess),
             mean(surprise - _surprise(known[base], truth)),
         )
-    if step in drawn and step != "predictions" and not reason:
+    if step in drawn and step != "predictions":
         now = _in_draws(drawn[step])
         values = tuple(widened(own, a, within=limits) for own, a, limits in zip(values, now, _LIMITS, strict=True))
         if base in drawn:
             was = _in_draws(drawn[base])
-            changes = tuple(
+            gains = tuple(
                 own and widened(own, a - b, within=(low - high, high - low))
-                for own, a, b, (low, high) in zip(changes, now, was, _LIMITS, strict=True)
+                for own, a, b, (low, high) in zip(gains, now, was, _LIMITS, strict=True)
             )
-    measured: dict[str, Any] = dict(zip(MEASURES, values, strict=True))
-    measured |= {f"{name}_change": change for name, change in zip(MEASURES, changes, strict=True)}
-    return StepMeasures(step=step, builds_on=base, reason=reason, **measured)
+    measured, changed = (
+        {name: over_seeds([each]) for name, each in zip(MEASURES, own, strict=True)} for own in (values, gains)
+    )
+    return LeakStep(step=step, builds_on=base, values=measured, changes=changed if base else {}, n_seeds=1)
 
 
 def _in_draws(drawn: tuple[Floats, Floats, Floats]) -> tuple[Floats, ...]:
@@ -253,87 +270,31 @@ def _surprise(posterior: Floats, truth: npt.NDArray[np.intp]) -> Floats:
     return -np.log(np.maximum(posterior[np.arange(truth.size), truth], LOG_LOSS_CLIP))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedStep(Result):
-    """One step over the seeds in which it could be measured, and the reasons why not in the others.
-
-    Values and changes are by measure; there are no changes for the majority guess.
-    """
-
-    step: str
-    builds_on: str | None
-    values: dict[str, Spread]
-    changes: dict[str, Spread]
-    n_seeds: int
-    reasons: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LeakAttribution(Result):
-    """One attacker's leak over seeds.
-
-    Of `n_seeds` seeds in all, the model really satisfied the disclosed bound in `n_true`.
-    """
-
-    attacker: str
-    metric: str
-    tolerance: float
-    n_seeds: int
-    n_true: int
-    steps: tuple[RepeatedStep, ...]
-
-    def step(self, name: str) -> RepeatedStep:
-        """Return a step by name."""
-        return next(step for step in self.steps if step.step == name)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a step: attacker, step, and mean, limits and deviation of each measure and change."""
-        import pandas as pd
-
-        rows = []
-        for step in self.steps:
-            row: dict[str, Any] = {"attacker": self.attacker, "step": step.step, "builds_on": step.builds_on}
-            row["seeds"] = step.n_seeds
-            for kind, measures in (("", step.values), ("_change", step.changes)):
-                for measure in MEASURES:
-                    found, name = measures.get(measure, over_seeds([])), f"{measure}{kind}"
-                    row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
-                    row[f"{name}_sd"] = found.sd
-            over = step.values[MEASURES[0]].over
-            rows.append(row | {"interval_over": over, "reason": " ".join(step.reasons)})
-        return pd.DataFrame(rows)
-
-
-def attribute_over_seeds(seeds: Sequence[Attribution]) -> LeakAttribution:
+def attribute_over_seeds(seeds: Sequence[Attribution]) -> Attribution:
     """Put together one attacker's attributions, one a seed; a single seed keeps the intervals it came with.
 
     They are told the same and have the same steps. Raises `InputError` if there is no seed.
     """
     if not seeds:
         raise InputError("An attribution needs at least one seed, got none.")
-    first = seeds[0]
-    return LeakAttribution(
-        attacker=first.attacker,
-        metric=first.metric,
-        tolerance=first.tolerance,
-        n_seeds=len(seeds),
-        n_true=sum(seed.is_true for seed in seeds),
-        steps=tuple(_repeated(same) for same in zip(*(seed.steps for seed in seeds), strict=True)),
-    )
+    if len(seeds) == 1:
+        return seeds[0]
+    steps = tuple(_repeated(same) for same in zip(*(seed.steps for seed in seeds), strict=True))
+    return replace(seeds[0], n_seeds=len(seeds), n_true=sum(seed.n_true for seed in seeds), steps=steps)
 
 
-def _repeated(same: Sequence[StepMeasures]) -> RepeatedStep:
+def _repeated(same: Sequence[LeakStep]) -> LeakStep:
     """Put together one step's measures, leaving out the seeds in which it could not be measured."""
-    measured, first = [step for step in same if not step.reason], same[0]
-    return RepeatedStep(
-        step=first.step,
-        builds_on=first.builds_on,
-        values={name: over_seeds([getattr(step, name) for step in measured]) for name in MEASURES},
-        changes={
-            name: over_seeds([getattr(step, f"{name}_change") for step in measured])
-            for name in MEASURES
-            if first.builds_on
-        },
+    measured = [step for step in same if not step.reasons]
+
+    def over(found: Sequence[dict[str, Spread]]) -> dict[str, Spread]:
+        own = {name: [each[name] for each in found] for name in MEASURES}
+        return {name: over_seeds([one.estimate for one in each if one.seeds]) for name, each in own.items()}
+
+    return replace(
+        same[0],
+        values=over([step.values for step in measured]),
+        changes=over([step.changes for step in measured]) if same[0].changes else {},
         n_seeds=len(measured),
-        reasons=tuple(sorted({step.reason for step in same if step.reason})),
+        reasons=tuple(sorted({reason for step in same for reason in step.reasons})),
     )

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from core.adversaries import STRONG, TunedForest
 from core.config import AuditConfig
 from core.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult
-from core.correction.attribution import LeakAttribution
+from core.correction.attribution import Attribution
 from core.correction.disclosure import Disclosure
 from core.correction.exact import true_tolerance
 from core.correction.knowledge import IDENTIFIABLE, LeakPoint, MoreDisclosed, share_named
@@ -225,7 +225,7 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
     return "Accuracy by disclosed tolerance"
 
 
-def constraint_effect(leak: LeakAttribution, measure: str = "accuracy") -> Finding:
+def constraint_effect(leak: Attribution, measure: str = "accuracy") -> Finding:
     """Return what the constraint changes once the group proportions are known, as far as its interval supports."""
     change, title = leak.step("constraint").changes[measure], measure.replace("_", " ").replace("log ", "log-")
     whose = f"the {title} of the {leak.attacker} attacker"
@@ -260,10 +260,10 @@ def over_seeds(found: Sequence[LeakPoint], attacker: str, step: str) -> Estimate
 def _by_seed(found: Sequence[LeakPoint], attacker: str, step: str) -> dict[int, Estimate]:
     """Return a step's accuracy by seed, where it could be measured."""
     return {
-        point.config.seed: each.accuracy
+        point.config.seed: each.values["accuracy"]
         for point in found
         for each in point.attributions[attacker].steps
-        if each.step == step and not each.reason
+        if each.step == step and each.n_seeds
     }
 
 
@@ -311,7 +311,7 @@ def mitigation_truth(found: Sequence[LeakPoint], config: AuditConfig) -> Finding
     """Return for how many of these models the disclosed tolerance holds."""
     kept = []
     for method in dict.fromkeys((config.method, "unmitigated")):
-        true = [p.attributions["paper's"].is_true for p in found if p.config.method == method]
+        true = [p.attributions["paper's"].n_true for p in found if p.config.method == method]
         kept.append(f"{sum(true)} of {len(true)} {'without' if method == 'unmitigated' else 'with'} mitigation")
     return Finding(
         point=f"Tolerance {tolerance_text(config.tolerance)} is disclosed of all these models.",
@@ -327,8 +327,7 @@ def control_findings(
     `own` are the points of the configuration's own method.
     """
     gains = {
-        name: [d.gain.value for p in own if (d := getattr(p.permuted, name)).gain is not None]
-        for name in ("real", "permuted")
+        name: [d.gain.value for p in own if (d := getattr(p, name)).gain is not None] for name in ("real", "permuted")
     }
     corrected = "No correction meets the tolerance."
     if gains["real"] and gains["permuted"]:

@@ -27,8 +27,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -45,41 +45,8 @@ from core.errors import InputError
 from core.estimates import Estimate, accuracy, accuracy_gain, difference, proportion
 from core.fairness import METRICS, group_codes, row_sets, unfairness
 from core.serialize import Result
-from core.subject import subject_of
+from core.subject import ModelPoint, subject_of
 from core.validation import binary_array, one_length
-
-if TYPE_CHECKING:
-    import pandas
-
-
-def _ends(told: Disclosure, *names: str) -> dict[str, float | None]:
-    """Return estimates by name as flat columns: value, low and high of each, None where there is none."""
-    ends = {"": "value", "_low": "low", "_high": "high"}
-    return {f"{name}{end}": getattr(getattr(told, name), of, None) for name in names for end, of in ends.items()}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PermutedControl(Result):
-    """A correction beside its control, with the model's answers and with these permuted.
-
-    The control is told the tolerance the real one used, and chooses its own exponent, on held-out records with permuted
-    predictions. Its `achieved` is the unfairness of the permuted answers; above `used`, chance has made the promise
-    false of them.
-    """
-
-    real: Disclosure
-    permuted: Disclosure
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row for the real predictions and one for the permuted ones."""
-        import pandas as pd
-
-        rows = []
-        for name, told in (("real", self.real), ("permuted", self.permuted)):
-            row = {"predictions": name, "tolerance": told.used, "achieved": told.achieved, "changed": told.n_changed}
-            rows.append(row | _ends(told, "before", "after", "gain"))
-        return pd.DataFrame(rows)
-
 
 KNOWLEDGE = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
 """The bound; bound and exact group shares; the exact unfairness; that and the shares; three metrics at once."""
@@ -235,17 +202,6 @@ class ConstraintComparison(Result):
     estimated: Disclosure
     difference: Estimate | None
 
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row for the real constraint, where there is one, and one for the estimated."""
-        import pandas as pd
-
-        rows = []
-        for name, told in (("trained", self.trained), ("estimated", self.estimated)):
-            if told is not None:
-                row = {"constraint": name, "metric": told.metric, "tolerance": told.used, "achieved": told.achieved}
-                rows.append(row | _ends(told, "before", "after") | {"status": told.certificate.status})
-        return pd.DataFrame(rows)
-
 
 def compare_constraints(
     attacked: AttackedRecords,
@@ -281,28 +237,22 @@ def compare_constraints(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeakPoint(Result):
-    """One model, and where its leak comes from. Equality ignores the seconds (in all, and of the model)."""
+class LeakPoint(ModelPoint):
+    """One model, and where its leak comes from.
 
-    config: AuditConfig
-    """Its tolerance is what the attackers are told, true or not."""
-    achieved: float
-    difference_train: float
-    """Unfairness and difference between groups on the training records."""
-    accuracy_train: Estimate
-    accuracy_test: Estimate
-    majority_test: Estimate
-    """Of the audited model, and of always predicting the more frequent label."""
+    The attackers are told its tolerance, true or not; `real` is the paper's correction, and `permuted` its control,
+    told the tolerance the real one used, the exponent chosen on held-out records with permuted predictions. `achieved`
+    of the control is the unfairness of the permuted answers; above `used`, chance has made the promise false of them.
+    """
+
     held_out: dict[str, Estimate]
     """Attacker kind -> accuracy on the attacker's own held-out records."""
     attributions: dict[str, Attribution]
     """Attacker (`KINDS`) -> Attribution."""
-    permuted: PermutedControl
-    """The paper's correction beside the same with permuted predictions."""
+    real: Disclosure
+    permuted: Disclosure
     unknown: ConstraintComparison
     """The paper's correction, told a tolerance raised until true, beside that of one who measures it herself."""
-    seconds: float = field(default=0.0, compare=False)
-    seconds_model: float = field(default=0.0, compare=False)
 
 
 def leak_configs(config: AuditConfig, seeds: Sequence[int]) -> list[AuditConfig]:
@@ -327,16 +277,13 @@ def measure_leak(config: AuditConfig, dataset: AuditDataset) -> LeakPoint:
     paper, known = result.attack("features"), splits.known
     promises = config.method in ("exponentiated_gradient", "threshold_optimizer")
     real = result.disclose(config.tolerance)
-    return LeakPoint(
-        config=config,
-        achieved=model.unfairness_train,
-        difference_train=model.difference_train,
-        accuracy_train=model.accuracy_train,
-        accuracy_test=model.accuracy_test,
-        majority_test=model.majority_test,
+    return LeakPoint.of(
+        config,
+        model,
         held_out={kind: result.attack(kind).held_out_accuracy for kind in ATTACKERS},
         attributions={name: result.attribution(name, config.tolerance, permuted=permuted[name]) for name in KINDS},
-        permuted=PermutedControl(real=real, permuted=result.disclose(real.used, permuted=True)),
+        real=real,
+        permuted=result.disclose(real.used, permuted=True),
         unknown=compare_constraints(
             paper.attacked,
             paper.held_out,

@@ -17,7 +17,7 @@ import numpy as np
 from core.config import AuditConfig
 from core.correction import findings
 from core.correction.attribute_attacks import ATTACKERS, KINDS, CorrectionResult, attack_saying, attacks_of
-from core.correction.attribution import STEP_TITLES, attribute_over_seeds
+from core.correction.attribution import STEP_TITLES
 from core.correction.disclosure import COSTS, Disclosure, gain_of_best
 from core.correction.exact import true_tolerance
 from core.datasets.build import build_dataset
@@ -125,9 +125,9 @@ def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
             yield {
                 "attacker": f"The {name} attacker",
                 "step": STEP_TITLES[step.step],
-                **estimate_columns("accuracy", step.accuracy),
-                **estimate_columns("balanced accuracy", step.balanced_accuracy),
-                **estimate_columns("change", step.accuracy_change),
+                **estimate_columns("accuracy", step.values["accuracy"]),
+                **estimate_columns("balanced accuracy", step.values["balanced_accuracy"]),
+                **estimate_columns("change", step.changes.get("accuracy")),
             }
 
 
@@ -253,7 +253,7 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
         tolerance = findings.first_tolerance(result) if settings.tolerance is None else settings.tolerance
         now = result.disclose(tolerance, **attacker)  # type: ignore[arg-type]
         control = result.disclose(now.used, permuted=True, **attacker)  # type: ignore[arg-type]
-        effect = findings.constraint_effect(attribute_over_seeds([result.explained(adversary, now.used)]))
+        effect = findings.constraint_effect(result.explained(adversary, now.used))
         noise = findings.privacy_noise(result, now)
         return (
             findings.headline(result, now, adversary=adversary, as_published=published),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from itertools import product
@@ -25,7 +25,7 @@ from core.param import Param
 from core.serialize import Result
 from core.settings import Settings
 from core.study import Study
-from core.subject import ModelFindings, subject_of
+from core.subject import ModelPoint, subject_of
 
 TOLERANCES = (
     0.0, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.05, 0.06, 0.08, 0.1, 0.125, 0.15, 0.175, 0.2,
@@ -134,55 +134,11 @@ def point_key(config: AuditConfig, dataset: AuditDataset, kind: type[Result] | N
     return fingerprint(name, dataset.fingerprint, config, list(environment()), *more)
 
 
-_OF_MODEL = (
-    "unfairness_test",
-    "difference_train",
-    "difference_test",
-    "accuracy_train",
-    "accuracy_test",
-    "majority_test",
-)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SweepPoint(Result):
-    """One trained model and what every adversary makes of its tolerance. Equality ignores the seconds.
+class SweepPoint(ModelPoint):
+    """What every adversary makes of a model's tolerance: disclosures by adversary, protocol and cost."""
 
-    The configuration's tolerance is trained for and told to the attacker. Unfairness `achieved` on the training records
-    is a fact about them; on the test records it is an estimate, and so is the difference between groups. Accuracy is
-    the audited model's; `majority_test` is the control, predicting the more frequent label for everybody. Disclosures
-    are by adversary, protocol and cost. Seconds are wall time in all, and of it the training and asking of the audited
-    model, which is fairlearn's share.
-    """
-
-    config: AuditConfig
-    achieved: float
-    unfairness_test: Estimate
-    difference_train: float
-    difference_test: Estimate
-    accuracy_train: Estimate
-    accuracy_test: Estimate
-    majority_test: Estimate
     disclosures: dict[tuple[str, str, str], Disclosure]
-    seconds: float = field(default=0.0, compare=False)
-    seconds_model: float = field(default=0.0, compare=False)
-
-    @property
-    def tolerance(self) -> float:
-        """Trained for, and told to the attacker."""
-        return self.config.tolerance
-
-    @classmethod
-    def of(
-        cls,
-        config: AuditConfig,
-        model: ModelFindings,
-        disclosures: dict[tuple[str, str, str], Disclosure],
-        **more: float,
-    ) -> SweepPoint:
-        """Return what is found about a model, and what was disclosed of it."""
-        numbers: dict[str, Any] = {name: getattr(model, name) for name in _OF_MODEL} | more
-        return cls(config=config, achieved=model.unfairness_train, disclosures=disclosures, **numbers)
 
 
 def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
@@ -206,17 +162,14 @@ def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
             until_true=published or config.method not in SWEPT_METHODS,
         )
     seconds = time.perf_counter() - started
-    return SweepPoint.of(config, subject.model, disclosures, seconds=seconds, seconds_model=seconds_model)
+    return SweepPoint.of(config, subject.model, disclosures=disclosures, seconds=seconds, seconds_model=seconds_model)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyPoint(Result):
-    """One trained model and what one study measures on it: check -> its number, of those that have one."""
+class StudyPoint(ModelPoint):
+    """What one study measures on a model: check -> its number, of those that have one."""
 
-    config: AuditConfig
     study: str
-    accuracy_test: Estimate
-    unfairness_test: Estimate
     checks: dict[str, Estimate]
 
 
@@ -234,10 +187,5 @@ class StudyMeasure:
             raise InputError(reason)
         *_, result = self.study.run(subject, self.settings)
         found = self.study.checks(result, self.settings)
-        return StudyPoint(
-            config=config,
-            study=self.study.name,
-            accuracy_test=subject.model.accuracy_test,
-            unfairness_test=subject.model.unfairness_test,
-            checks={name: one.estimate for name, one in found.items() if one.estimate is not None},
-        )
+        checks = {name: one.estimate for name, one in found.items() if one.estimate is not None}
+        return StudyPoint.of(config, subject.model, study=self.study.name, checks=checks)

@@ -299,9 +299,20 @@ def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> 
         shell.whisper("The controls", "What does not come from what the model says about somebody")
         for finding in control_findings(points, own, config):
             panels.statement(finding)
-    for title, name in (("Permuted predictions, correction", "permuted"), ("Constraint estimated", "unknown")):
-        every = [row for p in own for row in _seeded(getattr(p, name).to_frame(), p.config.seed)]
-        tables[title] = panels.frame(every)
+    corrected = [(p.config.seed, {"real": p.real, "permuted": p.permuted}) for p in own]
+    estimated = [(p.config.seed, {"trained": p.unknown.trained, "estimated": p.unknown.estimated}) for p in own]
+    for title, first, every in (
+        ("Permuted predictions, correction", "predictions", corrected),
+        ("Constraint estimated", "constraint", estimated),
+    ):
+        tables[title] = panels.frame(
+            [
+                {"seed": seed, first: name, **told.row}
+                for seed, sides in every
+                for name, told in sides.items()
+                if told is not None
+            ]
+        )
     tables["On the attackers' own validation sets"] = panels.frame(
         [
             {"seed": p.config.seed, "method": p.config.method, "attacker": kind}
@@ -311,10 +322,6 @@ def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> 
         ]
     )
     panels.numbers(tables, key="seeds")
-
-
-def _seeded(frame: Any, seed: int) -> list[dict[str, Any]]:
-    return [{**row, "seed": seed} for row in frame.to_dict("records")]
 
 
 def _search(result: CorrectionResult, attacker: Attacker) -> Background:

@@ -74,7 +74,7 @@ class PointsOnDemand:
                 for protocol in PROTOCOLS
                 for cost in COSTS
             }
-            point = SweepPoint.of(config, found.model, disclosures)
+            point = SweepPoint.of(config, found.model, disclosures=disclosures)
             store.save(point_key(config, dataset), point)
             yield point
 

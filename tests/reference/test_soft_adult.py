@@ -26,7 +26,7 @@ import pytest
 
 from core.adversaries import train_strong
 from core.correction import Attribution, CorrectionResult
-from core.correction.attribution import StepMeasures, attribute_leak
+from core.correction.attribution import LeakStep, attribute_leak
 from core.datasets import AuditDataset
 from core.datasets.splits import split
 from tests.reference.data import needs_adult
@@ -45,15 +45,15 @@ def attribution(adult: AuditDataset, findings: CorrectionResult, features, with_
 
 
 @pytest.fixture(scope="module")
-def forest(adult: AuditDataset, findings: CorrectionResult) -> dict[str, StepMeasures]:
+def forest(adult: AuditDataset, findings: CorrectionResult) -> dict[str, LeakStep]:
     posteriors = [findings.attacks[kind, "held_out"].attacked.probability for kind in ("features", "predictions")]
     found = attribution(adult, findings, *posteriors)
-    assert found.is_true
+    assert found.n_true == 1
     return {step.step: step for step in found.steps}
 
 
 @pytest.fixture(scope="module")
-def boosting(adult: AuditDataset, findings: CorrectionResult) -> dict[str, StepMeasures]:
+def boosting(adult: AuditDataset, findings: CorrectionResult) -> dict[str, LeakStep]:
     splits = split(adult, seed=42)
     x, y, s = adult.features, adult.labels, adult.sensitive
     learned = train_strong(x[splits.known], y[splits.known], s[splits.known], seed=42)
@@ -61,53 +61,51 @@ def boosting(adult: AuditDataset, findings: CorrectionResult) -> dict[str, StepM
     return {step.step: step for step in attribution(adult, findings, posterior, posterior).steps}
 
 
-def reached(step: StepMeasures, *, log_loss: float, accuracy: float | None = None) -> None:
-    assert step.log_loss.value == pytest.approx(log_loss, abs=LOG_LOSS)
+def reached(step: LeakStep, *, log_loss: float, accuracy: float | None = None) -> None:
+    assert step.values["log_loss"].value == pytest.approx(log_loss, abs=LOG_LOSS)
     if accuracy is not None:
-        assert step.accuracy.value == pytest.approx(accuracy, abs=ACCURACY)
+        assert step.values["accuracy"].value == pytest.approx(accuracy, abs=ACCURACY)
 
 
-def test_the_balanced_forest(forest: dict[str, StepMeasures]) -> None:
+def test_the_balanced_forest(forest: dict[str, LeakStep]) -> None:
     reached(forest["predictions"], log_loss=0.3969)
     reached(forest["constraint_without_shares"], log_loss=0.3919)
     reached(forest["shares"], log_loss=0.3634, accuracy=0.8382)
     reached(forest["constraint"], log_loss=0.3612, accuracy=0.8368)
 
 
-def test_what_the_bound_adds_to_the_forest(forest: dict[str, StepMeasures]) -> None:
+def test_what_the_bound_adds_to_the_forest(forest: dict[str, LeakStep]) -> None:
     alone, on_top = forest["constraint_without_shares"], forest["constraint"]
-    assert alone.log_loss_change is not None and on_top.log_loss_change is not None
-    assert alone.log_loss_change.value == pytest.approx(-0.0050, abs=0.0015)
-    assert on_top.log_loss_change.value == pytest.approx(-0.0022, abs=0.0015)
-    assert on_top.accuracy_change is not None and -0.01 <= on_top.accuracy_change.value <= 0.002
+    assert alone.changes["log_loss"].value == pytest.approx(-0.0050, abs=0.0015)
+    assert on_top.changes["log_loss"].value == pytest.approx(-0.0022, abs=0.0015)
+    assert -0.01 <= on_top.changes["accuracy"].value <= 0.002
 
 
-def test_the_share_alone_gives_more_than_the_bound_alone(forest: dict[str, StepMeasures]) -> None:
+def test_the_share_alone_gives_more_than_the_bound_alone(forest: dict[str, LeakStep]) -> None:
     share, bound = forest["shares"], forest["constraint_without_shares"]
-    assert share.accuracy.value == pytest.approx(0.838, abs=ACCURACY)
-    assert share.accuracy_change is not None and bound.accuracy_change is not None
-    assert share.accuracy_change.low > bound.accuracy_change.high
-    assert share.log_loss.high < bound.log_loss.low
+    assert share.values["accuracy"].value == pytest.approx(0.838, abs=ACCURACY)
+    assert share.changes["accuracy"].low > bound.changes["accuracy"].high
+    assert share.values["log_loss"].high < bound.values["log_loss"].low
 
 
-def test_boosting_needs_neither(boosting: dict[str, StepMeasures]) -> None:
+def test_boosting_needs_neither(boosting: dict[str, LeakStep]) -> None:
     reached(boosting["features"], log_loss=0.2872, accuracy=0.852)
     reached(boosting["constraint_without_shares"], log_loss=0.2870, accuracy=0.850)
-    change = boosting["constraint_without_shares"].log_loss_change
-    assert change is not None and -0.001 <= change.value <= 1e-9  # the bound is true: it cannot rise
+    change = boosting["constraint_without_shares"].changes["log_loss"]
+    assert -0.001 <= change.value <= 1e-9  # the bound is true: it cannot rise
     for step in ("shares", "constraint", "constraint_without_shares"):
-        moved = boosting[step].accuracy_change
-        assert moved is not None and abs(moved.value) < 0.005
+        moved = boosting[step].changes["accuracy"]
+        assert abs(moved.value) < 0.005
 
 
 def test_boosting_untold_beats_the_forest_told_everything(
-    boosting: dict[str, StepMeasures], forest: dict[str, StepMeasures]
+    boosting: dict[str, LeakStep], forest: dict[str, LeakStep]
 ) -> None:
-    assert boosting["features"].log_loss.high < forest["constraint"].log_loss.low
-    assert boosting["features"].accuracy.low > forest["constraint"].accuracy.high
+    assert boosting["features"].values["log_loss"].high < forest["constraint"].values["log_loss"].low
+    assert boosting["features"].values["accuracy"].low > forest["constraint"].values["accuracy"].high
 
 
-def test_the_majority_guess(forest: dict[str, StepMeasures], adult: AuditDataset) -> None:
+def test_the_majority_guess(forest: dict[str, LeakStep], adult: AuditDataset) -> None:
     share = float(np.mean(adult.sensitive))
-    assert forest["majority"].accuracy.value == pytest.approx(1 - share, abs=ACCURACY)
-    assert forest["majority"].balanced_accuracy.value == 0.5
+    assert forest["majority"].values["accuracy"].value == pytest.approx(1 - share, abs=ACCURACY)
+    assert forest["majority"].values["balanced_accuracy"].value == 0.5

@@ -13,9 +13,9 @@ from scipy.stats import t as student
 
 from core.adversaries import AttackedRecords
 from core.correction import MEASURES, STEPS, Attribution, attribute_over_seeds, soft_correct
-from core.correction.attribution import BUILDS_ON, StepMeasures, attribute_leak
+from core.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
 from core.correction.findings import constraint_effect
-from core.estimates import Estimate, not_measured
+from core.estimates import Estimate, over_seeds
 
 
 def people(seed: int = 0, *, n: int = 600, k: int = 2) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def attributed(case: dict[str, Any]) -> Attribution:
     )
 
 
-def by_name(found: Attribution) -> dict[str, StepMeasures]:
+def by_name(found: Attribution) -> dict[str, LeakStep]:
     return {step.step: step for step in found.steps}
 
 
@@ -82,10 +82,10 @@ def test_every_step_is_what_its_posterior_says(k: int) -> None:
             -np.log([row[g] for row, g in zip(p, case["truth"], strict=True)]).mean(),
         )
     for name, step in found.items():
-        assert [getattr(step, m).value for m in MEASURES] == pytest.approx(figures[name])
+        assert [step.values[m].value for m in MEASURES] == pytest.approx(figures[name])
         base = BUILDS_ON.get(name)
         if base:
-            changes = [getattr(step, f"{m}_change") for m in MEASURES]
+            changes = [step.changes[m] for m in MEASURES]
             expected = [after - before for after, before in zip(figures[name], figures[base], strict=True)]
             assert [c.value for c in changes] == pytest.approx(expected, abs=1e-12)
             assert all(c.low <= c.value <= c.high for c in changes)
@@ -93,15 +93,15 @@ def test_every_step_is_what_its_posterior_says(k: int) -> None:
 
 def test_a_tie_of_two_groups_names_group_0() -> None:
     case = people() | {"features": np.full((600, 2), 0.5)}
-    assert by_name(attributed(case))["features"].accuracy.value == (case["truth"] == 0).mean()
+    assert by_name(attributed(case))["features"].values["accuracy"].value == (case["truth"] == 0).mean()
 
 
 def test_permuted_predictions_are_a_step_beside_the_others() -> None:
     case = people()
     found = by_name(attributed(case | {"permuted": case["features"]}))["permuted_predictions"]
     assert found.builds_on == "features"
-    assert found.accuracy_change is not None and found.accuracy_change.value == 0
-    assert found.log_loss_change == Estimate(value=0.0, low=0.0, high=0.0, n=600)
+    assert found.changes["accuracy"].value == 0
+    assert found.changes["log_loss"].estimate == Estimate(value=0.0, low=0.0, high=0.0, n=600)
 
 
 def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
@@ -109,10 +109,10 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     wrong = np.arange(600) < np.flatnonzero(case["truth"])[19]  # twenty people of group 1, for certain
     certain = case | {"with_predictions": np.eye(2)[case["truth"] * ~wrong], "tolerance": 0.0}
     found = by_name(attributed(certain))
-    assert found["shares"].reason.startswith("No probabilities meet the constraints")
-    assert math.isnan(found["shares"].accuracy.value) and found["shares"].accuracy_change is None
-    assert found["predictions"].accuracy.value == 1 - 19 / 600
-    assert found["constraint_without_shares"].reason.startswith("No probabilities")
+    assert found["shares"].reasons[0].startswith("No probabilities meet the constraints")
+    assert all(math.isnan(found["shares"].values[m].value) and not found["shares"].changes[m].seeds for m in MEASURES)
+    assert found["predictions"].values["accuracy"].value == 1 - 19 / 600
+    assert found["constraint_without_shares"].reasons[0].startswith("No probabilities")
     summary = attribute_over_seeds([attributed(certain)] * 2)
     assert summary.step("shares").n_seeds == 0 and summary.step("shares").reasons
     assert "could not be measured" in constraint_effect(summary).text
@@ -121,11 +121,9 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
 
 def test_whether_the_bound_was_true_is_said() -> None:
     true, false = attributed(people()), attributed(people() | {"tolerance": 0.0})
-    assert true.is_true and not false.is_true
-    assert "does not hold" not in constraint_effect(attribute_over_seeds([true])).text
-    assert constraint_effect(attribute_over_seeds([false])).caveats == (
-        "The disclosed tolerance does not hold for this model.",
-    )
+    assert (true.n_true, false.n_true) == (1, 0)
+    assert "does not hold" not in constraint_effect(true).text
+    assert constraint_effect(false).caveats == ("The disclosed tolerance does not hold for this model.",)
     many = attribute_over_seeds([attributed(people(seed) | {"tolerance": 0.0}) for seed in range(3)])
     assert constraint_effect(many).text.endswith("does not hold for the model in 3 of 3 seeds.")
 
@@ -133,48 +131,42 @@ def test_whether_the_bound_was_true_is_said() -> None:
 def test_seeds_are_summed_up_by_student() -> None:
     seeds = [attributed(people(seed)) for seed in range(5)]
     found = attribute_over_seeds(seeds)
-    assert (found.n_seeds, found.n_true) == (5, sum(s.is_true for s in seeds))
+    assert (found.n_seeds, found.n_true) == (5, sum(s.n_true for s in seeds))
     for name in [*STEPS, "constraint_without_shares"]:
         for measure in MEASURES:
-            values = np.array([getattr(by_name(seed)[name], measure).value for seed in seeds])
+            values = np.array([seed.step(name).values[measure].value for seed in seeds])
             told = found.step(name).values[measure]
             half = student.ppf(0.975, 4) * values.std(ddof=1) / math.sqrt(5)
             assert (told.value, told.low, told.high) == pytest.approx(
                 (values.mean(), values.mean() - half, values.mean() + half)
             )
             assert told.sd == pytest.approx(values.std(ddof=1)) and (told.seeds, told.over) == (5, "seeds")
-    gained = [by_name(seed)["constraint"].accuracy_change for seed in seeds]
-    assert found.step("constraint").changes["accuracy"].value == pytest.approx(np.mean([g.value for g in gained if g]))
+    gained = [seed.step("constraint").changes["accuracy"] for seed in seeds]
+    assert found.step("constraint").changes["accuracy"].value == pytest.approx(np.mean([g.value for g in gained]))
     frame = found.to_frame()
     assert list(zip(frame["attacker"], frame["step"], strict=True)) == [("test", step.step) for step in found.steps]
     assert (frame["interval_over"] == "seeds").all()
 
 
 def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
-    seed = attributed(people())
-    found = attribute_over_seeds([seed])
+    found = attributed(people())
+    assert attribute_over_seeds([found]) == found
     change = found.step("features").changes["accuracy"]
-    assert change.estimate == by_name(seed)["features"].accuracy_change
     assert change.over == "people" and "600 people, one seed" in constraint_effect(found).text
     assert math.isnan(found.step("features").values["accuracy"].sd)
 
 
 def made(changes: list[float], *, measure: str = "accuracy") -> tuple[Estimate, str]:
     """Return a change made of hand-made ones, one a seed, in one step, and what is said of it."""
-    flat = not_measured()
+    flat = dict.fromkeys(MEASURES, over_seeds([]))
 
-    def step(value: float) -> StepMeasures:
-        estimate = Estimate(value=value, low=value - 0.01, high=value + 0.01, n=100)
-        given: dict[str, Any] = {f"{m}_change": estimate if m == measure else flat for m in MEASURES}
-        return StepMeasures(
-            step="constraint", builds_on="shares", accuracy=flat, balanced_accuracy=flat, log_loss=flat, **given
-        )
+    def one(value: float) -> Attribution:
+        own = over_seeds([Estimate(value=value, low=value - 0.01, high=value + 0.01, n=100)])
+        step = LeakStep(step="constraint", builds_on="shares", values=flat, changes=flat | {measure: own}, n_seeds=1)
+        known: dict[str, Any] = {"metric": "statistical_parity", "tolerance": 0.1, "n_seeds": 1, "n_true": 1}
+        return Attribution(attacker="a", steps=(step,), **known)
 
-    one = [
-        Attribution(attacker="a", metric="statistical_parity", tolerance=0.1, achieved=0.0, steps=(step(value),))
-        for value in changes
-    ]
-    found = attribute_over_seeds(one)
+    found = attribute_over_seeds([one(value) for value in changes])
     return found.step("constraint").changes[measure].estimate, constraint_effect(found, measure).text
 
 

@@ -28,7 +28,7 @@ def test_the_findings_say_what_the_disclosure_measured(leaking: CorrectionResult
     assert headline.estimate == now.after and headline.baseline == now.majority
     assert ("helps" in headline.point) == (now.gain is not None and now.gain.low > 0)
     assert "Imputation without the model: " in headline.evidence or adversary == "strong"
-    assert effect.estimate == leaking.explained(adversary, 0.1).steps[-2].accuracy_change
+    assert effect.estimate == leaking.explained(adversary, 0.1).steps[-2].changes["accuracy"].estimate
     assert ("does not hold" in truth.point) == (not now.is_true)
     assert f"{now.n_changed} of {now.before.n} guesses changed" in proof.evidence
     assert control.estimate == leaking.disclose(0.1, adversary=adversary, permuted=True).gain
