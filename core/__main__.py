@@ -1,4 +1,4 @@
-"""The command line: ``python -m core COMMAND``.
+"""The command line: ``fairleak COMMAND`` where it is installed, ``python -m core COMMAND`` in a clone.
 
 Exit codes: 0 pass, 1 fail, 2 inconclusive or not run, 3 unusable input (usage errors too), 130 stopped by Ctrl-C.
 Unusable input is answered with one sentence, never with a traceback.
@@ -10,12 +10,15 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from core import __version__
 from core.errors import FairLeakError
 from core.files import is_full
 
 STOPPED = 130
+PROGRAM = "fairleak" if Path(sys.argv[0]).stem == "fairleak" else "python -m core"
+"""What the user typed to get here."""
 
 # The commands are imported where they are used: a spawned worker imports this file and needs none of them.
 
@@ -25,7 +28,7 @@ def parser() -> argparse.ArgumentParser:
     from core.cli import COMMANDS
     from core.cli.arguments import Parser
 
-    made = Parser(prog="python -m core", description="FairLeak: what a fair model gives away.", allow_abbrev=False)
+    made = Parser(prog=PROGRAM, description="FairLeak: what a fair model gives away.", allow_abbrev=False)
     made.add_argument("--version", action="version", version=f"FairLeak {__version__}")
     commands = made.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
@@ -55,11 +58,11 @@ def _run(arguments: argparse.Namespace) -> int:
         return code
     except FairLeakError as error:
         action = getattr(arguments, "action", None)
-        name = " ".join(["python -m core", arguments.command, *([action] if action else [])])
+        name = " ".join([PROGRAM, arguments.command, *([action] if action else [])])
         console.note(f"{name}: {error}")
         return UNUSABLE
     except MemoryError:
-        console.note(f"python -m core {arguments.command}: This needs more memory than there is.")
+        console.note(f"{PROGRAM} {arguments.command}: This needs more memory than there is.")
         return UNUSABLE
     except BrokenPipeError:  # whoever read the tables has seen enough
         _close_output()
@@ -71,7 +74,7 @@ def _run(arguments: argparse.Namespace) -> int:
             sys.stdout.flush()
         except OSError:
             _close_output()
-        console.note(f"python -m core {arguments.command}: The disk is full; make room and start again.")
+        console.note(f"{PROGRAM} {arguments.command}: The disk is full; make room and start again.")
         return UNUSABLE
 
 

@@ -9,6 +9,7 @@ from core.cli import (
     attribution,
     attriguard,
     audit,
+    dashboard,
     gen_config,
     landscape,
     membership,
@@ -25,6 +26,7 @@ from core.cli.console import Console
 __all__ = ["COMMANDS", "Console"]
 
 COMMANDS = (
+    dashboard,
     audit,
     verify,
     sign,

@@ -1,0 +1,115 @@
+"""The wheel: what it holds, and that FairLeak runs from it in another environment and another folder."""
+
+from __future__ import annotations
+
+import email
+import http.client
+import os
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+import venv
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.patience import PATIENT
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def told(*command: str | Path, cwd: Path = ROOT) -> str:
+    """Run a program without what this environment would lend it, and return what it prints."""
+    own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    done = subprocess.run([*map(str, command)], cwd=cwd, env=own, capture_output=True, text=True, timeout=PATIENT)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("wheel")
+    told(sys.executable, "-m", "pip", "wheel", ROOT, "--no-deps", "--no-build-isolation", "-q", "-w", folder)
+    (made,) = folder.glob("fairleak-*.whl")
+    return made
+
+
+def install(wheel: Path, folder: Path, *options: str) -> Path:
+    """Install the wheel into an environment of its own, and return its command."""
+    venv.create(folder, with_pip=False, symlinks=True)
+    told(sys.executable, "-m", "pip", "--python", folder / "bin" / "python", "install", "-q", *options, wheel)
+    return folder / "bin" / "fairleak"
+
+
+@contextmanager
+def dashboard(command: Path, cwd: Path) -> Iterator[int]:
+    """Run the dashboard from the wheel until it answers, and yield its port."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    server = subprocess.Popen([command, "dashboard", "--headless", "--port", str(port)], cwd=cwd)
+    try:
+        deadline = time.monotonic() + PATIENT
+        while True:
+            try:
+                assert asked(port, "/_stcore/health", f"localhost:{port}") == 200
+                break
+            except OSError:
+                assert server.poll() is None and time.monotonic() < deadline
+                time.sleep(0.1)
+        yield port
+    finally:
+        server.terminate()
+        server.wait(PATIENT)
+
+
+def asked(port: int, path: str, host: str) -> int:
+    """Return the status of a request under a host's name."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request("GET", path, headers={"Host": host})
+        with connection.getresponse() as answer:
+            return answer.status
+
+
+def test_it_holds_what_runs_and_nothing_else(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (metadata,) = [name for name in names if name.endswith("METADATA")]
+        needs = email.message_from_bytes(archive.read(metadata)).get_all("Requires-Dist") or []
+    assert {name.partition("/")[0] for name in names if ".dist-info" not in name} == {
+        *("app.py", "serve.py", "core", "pages", "data", ".streamlit")
+    }
+    assert {".streamlit/config.toml", "data/demo_loans.csv", "core/policy/default.toml"} <= set(names)
+    assert "streamlit" in " ".join(needs) and not [line for line in needs if line.startswith("-")]
+    pinned = [line for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines() if "==" in line]
+    assert len([line for line in needs if "extra" not in line]) == len(pinned)
+
+
+def test_it_runs_in_another_environment_from_any_folder(wheel: Path, tmp_path: Path):
+    command = install(wheel, tmp_path / "own", "--no-deps")
+    (site,) = (tmp_path / "own" / "lib").glob("python*/site-packages")
+    (site / "lent.pth").write_text(sysconfig.get_paths()["purelib"], encoding="utf-8")  # what FairLeak stands on
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    assert told(command, "--version", cwd=elsewhere).startswith("FairLeak ")
+    assert 'dataset = "demo"' in told(command, "gen-config", "--dataset", "demo", cwd=elsewhere)
+    with dashboard(command, elsewhere) as port:
+        assert asked(port, "/", f"localhost:{port}") == 200
+        assert asked(port, "/", "foreign.example") == 403  # its own config.toml was found
+        assert asked(port, "/_stcore/metrics", f"localhost:{port}") == 404
+
+
+@pytest.mark.long
+def test_it_brings_what_it_needs(wheel: Path, tmp_path: Path):
+    try:
+        command = install(wheel, tmp_path / "own", "-c", str(ROOT / "constraints.txt"))
+    except AssertionError as error:
+        if "No matching distribution" in str(error) or "Connection" in str(error):
+            pytest.skip("There is no package index here.")
+        raise
+    assert "Unfairness" in told(command, "attack", "model_fairness", "--set", "method=unmitigated", cwd=tmp_path)
