@@ -6,11 +6,337 @@ No entry was chosen by what an attack says of it. `tests.verdicts.truth` compute
 
 from __future__ import annotations
 
-from tests.verdicts.entry import MEANT, Entry
-from tests.verdicts.harmless import HARMLESS
-from tests.verdicts.leaking import LEAKING, SHOWN
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
-__all__ = ["BANK", "HARMLESS", "LEAKING", "MEANT", "Entry"]
+import numpy as np
+from fairlearn.reductions import DemographicParity, ExponentiatedGradient
+from sklearn.neighbors import KNeighborsClassifier
 
-BANK = {entry.name: entry for entry in (*LEAKING, *HARMLESS, *SHOWN)}
+from core.models import DPID3Classifier
+from tests.verdicts.people import Floats, People, adult, compas, demo, invented
+from tests.verdicts.releases import (
+    Release,
+    balancing_weights,
+    blind,
+    boosting,
+    drawn,
+    fitted,
+    forest,
+    informed,
+    labels_only,
+    last_digit,
+    logistic,
+    network,
+    precision,
+    quota,
+    shift,
+    subgroup,
+    thresholds_by_group,
+    ties,
+    tree,
+    uncorrelated,
+    withheld,
+    xor,
+)  # fmt: skip
+
+Case = tuple[People, Release]
+
+MEANT = {
+    "attribute": ("attribute_excess", "attribute_balanced"),
+    "membership": ("membership_caught", "membership_auc", "membership_advantage"),
+}
+"""Kind of leak -> checks meant for it; one of them that fails is enough."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A model whose truth is known; `make` returns people and release of a seed.
+
+    `leaks` are keys of `MEANT`, () of a harmless model. `reason` is "white box" where what is released is known for
+    each value of the attribute, or for members and non-members; "planted" where the law is known by which the release
+    depends on the attribute; "blind" where it is a function of features alone, none of which is almost the attribute.
+    A table is `large_enough` where every required check can be decided; a harmless model is `unfair` where its
+    unfairness is near its limit or beyond, so that this check does not count; every run takes `quick` ones.
+    """
+
+    name: str
+    leaks: tuple[str, ...]
+    reason: str
+    why: str
+    make: Callable[[int], Case]
+    large_enough: bool = True
+    unfair: bool = False
+    quick: bool = False
+
+    @property
+    def needs(self) -> str:
+        """Name of the table that must be there; "" if none."""
+        return self.name.split("-")[0] if self.name.startswith(("adult-", "compas-")) else ""
+
+    @property
+    def meant(self) -> tuple[str, ...]:
+        """Checks meant for the entry's leaks."""
+        return tuple(check for kind in self.leaks for check in MEANT[kind])
+
+
+def kind(leaks: tuple[str, ...], reason: str, because: str = "") -> Callable[..., Entry]:
+    """Return what makes entries of one kind, from a name, a sentence and a function; `because` ends the sentence."""
+
+    def entry(name: str, why: str, make: Callable[[int], Case], **more: bool) -> Entry:
+        return Entry(name=name, leaks=leaks, reason=reason, why=f"{why} {because}".rstrip(), make=make, **more)
+
+    return entry
+
+
+def seeing(people: People, model: Any, decimals: int = 6) -> Case:
+    """Return the case of a model that has the attribute among its inputs."""
+    return people, informed(people, fitted(people, model, sees_attribute=True), decimals=decimals)
+
+
+def not_seeing(people: People, model: Any, decimals: int = 6, threshold: float = 0.5) -> Case:
+    """Return the case of a model that has not."""
+    return people, blind(people, fitted(people, model), decimals=decimals, threshold=threshold)
+
+
+_NAMED = "Another value of the attribute would nearly always change the score: those who know the model read it off."
+_LEARNT = "It answers far better about the records it was trained on than about others drawn alike."
+
+sees = kind(("attribute",), "white box", _NAMED)
+treats_apart = kind(("attribute",), "white box")
+plants = kind(("attribute",), "planted")
+remembers = kind(("membership",), "white box", _LEARNT)
+both = kind(("attribute", "membership"), "white box", _LEARNT)
+
+LEAKING = (
+    sees("logistic-6-decimals", "A logistic regression with the attribute among its inputs.",
+        lambda seed: seeing(invented(seed, bias=1.0), logistic()), quick=True),
+    sees("logistic-4-decimals", "The same at four decimals.",
+        lambda seed: seeing(invented(seed, bias=1.0), logistic(), 4)),
+    sees("logistic-3-decimals", "The same at three decimals.",
+        lambda seed: seeing(invented(seed, bias=0.7), logistic(), 3)),
+    sees("logistic-2-decimals", "The same at two decimals.",
+        lambda seed: seeing(invented(seed, bias=1.0), logistic(), 2)),
+    sees("demo-logistic", "A logistic regression with sex among its inputs, on the demo.",
+        lambda seed: seeing(demo(seed), logistic())),
+    sees("compas-logistic", "A logistic regression with race among its inputs, on COMPAS.",
+        lambda seed: seeing(compas(seed), logistic())),
+    sees("adult-logistic-race", "A logistic regression with race, a minority of 14%, among its inputs, on Adult.",
+        lambda seed: seeing(adult(seed, "race"), logistic())),
+    sees("adult-boosting", "Gradient boosting with sex among its inputs, on Adult.",
+        lambda seed: seeing(adult(seed), boosting(seed, min_samples_leaf=40))),
+    sees("boosting", "Gradient boosting with the attribute among its inputs.",
+        lambda seed: seeing(invented(seed, tilt=2.0), boosting(seed, learning_rate=0.1, max_leaf_nodes=8))),
+    sees("forest", "A forest with the attribute among its inputs.",
+        lambda seed: seeing(invented(seed, bias=1.5), forest(seed, min_samples_leaf=20))),
+    sees("network", "A network of 16 units with the attribute among its inputs.",
+        lambda seed: seeing(invented(seed, tilt=2.0), network(seed, 16))),
+    sees("three-groups", "A logistic regression that sees which of three groups people are in.",
+        lambda seed: seeing(invented(seed, shares=(0.4, 0.35, 0.25), bias=0.8), logistic())),
+    sees("model-a-group", "A logistic regression for each group.", lambda seed: _model_a_group(seed)),
+    treats_apart("demo-threshold-optimizer", "Fairlearn's threshold optimizer on the demo, by origin: chances of "
+        "acceptance by thresholds of each group's own, so that more than a quarter of the people have other ones "
+        "in the other group.",
+        lambda seed: (people := demo(seed, "origin"), informed(people, thresholds_by_group(people)))),
+    treats_apart("compas-threshold-optimizer", "The same on COMPAS, by race.",
+        lambda seed: (people := compas(seed), informed(people, thresholds_by_group(people)))),
+    treats_apart("compas-threshold-optimizer-labels", "Labels alone of fairlearn's threshold optimizer on COMPAS, "
+        "by race.",
+        lambda seed: (people := compas(seed), drawn(people, thresholds_by_group(people), seed))),
+    treats_apart("quota-labels", "Labels alone, with a least score for each group: between the two they are the "
+        "attribute.",
+        lambda seed: (people := invented(seed), quota(people, _scored(people), lowest=(0.3, 0.7))), quick=True),
+    plants("minority-8", "Labels alone: a feature XOR the attribute, right three times in four, for a minority of 8%.",
+        lambda seed: _xor(seed, 0.08), quick=True),
+    plants("minority-12", "The same for a minority of 12%.", lambda seed: _xor(seed, 0.12)),
+    plants("minority-20", "The same for a minority of 20%.", lambda seed: _xor(seed, 0.20)),
+    plants("xor", "Labels alone: a feature XOR the attribute, of groups of 60 and 40%: everybody's attribute follows.",
+        lambda seed: _xor(seed, 0.4, right=1.0)),
+    plants("digit-6", "The sixth decimal of the score is odd in group 1 and even in group 0.",
+        lambda seed: (people := invented(seed), last_digit(people, _scored(people), decimals=6))),
+    plants("digit-3", "The third and last decimal of the score is odd in group 1 and even in group 0.",
+        lambda seed: (people := invented(seed, shares=(0.7, 0.3)), last_digit(people, _scored(people),
+            decimals=3))),
+    plants("digit-of-training-records", "The last decimal of the score tells the attribute, of training records only.",
+        lambda seed: (people := invented(seed), last_digit(people, _scored(people), decimals=6, only="train"))),
+    plants("ties", "Scores of group 1 take 40 values, those of group 0 any.",
+        lambda seed: (people := invented(seed), ties(people, _scored(people)))),
+    plants("precision", "Scores of group 1 have two decimals, those of group 0 have four.",
+        lambda seed: (people := invented(seed), precision(people, _scored(people)))),
+    plants("withheld", "The score is withheld, shown as 0.5, of 60% of group 1 and of 10% of group 0.",
+        lambda seed: (people := invented(seed), withheld(people, _scored(people), seed))),
+    plants("shift", "The score's log-odds have noise, and lie higher in group 1.",
+        lambda seed: (people := invented(seed), shift(people, _scored(people), seed, by=0.8, noise=0.4))),
+    plants("subgroup", "In one town, where a fifth of the people live, the score is lower by 0.2 in group 1; "
+        "elsewhere it says nothing.",
+        lambda seed: (people := invented(seed), subgroup(people, _scored(people), town="mill"))),
+    remembers("forest-without-bootstrap", "A forest without bootstrap: sure of every training record.",
+        lambda seed: _memorised(_noisy(seed, sharp=4.0), forest(seed, bootstrap=False)), quick=True),
+    remembers("compas-forest-without-bootstrap", "The same on COMPAS, where many outsiders are like members.",
+        lambda seed: _memorised(compas(seed), forest(seed, bootstrap=False))),
+    remembers("default-forest", "scikit-learn's forest as it comes.",
+        lambda seed: _memorised(_noisy(seed, sharp=2.0), forest(seed))),
+    remembers("adult-default-forest", "scikit-learn's forest as it comes, on Adult.",
+        lambda seed: _memorised(adult(seed), forest(seed))),
+    remembers("deep-tree", "A tree of any depth.", lambda seed: _memorised(_noisy(seed), tree(seed))),
+    remembers("demo-deep-tree", "A tree of any depth, on the demo by origin.",
+        lambda seed: _memorised(demo(seed, "origin"), tree(seed))),
+    remembers("nearest-neighbour", "One nearest neighbour, which of a training record is itself.",
+        lambda seed: _memorised(_noisy(seed), KNeighborsClassifier(1))),
+    remembers("nearest-neighbour-labels", "Labels alone of one nearest neighbour: all of its training records' are "
+        "right.",
+        lambda seed: (people := _noisy(seed), labels_only(_memorised(people, KNeighborsClassifier(1))[1]))),
+    remembers("boosting-400", "Boosting of 400 rounds.",
+        lambda seed: _memorised(_noisy(seed), boosting(seed, max_iter=400, learning_rate=0.2))),
+    remembers("large-network", "A network of 100 units, trained until it knows its records.",
+        lambda seed: _memorised(_noisy(seed), network(seed, 100, rounds=600, alpha=0.0, solver="lbfgs"))),
+    both("memorising-forest-that-sees", "A forest without bootstrap and with the attribute among its inputs, on the "
+        "demo.",
+        lambda seed: seeing(demo(seed), forest(seed, bootstrap=False, min_samples_leaf=2))),
+)  # fmt: skip
+
+
+_ALONE = "It is a function of the features alone, and those who know the features learn nothing from it."
+
+blind_to_it = kind((), "blind", _ALONE)
+tells_nothing = kind((), "blind")
+
+HARMLESS = (
+    tells_nothing("random", "The score is drawn at random for everybody.",
+        lambda seed: _random(seed, decimals=6), quick=True),
+    tells_nothing("random-with-ties", "The score is drawn at random out of eleven values.",
+        lambda seed: _random(seed, decimals=1)),
+    tells_nothing("constant", "Everybody is accepted, with one score.",
+        lambda seed: (people := invented(seed, 12_000), blind(people, np.full(people.n, 0.7)))),
+    blind_to_it("blind-logistic", "A logistic regression.",
+        lambda seed: not_seeing(invented(seed, 12_000), logistic()), quick=True),
+    blind_to_it("blind-logistic-2-decimals", "A logistic regression, at two decimals.",
+        lambda seed: not_seeing(invented(seed, 12_000), logistic(), 2)),
+    blind_to_it("blind-labels", "Labels alone of a logistic regression.",
+        lambda seed: (people := invented(seed, 12_000), labels_only(not_seeing(people, logistic())[1]))),
+    blind_to_it("blind-forest", "A forest of large leaves.",
+        lambda seed: not_seeing(invented(seed, 12_000), forest(seed, min_samples_leaf=100, max_features=None))),
+    blind_to_it("blind-boosting", "Boosting of few rounds and large leaves.",
+        lambda seed: not_seeing(invented(seed, 12_000), boosting(seed, max_iter=40, learning_rate=0.1,
+            max_leaf_nodes=4, min_samples_leaf=100))),
+    blind_to_it("private-tree", "A tree trained with differential privacy, epsilon 0.5.", lambda seed: _private(seed)),
+    blind_to_it("reweighed", "A logistic regression trained with weights that make label and attribute independent.",
+        lambda seed: _reweighed(seed)),
+    blind_to_it("correlation-remover", "A logistic regression on features freed of an attribute guessed from them.",
+        lambda seed: _freed(seed)),
+    blind_to_it("demo-exponentiated-gradient", "Exponentiated gradient on the demo: the attribute is used in "
+        "training and never after it.",
+        lambda seed: _fair_demo(seed)),
+    blind_to_it("adult-race", "A tree of depth 5 on Adult, which does not see race.",
+        lambda seed: not_seeing(adult(seed, "race", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)),
+            unfair=True),
+    blind_to_it("adult-sex", "A tree of depth 5 on Adult, which does not see sex.",
+        lambda seed: not_seeing(adult(seed, "sex", 24_000), tree(seed, max_depth=5, min_samples_leaf=50)), unfair=True),
+    blind_to_it("adult-race-cautious", "A logistic regression on Adult that accepts from 0.9 on, and does not see "
+        "race.",
+        lambda seed: not_seeing(adult(seed, "race", 24_000), logistic(), threshold=0.9)),
+    blind_to_it("compas-blind", "A logistic regression on COMPAS, which does not see race.",
+        lambda seed: not_seeing(compas(seed), logistic()), unfair=True),
+    blind_to_it("coarse", "A logistic regression whose scores are taken to five well calibrated levels.",
+        lambda seed: _coarse(seed)),
+    blind_to_it("three-groups-blind", "A logistic regression, and people of three groups.",
+        lambda seed: not_seeing(invented(seed, 15_000, shares=(0.4, 0.35, 0.25)), logistic())),
+    blind_to_it("five-groups-blind", "A logistic regression that accepts few, and people of five groups.",
+        lambda seed: not_seeing(invented(seed, 24_000, shares=(0.2,) * 5, proxy=0.1, base=-2.0), logistic())),
+    blind_to_it("proxies", "A logistic regression, where features tell the attribute of 19 people in 20 without it.",
+        lambda seed: not_seeing(invented(seed, 12_000, proxy=3.2), logistic())),
+    blind_to_it("noise-features", "A network of random weights on two features that have to do with nothing.",
+        lambda seed: _of_noise(seed)),
+    blind_to_it("small-600", "A score card set before these 600 people were seen.",
+        lambda seed: _score_card(invented(seed, 600)), large_enough=False, quick=True),
+    blind_to_it("small-1200-minority", "A score card set before these 1,200 people, a quarter of them a minority, "
+        "were seen.",
+        lambda seed: _score_card(invented(seed, 1_200, shares=(0.75, 0.25))), large_enough=False),
+)  # fmt: skip
+
+
+def _scored(people: People) -> Floats:
+    """Return the score of a logistic regression that does not see the attribute, inside (0, 1)."""
+    return np.clip(fitted(people, logistic()), 0.002, 0.998)
+
+
+def _model_a_group(seed: int) -> Case:
+    people = invented(seed, bias=1.0)
+    parts = []
+    for group in (0, 1):
+        known = (people.sets == "train") & (people.attribute == group)
+        model, x = logistic(), people.matrix()
+        parts.append(model.fit(x[known], people.label[known]).predict_proba(x)[:, 1])
+    return people, informed(people, np.column_stack(parts))
+
+
+def _xor(seed: int, share: float, right: float = 0.75) -> Case:
+    people = invented(seed, shares=(1.0 - share, share))
+    return people, xor(people, seed, right=right)
+
+
+def _noisy(seed: int, sharp: float = 1.0) -> People:
+    return invented(seed, 6_000, proxy=0.2, sharp=sharp)
+
+
+def _memorised(people: People, model: Any) -> Case:
+    return not_seeing(people, model, decimals=4)
+
+
+def _random(seed: int, *, decimals: int) -> Case:
+    people = invented(seed, 12_000)
+    return people, blind(people, np.random.default_rng([seed, 8]).random(people.n), decimals=decimals)
+
+
+def _private(seed: int) -> Case:
+    people = invented(seed, 12_000)
+    x = np.clip(people.matrix(), -3.0, 3.0)
+    model = DPID3Classifier(0.5, 3, seed, domains=[(-3.0, 3.0)] * x.shape[1], classes=(0, 1))
+    model.fit(x[people.train], people.label[people.train])
+    return people, blind(people, np.clip(model.predict_proba(x)[:, 1], 0.0, 1.0))
+
+
+def _reweighed(seed: int) -> Case:
+    people = invented(seed, 12_000, bias=1.0)
+    return people, blind(people, fitted(people, logistic(), weights=balancing_weights(people)))
+
+
+def _freed(seed: int) -> Case:
+    people = invented(seed, 12_000, bias=1.0, proxy=0.5)
+    return people, blind(people, fitted(uncorrelated(people), logistic()))
+
+
+def _fair_demo(seed: int) -> Case:
+    people = demo(seed)
+    x, train = people.matrix(), people.train
+    model = ExponentiatedGradient(logistic(), DemographicParity(difference_bound=0.005))
+    model.fit(x[train], people.label[train], sensitive_features=people.attribute[train])
+    release = blind(people, np.clip(model._pmf_predict(x)[:, 1], 0.0, 1.0))
+    return people, replace(release, prediction=np.asarray(model.predict(x, random_state=seed)).astype(np.int64))
+
+
+def _coarse(seed: int) -> Case:
+    people = invented(seed, 12_000)
+    score = fitted(people, logistic())
+    level = np.digitize(score, np.quantile(score, [0.2, 0.4, 0.6, 0.8]))
+    rates = np.array([people.label[people.train][level[people.train] == k].mean() for k in range(5)])
+    return people, blind(people, rates[level], decimals=3)
+
+
+def _of_noise(seed: int) -> Case:
+    people = invented(seed, 12_000)
+    rng = np.random.default_rng([seed, 9])
+    luck = rng.normal(size=(people.n, 2)).round(2)
+    logit = np.tanh(luck @ rng.normal(size=(2, 6))) @ rng.normal(size=6)
+    features = people.features.assign(luck=luck[:, 0], chance=luck[:, 1])
+    return replace(people, features=features), blind(people, 1.0 / (1.0 + np.exp(-logit)))
+
+
+def _score_card(people: People) -> Case:
+    logit = people.features["skill"] + 0.5 * people.features["income"]
+    return people, blind(people, (1.0 / (1.0 + np.exp(-logit))).to_numpy())
+
+
+BANK = {entry.name: entry for entry in (*LEAKING, *HARMLESS)}
 """Name -> entry."""

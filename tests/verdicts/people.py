@@ -25,24 +25,13 @@ _SETS = ("train", "attack", "test")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class People:
-    """Features, label and attribute of n people, and their sets, a third each.
-
-    Attributes
-    ----------
-    features : DataFrame
-    attribute : ndarray of shape (n,)
-        Codes 0 to K - 1.
-    label : ndarray of shape (n,), 0 or 1
-    sets : ndarray of shape (n,), str
-    posterior : ndarray of shape (n, K) or None
-        P(attribute | features, label) by the law they are drawn from; None where no law is known.
-    """
+    """Features, label and attribute of n people, and their sets, a third each."""
 
     features: pd.DataFrame
-    attribute: Codes
-    label: Codes
+    attribute: Codes  # 0 to K - 1
+    label: Codes  # 0 or 1
     sets: npt.NDArray[np.str_]
-    posterior: Floats | None = None
+    posterior: Floats | None = None  # (n, K), P(attribute | features, label) by their law; None where none is known
 
     @property
     def n(self) -> int:

@@ -3,16 +3,107 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 import pytest
 
-from tests.verdicts import harmless, leaking, people
+from core.config import AuditConfig
+from core.datasets import Roles, Table
+from core.fingerprint import fingerprint_frame
+from core.models import GIVEN
+from core.policy import Verdict, default_policy, judge, predictions_policy
+from core.release_audit import (
+    AuditPlan,
+    DataPlan,
+    MembershipPlan,
+    ModelPlan,
+    audit_with_people,
+    dataset_of,
+    kept_tolerance,
+)
+from tests.verdicts import bank, people
 from tests.verdicts.bank import BANK, HARMLESS, LEAKING, Entry
 from tests.verdicts.people import People, data_folder
-from tests.verdicts.run import POLICIES, Run, run, totals
+from tests.verdicts.releases import Release
 from tests.verdicts.truth import SEEDS, contradiction, recorded, truth_of
+
+POLICIES = {"default": default_policy, "predictions": predictions_policy}
+
+_WORST_FIRST = ("fail", "not_run", "inconclusive", "pass")
+_GROUPS = "abcdefgh"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What the audit said of one entry at one seed, by policy: the verdict on the release, and required checks'."""
+
+    entry: Entry
+    overall: dict[str, str]
+    checks: dict[str, dict[str, str]]
+
+    def outcome(self, policy: str) -> str:
+        """Return the verdict on the release; of an unfair entry by all checks but that of unfairness."""
+        if not self.entry.unfair:
+            return self.overall[policy]
+        rest = {verdict for check, verdict in self.checks[policy].items() if check != "unfairness"}
+        return next(verdict for verdict in _WORST_FIRST if verdict in rest)
+
+    def asked(self, policy: str) -> bool:
+        """Return whether the policy requires a check that is meant for one of the entry's leaks."""
+        return bool(self.checks[policy].keys() & set(self.entry.meant))
+
+    def caught(self, policy: str) -> bool:
+        """Return whether a check meant for one of the entry's leaks failed."""
+        return any(self.checks[policy].get(check) == "fail" for check in self.entry.meant)
+
+
+def table_and_plan(people: People, release: Release, seed: int) -> tuple[Table, AuditPlan]:
+    """Return the table whoever releases would hand to an audit, and the plan for it."""
+    groups = np.array(list(_GROUPS[: people.groups]), dtype=object)
+    columns: dict[str, Any] = {"attribute": groups[people.attribute], "label": people.label, "set": people.sets}
+    columns["prediction"] = release.prediction
+    if release.score is not None:
+        columns["score"] = release.score
+    frame = people.features.assign(**columns)
+    roles = Roles(
+        label="label",
+        positive="1",
+        sensitive="attribute",
+        group=("b",) if people.groups == 2 else (),
+        each=people.groups > 2,
+        prediction="prediction",
+        score="score" if release.score is not None else "",
+        sets="set",
+    )
+    table = Table(name="upload", title="Bank", frame=frame, source="Of the bank.", fingerprint=fingerprint_frame(frame))
+    plan = AuditPlan(
+        data=DataPlan(dataset="", file="bank.csv"),
+        model=ModelPlan(kind="predictions"),
+        config=AuditConfig(dataset="upload", roles=roles, method=GIVEN, seed=seed),
+        membership=MembershipPlan(shadows=0),
+    )
+    kept = kept_tolerance(dataset_of(plan, table), plan.config)
+    return table, replace(plan, config=replace(plan.config, tolerance=kept))
+
+
+def run(entry: Entry, seed: int) -> Run:
+    """Audit an entry once, and judge it by each policy."""
+    table, plan = table_and_plan(*entry.make(seed), seed)
+    audit = audit_with_people(plan, table, default_policy())[0]
+    judged = {name: judge(policy(), audit.measurements, attribute="attribute") for name, policy in POLICIES.items()}
+    assert judged["default"].overall == audit.verdict.overall
+    return Run(
+        entry=entry,
+        overall={name: verdict.overall for name, verdict in judged.items()},
+        checks={name: _required(verdict) for name, verdict in judged.items()},
+    )
+
+
+def _required(verdict: Verdict) -> dict[str, str]:
+    return {row.check: row.verdict for row in verdict.rows if row.limit is not None and row.limit.required}
+
 
 QUICK = [entry for entry in BANK.values() if entry.quick]
 
@@ -44,8 +135,7 @@ def test_a_model_is_blind_unless_the_bank_says_it_leaks_the_attribute(entry: Ent
     need(entry)
     released = [entry.make(SEEDS[0])[1]]
     for source in ("invented", "demo", "adult", "compas"):
-        for module in (harmless, leaking):
-            monkeypatch.setattr(module, source, _with_others_swapped(getattr(people, source)))
+        monkeypatch.setattr(bank, source, _with_others_swapped(getattr(people, source)))
     released.append(entry.make(SEEDS[0])[1])
     scores, labels = ([getattr(one, name) for one in released] for name in ("score", "prediction"))
     same = np.array_equal(labels[0], labels[1]) and (scores[0] is None or np.array_equal(scores[0], scores[1]))
@@ -98,10 +188,10 @@ def test_the_verdict_is_true_of_a_handful(entry: Entry, said: dict[str, Run]):
     done = said[entry.name] = run(entry, SEEDS[0])
     for policy in POLICIES:
         if entry.leaks and done.asked(policy):
-            assert done.caught(policy) and done.overall[policy] == "fail", (policy, done.checks, done.values)
+            assert done.caught(policy) and done.overall[policy] == "fail", (policy, done.checks)
         if not entry.leaks:
-            assert done.outcome(policy) != "fail", (policy, done.checks, done.values)
-            assert not entry.large_enough or policy != "predictions" or done.outcome(policy) == "pass", done.values
+            assert done.outcome(policy) != "fail", (policy, done.checks)
+            assert not entry.large_enough or policy != "predictions" or done.outcome(policy) == "pass", done.checks
 
 
 @pytest.mark.long
@@ -109,18 +199,17 @@ def test_the_verdict_is_true_of_a_handful(entry: Entry, said: dict[str, Run]):
 def test_no_model_that_leaks_passes(entry: Entry, said: dict[str, Run]):
     need(entry)
     done = said[entry.name] = run(entry, SEEDS[0])
-    assert not (entry.leaks and entry.judged and done.overall["default"] == "pass"), (done.checks, done.values)
+    assert not (entry.leaks and done.overall["default"] == "pass"), done.checks
 
 
 @pytest.mark.long
-def test_the_verdicts_are_true_of_the_bank_together(said: dict[str, Run]):
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_verdicts_are_true_of_the_bank_together(policy: str, said: dict[str, Run]):
     if len(said) < len(BANK) / 2:
         pytest.skip("most of the bank was not tried in this run")
-    counted = totals(said.values())
-    for policy in POLICIES:
-        leaks, tells_nothing = counted[f"leaking, {policy}"], counted[f"harmless, large, {policy}"]
-        assert leaks["failed by its check"] >= 0.9 * leaks.total(), counted
-        assert leaks["missed, pass"] == 0, counted
-        assert tells_nothing["fail"] <= 0.05 * tells_nothing.total(), counted
-    tells_nothing = counted["harmless, large, predictions"]
-    assert tells_nothing["pass"] >= 0.75 * tells_nothing.total(), counted
+    leaks = [one for one in said.values() if one.entry.leaks and one.asked(policy)]
+    assert np.mean([one.caught(policy) for one in leaks]) >= 0.9
+    assert not [one.entry.name for one in leaks if not one.caught(policy) and one.overall[policy] == "pass"]
+    harmless = [one.outcome(policy) for one in said.values() if not one.entry.leaks and one.entry.large_enough]
+    assert harmless.count("fail") <= 0.05 * len(harmless)
+    assert policy != "predictions" or harmless.count("pass") >= 0.75 * len(harmless)

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from tests.verdicts.bank import BANK, Entry
 from tests.verdicts.people import Floats, People, normalised
@@ -38,32 +39,16 @@ FAIR = 0.035
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truth:
-    """What is true of one model at one seed.
+    """What is true of one model at one seed: of the attribute, of membership, and sizes."""
 
-    Attributes
-    ----------
-    differ : float
-        Share of the training people whose release would not be as likely under another value of the attribute.
-    gain, gain_balanced : float
-        What the reader gains over the posterior before, in accuracy and in balanced accuracy at the groups' shares.
-    bits : float
-        The same in bits a person.
-    auc, advantage : float
-        Of the probability of the true label, members against all others.
-    unfairness : float
-        Largest distance of a group's acceptance rate from everybody's, over all people.
-    smallest : int
-        People trained on, or left for testing, whichever are fewer.
-    """
-
-    differ: float
-    gain: float
-    gain_balanced: float
-    bits: float
-    auc: float
+    differ: float  # share of the training people whose release would not be as likely under another value
+    gain: float  # what the reader gains over the posterior before, in accuracy
+    gain_balanced: float  # and in balanced accuracy at the groups' shares
+    bits: float  # the same in bits a person
+    auc: float  # of the probability of the true label, members against all others
     advantage: float
-    unfairness: float
-    smallest: int
+    unfairness: float  # largest distance of a group's acceptance rate from everybody's
+    smallest: int  # people trained on, or left for testing, whichever are fewer
 
 
 def truth_of(people: People, release: Release) -> Truth:
@@ -89,8 +74,6 @@ def contradiction(entry: Entry, found: Truth) -> str:
     members = found.auc >= LEAST_AUC or found.advantage >= LEAST_ADVANTAGE
     attribute = max(found.gain, found.gain_balanced)
     large = found.smallest >= LARGE
-    if not entry.judged:
-        return ""
     if "attribute" in entry.leaks and attribute < LEAST_GAIN:
         return f"A reader gains {attribute:.3f}, less than {LEAST_GAIN}."
     if "attribute" not in entry.leaks and (found.differ or attribute or found.bits):
@@ -117,16 +100,16 @@ def recorded() -> dict[str, list[Truth]]:
     }
 
 
-def write(found: dict[str, list[Truth]]) -> None:
+def write() -> None:
     """Fix the truth of the whole bank."""
     lines = [
         "# What is true of each model of the bank, for seeds 1 to 5; see truth.py for what each number is.",
-        "# Made by: python -m tests.verdicts --truth",
+        "# Made by: python -m tests.verdicts.truth",
     ]
-    for name in BANK:
+    for name, entry in BANK.items():
+        found = [asdict(truth_of(*entry.make(seed))) for seed in SEEDS]
         lines += ["", f"[{name}]"]
-        for key in asdict(found[name][0]):
-            lines.append(f"{key} = [{', '.join(f'{round(getattr(each, key), 4)}' for each in found[name])}]")
+        lines += [f"{key} = [{', '.join(f'{round(each[key], 4)}' for each in found)}]" for key in found[0]]
     FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
@@ -155,8 +138,6 @@ def _attribute(people: People, release: Release) -> tuple[float, float, float, f
 
 def _imputed(people: People) -> Floats:
     """Return P(attribute | features, label) of the training people, learnt from the attacker's records."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-
     both = np.column_stack([people.matrix(), people.label])
     known = people.sets == "attack"
     model = HistGradientBoostingClassifier(max_iter=60, learning_rate=0.1, min_samples_leaf=40, random_state=0)
@@ -176,3 +157,7 @@ def _membership(people: People, release: Release) -> tuple[float, float]:
     above_member, above_other = 1.0 - np.cumsum(member), 1.0 - np.cumsum(other)
     auc = float((other * (above_member + 0.5 * member)).sum())
     return auc, float(np.abs(above_member - above_other).max())
+
+
+if __name__ == "__main__":
+    write()
