@@ -65,14 +65,6 @@ def test_sensitivity_is_smooth_symmetric_and_linear_in_questions(sizes, m, beta,
         assert abs(math.log(here / there)) <= beta + 1e-9
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
-@given(SIZES, st.integers(1, 50), BUDGETS, st.booleans())
-def test_questions_together_cost_the_noise_of_single_ones_at_a_share(sizes, m, epsilon, absolute):
-    for make in (LaplaceGlobal, SmoothCauchy):
-        together = make(epsilon, absolute=absolute).scale(*sizes, m)
-        assert together == pytest.approx(make(epsilon / m, absolute=absolute).scale(*sizes, 1), rel=1e-9)
-
-
 @settings(max_examples=300, deadline=None, derandomize=True)
 @given(SIZES, BUDGETS, PURE, st.booleans())
 def test_one_targeted_person_stays_below_the_guarantee(sizes, epsilon, make, absolute):

@@ -61,15 +61,16 @@ def test_smallest_tolerance_is_brute_force(predictions):
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
-@given(st.integers(2, 3000), st.floats(0, 1), st.floats(0, 1), st.integers(0, 2**32 - 1))
-def test_the_edge_of_feasibility(n, share, guessed, seed):
+@given(st.integers(4, 1500), st.sampled_from([2, 2, 3, 4]), st.floats(0, 1), st.integers(0, 2**32 - 1))
+def test_the_edge_of_feasibility(n, k, share, seed):
     rng = np.random.default_rng(seed)
-    predictions, guess = rng.random(n) < share, rng.random(n) < guessed
-    smallest = smallest_tolerance(predictions)
-    at_edge = correct(guess, predictions, tolerance=smallest)
+    predictions = rng.random(n if k == 2 else n % 80 + k) < share
+    guess = rng.integers(0, k, predictions.size)
+    smallest = smallest_tolerance(predictions, n_groups=k)
+    at_edge = correct(guess, predictions, tolerance=smallest, n_groups=k)
     assert at_edge.certificate.status == "optimal"
     if smallest > 0:
-        below = correct(guess, predictions, tolerance=smallest * (1 - 1e-9))
+        below = correct(guess, predictions, tolerance=smallest * (1 - 1e-9), n_groups=k)
         assert below.certificate.status == "infeasible" and below.smallest_tolerance == smallest
 
 

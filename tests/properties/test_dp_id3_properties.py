@@ -118,13 +118,6 @@ def test_without_noise_it_is_the_plain_tree(case: Case, accounting: str):
 
 
 @EVERY
-@given(tables(most=60), st.sampled_from(["savings", "literal"]))
-def test_much_budget_approaches_the_plain_tree_where_there_are_records(case: Case, accounting: str):
-    plain, noisy = fitted(case, math.inf), fitted(case, 1e7, accounting)
-    assert np.allclose(noisy.predict_proba(case.codes), plain.predict_proba(case.codes), rtol=0, atol=1e-12)
-
-
-@EVERY
 @given(
     st.integers(1, 40),
     st.integers(1, 60),

@@ -49,22 +49,6 @@ def test_every_difference_shrinks_to_its_share_and_nobody_is_deleted_twice(count
     assert shares[0] == pytest.approx(shares[1], abs=1e-12)
 
 
-@given(counts_of_clusters())
-def test_theta_one_deletes_nobody(counts: np.ndarray) -> None:
-    assert not fairpick_counts(counts, 1.0).any() and not fairpick_literal(counts, 1.0)[0].any()
-
-
-@given(counts_of_clusters(), THETA)
-def test_swapping_the_groups_swaps_the_deletions(counts: np.ndarray, theta: float) -> None:
-    assert fairpick_counts(counts[:, ::-1], theta) == pytest.approx(fairpick_counts(counts, theta)[:, ::-1])
-
-
-@given(counts_of_clusters(), st.floats(0.01, 1), st.floats(0.01, 1))
-def test_a_smaller_theta_deletes_at_least_as_many_everywhere(counts: np.ndarray, one: float, other: float) -> None:
-    more, less = (fairpick_counts(counts, theta) for theta in sorted((one, other)))
-    assert (more >= less - 1e-9 * counts.sum()).all()
-
-
 @settings(max_examples=60)
 @given(counts_of_clusters(), st.floats(0.05, 0.99))
 def test_the_closed_form_is_the_solvers_minimum(counts: np.ndarray, theta: float) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.correction import Disclosed, correct, correct_jointly, smallest_tolerance
+from core.correction import Disclosed, correct, correct_jointly
 from core.correction.exact import smallest_fraction
 from core.fairness import unfairness
 from tests.problem_bank import METRICS
@@ -95,15 +95,3 @@ def test_smallest_tolerance_grows_with_the_groups(n, share, k):
         assert few <= many <= 1
         assert (many == 0) == (math.gcd(n, positives) >= k + 1)
         assert many == smallest_fraction(n, n - positives, k + 1)
-
-
-@settings(max_examples=25, deadline=None, derandomize=True)
-@given(st.integers(6, 80), st.integers(3, 4), SEEDS)
-def test_the_edge_of_feasibility(n, k, seed):
-    guess, predictions, _, _, cost = drawn(n, k, seed)
-    least = smallest_tolerance(predictions, n_groups=k)
-    at_edge = correct(guess, predictions, tolerance=least, n_groups=k, cost=cost)
-    assert at_edge.certificate.status == "optimal"
-    if least > 0:
-        below = correct(guess, predictions, tolerance=least * (1 - 1e-9), n_groups=k, cost=cost)
-        assert below.certificate.status == "infeasible" and below.smallest_tolerance == least

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
-from core.correction import soft_correct
 from core.correction.soft import soft_constraints
 from core.projection import Constraints, project
 from tests.problem_bank import METRICS, parts
@@ -130,28 +129,6 @@ def test_a_true_disclosure_is_true_in_floats(case):
         features = (Fraction(row[p]) * Fraction(unit[s]) for p, s in zip(told.pattern, truth, strict=True))
         missed = sum(features) - Fraction(bound)
         assert missed == 0 if equality else missed <= 0
-
-
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(case=true_disclosures(), steps=st.sampled_from([1, 2, 5]))
-def test_the_promise_does_not_wait_for_convergence(case, steps):
-    posterior, predictions, truth, disclosed = case
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("core.projection._MOST_STEPS", steps)
-        done = soft_projection(posterior, predictions, **disclosed)
-    before, after = surprise(posterior, truth), surprise(done.probability, truth)
-    if np.isfinite(before).all():
-        event(done.status)
-        assert done.value >= 0
-        assert before.sum() - after.sum() >= done.value - 1e-9
-
-
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(true_disclosures())
-def test_what_already_holds_changes_nothing(case):
-    posterior, predictions, _, disclosed = case
-    loose = disclosed | {"tolerance": 1.0, "group_shares": None}
-    assert np.array_equal(soft_correct(posterior, predictions, **loose), posterior)
 
 
 @st.composite
