@@ -153,6 +153,26 @@ class Dashboard:
         """Give a file to the upload box of the Data page."""
         return self.give("upload", name, content)
 
+    def assign(self, **columns: object) -> Dashboard:
+        """Fill the form for one's own columns, in its order, and press its button."""
+        order = (
+            "label",
+            "positive",
+            "sensitive",
+            "group",
+            "limit",
+            "prediction",
+            "score",
+            "sets",
+            "excluded",
+            "missing",
+        )
+        for name in sorted(columns, key=order.index):
+            self.widget(f"{name}_").set_value(columns[name])
+            self.test.run()
+            assert not self.test.exception
+        return self.click("use_roles")
+
     def bring(self, name: str, content: bytes, roles: Roles) -> Dashboard:
         """Upload a table and let its columns be what these roles say."""
         self.open("data").upload(name, content)

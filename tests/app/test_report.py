@@ -32,8 +32,7 @@ from tests import model_samples
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard, RecordedJob
 from tests.app.deciding import Attacks, attacks, board, changed, section
-from tests.app.test_given import bring
-from tests.app.test_upload import bring_people
+from tests.app.test_own_table import bring_people, bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
 from tests.samples_report import HOSTILE, SMALL_GROUPS, sample
@@ -170,7 +169,7 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
 
 
 def test_given_predictions_and_hostile_words(dashboard: Dashboard, attacks: Attacks):
-    bring(dashboard, score="")
+    bring_scored(dashboard, score="")
     dashboard.open("report")
     (plan,) = attacks.asked
     assert (plan.model.kind, plan.config.method, plan.data.file) == ("predictions", "given", "scored.csv")
@@ -228,10 +227,7 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     dashboard.test.file_uploader(key="model_file").set_value(("model.skops", content, "application/octet-stream"))
     dashboard.settle()
     assert not dashboard.test.warning
-    for name, value in {"label": "approved", "positive": "yes", "sensitive": "sex"}.items():
-        dashboard.widget(f"{name}_").set_value(value)
-        dashboard.test.run()
-    dashboard.click("use_roles")
+    dashboard.assign(label="approved", positive="yes", sensitive="sex")
     dashboard.open("report")
     (plan,) = attacks.asked
     assert (plan.model.kind, plan.model.file, plan.data.file) == ("file", "model.skops", "people.csv")

@@ -9,7 +9,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from playwright.sync_api import Locator, WebSocket, expect
+from playwright.sync_api import Locator, expect
 
 from core.desk import Ledger, open_ledger, verify_export
 from tests import desk_files
@@ -92,27 +92,3 @@ def test_files_to_an_answer_a_record_and_its_check(look: Open, folder: Path, tmp
     expect(view.page.locator("[data-testid=stAlertContentError]")).to_contain_text("Verification failed")
     assert holding(marker, moment) == []
     assert marker not in server.log.read_text()
-
-
-def test_a_password_never_comes_back(look: Open, server: Server):
-    view, received = look(None), []
-
-    def listen(socket: WebSocket) -> None:
-        socket.on("framereceived", lambda frame: received.append(frame if isinstance(frame, bytes) else frame.encode()))
-
-    view.page.on("websocket", listen)
-    view.open("desk")
-    view.found("Example:")
-    view.enter("desk_place", "postgresql://ann:S3cret-Wort@127.0.0.1:1/db")
-    expect(view.field("desk_place")).to_have_value("postgresql://ann@127.0.0.1:1/db")
-    view.press("desk_open")
-    expect(view.warnings).to_contain_text("cannot be used")
-    view.idle()
-    view.enter("desk_password_field", "S3cret-Wort")
-    expect(view.field("desk_password_field")).to_have_value("")
-    view.press("desk_open")
-    view.idle()
-    expect(view.warnings).to_contain_text("cannot be used")
-    assert received and not [frame for frame in received if b"S3cret" in frame]
-    assert "S3cret" not in view.page.content() and "S3cret" not in view.page.url
-    assert "S3cret" not in server.log.read_text()

@@ -1,7 +1,8 @@
-"""The report on a telephone and on paper; as a file without a network it is read in the walks."""
+"""The report on a telephone, on paper, and with hostile names; as a file it is read in the walks."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,8 +11,11 @@ from playwright.sync_api import Browser, Page
 
 from core.report import AttackedPeople, document, to_html
 from tests.browser.axe import violations
+from tests.browser.conftest import Open
+from tests.browser.reports import downloaded, read_alone
 from tests.report_people import people_of
 from tests.samples_report import sample
+from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
 
 
 @pytest.fixture
@@ -57,3 +61,21 @@ def test_every_table_and_chart_is_whole_on_a_telephone(page: Page, tmp_path: Pat
     assert limits.locator("thead").is_visible() and page.locator("svg.chart.narrow:visible").count() == 0
     assert not page.get_by_role("navigation").is_visible() and not page.locator("#findings").is_visible()
     assert page.locator("table.checks thead").evaluate("e => getComputedStyle(e).display") == "table-header-group"
+
+
+UNSEEN = re.compile("[\u200b-\u200f\u202a-\u202e]")  # steer how text is shown; the report shows that there was one
+
+
+def test_hostile_names_are_names_in_the_report(look: Open, browser: Browser, tmp_path: Path):
+    view = look("data")
+    view.found("%")
+    roles = {role: HOSTILE[role] for role in ("label", "positive", "prediction", "score", "sensitive", "group")}
+    view.bring_predictions("<img src=x onerror=alert(1)>.csv", hostile_table(), **roles)
+    view.go("Report")
+    found = downloaded(view)
+    assert view.page.locator("[data-testid=stMain]").locator("script, img, iframe, a[href^='javascript']").count() == 0
+    texts = {edition: " ".join(read_alone(browser, report, tmp_path).split()) for edition, report in found.items()}
+    for name in (name for name in HOSTILE_NAMES if name != HOSTILE["score"]):  # the report does not name that column
+        assert " ".join(UNSEEN.sub("\ufffd", name).split()) in texts["internal"], name
+    assert HOSTILE["group"] in texts["disclosure"]
+    view.in_order()

@@ -1,4 +1,4 @@
-"""Every page and section on a narrow screen in the dark: nothing is too wide, nothing is wrong, charts are dark."""
+"""Every page and section, narrow in the dark and wide by day: nothing is too wide, and axe-core finds nothing wrong."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from core.charts import DARK
+from core.charts import DARK, LIGHT
 from core.desk import Columns, TestSet, open_ledger
 from core.models import METHOD_TITLES
+from tests.browser.axe import Violation, violations
 from tests.browser.conftest import Open, Start
 from tests.browser.driver import Server
+from tests.browser.reports import judged
 from tests.browser.view import PATIENT, View
 
 SETTINGS = f"?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}"
@@ -43,9 +45,12 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "desk_section",
         ("Ask a question", "Register a test set", "Answered questions", "Export and verify"),
     ),
+    "report": (0, "further_release", ("Policy and limits",)),
     "learn": (0, "", ()),
 }
-"""Address -> charts at least, key of the sections below, and these; the officer's walk sees the report."""
+"""Address -> charts at least, key of the sections below, and these."""
+
+STREAMLITS_OWN = {"list", "listitem", "presentation-role-conflict"}
 
 WORK = ("cancel_curves", "cancel_epsilon", "cancel_fairpick", "cancel_sweep")
 
@@ -77,10 +82,27 @@ def settled(view: View, charts: int) -> None:
     view.idle()
 
 
+@pytest.fixture(scope="module")
+def known(browser: Browser) -> set[Violation]:
+    """What Streamlit itself has wrong: the violations of a page with nothing of FairLeak's in it."""
+    with Server(app=Path(__file__).with_name("bare.py")) as bare:
+        view = View(browser, bare.address)
+        view.open()
+        expect(view.page.get_by_test_id("stFileUploaderDropzone")).to_be_visible()
+        view.idle()
+        found = set(violations(view.page))
+        view.close()
+    assert {one.rule for one in found} <= STREAMLITS_OWN
+    return found
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_and_section_fits_a_narrow_screen_in_the_dark(look: Open, path: str):
+def test_every_page_and_section_fits_and_nothing_is_wrong(look: Open, known: set[Violation], path: str, theme: str):
+    """A narrow screen in the dark, and a wide one by day; nothing is wrong but what Streamlit itself has wrong."""
     charts, key, sections = PAGES[path]
-    view = look(f"{path}{SETTINGS}", viewport={"width": 400, "height": 900}, color_scheme="dark")
+    size = {"width": 400 if theme == "dark" else 1440, "height": 900}
+    view = look(f"{path}{SETTINGS}", viewport=size, color_scheme=theme)
     expect(view.finding).to_have_count(1, timeout=PATIENT)
     settled(view, charts)
     for section in sections:
@@ -89,6 +111,15 @@ def test_every_page_and_section_fits_a_narrow_screen_in_the_dark(look: Open, pat
         view.fits(section)
         view.in_order()
     view.fits(path)
+    if path == "report":
+        judged(view)
+        view.page.locator(".fl-board summary").first.click()
+    if path == "learn":
+        view.keyed("steps_correction").locator("label").click()
+        expect(view.page.get_by_role("heading", level=3).first).to_be_visible()
+    view.idle()
     if charts:
-        view.until(lambda: view.inks() == {DARK.ink}, "charts for the dark")
+        ink = DARK.ink if theme == "dark" else LIGHT.ink
+        view.until(lambda: view.inks() == {ink}, f"{theme} charts")
+    assert {one: told for one, told in violations(view.page).items() if one not in known} == {}
     view.in_order()

@@ -1,0 +1,382 @@
+"""One's own table, in-process: bad files and columns, roles and predictions on every page, and whose it stays."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from core.datasets import build_dataset, cautions, read_table, suggest_roles
+from core.datasets.roles import Roles
+from core.errors import InputError
+from core.estimates import accuracy, percent
+from core.release_audit import AuditPlan, OutputsPlan, kept_tolerance, plan_text, read_plan, suggested_plan
+from pages.common import bias_queries_trials, cached, shell
+from tests import expected
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard, RecordedJob
+from tests.app.deciding import Attacks, attacks, section
+from tests.app.test_attriguard import FEW_OF_TABLES
+from tests.app.test_membership import Gate, gate
+from tests.browser.tables import HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME, people
+from tests.unit.datasets.bad_tables import (
+    BAD_ROLES,
+    BAD_UPLOADS,
+    GOOD,
+    BadRoles,
+    BadUpload,
+    assert_one_sentence,
+    csv_bytes,
+    rows,
+)
+from tests.unit.datasets.office_tables import Dialect
+
+__all__ = ["attacks", "gate"]
+
+
+ON_THE_FORM = ("every value chosen", "limit below everybody", "everything excluded", "numbers and text")
+UPLOADED = ("empty file", "unclosed quote", "hostile file name", "pickle")
+PAGES = ("start", "data", "model", "correction", "bias_queries", "attriguard", "membership")
+TRAINING = ("methods", "seeds", "trained")  # last the one that stays open
+ROLES = Roles(
+    label="hired",
+    positive="yes",
+    sensitive="sex",
+    group=("M",),
+    prediction="predicted",
+    score="probability",
+    sets="split",
+)
+N = 240
+
+
+def scored(count: int = 600) -> bytes:
+    """Return a CSV of people with a model's decision, its probability and the set each was in."""
+    rng = np.random.default_rng(3)
+    man = rng.random(count) < 0.55
+    hours = np.where(man, rng.normal(39, 5, count), rng.normal(33, 6, count)).round().astype(int)
+    hired = rng.random(count) < 0.2 + 0.4 * man + 0.01 * (hours - 36)
+    score = np.clip(0.25 + 0.3 * man + 0.2 * hired + rng.normal(0, 0.1, count), 0, 1).round(3)
+    columns = {
+        "age": rng.integers(20, 61, count),
+        "hours": hours,
+        "sex": np.where(man, "M", "F"),
+        "hired": np.where(hired, "yes", "no"),
+        "predicted": (score >= 0.5).astype(int),
+        "probability": score,
+        "split": np.array(["train", "attack", "test"])[np.arange(count) % 3],
+    }
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True)), ""]
+    return "\n".join(lines).encode()
+
+
+def bring_scored(dashboard: Dashboard, **columns: str) -> None:
+    """Upload people with a model's answers, and choose what is not suggested."""
+    dashboard.open("data").upload("scored.csv", scored())
+    dashboard.assign(**{"label": "hired", "positive": "yes", "sensitive": "sex", **columns})
+
+
+def bring_people(dashboard: Dashboard, **words: str) -> None:
+    """Upload people and say what their columns are."""
+    dashboard.open("data").upload("people.csv", people(**words))
+    dashboard.assign(label="hired", positive="yes", sensitive="sex", group=[words.get("woman", "F")])
+
+
+def two_values(i: int) -> str:
+    return f"{20 + i % 37},{'FM'[i % 3 > 0]},{i % 5 % 2},{0.2 if i % 2 else 0.8},{int(i % 2 == 0)}"
+
+
+def office(i: int) -> list[object]:
+    return [f"Müller {i}", 20 + i % 37, "wm"[i % 3 > 0], "ja" if i % 5 < 2 else "nein", "ja" if i % 2 else "nein"]
+
+
+TABLES = {
+    "good": GOOD,
+    "styled names": people(),
+    "predictions": scored(),
+    "a score of two values": csv_bytes("age,sex,paid,score,prediction", [two_values(i) for i in range(N)]),
+    "several groups": csv_bytes("age,race,hired", [f"{20 + i % 37},{'abc'[i % 3]},{i % 5 % 2}" for i in range(N)]),
+    "a number as attribute": csv_bytes(
+        "age,job,hired", [f"{20 + i % 37},{'xyz'[i % 3]},{i % 5 % 2}" for i in range(N)]
+    ),
+    "an office's": Dialect(separator=";", encoding="cp1252").table(
+        ["Name", "Alter", "Geschlecht", "Zusage", "Vorhersage"], [office(i) for i in range(N)]
+    ),
+    "a near copy": csv_bytes("job2,age,job,sex,hired", [f"{'xy'[i % 2]},{row}" for i, row in enumerate(rows())]),
+    "no attribute": csv_bytes("age2,job,kind,hired"),
+    "no label": csv_bytes("age,job,sex,hired", [row.rsplit(",", 1)[0] + f",{i % 4}" for i, row in enumerate(rows())]),
+}
+
+
+def boxes(dashboard: Dashboard) -> dict[str, Any]:
+    """Return what the form holds, by role."""
+    roles = ("label", "positive", "sensitive", "prediction", "score", "sets", "excluded")
+    widgets = (*dashboard.test.selectbox, *dashboard.test.multiselect)
+    return {role: next((w.value for w in widgets if (w.key or "").startswith(f"{role}_")), None) for role in roles}
+
+
+def captions(dashboard: Dashboard) -> list[str]:
+    return [caption.value.replace("\\", "") for caption in dashboard.test.caption]
+
+
+@pytest.fixture
+def brief(monkeypatch: pytest.MonkeyPatch, gate: Gate) -> None:
+    """Few repeats, few attackers, and few shadow models."""
+    monkeypatch.setattr(bias_queries_trials, "repeats_for", lambda n: 2)
+    monkeypatch.setattr("pages.common.attriguard_controls.TableSettings", FEW_OF_TABLES)
+
+
+@pytest.mark.parametrize("bad", [bad for bad in BAD_UPLOADS if bad.kind in UPLOADED], ids=lambda bad: bad.kind)
+def test_a_bad_file_is_one_sentence_and_the_audit_stays(dashboard: Dashboard, bad: BadUpload):
+    dashboard.open("data")
+    before = dashboard.finding
+    dashboard.upload(bad.file_name, bad.data)
+    assert_one_sentence(dashboard.plain_problem(), bad.words_expected)
+    assert dashboard.finding == before
+    assert dashboard.test.selectbox(key="dataset").value == "demo"
+    dashboard.test.file_uploader(key="upload").clear()
+    dashboard.settle()
+    assert not dashboard.test.warning
+    assert dashboard.finding == before
+
+
+def test_other_pages_send_the_owner_of_a_fresh_table_to_the_data_page(dashboard: Dashboard):
+    dashboard.open("data").upload("good.csv", GOOD)
+    for page in ("start", "model", "correction"):
+        dashboard.open(page)
+        (info,) = dashboard.test.info
+        assert "Data page" in info.value and not dashboard.test.warning
+
+
+@pytest.mark.parametrize("bad", [bad for bad in BAD_ROLES if bad.kind in ON_THE_FORM], ids=lambda bad: bad.kind)
+def test_bad_columns_are_one_sentence_and_the_audit_stays(dashboard: Dashboard, bad: BadRoles):
+    dashboard.open("data").upload("table.csv", bad.content)
+    before = dashboard.finding
+    roles = bad.roles
+    choices: dict[str, object] = {"label": roles.label, "positive": roles.positive, "sensitive": roles.sensitive}
+    choices |= {"limit": roles.at_most} if roles.at_most is not None else {"group": list(roles.group)}
+    dashboard.assign(**choices, excluded=list(roles.excluded), missing=roles.missing)
+    assert_one_sentence(dashboard.plain_problem(), bad.words_expected)
+    assert dashboard.finding == before
+
+
+def test_own_names_are_shown_and_never_obeyed(dashboard: Dashboard):
+    bring_people(dashboard, woman=HOSTILE_CELL)
+    for sensitive, group in ((STYLED_NAME, "*clerk*_x_"), (HOSTILE_NAME, None)):
+        dashboard.open("data")
+        dashboard.assign(sensitive=sensitive, **({"group": [group]} if group else {}))
+        for page in ("start", "data", "model", "correction"):
+            dashboard.open(page)
+            assert "%" in dashboard.finding
+            for name in (HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME):
+                for text in (*dashboard.texts, *(caption.value for caption in dashboard.test.caption)):
+                    assert name not in text, text
+        assert shell.escape(sensitive) in " ".join(dashboard.texts)
+
+
+def test_a_table_too_small_for_the_split_is_one_sentence(dashboard: Dashboard):
+    rows = [f"{i % 41},{'FM'[i < 60]},{'yes' if i % 3 else 'no'}" for i in range(95)]
+    dashboard.open("data").upload("small.csv", "\n".join(["age,sex,hired", *rows, ""]).encode())
+    dashboard.assign(label="hired", positive="yes", sensitive="sex", group=["F"])
+    dashboard.choose(train_share=0.8)
+    dashboard.open("correction")
+    assert_one_sentence(dashboard.plain_problem())
+    assert "at least 3 people" in dashboard.plain_problem()
+
+
+def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
+    dashboard.open("data")
+    before = dashboard.finding
+    bring_people(dashboard)
+    assert dashboard.finding != before
+    dashboard.click("remove_upload")
+    assert dashboard.finding == before
+    assert "Your table" not in dashboard.test.selectbox(key="dataset").options
+    for page in ("start", "model", "correction"):
+        dashboard.open(page)
+        assert percent(expected.audit().disclose(0.005).before) in dashboard.finding or page == "model"
+        assert dashboard.test.selectbox(key="dataset").value == "demo"
+
+
+def test_a_table_that_went_with_its_connection(dashboard: Dashboard):
+    bring_people(dashboard)
+    dashboard.open("correction")
+    st.cache_resource.clear()  # what a lost connection does; the session's settings survive it
+    for page in ("model", "start", "correction"):
+        dashboard.open(page)
+        (info,) = dashboard.test.info
+        assert "Your table is gone" in info.value
+        assert not any("%" in text for text in dashboard.findings)  # no other table's numbers in its place
+        assert dashboard.test.selectbox(key="dataset").value == "upload"
+    bring_people(dashboard)
+    dashboard.open("model")
+    assert "%" in dashboard.finding
+
+
+def test_nothing_of_an_own_table_is_in_the_shared_store(start: Start):
+    marker = f"Marker{uuid4().hex}"
+    owner = start()
+    bring_people(owner, woman=marker)
+    for page in ("start", "model", "correction"):
+        owner.open(page)
+        assert "%" in owner.finding
+    shared = cached.store_of("demo")
+    assert shared._results
+    assert not [key for key, value in shared._results.items() if marker.encode() in pickle.dumps(value)]
+    own = [job for job in RecordedJob.started if job.lane == "sweep"]
+    assert own and not set(own) & set(shared._jobs.values())
+
+
+def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
+    dashboard.open("data")
+    for name, content in TABLES.items():
+        table = read_table(content, f"{name}.csv")
+        dashboard.upload(f"{name}.csv", content)
+        assert not dashboard.test.warning, name
+        guess = suggest_roles(table.frame)
+        shown = boxes(dashboard)
+        for role, value in shown.items():
+            expected = getattr(guess.roles, role)
+            assert (tuple(value) if role == "excluded" else value or "") == expected, (name, role)
+        told = captions(dashboard)
+        for reason in guess.reasons.values():
+            assert any(line in (f"Guessed: {reason}.", f"Not guessed: {reason}.") for line in told), (name, reason)
+        said = [info.value.replace("\\", "") for info in dashboard.test.info]
+        assert said == list(cautions(table.frame, guess.roles)), name
+        try:
+            plan, _ = suggested_plan(table, f"{name}.csv")
+        except InputError:
+            assert dashboard.button("use_roles").disabled, name
+            continue
+        dashboard.click("use_roles")
+        assert not dashboard.test.warning, name
+        assert dashboard.test.session_state["own_roles_upload"] == [plan.config.roles], name
+        assert dashboard.test.number_input(key="tolerance").value == plan.config.tolerance, name
+        assert not any(line.startswith("Guessed: ") for line in captions(dashboard)), name
+
+
+def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashboard):
+    def tolerance() -> float:
+        return float(dashboard.test.number_input(key="tolerance").value)
+
+    dashboard.open("data").upload("scored.csv", scored())
+    assert tolerance() == 0.005
+    dashboard.click("use_roles")
+    table = read_table(scored(), "scored.csv")
+    plan, _ = suggested_plan(table, "scored.csv")
+    assert tolerance() == plan.config.tolerance > 0.1
+    dashboard.choose(metric="equal_opportunity")
+    dataset = build_dataset(table, plan.config.roles)
+    other = kept_tolerance(dataset, replace(plan.config, metric="equal_opportunity"))
+    assert tolerance() == other != plan.config.tolerance
+    dashboard.test.number_input(key="tolerance").set_value(0.3)  # the user's own from here on
+    dashboard.settle()
+    dashboard.choose(metric="statistical_parity")
+    dashboard.open("data")
+    assert tolerance() == 0.3
+    dashboard.choose(dataset="demo")
+    assert tolerance() == 0.005
+    dashboard.choose(tolerance=0.02)
+    dashboard.open("model")
+    assert tolerance() == 0.02
+
+
+def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, attacks: Attacks):
+    def released() -> Any:
+        return next(w for w in dashboard.test.selectbox if (w.key or "").startswith("asked_outputs_"))
+
+    dashboard.open("data").upload("scored.csv", scored())
+    dashboard.click("use_roles")
+    dashboard.open("report")
+    assert "Released: scores rounded to 3 decimals." in dashboard.finding.replace("\\", "")
+    section(dashboard, "attacked")
+    assert released().options == [
+        "Scores as they are",
+        "Scores rounded to 1 decimal",
+        *(f"Scores rounded to {places} decimals" for places in range(2, 7)),
+        "Labels only",
+    ]
+    released().set_value(OutputsPlan(decimals=1))
+    dashboard.click("asked_keep")
+    assert "Released: scores rounded to 1 decimal." in dashboard.finding.replace("\\", "")
+    released().set_value(OutputsPlan(released="labels"))
+    dashboard.click("asked_keep")
+    assert [plan.outputs for plan in attacks.asked] == [
+        OutputsPlan(decimals=3),
+        OutputsPlan(decimals=1),
+        OutputsPlan(released="labels"),
+    ]
+    assert all(read_plan(plan_text(plan)) == plan for plan in attacks.asked)
+    first, _ = suggested_plan(read_table(scored(), "scored.csv"), "scored.csv")
+    assert _but_answers(attacks.asked[0]) == _but_answers(first)
+    dashboard.test.selectbox(key="dataset").set_value("demo")  # what was said of another model
+    dashboard.settle()
+    assert "Released: scores as they are." in dashboard.finding.replace("\\", "")
+    assert attacks.asked[-1].outputs == OutputsPlan() and attacks.asked[-1].answers.questions == 0
+
+
+def _but_answers(plan: AuditPlan) -> tuple[Any, ...]:
+    return plan.data, plan.model, plan.config, plan.outputs, plan.answers, plan.membership
+
+
+def test_no_page_trains_and_none_fails(dashboard: Dashboard, brief: None):
+    bring_scored(dashboard)
+    shown = boxes(dashboard)
+    assert [shown[role] for role in ("prediction", "score", "sets")] == ["predicted", "probability", "split"]
+    dataset = build_dataset(read_table(scored(), "scored.csv"), ROLES)
+    assert dataset.predictions is not None
+    assert f"positive for {percent(float(dataset.predictions.mean()))}" in dashboard.told
+    assert "200 train, 200 attack, 200 test" in dashboard.told
+    test = np.arange(dataset.n) % 3 == 2
+    for page in PAGES:
+        dashboard.open(page)
+        assert not dashboard.test.error
+        widgets = {widget.key for widget in (*dashboard.test.selectbox, *dashboard.test.slider)}
+        assert not widgets & {"method", "train_share"}, page
+        if page not in ("correction", "bias_queries"):  # their warnings are about the tolerance and the noise
+            assert not dashboard.test.warning, page
+        if page == "model":
+            right = accuracy(dataset.labels[test], dataset.predictions[test])
+            assert percent(right) in dashboard.finding and "The predictions in your table" in dashboard.told
+        for part in ("tuning", "more", *TRAINING) if page == "correction" else ():
+            dashboard.choose(further=part)
+            says = [info.value for info in dashboard.test.info if "trained here" in info.value]
+            assert len(says) == (part in TRAINING), part
+    dashboard.choose(member_target="given")
+    assert "LiRA needs a model that can be trained again" in dashboard.finding
+    assert "nothing is known of how this model was trained" in dashboard.told
+    for part in ("over_epsilon", "accuracy", "picking", "others", "accounting"):
+        dashboard.choose(further_members=part)
+        assert not dashboard.test.error and not dashboard.test.warning, part
+
+
+def test_labels_alone_and_no_sets_leave_out_what_needs_them(dashboard: Dashboard, brief: None):
+    bring_scored(dashboard, score="", sets="")
+    assert "No column says whom the model was trained on" in dashboard.told
+    dashboard.open("model")
+    assert "on the people attacked" in dashboard.finding
+    cautions = [info.value for info in dashboard.test.info]
+    assert len(cautions) == 2 and "drawn with the seed" in cautions[0] and "without scores" in cautions[1]
+    dashboard.open("bias_queries")
+    assert_one_sentence(dashboard.plain_problem(), ("scores",))
+    dashboard.open("membership")
+    dashboard.choose(member_target="given")
+    assert_one_sentence(dashboard.plain_problem(), ("scores",))
+
+
+def test_scores_with_a_threshold_and_back_to_training(dashboard: Dashboard, brief: None):
+    bring_scored(dashboard, prediction="")
+    (threshold,) = [box for box in dashboard.test.number_input if (box.key or "").startswith("threshold_")]
+    assert threshold.value == 0.5
+    threshold.set_value(0.7)
+    dashboard.settle()
+    dashboard.click("use_roles")
+    assert "a score of at least 0.7 is positive" in dashboard.told
+    dashboard.choose(dataset="demo")
+    dashboard.open("model")
+    assert dashboard.test.selectbox(key="method").value == "exponentiated_gradient"
