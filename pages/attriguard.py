@@ -23,7 +23,6 @@ work = controls.defence()
 from core.attriguard import PUBLISHED_CURVE, findings
 from core.charts import draw_budget, draw_value_noise
 
-colours = shell.palette()
 busy = want(work)
 work.wait_for_first()
 opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn anew
@@ -51,7 +50,6 @@ def curves_and_sizes(running: bool) -> None:
             grown.curves,
             now,
             exposure.baseline(balanced=work.balanced),
-            colours,
             last=controls.last_budget(exposure),
             budget=budget,
             unit=exposure.unit,
@@ -69,7 +67,7 @@ def curves_and_sizes(running: bool) -> None:
         controls.budget_slider(exposure, budget)
         work.watch(work.show_progress, drawn=grown)
     with right:
-        bars = draw_value_noise(exposure, budget, colours)
+        bars = draw_value_noise(exposure, budget)
         margin = f", with a margin of {work.settings.margin:g}" if work.settings.margin else ""
         drawn = panels.titled(
             "Perturbation size per target value",

@@ -37,7 +37,6 @@ from core.charts import draw_answer_errors, draw_leakage
 from core.queries import NOISES, Exact, accuracy_text, answers_leak, findings, needed_text
 from pages.common import bias_queries_sections as sections
 
-colours = shell.palette()
 attribute = shell.escape(wording.attribute(config))
 opening = st.empty()
 answering = asked.answering(published)
@@ -84,7 +83,6 @@ def draw(running: bool) -> None:
                 people.curves(mechanism),
                 people.curves(exact) if answering.noise != "exact" else {},
                 now,
-                colours,
                 last=people.numbers[-1],
                 prior=prior,
                 limit=None if bound is None else ("Bound for this prior and group sizes", bound),
@@ -99,7 +97,7 @@ def draw(running: bool) -> None:
         drawn = panels.titled(
             "Error of the answers (utility)",
             f"Absolute error of each of {count(max(m, 1))} answers{budget}: median and 95th percentile",
-            draw_answer_errors(errors, NOISES[answering.noise], colours),
+            draw_answer_errors(errors, NOISES[answering.noise]),
             key="errors_chart",
         )
         curve = people.curves(mechanism)["strongest"]

@@ -28,7 +28,7 @@ config, table = cached.audited()
 result = cached.audit(config, table)
 
 from core.adversaries import STRONG
-from core.charts import draw_disclosure, draw_recognition, draw_waterfall, rows_of_one
+from core.charts import draw_disclosure, draw_recognition, draw_waterfall
 from core.correction.findings import by_tolerance, first_tolerance, known
 from pages.common import correction_sections as sections
 
@@ -48,7 +48,6 @@ _HOW_TO_READ = (
     "part of the gain repairs that. Other attacks may do better."
 )
 
-colours = shell.palette()
 attribute = shell.escape(result.subject.attribute)
 
 
@@ -66,7 +65,6 @@ def told() -> None:
                 curve,
                 now,
                 None if strong else result.strong,
-                colours,
                 attribute=attribute,
                 attacker="Gradient boosting" if strong else "Published attack",
                 difference=result.model.difference_train,
@@ -92,12 +90,11 @@ def told() -> None:
         panels.finding(headline)
     with right:
         waterfall = draw_waterfall(
-            rows_of_one(leak, now),
+            leak,
             result.strong,
-            colours,
             words="Imputation, without the model",
             attribute=attribute,
-            told=now.told,
+            now=now,
         )
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
@@ -112,7 +109,7 @@ def told() -> None:
         by_group = panels.titled(
             "Accuracy by group",
             "Share inferred correctly before (○) and after (●), 95% intervals",
-            draw_recognition(now, curve, colours, names=result.group_names),
+            draw_recognition(now, curve, names=result.group_names),
             key="recognised_chart",
         )
     with right:

@@ -32,7 +32,7 @@ else:
         shell.finding(*wording.data(dataset))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        drawing = draw_groups(dataset, shell.palette())
+        drawing = draw_groups(dataset)
         panels.titled(*wording.groups_chart(dataset), drawing, key="groups_chart")
     with right:
         shell.whisper("Columns", "Missing cells and distinct values in the table as it was read")

@@ -67,7 +67,7 @@ def say(found: Finding) -> None:
 
 def show_answers(heading: str, legend: str, rows: list[GapRow], key: str) -> None:
     """Draw answers."""
-    panels.titled(heading, legend, draw_gaps(rows, shell.palette()), key=key)
+    panels.titled(heading, legend, draw_gaps(rows), key=key)
 
 
 def budget_bar(status: LedgerStatus) -> str:

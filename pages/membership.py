@@ -26,8 +26,6 @@ from pages.common import membership_sections as sections
 
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
 
-colours = shell.palette()
-
 
 def guide(read: Reading, notes: tuple[str, ...]) -> str:
     """Explain the page."""
@@ -76,7 +74,7 @@ def told() -> None:
         panels.titled(
             "Group differences in membership inference",
             f"{minus}, by {read.phrase}; 95% CIs; row 1 − row 2 = row 3",
-            draw_gaps_between(found, colours, group=read.place),
+            draw_gaps_between(found, group=read.place),
             key="member_gaps_chart",
         )
     with right:
@@ -84,7 +82,7 @@ def told() -> None:
         panels.titled(
             f"ROC curve ({REGISTRY[scored].title}, log–log)",
             "TPR against FPR; dotted is random guessing",
-            draw_roc(found, colours, attack=scored, group=chosen.group),
+            draw_roc(found, attack=scored, group=chosen.group),
             key="member_roc_chart",
         )
     work.watch(work.show_progress, every=0.8, drawn=grown)
@@ -98,7 +96,7 @@ def told() -> None:
                 "VD by predicted probability",
                 f"{'Greyed out, as VD is: ' if attack.muted else ''}{minus} in points, by the probability the model "
                 "gave to the true label; the ten steps add up to VD",
-                draw_ranges(ranges, colours, muted=attack.muted),
+                draw_ranges(ranges, muted=attack.muted),
                 key="member_ranges_chart",
             )
     panels.how_to_read(guide(read, who.people.notes))

@@ -17,17 +17,17 @@ subject = cached.audit(config, table).subject
 from core.charts import draw_accuracy, draw_rates
 from core.model_fairness import STUDY, FairnessSettings, constraint_rows
 
-colours, seen = shell.palette(), wording.seen(config)
+seen = wording.seen(config)
 headline, *cautions = STUDY.findings(subject, FairnessSettings())
 with opening:
     panels.finding(headline)
 left, right = st.columns([3, 2], gap="large")
 with left:
-    rates = draw_rates(subject.model, colours, names=subject.dataset.group_names, seen=seen)
+    rates = draw_rates(subject.model, names=subject.dataset.group_names, seen=seen)
     quantity = "Positive predictions, with 95% intervals; dotted: everybody"
     panels.titled("Selection rate by group", quantity, rates, key="rates_chart")
 with right:
-    accuracy = draw_accuracy(subject.model, colours, seen=seen)
+    accuracy = draw_accuracy(subject.model, seen=seen)
     panels.titled("Accuracy", "Share of people predicted correctly, 95% intervals", accuracy, key="accuracy_chart")
 for caution in cautions:
     st.info(shell.escape(caution.point), icon=":material/info:")

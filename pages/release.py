@@ -23,7 +23,6 @@ from core.model_card import DRAWS, Advice, ReleaseStudy, findings
 from core.release_audit.card_plan import release_text
 from core.study import Finding
 
-colours = shell.palette()
 opening = st.empty()
 try:
     row = st.columns([25, 23, 24, 18], gap="small", vertical_alignment="bottom")
@@ -57,7 +56,7 @@ def advice(now: ReleaseStudy) -> dict[str, Any]:
         shell.whisper("Which precision discloses nobody", quantity)
         cards.watch(work, "Trying precisions", "Stopped. Go on with the advice")
         return {}
-    drawn = draw_precisions(found, (settings.decimals, settings.epsilon), colours)
+    drawn = draw_precisions(found, (settings.decimals, settings.epsilon))
     panels.titled("Which precision discloses nobody", quantity, drawn, key="release_advice_chart")
     advised = findings.advice(found, now)
     st.markdown(f"**{words(advised.point)}** {words(*advised.caveats)}")
@@ -73,7 +72,7 @@ def in_common(now: ReleaseStudy) -> dict[str, Any]:
         shell.whisper(title, words(certain.point, certain.evidence, *certain.caveats))
         return {}
     quantity = "Shares among the disclosed (●) and the rest (○)"
-    drawn = panels.titled(title, quantity, draw_in_common(now, colours), key="release_common_chart")
+    drawn = panels.titled(title, quantity, draw_in_common(now), key="release_common_chart")
     alike = "The numbers treat people with the same label and predictions as one."
     st.caption(words(certain.point, certain.evidence, certain.so_what, alike))
     sizes = pd.DataFrame(now.in_common.cell_sizes, columns=["people alike", "disclosed among them"])
@@ -116,7 +115,7 @@ def draw() -> None:
         moved = panels.titled(
             "Who is exposed",
             f"Everybody's probability of {group}; dotted: nothing learned; shaded: near-certain inference",
-            draw_pinned(people, now, colours),
+            draw_pinned(people, now),
             key="release_people_chart",
         )
         st.caption(words(*headline.caveats))
@@ -124,7 +123,7 @@ def draw() -> None:
         bits = panels.titled(
             "Information gain by number of models",
             "Bits in total: measured (95% CI) and expected",
-            draw_release_bits(studies, now, colours, counts=card.counts),
+            draw_release_bits(studies, now, counts=card.counts),
             key="release_bits_chart",
         )
         card.slider(wanted)
@@ -138,14 +137,14 @@ def draw() -> None:
         tables |= advice(now)
     with right:
         resolved = findings.uncertainty_resolved(now)
-        fullness = draw_fullness(studies, now, colours, counts=card.counts)
+        fullness = draw_fullness(studies, now, counts=card.counts)
         panels.titled(heading(resolved), words(resolved.evidence), fullness, key="release_fullness_chart")
     left, right = st.columns([3, 2], gap="large")
     with left:
         tables |= in_common(now)
     with right:
         quantity = "People inferred correctly before (○) and after (●), 95% CI"
-        drawn = panels.titled(heading(average), quantity, draw_recognised(now, colours), key="release_named_chart")
+        drawn = panels.titled(heading(average), quantity, draw_recognised(now), key="release_named_chart")
         tables["Accuracy"] = drawn.table
     left, right = st.columns(2, gap="large")
     with left:

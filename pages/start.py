@@ -82,7 +82,7 @@ with right:
     )
     curve = result.curve(tolerance, **cached.ATTACKER)
     panels.chart(
-        draw_disclosure(curve, now, result.strong, shell.palette(), attribute=attribute, attacker="Published attack"),
+        draw_disclosure(curve, now, result.strong, attribute=attribute, attacker="Published attack"),
         key="start_curve",
     )
 below.caption(wording.provenance(result.subject))

@@ -65,7 +65,7 @@ def draw_checks_of(
         units.setdefault(check.unit, []).append((title_of(check, subject), words, found.estimate, control))
     tables = {}
     for place, (unit, rows) in zip(st.columns(max(len(units), 1), gap="large"), units.items(), strict=False):
-        drawing = draw_checks(rows, shell.palette(), unit=unit)
+        drawing = draw_checks(rows, unit=unit)
         with place:
             beside = "; hollow: the control" if any(control for *_, control in rows) else ""
             quantity = f"{drawing.title}, 95% intervals{beside}"

@@ -22,8 +22,6 @@ from core.charts.correction import (
     draw_search,
     draw_trained,
     draw_waterfall,
-    rows_of_one,
-    rows_over_seeds,
 )
 from core.charts.drawing import Drawing
 from core.charts.membership import (
@@ -100,6 +98,4 @@ __all__ = [
     "draw_where",
     "drawn_defences",
     "precision_text",
-    "rows_of_one",
-    "rows_over_seeds",
 ]

@@ -13,22 +13,20 @@ import numpy as np
 
 from core.arrays import Floats
 from core.attriguard import READERS, Compared, Concentration, Exposure, Point, attacker_label, knows_the_noise
-from core.charts.drawing import Axis, Drawing, cells, percents, rounded
+from core.charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
 from core.charts.heat import draw_heat
-from core.charts.lines import Curve, Dot, compared, draw_lines, level, pointed, reach
-from core.charts.rows import Mark, Row, draw_rows, measured, spans
-from core.charts.theme import Palette, mixed
+from core.charts.lines import Curve, Dot, draw_lines, level, pointed
+from core.charts.rows import Mark, Row, draw_rows
 from core.charts.words import short
 from core.estimates import Estimate, mean, percent
 
 _GUTTER = 180  # pixels for the names of attackers
-_ACCURACY = "Accuracy (%)"
 
 _UNAWARE_DASHES = ("solid", "dash", "longdash", "dashdot", "longdashdot")
 _AWARE_DASHES = ("dashdot", "dash", "longdash", "longdashdot")
 
 
-def _looks(attackers: Sequence[str], palette: Palette) -> dict[str, dict[str, Any]]:
+def _looks(attackers: Sequence[str]) -> dict[str, dict[str, Any]]:
     """Return a colour by what the attacker knows, and a dash of their own within it."""
     unaware = [name for name in attackers if not knows_the_noise(name)]
     others = [name for name in attackers if knows_the_noise(name) and not name.startswith("adversarial")]
@@ -36,26 +34,29 @@ def _looks(attackers: Sequence[str], palette: Palette) -> dict[str, dict[str, An
     return {
         name: {"color": color, "dash": dashes[i % len(dashes)], "width": width}
         for names, color, dashes, width in (
-            (unaware, palette.before, _UNAWARE_DASHES, 2),
-            (others, palette.strongest, _AWARE_DASHES, 2),
-            (trained, palette.leak, ("solid", "dash"), 3),
+            (unaware, "before", _UNAWARE_DASHES, 2),
+            (others, "strongest", _AWARE_DASHES, 2),
+            (trained, "leak", ("solid", "dash"), 3),
         )
         for i, name in enumerate(names)
     }
 
 
-def _budgets(last: float, unit: str) -> Axis:
-    """Return the axis of budgets from 0 to the largest, of which five parts are marked."""
+def _over_budgets(
+    title: str, curves: Sequence[Curve], y: Scale, rows: Any, *, last: float, at: float, unit: str, height: int = 310
+) -> Drawing:
+    """Draw curves over the budget, from 0 to the last, and the slider."""
     marks = [last * i / 5 for i in range(6)]
     words = [f"{mark:.3g}" for mark in marks]
-    return Axis(ends=(0, last), marks=marks, words=words, title=f"Noise budget β (mean {unit} changed)")
+    x = Axis(ends=(0, last), marks=marks, words=words, title=f"Noise budget β (mean {unit} changed)")
+    look: dict[str, Any] = {"height": height, "gutter": _GUTTER, "at": at, "head": f"at {at:g}"}
+    return draw_lines(title, curves, x=x, y=y, rows=rows, **look)
 
 
 def draw_budget(
     curves: Mapping[str, Sequence[Point]],
     now: Sequence[Point],
     floor: Estimate,
-    palette: Palette,
     *,
     last: float,
     budget: float,
@@ -81,30 +82,15 @@ def draw_budget(
     published : sequence of (budget, accuracy)
         The paper's curve, drawn thin; empty where the paper has none.
     """
-    x, looks = _budgets(last, unit), _looks(list(curves), palette)
-    drawn = [compared(x, floor, palette.chance, "Baseline")]
-    if there := [(b, 100 * rate) for b, rate in published if b <= last]:
-        xs, ys = ([point[i] for point in there] for i in (0, 1))
-        drawn.append(Curve(x=xs, y=ys, color=palette.muted, width=1.5, dash="dot", name="Paper's network"))
+    looks, drawn = _looks(list(curves)), [level(floor, "chance", "Baseline")]
+    if there := [point for point in published if point[0] <= last]:
+        xs, rates = ([point[i] for point in there] for i in (0, 1))
+        drawn.append(Curve(x=xs, of=rates, color="muted", width=1.5, dash="dot", name="Paper's network", value=""))
+    here = {point.attacker: point.rate(balanced=balanced) for point in now}
     for name, points in curves.items():
-        found = [point.rate(balanced=balanced) for point in points]
-        look, here = looks[name], next((p.rate(balanced=balanced) for p in now if p.attacker == name), None)
-        label = attacker_label(name)
-        if here is not None:
-            look |= {"now": 100 * here.value, "value": percent(here)}
-        hover = f"{label}, %{{x:.2f}} {unit}: %{{y:.1f}}%"
-        banded = look["width"] > 2
-        drawn.append(Curve.of([p.budget for p in points], found, band=banded, name=label, hover=hover, **look))
-    y = percents(reach(drawn), f"Balanced accuracy at inferring {attribute} (%)" if balanced else _ACCURACY)
-    title, rows = f"Accuracy at inferring {attribute} by noise budget", _attacks(curves, floor, published, unit)
-    drawing = draw_lines(palette, title, drawn, x=x, y=y, rows=rows, gutter=_GUTTER, at=budget, head=f"at {budget:g}")
-    drawing.sketch.note(budget=budget)
-    return drawing
-
-
-def _attacks(
-    curves: Mapping[str, Sequence[Point]], floor: Estimate, published: Sequence[tuple[float, float]], unit: str
-) -> list[dict[str, Any]]:
+        xs, found = [point.budget for point in points], [point.rate(balanced=balanced) for point in points]
+        look = looks[name] | {"band": looks[name]["width"] > 2, "name": attacker_label(name)}
+        drawn.append(Curve(x=xs, of=found, here=here.get(name), value=None if name in here else "", **look))
     rows: list[dict[str, Any]] = [
         {
             "attacker": name,
@@ -117,19 +103,18 @@ def _attacks(
         for name, points in curves.items()
         for point in points
     ]
-    rows += [{"attacker": "baseline", **cells("accuracy", floor)}]
+    rows.append({"attacker": "baseline", **cells("accuracy", floor)})
     paper = "paper, network against network"
-    return rows + [{"attacker": paper, f"{unit} changed": budget, "accuracy": rate} for budget, rate in published]
-
-
-_LOOKS = (("before", "dash"), ("chance", "dot"))  # of the levels
+    rows += [{"attacker": paper, f"{unit} changed": at, "accuracy": rate} for at, rate in published]
+    y = percents(f"Balanced accuracy at inferring {attribute} (%)" if balanced else "Accuracy (%)")
+    title = f"Accuracy at inferring {attribute} by noise budget"
+    return _over_budgets(title, drawn, y, rows, last=last, at=budget, unit=unit)
 
 
 def draw_cost(
     curve: Sequence[tuple[float, Estimate]],
     now: tuple[float, Estimate],
     levels: Mapping[str, Estimate],
-    palette: Palette,
     *,
     last: float,
     quality: str,
@@ -153,25 +138,15 @@ def draw_cost(
     gap : bool
         Whether it is a difference of rates, written as 0.131, and not a rate in percent.
     """
-    scale, x = 1.0 if gap else 100.0, _budgets(last, unit)
-
-    def written(estimate: Estimate) -> str:
-        return f"{estimate.value:.3f}" if gap else percent(estimate)
-
-    drawn = [
-        level(x, scale * e.value, getattr(palette, role), name, written(e), dash=dash)
-        for (name, e), (role, dash) in zip(levels.items(), _LOOKS, strict=False)
-    ]
-    look: dict[str, Any] = {"color": palette.leak, "width": 3, "name": "With noise", "value": written(now[1])}
+    looks = (("before", "dash"), ("chance", "dot"))
+    drawn = [level(e, color, name, dash=dash) for (name, e), (color, dash) in zip(levels.items(), looks, strict=False)]
     budgets, values = [budget for budget, _ in curve], [e for _, e in curve]
-    drawn.append(Curve.of(budgets, values, scale=scale, now=scale * now[1].value, **look))
+    drawn.append(Curve(x=budgets, of=values, band=True, color="leak", width=3, name="With noise", here=now[1]))
     name = quality.capitalize()
-    y = rounded(reach(drawn), name, span=0.04) if gap else percents(reach(drawn), f"{name} (%)")
-    table = [
-        {f"{unit} changed": b, **cells(quality, e)} for b, e in [*curve, *((math.nan, e) for e in levels.values())]
-    ]
-    look = {"height": 250, "gutter": _GUTTER, "at": now[0], "head": f"at {now[0]:g}"}
-    return draw_lines(palette, f"{name} by noise budget", drawn, x=x, y=y, rows=table, **look)
+    y = Scale(title=name, span=0.04, write=lambda e: f"{value_of(e):.3f}") if gap else percents(f"{name} (%)")
+    rows = [{f"{unit} changed": b, **cells(quality, e)} for b, e in curve]
+    rows += [{f"{unit} changed": math.nan, **cells(quality, e)} for e in levels.values()]
+    return _over_budgets(f"{name} by noise budget", drawn, y, rows, last=last, at=now[0], unit=unit, height=250)
 
 
 _GLYPHS = {"circle": "●", "diamond": "◆", "square": "■"}
@@ -191,7 +166,7 @@ def drawn_defences(made: Sequence[Compared]) -> list[Compared]:
     return [row for row in made if _OTHERS[row.method][1] == row.parameter]
 
 
-def draw_defences(exposure: Exposure, budget: float, made: Sequence[Compared], palette: Palette) -> Drawing:
+def draw_defences(exposure: Exposure, budget: float, made: Sequence[Compared]) -> Drawing:
     """Draw each defence's accuracies, one marker an attacker, with what it changes in words; AttriGuard first.
 
     The baseline is a dotted line.
@@ -204,36 +179,20 @@ def draw_defences(exposure: Exposure, budget: float, made: Sequence[Compared], p
         defences.append((name, row.size.value, row.accuracy))
     lines = []
     for place, (name, size, rates) in enumerate(defences):
-        color = palette.before if place else palette.leak
+        color = "before" if place else "leak"
         marks = [
-            measured(
-                rates[reader],
-                color,
-                symbol,
-                name=attacker_label(reader),
-                scale=100,
-                told=f"{attacker_label(reader)} {percent(rates[reader])}",
-                rim=palette.background,
-            )
+            Mark(of=rates[reader], color=color, symbol=symbol, name=attacker_label(reader), rim="background")
             for reader, symbol in zip(READERS, _GLYPHS, strict=True)
             if reader in rates
         ]
-        lines.append(
-            Row(
-                name=name,
-                below=f"changes {size:.1f} {exposure.unit}",
-                color="" if place else color,
-                bold=not place,
-                marks=marks,
-                facts={f"{exposure.unit} changed": size},
-            )
-        )
-    floor = exposure.majority
-    mark = Mark(at=100 * floor.value, color=palette.chance, symbol="", told=percent(floor))
-    lines.append(Row(name="baseline", value=percent(floor), color=palette.chance, marks=[mark], dash="dot"))
+        look: dict[str, Any] = {"color": "ink" if place else color, "bold": not place, "value": ""}
+        words, facts = f"changes {size:.1f} {exposure.unit}", {f"{exposure.unit} changed": size}
+        lines.append(Row(name=name, below=words, marks=marks, facts=facts, **look))
+    floor = Mark(of=exposure.majority.value, color="chance", symbol="")
+    lines.append(Row(name="baseline", value=percent(exposure.majority), color="chance", marks=[floor], dash="dot"))
     key = "   ".join(f"{glyph} {attacker_label(name)}" for name, glyph in zip(READERS, _GLYPHS.values(), strict=True))
-    axis, title = percents(spans(lines), _ACCURACY, zero=True), "Accuracy of each attacker against each defence"
-    return draw_rows(palette, title, lines, axis, first="defence", sides=[(key, palette.grey)])
+    axis, title = percents("Accuracy (%)", zero=True), "Accuracy of each attacker against each defence"
+    return draw_rows(title, lines, axis, first="defence", sides=[(key, "grey")])
 
 
 _MOST_VALUES = 12  # values that get a row each; of more, only those that take least and most are named
@@ -252,12 +211,11 @@ class _Value(NamedTuple):
 
     @property
     def told(self) -> str:
-        """What the pointer tells of it."""
-        drawn = f"used for {100 * self.used:.1f}%, target {100 * self.target:.1f}%"
-        return f"{short(self.name)}: {self.size.value:.2f}; {drawn}"
+        """How often it is drawn, in words."""
+        return f"used for {100 * self.used:.1f}%, target {100 * self.target:.1f}%"
 
 
-def draw_value_noise(exposure: Exposure, budget: float, palette: Palette) -> Drawing:
+def draw_value_noise(exposure: Exposure, budget: float) -> Drawing:
     """Draw the mean noise of each value, those that take the least first."""
     used, unit, attribute = exposure.mechanism(budget).mean(axis=0), exposure.unit, exposure.attribute
     rows = []
@@ -267,7 +225,6 @@ def draw_value_noise(exposure: Exposure, budget: float, palette: Palette) -> Dra
         missing = int((others & ~there).sum())
         rows.append(_Value(name, mean(exposure.size[there, i]), float(used[i]), float(exposure.target[i]), missing))
     rows.sort(key=lambda row: (not row.size.n, row.size.value))
-    title, axis, color = f"Perturbation size per target {attribute}", f"Mean {unit} changed", palette.before
     table = [
         {
             attribute: row.name,
@@ -279,36 +236,40 @@ def draw_value_noise(exposure: Exposure, budget: float, palette: Palette) -> Dra
         }
         for row in rows
     ]
+    title = f"Perturbation size per target {attribute}"
+    axis = Scale(title=f"Mean {unit} changed", start=0.0, write=lambda size: f"{value_of(size):.2f}")
     if len(rows) > _MOST_VALUES:
-        return _value_ranks(palette, title, [row for row in rows if row.size.n], axis, table)
-    roomy, lines = len(rows) <= _ROOMY, []
+        return _value_ranks(title, [row for row in rows if row.size.n], axis, table)
+    lines = []
     for row in rows:
-        marks = [Mark(at=0.0, color=color, symbol=""), measured(row.size, color, told=row.told)] if row.size.n else []
-        below = f"used {100 * row.used:.0f}%, target {100 * row.target:.0f}%" if roomy else ""
-        value = f"<b>{row.size.value:.2f}</b>" if row.size.n else ""
-        note = "" if row.size.n else "no noise found"
-        lines.append(Row(name=row.name, below=below, value=value, note=note, marks=marks, join=color))
-    return draw_rows(palette, title, lines, rounded([0.0, *spans(lines)], axis), table=table)
+        marks = [Mark(of=0.0, color="before", symbol=""), Mark(of=row.size, color="before", told=row.told)]
+        below = f"used {100 * row.used:.0f}%, target {100 * row.target:.0f}%" if len(rows) <= _ROOMY else ""
+        look: dict[str, Any] = {"value": "", "note": "no noise found"}
+        if row.size.n:
+            look = {"value": f"<b>{axis.write(row.size)}</b>", "marks": marks, "join": "before"}
+        lines.append(Row(name=row.name, below=below, **look))
+    return draw_rows(title, lines, axis, table=table)
 
 
-def _value_ranks(palette: Palette, title: str, known: Sequence[_Value], axis: str, table: Any) -> Drawing:
+def _value_ranks(title: str, known: Sequence[_Value], y: Scale, table: Any) -> Drawing:
     """Draw one dot a value in their order, with the names of the first and the last."""
-    color, sizes = palette.before, [row.size for row in known]
-    steps = rounded([1, len(known)], "Values, those that take least first")
-    x = Axis(ends=(0.5, len(known) + 0.5), marks=steps.marks[1:-1], words=steps.words[1:-1], title=steps.title)
-    ranked = list(enumerate(known, start=1))
-    dots = [Dot(x=rank, y=row.size.value, told=row.told) for rank, row in ranked]
-    curves = [Curve.of([rank for rank, _ in ranked], sizes, scale=1.0, color=color, width=1, dots=dots)]
+    n, ranked = len(known), list(enumerate(known, start=1))
+    steps = Scale(title="").over([1, n])
+    title_of_x = "Values, those that take least first"
+    x = Axis(ends=(0.5, n + 0.5), marks=steps.marks[1:-1], words=steps.words[1:-1], title=title_of_x)
+    dots = [Dot(x=rank, of=row.size.value, told=f"{short(row.name)}, {row.told}:") for rank, row in ranked]
+    sizes = [row.size for row in known]
+    curves = [Curve(x=range(1, n + 1), of=sizes, band=True, color="before", width=1, dots=dots)]
     for rank, row in ranked[:_NAMED] + ranked[_NAMED:][-_NAMED:]:
-        curves.append(pointed(x, rank, row.size.value, color, row.name, f"{row.size.value:.2f}"))
-    return draw_lines(palette, title, curves, x=x, y=rounded([0.0, *reach(curves)], axis), rows=table)
+        curves.append(pointed(rank, row.size.value, "before", row.name))
+    return draw_lines(title, curves, x=x, y=y, rows=table)
 
 
 _MOST_BARS = 16
 _MARKS = (0.5, 0.8, 0.9)
 
 
-def draw_where(names: Sequence[str], carried: Concentration, palette: Palette, *, unit: str) -> Drawing:
+def draw_where(names: Sequence[str], carried: Concentration, *, unit: str) -> Drawing:
     """Draw the share of all changes that each column carries, or the most used 1, 2, ... of many items.
 
     `names` are those of the columns or items (`unit`) that carry noise, the most used first.
@@ -317,42 +278,45 @@ def draw_where(names: Sequence[str], carried: Concentration, palette: Palette, *
     total = np.cumsum(carried.share)
     table = {unit: list(names), "share of all changes": carried.share, "with those above": total}
     if len(names) > _MOST_BARS:
-        x, curves = _concentration(palette, names, total, carried.n_entries, unit)
-        return draw_lines(palette, title, curves, x=x, y=percents([0.0, 100.0], axis), rows=table)
+        x, curves = _concentration(names, total, carried.n_entries, unit)
+        return draw_lines(title, curves, x=x, y=shares(axis), rows=table)
     lines = []
-    for name, share in zip(names, 100 * carried.share, strict=True):
+    for name, share in zip(names, carried.share.tolist(), strict=True):
         if share > 0:
-            words = f"<b>{share:.0f}%</b>" if share >= 1 else "<b>under 1%</b>"
-            mark = Mark(at=float(share), bar=0, symbol="", color=palette.before, told=words)
-            lines.append(Row(name=name, value=words, marks=[mark]))
-    return draw_rows(palette, title, lines, percents(spans(lines), axis, zero=True), table=table)
+            words = f"<b>{100 * share:.0f}%</b>" if share >= 0.01 else "<b>under 1%</b>"
+            lines.append(Row(name=name, value=words, marks=[Mark(of=share, bar=0, symbol="", color="before")]))
+    return draw_rows(title, lines, percents(axis, zero=True), table=table)
 
 
-def _concentration(
-    palette: Palette, names: Sequence[str], total: Floats, entries: int, unit: str
-) -> tuple[Axis, list[Curve]]:
+def _concentration(names: Sequence[str], total: Floats, entries: int, unit: str) -> tuple[Axis, list[Curve]]:
     """Return the share carried by the most used items, their number on a logarithmic axis."""
-    last = math.log10(entries)
-    marks = list(range(int(last) + 1))
-    x = Axis(ends=(0, last), marks=marks, words=[f"{10**d:,}" for d in marks], title=f"{unit}, most used (log)")
+    marks = [10**power for power in range(int(math.log10(entries)) + 1)]
+    words = [f"{mark:,}" for mark in marks]
+    x = Axis(
+        ends=(0, math.log10(entries)),
+        marks=np.log10(marks).tolist(),
+        words=words,
+        title=f"{unit}, most used (log)",
+        place=math.log10,
+    )
     shown = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
-    xs, ys = np.log10(shown).tolist(), (100 * total[shown - 1]).tolist()
     counts = [int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS]
     dots = [
-        Dot(x=math.log10(k), y=100 * share, told=f"{short(names[k - 1], 60)} and the {k - 1:,} above it")
+        Dot(x=k, of=share, told=f"{short(names[k - 1], 60)} and the {k - 1:,} above it:")
         for k, share in zip(counts, _MARKS, strict=True)
     ]
-    curves = [Curve(x=[*xs, last], y=[*ys, 100], color=palette.leak, width=3, dots=dots, size=12)]
-    for dot, k, share in zip(dots, counts, _MARKS, strict=True):
+    xs, ys = [*shown.tolist(), entries], [*total[shown - 1].tolist(), 1.0]
+    curves = [Curve(x=xs, of=ys, color="leak", width=3, dots=dots, size=12)]
+    for k, share in zip(counts, _MARKS, strict=True):
         carry = f"carr{'ies' if k == 1 else 'y'} {100 * share:.0f}%"
-        curves.append(pointed(x, dot.x, dot.y, palette.before, carry, f"{k:,}"))
+        curves.append(pointed(k, share, "before", carry, f"{k:,}"))
     return x, curves
 
 
 _MOST_DRAWN = 10
 
 
-def draw_mechanism(exposure: Exposure, person: int, budget: float, palette: Palette) -> Drawing:
+def draw_mechanism(exposure: Exposure, person: int, budget: float) -> Drawing:
     """Draw p against M* for one person, the values drawn most often first; the rarest are taken together."""
     used = exposure.mechanism(budget)[person].tolist()
     rows = list(zip(exposure.values, exposure.target.tolist(), used, exposure.size[person].tolist(), strict=True))
@@ -365,21 +329,18 @@ def draw_mechanism(exposure: Exposure, person: int, budget: float, palette: Pale
     for name, goal, often, size in ranked:
         changed = f", changes {size}" if size else ", unchanged"
         marks = [
-            Mark(at=100 * share, color=color, symbol=symbol, told=f"{short(name)}, {words}: {100 * share:.1f}%")
-            for share, color, symbol, words in (
-                (goal, palette.before, "diamond-open", "target p"),
-                (often, palette.leak, "circle", "used M*"),
-            )
+            Mark(of=goal, color="before", symbol="diamond-open", name="target p"),
+            Mark(of=often, color="leak", name="used M*"),
         ]
         value = f"{100 * goal:.0f}% → <b>{100 * often:.0f}%</b>{changed if size >= 0 else ''}"
-        lines.append(Row(name=name, value=value, marks=marks, join=palette.before))
+        lines.append(Row(name=name, value=value, marks=marks, join="before"))
     columns = ("value", "target p", "used M*", f"{exposure.unit} changed")
     table = [dict(zip(columns, row, strict=True)) for row in rows]
-    axis, title = percents(spans(lines), "How often (%)", zero=True), "Noise of one record, target p and used M*"
-    return draw_rows(palette, title, lines, axis, table=table, value="p → M*")
+    axis, title = percents("How often (%)", zero=True), "Noise of one record, target p and used M*"
+    return draw_rows(title, lines, axis, table=table, value="p → M*")
 
 
-def draw_transfer(attackers: Sequence[str], noises: Sequence[str], fooled: Floats, palette: Palette) -> Drawing:
+def draw_transfer(attackers: Sequence[str], noises: Sequence[str], fooled: Floats) -> Drawing:
     """Draw which noise fools which attacker, as a heat map with its numbers.
 
     `fooled` (attackers, noises) are shares in [0, 1] of noisy records that the attacker reads as the noise wants; nan
@@ -389,13 +350,12 @@ def draw_transfer(attackers: Sequence[str], noises: Sequence[str], fooled: Float
     words = [[percent(float(rate), decimals=0) for rate in row] for row in fooled]
     table = [{"attacker": name, **dict(zip(noises, row, strict=True))} for name, row in zip(rows, fooled, strict=True)]
     return draw_heat(
-        palette,
         "Transferability, share of noisy records read as the noise wants",
         fooled.tolist(),
         [[f"<b>{rate}</b>" for rate in row] for row in words],
         names=(noises, rows),
         titles=("Noise against", "Attacker"),
-        colors=(mixed(palette.first, palette.background, 0.08), mixed(palette.first, palette.background, 0.5)),
+        colors=("first 8", "first 50"),
         ends=(0.0, 1.0),
         told=[
             [f"{short(name)}, {short(column)}: {rate}" for column, rate in zip(noises, row, strict=True)]

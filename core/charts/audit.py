@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from core.charts.drawing import Axis, Drawing, percents, rounded
-from core.charts.rows import Mark, Row, draw_rows, measured, rate, spans
-from core.charts.theme import Palette, group_style
+from core.charts.drawing import Drawing, Scale, percents, shares
+from core.charts.rows import Mark, Row, draw_rows
+from core.charts.theme import group_style
 from core.charts.words import plain_name
 from core.datasets.dataset import AuditDataset
 from core.estimates import Estimate, count, percent
@@ -16,33 +17,33 @@ from core.subject import ModelFindings
 _TALL = 58  # pixels of a row whose bar is as high as its group is large
 
 
-def draw_groups(dataset: AuditDataset, palette: Palette) -> Drawing:
+def draw_groups(dataset: AuditDataset) -> Drawing:
     """Draw each group as a bar as high as its share, filled as far as its rate of the positive label."""
     groups, two = dataset.groups(), dataset.n_groups == 2
     largest = max(group.share for group in groups)
-    overall = 100 * float(dataset.labels.mean())
     label = f"{plain_name(dataset.roles.label)} = {plain_name(dataset.roles.positive)}"
     lines = []
     for i, group in enumerate(groups):
-        color = group_style(palette, 1 - i).color if two else palette.first  # the first group first
-        thick = max(0.08, 0.84 * group.share / largest)
-        filled = rate(group.label_rate, color, "", name="base rate", bar=0.0, thick=thick)
+        color = group_style(1 - i).color if two else "first"  # the first group first
+        look: dict[str, Any] = {"bar": 0.0, "symbol": "", "thick": max(0.08, 0.84 * group.share / largest)}
         lines.append(
             Row(
                 name=group.group,
                 bold=True,
                 below=f"{count(group.count)} records",
                 value=f"<b>{percent(group.label_rate)}</b>",
-                marks=[Mark(at=100.0, bar=0.0, symbol="", color=palette.grid, thick=thick), filled],
+                marks=[
+                    Mark(of=1.0, color="grid", told=None, **look),
+                    Mark(of=group.label_rate, color=color, name="base rate", **look),
+                ],
                 facts={"records": group.count, "share": group.share},
             )
         )
-    mark = Mark(at=overall, color=palette.ink, symbol="", name="base rate", estimate=overall / 100)
+    mark = Mark(of=float(dataset.labels.mean()), color="ink", symbol="", name="base rate")
     facts = {"records": dataset.labels.size, "share": 1.0}
-    lines.append(Row(name="all", bold=True, value=f"<b>{overall:.1f}%</b>", marks=[mark], dash="dot", facts=facts))
-    marks = (0, 25, 50, 75, 100)
-    axis = Axis(ends=(0.0, 100.0), marks=marks, words=[f"{m}" for m in marks], title=f"Share with {label} (%)")
-    return draw_rows(palette, "Group sizes and base rates", lines, axis, first="group", pitch=_TALL)
+    lines.append(Row(name="all", bold=True, marks=[mark], dash="dot", facts=facts))
+    axis = shares(f"Share with {label} (%)")
+    return draw_rows("Group sizes and base rates", lines, axis, first="group", pitch=_TALL)
 
 
 _LABELS = {"label 0": "negative label", "label 1": "positive label"}
@@ -51,17 +52,14 @@ SEEN = ("training", "test")
 """What to call the records the model learned from and the others."""
 
 
-def draw_rates(
-    model: ModelFindings, palette: Palette, *, names: Sequence[str], seen: tuple[str, str] = SEEN
-) -> Drawing:
+def draw_rates(model: ModelFindings, *, names: Sequence[str], seen: tuple[str, str] = SEEN) -> Drawing:
     """Draw each group's selection rate on training and test set, and the overall rate.
 
     Each group has a row, training above test. `seen` is what to call the two sets.
     """
     sets = list(zip(seen, (model.rates_train, model.rates_test), strict=True))
     parts = sorted({r.part for _, found in sets for r in found})
-    lines = [line for part in parts for line in _part_rows(part, sets, names, palette)]
-    axis = percents(spans(lines), "Selection rate (%)")
+    lines = [line for part in parts for line in _part_rows(part, sets, names)]
     table = [
         {
             "records": told,
@@ -79,32 +77,28 @@ def draw_rates(
         for r in found
         if r.part == part
     ]
-    value = f"{seen[0]} → {seen[1]}"
-    return draw_rows(palette, "Selection rate by group", lines, axis, value=value, table=table)
+    head = " → ".join(seen)
+    return draw_rows("Selection rate by group", lines, percents("Selection rate (%)"), value=head, table=table)
 
 
-def _part_rows(
-    part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names: Sequence[str], palette: Palette
-) -> list[Row]:
+def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names: Sequence[str]) -> list[Row]:
     """Return a row for all and one a group, each set at a height of its own, a ring for the first."""
     inside = [(told, [r for r in found if r.part == part]) for told, found in sets]
     inside = [(told, found) for told, found in inside if found]
     among = "overall" if part == "all" else f"overall, {_LABELS[part]}"
-    kinds = [(among, palette.ink, "circle", [found[0].overall for _, found in inside])]
+    kinds = [(among, "ink", "circle", [found[0].overall for _, found in inside])]
     for code, name in reversed(list(enumerate(names))):
-        style = group_style(palette, code)
         rates = [r.rate for _, found in inside for r in found if int(r.group) == code]
-        look = (style.color, style.symbol) if len(names) == 2 else (palette.grey, "circle")
+        look = group_style(code) if len(names) == 2 else ("grey", "circle")
         kinds.append((name, *look, rates))
     return [
         Row(
             name=name,
             bold=True,
-            value=" → ".join(percent(e) for e in rates),
             color=color,
             apart=i == 0,
             marks=[
-                rate(e, color, f"{symbol}{ring}", up=up, name=f"{told} set")
+                Mark(of=e, color=color, symbol=f"{symbol}{ring}", up=up, name=f"{told} set")
                 for e, (told, _), up, ring in zip(rates, inside, (6, -6), ("-open", ""), strict=False)
             ],
         )
@@ -112,25 +106,24 @@ def _part_rows(
     ]
 
 
-def draw_accuracy(model: ModelFindings, palette: Palette, *, seen: tuple[str, str] = SEEN) -> Drawing:
+def draw_accuracy(model: ModelFindings, *, seen: tuple[str, str] = SEEN) -> Drawing:
     """Draw the model's accuracy on training and test set above the majority class; `seen` as in `draw_rates`."""
     found: list[tuple[str, Estimate, str, str]] = [
-        (f"{seen[0]} set", model.accuracy_train, palette.leak, "circle"),
-        (f"{seen[1]} set", model.accuracy_test, palette.leak, "circle"),
-        ("majority class", model.majority_test, palette.chance, "diamond-open"),
+        (f"{seen[0]} set", model.accuracy_train, "leak", "circle"),
+        (f"{seen[1]} set", model.accuracy_test, "leak", "circle"),
+        ("majority class", model.majority_test, "chance", "diamond-open"),
     ]
     lines = [
         Row(
             name=name,
             bold=True,
             below=f"of {e.n:,}",
-            value=f"<b>{percent(e)}</b>",
-            marks=[rate(e, color, symbol, name="accuracy")],
+            marks=[Mark(of=e, color=color, symbol=symbol, name="accuracy")],
             facts={"n": e.n},
         )
         for name, e, color, symbol in found
     ]
-    return draw_rows(palette, "Accuracy", lines, percents(spans(lines), "Accuracy (%)"), first="records")
+    return draw_rows("Accuracy", lines, percents("Accuracy (%)"), first="records")
 
 
 _UNITS = {
@@ -144,28 +137,20 @@ _UNITS = {
 """Unit of a check -> by what its share is multiplied, and what the axis says."""
 
 
-def draw_checks(found: Sequence[tuple[str, str, Estimate, Estimate | None]], palette: Palette, *, unit: str) -> Drawing:
+def draw_checks(found: Sequence[tuple[str, str, Estimate, Estimate | None]], *, unit: str) -> Drawing:
     """Draw numbers of one unit with their intervals, and beside each its control, a hollow diamond.
 
-    A number is its name, of which what stands before a colon goes below, itself in words, its estimate as a share, and
-    its control where that is of the same unit.
+    A number is its name, of which what stands before a colon goes below, its estimate in words and as a share, and its
+    control where that is of the same unit.
     """
-    scale, title = _UNITS[unit]
+    factor, title = _UNITS[unit]
     lines = []
     for name, words, estimate, control in found:
-        marks = [measured(estimate, palette.leak, name="estimate", scale=scale)]
+        marks = [Mark(of=estimate, color="leak", name="estimate")]
         if control is not None:
-            marks.append(measured(control, palette.chance, "diamond-open", name="control", scale=scale))
+            marks.append(Mark(of=control, color="chance", symbol="diamond-open", name="control"))
         whole, _, part = name.rpartition(": ")
-        lines.append(
-            Row(
-                name=part,
-                below=whole,
-                bold=True,
-                value=f"<b>{words}</b>",
-                marks=marks,
-                facts={"of": whole} if whole else {},
-            )
-        )
-    axis = rounded([0.0, *spans(lines)], title, span=0.02 * scale)
-    return draw_rows(palette, title, lines, axis, first="check")
+        facts = {"of": whole} if whole else {}
+        lines.append(Row(name=part, below=whole, bold=True, value=f"<b>{words}</b>", marks=marks, facts=facts))
+    axis = Scale(title=title, span=0.02 * factor, start=0.0, place=lambda share: factor * share)
+    return draw_rows(title, lines, axis, first="check")

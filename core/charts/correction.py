@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from core.charts.drawing import Axis, Drawing, cells, percents, rounded
+from core.charts.drawing import Axis, Drawing, Scale, cells, percents, value_of
 from core.charts.heat import draw_heat
-from core.charts.lines import Curve, Dot, compared, draw_lines, level, reach
-from core.charts.rows import Row, draw_rows, rate, spans
-from core.charts.theme import Palette
+from core.charts.lines import Curve, Dot, draw_lines, level
+from core.charts.rows import Mark, Row, draw_rows
 from core.charts.words import known, short
 from core.correction import STEPS, Attribution, Disclosure
 from core.estimates import Estimate, Spread, epsilon_text, interval, percent, points, tolerance_text
 from core.models import METHOD_TITLES
-from core.sweep import SweepRow
+from core.sweep import SweepRow, SweepSummary
 from core.sweep.landscape import MEMBER_ATTACKER, Landscape, MapCell
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from core.correction import MoreDisclosed
 
 _HEIGHT = 250  # of the smaller ones
-_ACCURACY = "Accuracy (%)"
+_ACCURACY = percents("Accuracy (%)")
 
 
 def _tolerances(title: str) -> Axis:
@@ -37,7 +36,6 @@ def draw_disclosure(
     curve: Sequence[Disclosure],
     marker: Disclosure,
     strong: Estimate | None,
-    palette: Palette,
     *,
     attribute: str,
     attacker: str,
@@ -54,36 +52,24 @@ def draw_disclosure(
     difference : float
         The model's difference between groups, for the table.
     """
-    before, baseline = curve[0].before, curve[0].majority
-    x = _tolerances("Disclosed tolerance")
-    curves = [compared(x, baseline, palette.chance, "baseline")]
+    before, none = curve[0].before, marker.after is None
+    curves = [level(curve[0].majority, "chance", "baseline"), level(before, "before", "before", dash="dash")]
     if strong is not None:
-        curves.append(compared(x, strong, palette.strongest, "imputation", dash="dashdot"))
-    curves.append(compared(x, before, palette.before, "before", dash="dash"))
-    corrected = Curve.of(
-        [d.told for d in curve],
-        [d.after for d in curve],
-        color=palette.leak,
-        width=3,
-        name="no correction" if marker.after is None else "after",
-        value=percent(marker.after) if marker.after is not None else "",
-        hover="disclosed %{x:.3f}: %{y:.1f}%",
-        now=100 * (marker.after or marker.before).value,
-        hollow=marker.after is None,
+        curves.insert(1, level(strong, "strongest", "imputation", dash="dashdot"))
+    curves.append(
+        Curve(
+            x=[d.told for d in curve],
+            of=[d.after for d in curve],
+            color="leak",
+            band=True,
+            width=3,
+            name="no correction" if none else "after",
+            value="" if none else None,
+            here=marker.after or marker.before,
+            hollow=none,
+        )
     )
-    curves.append(corrected)
-    y = percents([*reach(curves), 100 * before.low, 100 * before.high], f"Accuracy at inferring {attribute} (%)")
-    told = tolerance_text(marker.told)
-    head = f"at {told} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"at {told}"
-    rows = _disclosed(curve, strong, difference)
-    at, title = min(marker.told, x.ends[1]), f"Accuracy by disclosed tolerance, {attacker}"
-    drawing = draw_lines(palette, title, curves, x=x, y=y, rows=rows, at=at, head=head)
-    drawing.sketch.note(told=marker.told)
-    return drawing
-
-
-def _disclosed(curve: Sequence[Disclosure], strong: Estimate | None, difference: float) -> list[dict[str, Any]]:
-    return [
+    rows = [
         {
             "disclosed tolerance": d.told,
             "tolerance used": d.used,
@@ -103,11 +89,21 @@ def _disclosed(curve: Sequence[Disclosure], strong: Estimate | None, difference:
         }
         for d in curve
     ]
+    told = tolerance_text(marker.told)
+    drawing = draw_lines(
+        f"Accuracy by disclosed tolerance, {attacker}",
+        curves,
+        x=_tolerances("Disclosed tolerance"),
+        y=percents(f"Accuracy at inferring {attribute} (%)"),
+        rows=rows,
+        at=min(marker.told, 0.2),
+        head=f"at {told} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"at {told}",
+        holds=(before.low, before.high),
+    )
+    return drawing.note(told=marker.told)
 
 
-def draw_recognition(
-    marker: Disclosure, curve: Sequence[Disclosure], palette: Palette, *, names: Sequence[str]
-) -> Drawing:
+def draw_recognition(marker: Disclosure, curve: Sequence[Disclosure], *, names: Sequence[str]) -> Drawing:
     """Draw, for each group and for all, the accuracy before and after the correction.
 
     `curve`, all positions of the slider, fixes the range; `names` are by group.
@@ -115,36 +111,29 @@ def draw_recognition(
     found = [(names[g.group], g.before, g.after) for g in marker.groups]
     found += [("all", marker.before, marker.after)]
     found += [("balanced accuracy", marker.balanced_before, marker.balanced_after)]
-    rows = [_moved(name, before, after, palette, records=before.n) for name, before, after in found]
-    every = [100 * v for d in curve for g in d.groups for e in (g.before, g.after) if e for v in (e.low, e.high)]
-    drawing = _dumbbells("Accuracy by group, before and after disclosure", rows, palette, "group", every)
-    drawing.sketch.note(told=marker.told)
-    return drawing
+    rows = [_moved(name, before, after, records=before.n) for name, before, after in found]
+    holds = [v for d in curve for g in d.groups for e in (g.before, g.after) if e for v in (e.low, e.high)]
+    drawing = _dumbbells("Accuracy by group, before and after disclosure", rows, "group", holds)
+    return drawing.note(told=marker.told)
 
 
-def _moved(name: str, before: Estimate, after: Estimate | None, palette: Palette, **facts: Any) -> Row:
+def _moved(name: str, before: Estimate, after: Estimate | None, **facts: Any) -> Row:
     """Return a row with before as a ring and after as a dot."""
-    marks, value = [rate(before, palette.before, "circle-open", name="before")], percent(before)
-    if after is not None:
-        marks.append(rate(after, palette.leak, name="after"))
-        value = f"{value} → <b>{percent(after)}</b>"
-    return Row(name=name, value=value, join=palette.leak, marks=marks, facts=facts)
+    marks = [Mark(of=before, color="before", symbol="circle-open", name="before")]
+    if after is None:
+        return Row(name=name, value=percent(before), marks=marks, facts=facts)
+    return Row(name=name, join="leak", marks=[*marks, Mark(of=after, color="leak", name="after")], facts=facts)
 
 
-def _dumbbells(title: str, rows: Sequence[Row], palette: Palette, first: str, every: Sequence[float] = ()) -> Drawing:
-    axis = percents([*every, *spans(rows)], _ACCURACY)
-    return draw_rows(palette, title, rows, axis, first=first, value="before → after")
+def _dumbbells(title: str, rows: Sequence[Row], first: str, holds: Sequence[float] = ()) -> Drawing:
+    return draw_rows(title, rows, _ACCURACY, first=first, value="before → after", holds=holds)
 
 
-def draw_methods(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+def draw_methods(rows: Sequence[SweepRow]) -> Drawing:
     """Draw the accuracy before and after the correction, one row a method."""
     ordered = sorted(rows, key=lambda row: list(METHOD_TITLES).index(row.method))
-    lines = []
-    for row in ordered:
-        after = None if row.after is None else as_estimate(row.after)
-        before = as_estimate(row.before_corrected or row.before)
-        lines.append(_moved(METHOD_TITLES[row.method], before, after, palette))
-    return _dumbbells("Accuracy of the attack by fair learning method", lines, palette, "method")
+    lines = [_moved(METHOD_TITLES[row.method], row.before_corrected or row.before, row.after) for row in ordered]
+    return _dumbbells("Accuracy of the attack by fair learning method", lines, "method")
 
 
 _KNOWN = {
@@ -156,32 +145,20 @@ _KNOWN = {
 }
 
 
-def draw_more(found: Sequence[MoreDisclosed], palette: Palette) -> Drawing:
+def draw_more(found: Sequence[MoreDisclosed]) -> Drawing:
     """Draw the accuracy with each kind of knowledge, one row each."""
     rows = [
         _moved(
             _KNOWN[more.known],
             more.before,
             more.after,
-            palette,
             **cells("gain", more.gain),
             **{"guesses changed": more.n_changed, "solver status": more.certificate.status},
             **{"best bound": more.certificate.best_bound, "reason": more.reason},
         )
         for more in found
     ]
-    return _dumbbells("Accuracy of the attack by what is disclosed", rows, palette, "attacker knows")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
-    """One thing the attacker knows more, and the accuracy with it."""
-
-    name: str
-    reached: Estimate
-    change: Estimate | None = None  # against the row before, or against `base` where that is given
-    promise: bool = False  # whether the row is the fairness constraint, whose effect is the point of the chart
-    base: float | None = None  # where the bar begins when it is no step of the path: drawn hollow, below a line
+    return _dumbbells("Accuracy of the attack by what is disclosed", rows, "attacker knows")
 
 
 _NAMES = {
@@ -195,82 +172,52 @@ _NAMES = {
 }
 
 
-def rows_of_one(found: Attribution, now: Disclosure) -> list[Step]:
-    """Return the rows of one audit, with the correction of the same attacker, told the same, beside the path."""
-    names = dict(_NAMES)
-    if found.steps[0].values["accuracy"].value != now.majority.value:
-        # among the people they know another group is the largest
-        names["majority"] = "Baseline they know"
-    path = replace(found, steps=tuple(step for step in found.steps if step.step in STEPS))
-    rows = rows_over_seeds(path, names)
-    if now.after is not None:
-        name = "constraint only (published)"
-        rows.append(Step(name=name, reached=now.after, change=now.gain, promise=True, base=now.before.value))
-    return rows
-
-
-def rows_over_seeds(found: Attribution, names: Mapping[str, str] = _NAMES) -> list[Step]:
-    """Return the rows of several seeds, with the constraint alone and the permutation control beside the path."""
-    rows = []
-    for step in found.steps:
-        if step.step not in names or not step.n_seeds:
-            continue
-        aside = step.step not in STEPS
-        base = found.step(step.builds_on).values["accuracy"].value if aside and step.builds_on else None
-        rows.append(
-            Step(
-                name=names[step.step],
-                reached=step.values["accuracy"],
-                change=step.changes["accuracy"] if step.changes else None,
-                promise=step.step.startswith("constraint"),
-                base=base,
-            )
-        )
-    return rows
-
-
 def draw_waterfall(
-    rows: Sequence[Step], strong: Estimate, palette: Palette, *, words: str, attribute: str, told: float | None = None
+    found: Attribution, strong: Estimate, *, words: str, attribute: str, now: Disclosure | None = None
 ) -> Drawing:
-    """Draw the steps from the top; the first is the baseline, a dot, because a bar from a cut axis would mislead.
+    """Draw what each step adds from the top; the baseline is a dot, because a bar from a cut axis would mislead.
 
-    There are at least two. The last row and a vertical line are `strong`, the accuracy of imputation, without the
-    model; `words` is what to call it. `told`, the disclosed tolerance, is noted for tests.
+    The last row and a vertical line are `strong`, the accuracy of imputation, without the model; `words` is what to
+    call it. Below the steps stand, hollow, those beside the path, or with `now` the published correction of the same
+    attacker, told the same.
     """
-    lines, before = [], rows[0].reached.value
-    for i, row in enumerate(rows):
-        lines.append(_step(row, 100 * (before if row.base is None else row.base), palette, first=i == 0))
-        before = row.reached.value if row.base is None else before
-    value, mark = f"<b>{percent(strong)}</b>", rate(strong, palette.strongest, name="accuracy")
-    lines.append(Row(name=words, value=value, color=palette.strongest, marks=[mark], dash="dashdot"))
+    lines: list[Row] = []
+    end = math.nan
+    for step in found.steps:
+        path, reached = step.step in STEPS, step.values["accuracy"]
+        if step.step not in _NAMES or not step.n_seeds or (now is not None and not path):
+            continue
+        base = end if path else found.step(step.builds_on or "majority").values["accuracy"].value
+        color = "leak" if step.step.startswith("constraint") else "before"
+        lines.append(_step(_NAMES[step.step], reached, step.changes.get("accuracy"), base, color, aside=not path))
+        end = reached.value if path else end
+    if now is not None and now.majority.value != found.step("majority").values["accuracy"].value:
+        lines[0] = replace(lines[0], name="Baseline they know")  # among them another group is the largest
+    if now is not None and now.after is not None:
+        lines.append(_step("constraint only (published)", now.after, now.gain, now.before.value, "leak", aside=True))
+    mark = Mark(of=strong, color="strongest", name="accuracy")
+    lines.append(Row(name=words, color="strongest", marks=[mark], dash="dashdot"))
     title = f"What each piece of knowledge adds to inferring {attribute}"
-    axis = percents(spans(lines), _ACCURACY)
-    drawing = draw_rows(palette, title, lines, axis, first="attacker knows", value="points")
-    if told is not None:
-        drawing.sketch.note(told=told)
-    return drawing
+    drawing = draw_rows(title, lines, _ACCURACY, first="attacker knows", value="points")
+    return drawing if now is None else drawing.note(told=now.told)
 
 
-def _step(row: Step, start: float, palette: Palette, *, first: bool) -> Row:
-    """Return a row of the waterfall: a dot for the baseline, else a bar from where the one above ends."""
-    facts = cells("change", row.change)
-    if first:
-        mark = rate(row.reached, palette.chance, name="accuracy")
-        return Row(name=row.name, value=percent(row.reached), marks=[mark], color=palette.grey, facts=facts)
-    color, aside = palette.leak if row.promise else palette.before, row.base is not None
-    mark = rate(row.reached, color, "", name="accuracy", bar=start, hollow=aside)
-    known = row.change is not None and not math.isnan(row.change.value)
-    value = f"<b>{points(row.change).removesuffix(' points')}</b>" if known and row.change is not None else ""
-    tint = palette.grey if aside else ""
-    return Row(name=row.name, value=value, color=tint, marks=[mark], apart=aside, facts=facts)
+def _step(name: str, reached: Estimate, change: Estimate | None, base: float, color: str, *, aside: bool) -> Row:
+    """Return a row of the waterfall: a bar from where the one above ends, a dot where none does."""
+    facts = cells("change", change)
+    if math.isnan(base):
+        marks = [Mark(of=reached, color="chance", name="accuracy")]
+        return Row(name=name, value=percent(reached), marks=marks, color="grey", facts=facts)
+    mark = Mark(of=reached, color=color, symbol="", name="accuracy", bar=base, hollow=aside)
+    value = "" if math.isnan(value_of(change)) or change is None else _bold_points(change)
+    return Row(name=name, value=value, color="grey" if aside else "ink", marks=[mark], apart=aside, facts=facts)
 
 
-_TRAINED = "Target tolerance"
+def _bold_points(change: Estimate) -> str:
+    return f"<b>{points(change).removesuffix(' points')}</b>"
 
 
-def draw_trained(
-    rows: Sequence[SweepRow], baseline: tuple[Estimate, Estimate, Estimate], palette: Palette, *, attribute: str
-) -> Drawing:
+def draw_trained(rows: Sequence[SweepRow], baseline: tuple[Estimate, Estimate, Estimate], *, attribute: str) -> Drawing:
     """Draw the accuracy at models trained for different tolerances, each disclosed (Ferry et al. 2023, figures 2-4).
 
     Parameters
@@ -283,126 +230,90 @@ def draw_trained(
     """
     done = sorted(rows, key=lambda row: row.tolerance)
     majority, before, strong = baseline
-    x = _tolerances(_TRAINED)
-    there = [(row, row.after, as_estimate(row.after)) for row in done if row.after is not None]
-    alone = all(len(row.seeds) == 1 for row, _, _ in there)
+    alone = all(len(row.seeds) == 1 for row in done if row.after is not None)
     dots = [
         Dot(
             x=row.tolerance,
-            y=100 * after.value,
-            told=f"trained for {row.tolerance:g}, reached {row.unfairness_train.value:.4f}: {100 * after.value:.1f}%",
-            ends=(100 * after.low, 100 * after.high) if alone else (math.nan, math.nan),
+            of=row.after,
+            told=f"trained for {row.tolerance:g}, reached {row.unfairness_train.value:.4f}:",
+            interval=alone,
             hollow=row.n_true != len(row.seeds),
         )
-        for row, _, after in there
+        for row in done
+        if row.after is not None
     ]
-    corrected = [row.before_corrected or row.before for row in done]
     curves = [
-        compared(x, majority, palette.chance, "baseline"),
-        compared(x, strong, palette.strongest, "imputation", dash="dashdot"),
-        _over(done, corrected, palette.before, "before", dash="dash"),
-        _over(done, [row.after for row in done], palette.leak, "after", width=3, dots=dots, size=9 if alone else 7),
+        level(majority, "chance", "baseline"),
+        level(strong, "strongest", "imputation", dash="dashdot"),
+        _over(done, [row.before_corrected or row.before for row in done], "before", "before", dash="dash"),
+        _over(done, [row.after for row in done], "leak", "after", width=3, dots=dots, size=9 if alone else 7),
     ]
-    held = [*reach(curves), *(v for dot in dots for v in dot.ends), 100 * before.value]
-    y, title = percents(held, f"Accuracy at inferring {attribute} (%)"), "Accuracy by target tolerance"
-    return draw_lines(palette, title, curves, x=x, y=y, rows=_swept(done))
+    y = percents(f"Accuracy at inferring {attribute} (%)")
+    return _trained("Accuracy by target tolerance", done, curves, y, height=310, holds=[before.value])
 
 
-def draw_models_accuracy(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+def draw_models_accuracy(rows: Sequence[SweepRow]) -> Drawing:
     """Draw the models' accuracy on training and test set over the target tolerance."""
     done = sorted(rows, key=lambda row: row.tolerance)
-    x = _tolerances(_TRAINED)
-    same = [as_estimate(row.model_majority) for row in done[-1:]]
-    curves = [compared(x, rate, palette.chance, "majority class") for rate in same]
-    curves.append(_over(done, [row.model_test for row in done], palette.grey, "test", dash="dash"))
-    curves.append(_over(done, [row.model_train for row in done], palette.ink, "training"))
-    y, title = percents(reach(curves), _ACCURACY), "Accuracy of the models"
-    return draw_lines(palette, title, curves, x=x, y=y, rows=_swept(done), height=_HEIGHT)
+    curves = [level(row.model_majority.value, "chance", "majority class") for row in done[-1:]]
+    curves.append(_over(done, [row.model_test for row in done], "grey", "test", dash="dash"))
+    curves.append(_over(done, [row.model_train for row in done], "ink", "training"))
+    return _trained("Accuracy of the models", done, curves, _ACCURACY)
 
 
-def draw_models_unfairness(rows: Sequence[SweepRow], palette: Palette) -> Drawing:
+def draw_models_unfairness(rows: Sequence[SweepRow]) -> Drawing:
     """Draw the models' unfairness on training and test set over the target tolerance, beside the tolerance."""
     done = sorted(rows, key=lambda row: row.tolerance)
-    achieved = [s.value for row in done for s in (row.unfairness_train, row.unfairness_test)]
-    x, y = _tolerances(_TRAINED), rounded([0.0, *achieved], "Unfairness", span=0.02)
-    end, title = min(x.ends[1], y.ends[1]), "Unfairness of the models"
-    target = Curve(x=[0, end], y=[0, end], color=palette.ink, width=1.5, dash="longdash", name="target")
+    found = [[row.unfairness_train for row in done], [row.unfairness_test for row in done]]
+    y = Scale(title="Unfairness", span=0.02, start=0.0, write=lambda number: f"{value_of(number):.3f}")
+    axis = y.over([spread.value for some in found for spread in some])
+    end = min(0.2, axis.ends[1])
     curves = [
-        target,
-        _over(done, [row.unfairness_test for row in done], palette.grey, "test", scale=1.0, dash="dash"),
-        _over(done, [row.unfairness_train for row in done], palette.ink, "training", scale=1.0),
+        Curve(x=[0, end], of=[0, end], color="ink", width=1.5, dash="longdash", name="target", value=""),
+        _over(done, found[1], "grey", "test", dash="dash"),
+        _over(done, found[0], "ink", "training"),
     ]
-    return draw_lines(palette, title, curves, x=x, y=y, rows=_swept(done), height=_HEIGHT)
+    return _trained("Unfairness of the models", done, curves, axis)
 
 
-def as_estimate(spread: Spread) -> Estimate:
-    """Return a number over seeds in the form that labels and ranges take."""
-    low, high = (spread.value if math.isnan(v) else v for v in (spread.low, spread.high))
-    return Estimate(value=spread.value, low=low, high=high, n=spread.seeds)
-
-
-def _over(
-    rows: Sequence[SweepRow],
-    spreads: Sequence[Spread | None],
-    color: str,
-    name: str,
-    *,
-    scale: float = 100.0,
-    **look: Any,
-) -> Curve:
+def _over(rows: Sequence[SweepRow], spreads: Sequence[Spread | None], color: str, name: str, **look: Any) -> Curve:
     """Return a line through the means over the target tolerance, with a band where the interval is over seeds."""
-    banded = any(s is not None and s.over == "seeds" for s in spreads)
-    last = next((spread for spread in reversed(spreads) if spread is not None), None)
-    value = "" if last is None else percent(last) if scale == 100.0 else f"{last.value:.3f}"
-    x = [row.tolerance for row in rows]
-    return Curve.of(x, spreads, scale=scale, band=banded, color=color, name=name, value=value, **look)
+    band = any(spread is not None and spread.over == "seeds" for spread in spreads)
+    return Curve(x=[row.tolerance for row in rows], of=spreads, band=band, color=color, name=name, **look)
 
 
-def _swept(rows: Sequence[SweepRow]) -> list[dict[str, Any]]:
-    def told(name: str, spread: Spread | None) -> dict[str, float | None]:
-        parts = {"": "value", ", low": "low", ", high": "high", ", sd over seeds": "sd"}
-        return {f"{name}{end}": None if spread is None else getattr(spread, part) for end, part in parts.items()}
-
-    return [
-        {
-            "target tolerance": row.tolerance,
-            "seeds": len(row.seeds),
-            "seeds in which it holds": row.n_true,
-            **told("unfairness, training", row.unfairness_train),
-            **told("unfairness, test", row.unfairness_test),
-            **told("difference between groups, training", row.difference_train),
-            **told("difference between groups, test", row.difference_test),
-            **told("model accuracy, training", row.model_train),
-            **told("model accuracy, test", row.model_test),
-            **told("accuracy before", row.before),
-            **told("accuracy after", row.after),
-            **told("gain", row.gain),
-        }
-        for row in rows
-    ]
+def _trained(
+    title: str,
+    done: Sequence[SweepRow],
+    curves: Sequence[Curve],
+    y: Axis | Scale,
+    *,
+    height: int = _HEIGHT,
+    **more: Any,
+) -> Drawing:
+    """Draw curves over the target tolerance."""
+    rows = SweepSummary(rows=tuple(done)).to_frame()
+    return draw_lines(title, curves, x=_tolerances("Target tolerance"), y=y, rows=rows, height=height, **more)
 
 
-def draw_search(found: TunedForest, palette: Palette) -> Drawing:
+def draw_search(found: TunedForest) -> Drawing:
     """Draw the score of every forest tried, and the best so far."""
-    scores = [100 * trial.score.value for trial in found.trials]
-    n, best = len(scores), list(accumulate(scores, max))
-    steps = rounded([1, n], "Forests tried")
-    marks = sorted({max(1, round(mark)) for mark in steps.marks if mark <= n})
-    x = Axis(ends=(0, n + 1), marks=marks, words=[f"{mark}" for mark in marks], title=steps.title)
-    tried = list(range(1, n + 1))
-    told = [f"forest {number}: {score:.1f}%" for number, score in zip(tried, scores, strict=True)]
-    dots = [Dot(x=x, y=y, told=words, hollow=True) for x, y, words in zip(tried, scores, told, strict=True)]
-    look: dict[str, Any] = {"name": "published", "value": f"{scores[0]:.1f}%"}
+    scores = [trial.score.value for trial in found.trials]
+    tried, n, best = range(1, len(scores) + 1), len(scores), list(accumulate(scores, max))
+    marks = [mark for mark in Scale(title="").over([1, n]).marks if 1 <= mark <= n and mark == round(mark)]
+    x = Axis(ends=(0, n + 1), marks=marks, words=[f"{mark:g}" for mark in marks], title="Forests tried")
+    pairs = zip(tried, scores, strict=True)
+    dots = [Dot(x=number, of=score, told=f"forest {number}:", hollow=True) for number, score in pairs]
     curves = [
-        level(x, scores[0], palette.grey, **look, dash="dot"),
-        Curve(x=tried, y=best, color=palette.leak, name="best", value=f"{best[-1]:.1f}%"),
-        Curve(x=tried, y=[None] * n, color=palette.before, dots=dots, size=6),
+        level(scores[0], "grey", "published"),
+        Curve(x=tried, of=best, color="leak", name="best"),
+        Curve(x=tried, of=[None] * n, color="before", dots=dots, size=6),
     ]
-    y, title = percents(scores, "Balanced accuracy (%)"), "Forests in the order they were tried"
-    return draw_lines(palette, title, curves, x=x, y=y, rows=found.to_frame(), height=_HEIGHT)
+    y, title = percents("Balanced accuracy (%)"), "Forests in the order they were tried"
+    return draw_lines(title, curves, x=x, y=y, rows=found.to_frame(), holds=scores, height=_HEIGHT)
 
 
-def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
+def draw_landscape(found: Landscape) -> Drawing:
     """Draw the map of at least one cell: target tolerance across, privacy budget down, colour the accuracy."""
     tolerances, epsilons, controls = found.plan.tolerances, found.plan.epsilons, found.controls()
     cells = [[found.cell(tolerance, epsilon) for tolerance in tolerances] for epsilon in epsilons]
@@ -414,13 +325,12 @@ def draw_landscape(found: Landscape, palette: Palette) -> Drawing:
     marks = {min(max(controls[name].value, low), high): f"{words} {percent(controls[name])}" for name, words in named}
     columns = ["none" if tolerance is None else f"{tolerance:g}" for tolerance in tolerances]
     return draw_heat(
-        palette,
         f"Accuracy at inferring {found.attribute} after disclosure, by model",
         values,
         [[_number(cell) for cell in row] for row in cells],
         names=(columns, [f"ε = {epsilon_text(epsilon)}" for epsilon in epsilons]),
         titles=("Fairness tolerance, trained and disclosed", "Privacy budget ε (down: more noise)"),
-        colors=palette.shades,
+        colors=("grid", "shade"),
         ends=(low, high),
         told=[[_hover(found, cell, same) for cell in row] for row in cells],
         rows=found.to_frame(),

@@ -1,7 +1,7 @@
 """What all charts are made of: axes with round ends, marks, words, and what is said of them.
 
 Columns of words beside a plot have a width in pixels, so that every screen has room; what is inside the plot grows with
-the screen.
+the screen. Numbers are given as they were measured: an axis knows where each stands and how it is written.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from core.charts.theme import Palette, clear
+from core.charts.theme import Palette
 from core.charts.words import NARROW, apart, fit, known, width
-from core.estimates import Estimate, gap
+from core.estimates import Estimate, estimate_columns, gap, percent
 
 if TYPE_CHECKING:
     import pandas
@@ -21,93 +21,145 @@ if TYPE_CHECKING:
 
 _FONT = "Source Sans, Source Sans Pro, sans-serif"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drawing:
-    """A chart with what stands beside it.
-
-    Attributes
-    ----------
-    rows : sequence of mapping, mapping of columns, or pandas.DataFrame
-        The numbers drawn.
-    """
-
-    title: str
-    sketch: Sketch
-    rows: Any
-
-    @property
-    def alt(self) -> str:
-        """The chart in words, for those who do not see it: its form, axes, and all that is written on it."""
-        return f"{self.title}. {self.sketch.told}"
-
-    @property
-    def table(self) -> pandas.DataFrame:
-        """The numbers drawn."""
-        import pandas as pd
-
-        return pd.DataFrame(self.rows)
-
-    @property
-    def figure(self) -> go.Figure:
-        """The chart as a plotly figure."""
-        return self.sketch.figure()
-
+Number = Estimate | float
+"""What is drawn: a number, or one with its interval."""
 
 _Ends = float | tuple[float, float]
 
 
+def value_of(number: Number | None) -> float:
+    """Return the number itself; nan where there is none."""
+    return math.nan if number is None else number.value if isinstance(number, Estimate) else number
+
+
+def ends_of(number: Number | None) -> tuple[float, float]:
+    """Return the ends of its interval; nan where it has none."""
+    return (number.low, number.high) if isinstance(number, Estimate) else (math.nan, math.nan)
+
+
+def plain_text(number: Number) -> str:
+    """Write a number with the digits it has."""
+    return f"{value_of(number):,.4g}"
+
+
+def gap_text(number: Number) -> str:
+    """Write a difference of rates."""
+    return gap(value_of(number))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """An axis: its ends, marks with their words, what it shows with its unit, and where it is broken."""
+    """An axis with its ends, marks and their words, title with unit, and where it is broken.
+
+    `place` says where a number stands on it, `write` how one is written.
+    """
 
     ends: tuple[float, float]
     marks: Sequence[float]
     words: Sequence[str]
     title: str
     broken: tuple[float, ...] = ()
+    place: Callable[[float], float] = float
+    write: Callable[[Number], str] = plain_text
+
+    def over(self, values: Iterable[float]) -> Axis:
+        """Return the axis itself, which stays as it is whatever is drawn."""
+        return self
+
+    def interval(self, number: Number) -> str:
+        """Write an interval in brackets; "" where there is none."""
+        low, high = (self.place(end) for end in ends_of(number))
+        if math.isnan(low):
+            return ""
+        form = f"{'+' if low < 0 else ''}.{1 if self.ends[1] - self.ends[0] > 5 else 3}f"
+        return f"({low:{form}} to {high:{form}})".replace("-", "−")
+
+    def told(self, number: Number) -> str:
+        """Return a number as the pointer tells it, with its interval."""
+        return f"{self.write(number)} {self.interval(number)}".strip()
 
 
-def rounded(
-    values: Iterable[float],
-    title: str,
-    *,
-    words: Callable[[float], str] = "{:g}".format,
-    span: float = 1.0,
-    parts: int = 4,
-) -> Axis:
-    """Return an axis with round ends that holds all known values, at least `span` long, in about so many parts."""
-    there = known(list(values)) or [0.0]
-    low, high = min(there), max(max(there), min(there) + span)
-    step = next(
-        s for e in range(-4, 18) for s in (10.0**e, 2 * 10.0**e, 5 * 10.0**e) if high - low <= (parts + 0.001) * s
-    )
-    marks = [round(step * i, 6) for i in range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)]
-    return Axis(ends=(marks[0], marks[-1]), marks=marks, words=[words(mark) for mark in marks], title=title)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """An axis in the making, whose ends are round and hold what is drawn.
+
+    Attributes
+    ----------
+    span, parts
+        How long it is at least, and in about how many parts.
+    start : float
+        Where it begins at the latest.
+    holds : sequence of float
+        What it always holds.
+    words
+        How its marks are written.
+    place, write
+        As of `Axis`.
+    """
+
+    title: str
+    span: float = 1.0
+    parts: int = 4
+    start: float = math.inf
+    holds: Sequence[float] = ()
+    words: Callable[[float], str] = "{:g}".format
+    place: Callable[[float], float] = float
+    write: Callable[[Number], str] = plain_text
+
+    def over(self, values: Iterable[float]) -> Axis:
+        """Return the axis that holds all known values."""
+        there = [*known([self.place(value) for value in values]), *self.holds]
+        there += [] if there and min(there) <= self.start else [0.0 if math.isinf(self.start) else self.start]
+        low, high = min(there), max(max(there), min(there) + self.span)
+        step = next(
+            size
+            for power in range(-4, 18)
+            for size in (10.0**power, 2 * 10.0**power, 5 * 10.0**power)
+            if high - low <= (self.parts + 0.001) * size
+        )
+        steps = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
+        marks = [round(step * i, 6) for i in steps]
+        words = [self.words(mark) for mark in marks]
+        ends = marks[0], marks[-1]
+        return Axis(ends=ends, marks=marks, words=words, title=self.title, place=self.place, write=self.write)
 
 
-def percents(values: Iterable[float], title: str, *, zero: bool = False) -> Axis:
-    """Return an axis of percentages that holds the known values, from 0 on where it must."""
-    there = known(list(values))
-    return rounded([*there, 0.0 if zero else min([96.0, *there])], title, span=4.0)
+def _hundredfold(share: float) -> float:
+    return 100 * share
 
 
-def gaps(values: Iterable[float], title: str, *, parts: int = 4) -> Axis:
-    """Return an axis of gaps that holds these values, and always the usual ones, from -0.15 to 0.25."""
+def percents(title: str, *, zero: bool = False) -> Scale:
+    """Return an axis of percentages of shares, from 0 on where it must."""
+    return Scale(title=title, span=4.0, start=0.0 if zero else 96.0, place=_hundredfold, write=percent)
+
+
+def shares(title: str, marks: Sequence[float] = (0, 25, 50, 75, 100), *, ends: tuple[float, float] = (0, 100)) -> Axis:
+    """Return an axis of all percentages."""
+    words = [f"{mark:g}" for mark in marks]
+    return Axis(ends=ends, marks=marks, words=words, title=title, place=_hundredfold, write=percent)
+
+
+def gaps(title: str, *, parts: int = 4) -> Scale:
+    """Return an axis of gaps, which always holds the usual ones, from -0.15 to 0.25."""
 
     def words(mark: float) -> str:
         return gap(mark, decimals=1) if mark else "0"
 
-    return rounded([-0.15, 0.25, *values], title, words=words, span=0.4, parts=parts)
+    return Scale(title=title, span=0.4, parts=parts, holds=(-0.15, 0.25), words=words, write=gap_text)
 
 
-def decades(ends: tuple[float, float], marks: Sequence[float], title: str, *, suffix: str = "") -> Axis:
-    """Return a logarithmic axis of places that are logarithms to base 10, with those of some numbers marked."""
-    return Axis(ends=ends, marks=[math.log10(m) for m in marks], words=[f"{m:,g}{suffix}" for m in marks], title=title)
+def decades(ends: tuple[float, float], marks: Sequence[float], title: str, **look: Any) -> Axis:
+    """Return a logarithmic axis between powers of 10, some numbers marked; what is beyond stands at its ends."""
+
+    def place(number: float) -> float:
+        return math.nan if math.isnan(number) else min(max(math.log10(number), ends[0]), ends[1]) if number else ends[0]
+
+    words = [f"{mark:,g}" for mark in marks]
+    return Axis(ends=ends, marks=[math.log10(m) for m in marks], words=words, title=title, **{"place": place, **look})
 
 
-class Sketch:
-    """A chart in the making, as plain dicts.
+class Drawing:
+    """A chart, as plain dicts with roles for colours, with what is said of it and the numbers drawn.
 
     Building charts from plotly's own objects checks every property as it is set, which takes longer than all the rest
     of a slider's move. Here the checks are left to the tests, which build every drawing once with them.
@@ -116,25 +168,21 @@ class Sketch:
     ----------
     told : str
         What the chart shows, in sentences.
+    rows : sequence of mapping, mapping of columns, or pandas.DataFrame
+        The numbers drawn.
     """
 
     def __init__(
-        self,
-        palette: Palette,
-        *,
-        height: float,
-        x: Axis,
-        y: Axis,
-        margins: tuple[float, ...],
-        narrow: float = NARROW,
+        self, title: str, *, height: float, x: Axis, y: Axis, margins: tuple[float, ...], narrow: float = NARROW
     ) -> None:
         """Begin with fixed ranges, no legend and no decoration; margins are left, right, top, bottom."""
-        self.palette, self.x, self.y, self.told, self._narrow = palette, x, y, "", narrow
+        self.title, self.x, self.y, self.told, self._narrow = title, x, y, "", narrow
+        self.rows: Any = ()
         self.data: list[dict[str, Any]] = []
         sides = [width(words, 12) / 2 + 2 for words in (*x.words[:1], *x.words[-1:])]  # of the marks at both ends
         margins = (*(max(pair) for pair in zip(margins, sides, strict=False)), *margins[len(sides) :])
         look: dict[str, Any] = {"fixedrange": True, "showgrid": False, "zeroline": False}
-        look |= {"tickfont": {"color": palette.grey, "size": 12}}
+        look |= {"tickfont": {"color": "grey", "size": 12}}
         self.layout: dict[str, Any] = {
             "height": height,
             "margin": dict(zip("lrtb", map(math.ceil, margins), strict=True)),
@@ -142,15 +190,33 @@ class Sketch:
             "shapes": [],
             "paper_bgcolor": "rgba(0,0,0,0)",
             "plot_bgcolor": "rgba(0,0,0,0)",
-            "font": {"family": _FONT, "size": 13, "color": palette.ink},
+            "font": {"family": _FONT, "size": 13, "color": "ink"},
             "showlegend": False,
             "hovermode": "closest",
-            "hoverlabel": {"bgcolor": palette.background, "font": {"color": palette.ink, "family": _FONT}},
+            "hoverlabel": {"bgcolor": "background", "font": {"color": "ink", "family": _FONT}},
             "dragmode": False,
             "barmode": "overlay",
-            "xaxis": {"range": list(x.ends), "ticks": "outside", "ticklen": 4, "tickcolor": palette.grey, **look},
+            "xaxis": {"range": list(x.ends), "ticks": "outside", "ticklen": 4, "tickcolor": "grey", **look},
             "yaxis": {"range": list(y.ends), "ticks": "", "showticklabels": False, **look},
         }
+
+    @property
+    def alt(self) -> str:
+        """The chart in words, for those who do not see it: its form, axes, and all that is written on it."""
+        return f"{self.title}. {self.told}"
+
+    @property
+    def table(self) -> pandas.DataFrame:
+        """The numbers drawn."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows)
+
+    def figure(self, palette: Palette, *, check: bool = False) -> go.Figure:
+        """Return the chart in a palette's colours."""
+        import plotly.graph_objects as go
+
+        return go.Figure(palette.painted({"data": self.data, "layout": self.layout}), _validate=check)
 
     @property
     def pixel(self) -> float:
@@ -188,9 +254,7 @@ class Sketch:
         """
         look: dict[str, Any] = {"size": size, "color": color, "symbol": symbol, "opacity": opacity}
         look["line"] = {"width": rim[1], **({"color": rim[0]} if rim[0] else {})}
-        trace: dict[str, Any] = {"hoverinfo": "skip"}
-        if told is not None:
-            trace = {"text": list(told), "hovertemplate": "%{text}<extra></extra>"}
+        trace = _pointed(told)
         if ends:
             above = [high - at for at, (_, high) in zip(y, ends, strict=True)]
             below = [at - low for at, (low, _) in zip(y, ends, strict=True)]
@@ -207,30 +271,26 @@ class Sketch:
         *,
         width: float = 2,
         dash: str = "solid",
-        hover: str = "",
-        **trace: Any,
+        opacity: float = 1,
+        told: Sequence[str] | None = None,
     ) -> None:
-        """Draw a line without markers; the pointer tells nothing of it without `hover`, such as of an interval."""
-        told = {"hovertemplate": hover + "<extra></extra>"} if hover else {"hoverinfo": "skip"}
-        look = {"color": color, "width": width, "dash": dash}
-        self.trace("scatter", x=list(x), y=list(y), mode="lines", line=look, **told, **trace)
+        """Draw a line without markers; the pointer tells nothing of it, such as of an interval, without `told`."""
+        look = {"line": {"color": color, "width": width, "dash": dash}, "opacity": opacity}
+        self.trace("scatter", x=list(x), y=list(y), mode="lines", **look, **_pointed(told))
 
     def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> None:
         """Shade an interval, without an outline."""
         place = {"x": [*x, *reversed(list(x))], "y": [*high, *reversed(list(low))]}
-        look = {"fill": "toself", "fillcolor": clear(color, 0.18), "line": {"width": 0}}
+        look = {"fill": "toself", "fillcolor": f"{color}/18", "line": {"width": 0}}
         self.trace("scatter", mode="lines", hoverinfo="skip", **place, **look)
 
     def bar(
         self, x: float, y: float, base: float, color: str, *, hollow: bool = False, width: float = 0.56, told: str = ""
     ) -> None:
         """Add a horizontal bar from `base` to x; `told` is what the pointer tells of it."""
-        fill = "rgba(0,0,0,0)" if hollow else color
-        hover: dict[str, Any] = {"hoverinfo": "skip"}
-        if told:
-            hover = {"text": [told], "textposition": "none", "hovertemplate": "%{text}<extra></extra>"}
-        look = {"color": fill, "line": {"width": 2 if hollow else 0, "color": color}}
-        self.trace("bar", x=[x - base], y=[y], base=[base], width=[width], orientation="h", marker=look, **hover)
+        look = {"color": "rgba(0,0,0,0)" if hollow else color, "line": {"width": 2 if hollow else 0, "color": color}}
+        place = {"x": [x - base], "y": [y], "base": [base], "width": [width], "orientation": "h"}
+        self.trace("bar", marker=look, textposition="none", **place, **_pointed([told] if told else None))
 
     def segment(self, x: _Ends, y: _Ends, color: str, *, width: float = 1, dash: str = "", **properties: Any) -> None:
         """Draw a straight line that is no data; one number stands for both ends."""
@@ -240,9 +300,9 @@ class Sketch:
             {"type": "line", "x0": x0, "x1": x1, "y0": y0, "y1": y1, "line": stroke, **properties}
         )
 
-    def rule(self, y: float, color: str = "") -> None:
-        """Draw a line over the whole width behind everything, in the colour of the grid when none is given."""
-        self.segment((0, 1), y, color or self.palette.grid, xref="paper", layer="below")
+    def rule(self, y: float) -> None:
+        """Draw a line of the grid over the whole width behind everything."""
+        self.segment((0, 1), y, "grid", xref="paper", layer="below")
 
     def shade(self, x: tuple[float, float], y: tuple[float, float], color: str, *, opacity: float = 1) -> None:
         """Fill a rectangle behind everything."""
@@ -250,10 +310,10 @@ class Sketch:
         look = {"fillcolor": color, "opacity": opacity, "line": {"width": 0}, "layer": "below"}
         self.layout["shapes"].append({"type": "rect", **ends, **look})
 
-    def shade_row(self, y: float, color: str) -> None:
-        """Fill a row over the plot and over the columns at its left and right."""
+    def shade_row(self, y: float) -> None:
+        """Set off a row over the plot and over the columns at its left and right."""
         left, right = self.layout["margin"]["l"], self.layout["margin"]["r"]
-        side = {"type": "rect", "xref": "paper", "y0": y - 0.5, "y1": y + 0.5, "fillcolor": color, "layer": "below"}
+        side = {"type": "rect", "xref": "paper", "y0": y - 0.5, "y1": y + 0.5, "fillcolor": "pale", "layer": "below"}
         side["line"] = {"width": 0}
         pixels = {"xsizemode": "pixel"}
         self.layout["shapes"] += [
@@ -267,25 +327,25 @@ class Sketch:
 
         A mark that is too near to another on the narrowest screen is not named, whatever the screen.
         """
-        x, y, grey, margin = self.x, self.y, self.palette.grey, self.layout["margin"]
+        x, y, margin = self.x, self.y, self.layout["margin"]
         places = [(mark - x.ends[0]) / (x.ends[1] - x.ends[0]) for mark in x.marks]
         named = apart(places, x.words, pixels=self.room)
         self.layout["xaxis"] |= {"tickvals": [x.marks[i] for i in named], "ticktext": [x.words[i] for i in named]}
         wide = self.room + 2 * min(margin["l"], margin["r"]) - 8
         below: dict[str, Any] = {"refs": ("paper", "paper"), "size": 12, "anchor": ("center", "top")}
-        self.remark(fit(x.title, wide, 12), grey, x=0.5, y=0, shift=(0, -25), **below)
+        self.remark(fit(x.title, wide, 12), "grey", x=0.5, y=0, shift=(0, -25), **below)
         if not levels:
             for mark in x.marks:
-                self.segment(mark, y.ends, self.palette.grid, layer="below")
+                self.segment(mark, y.ends, "grid", layer="below")
             return
         self.layout["yaxis"] |= {"showticklabels": True, "tickvals": list(y.marks), "ticktext": list(y.words)}
         for mark in y.marks:
             self.rule(mark)
         parts = (x.ends[0], *x.broken, x.ends[1])
         for start, end in zip(parts[::2], parts[1::2], strict=True):
-            self.segment((start, end), 0, grey, yref="paper")
+            self.segment((start, end), 0, "grey", yref="paper")
         for at in x.broken:
-            self.segment((at - 0.04, at + 0.04), (-0.018, 0.018), grey, yref="paper")
+            self.segment((at - 0.04, at + 0.04), (-0.018, 0.018), "grey", yref="paper")
         self.above(fit(y.title, self.room + margin["l"] - 14, 12), shift=(10 - margin["l"], 9))
 
     def remark(
@@ -318,37 +378,37 @@ class Sketch:
         """Write at height y, ending `shift` pixels right of the plot."""
         self.remark(words, color, x=1, y=y, refs=("paper", "y"), shift=(shift, 0), anchor=("right", "middle"))
 
-    def above(self, words: str, *, right: bool = False, shift: tuple[float, float] = (0, 3), color: str = "") -> None:
+    def above(
+        self, words: str, *, right: bool = False, shift: tuple[float, float] = (0, 3), color: str = "grey"
+    ) -> None:
         """Write over the plot from its left end on, or up to its right end, moved by pixels."""
         place: dict[str, Any] = {"x": float(right), "y": 1, "refs": ("paper", "paper"), "shift": shift}
-        side = ("right" if right else "left", "bottom")
-        self.remark(words, color or self.palette.grey, anchor=side, size=12, **place)
+        self.remark(words, color, anchor=("right" if right else "left", "bottom"), size=12, **place)
 
     def in_the_middle(self, words: str) -> None:
         """Write in the middle of an empty plot."""
-        place, fill = ("paper", "paper"), self.palette.background
-        self.remark(words, self.palette.grey, x=0.5, y=0.5, refs=place, anchor=("center", "middle"), fill=fill)
+        place: dict[str, Any] = {"refs": ("paper", "paper"), "anchor": ("center", "middle")}
+        self.remark(words, "grey", x=0.5, y=0.5, fill="background", **place)
 
-    def note(self, **facts: Any) -> None:
+    def note(self, **facts: Any) -> Drawing:
         """Leave facts in the chart for those who test it."""
         self.layout.setdefault("meta", {}).update(facts)
+        return self
 
     def say(self, form: str, head: str, parts: Iterable[str]) -> None:
         """Say what is drawn, and all that is written."""
         told = "; ".join(" ".join(part.split()) for part in parts)
         self.told = f"{form}. {head + ': ' if head else ''}{told}."
 
-    def figure(self, *, check: bool = False) -> go.Figure:
-        """Return the plotly figure."""
-        import plotly.graph_objects as go
 
-        return go.Figure({"data": self.data, "layout": self.layout}, _validate=check)
+def _pointed(told: Sequence[str] | None) -> dict[str, Any]:
+    """Return what makes the pointer tell something of each point, or nothing."""
+    return {"hoverinfo": "skip"} if told is None else {"text": list(told), "hovertemplate": "%{text}<extra></extra>"}
 
 
-def cells(name: str, estimate: Estimate | None) -> dict[str, float | None]:
-    """Return a table's three cells of an estimate: "name", "name, low" and "name, high"; None where there is none."""
-    ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
-    return dict(zip((name, f"{name}, low", f"{name}, high"), ends, strict=True))
+def cells(name: str, number: Number | None) -> dict[str, float | None]:
+    """Return a table's cells of a number: "name", and of an estimate also "name, low" and "name, high"."""
+    return estimate_columns(name, number) if isinstance(number, Estimate) or number is None else {name: number}
 
 
 def joined(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

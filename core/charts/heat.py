@@ -6,15 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from core.charts.drawing import Axis, Drawing, Sketch
-from core.charts.theme import Palette
+from core.charts.drawing import Axis, Drawing
 from core.charts.words import NARROW, fit, plain, width
 
 _FEW = 20  # cells that are all told in words
 
 
 def draw_heat(
-    palette: Palette,
     title: str,
     values: Sequence[Sequence[float]],
     words: Sequence[Sequence[str]],
@@ -52,12 +50,13 @@ def draw_heat(
     x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), words=under, title=titles[0])
     y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), words=beside, title=titles[1])
     below = 48 + 76 * (scale is not None)
-    sketch = Sketch(palette, height=pitch * deep + below + 32, x=x, y=y, margins=(left, 14, 32, below))
-    sketch.axes()
-    sketch.layout["xaxis"] |= {"ticks": ""}
-    sketch.layout["shapes"] = []  # of a grid
+    drawing = Drawing(title, height=pitch * deep + below + 32, x=x, y=y, margins=(left, 14, 32, below))
+    drawing.rows = rows
+    drawing.axes()
+    drawing.layout["xaxis"] |= {"ticks": ""}
+    drawing.layout["shapes"] = []  # of a grid
     size = min(13, int(13 * room / max(width(one) for row in words for one in row)))
-    sketch.trace(
+    drawing.trace(
         "heatmap",
         x=list(range(wide)),
         y=list(range(deep)),
@@ -69,23 +68,23 @@ def draw_heat(
         ygap=2,
         text=[list(row) for row in words],
         texttemplate="%{text}",
-        textfont={"color": palette.ink, "size": size},
+        textfont={"color": "ink", "size": size},
         customdata=[list(row) for row in told],
         hoverlabel={"align": "left", "font": {"size": 12}},
         hovertemplate="%{customdata}<extra></extra>",
-        **({"showscale": False} if scale is None else _bar(palette, *scale, down=54 / (pitch * deep))),
+        **({"showscale": False} if scale is None else _bar(*scale, down=54 / (pitch * deep))),
     )
     cells = [(values[i][j], i, j) for i in range(deep) for j in range(wide) if not math.isnan(values[i][j])]
     shown = cells if len(cells) <= _FEW else [min(cells), max(cells)]
     said = [f"{names[1][i]}, {names[0][j]} {plain(words[i][j])}" for _, i, j in shown]
-    sketch.say(f"Map of {titles[1]} by {titles[0]}", "" if shown is cells else "lowest and highest", said)
-    return Drawing(title=title, sketch=sketch, rows=rows)
+    drawing.say(f"Map of {titles[1]} by {titles[0]}", "" if shown is cells else "lowest and highest", said)
+    return drawing
 
 
-def _bar(palette: Palette, heading: str, marks: Mapping[float, str], *, down: float) -> dict[str, Any]:
+def _bar(heading: str, marks: Mapping[float, str], *, down: float) -> dict[str, Any]:
     """Return a bar of the colours under the map, by that share of its height."""
-    font = {"color": palette.grey, "size": 12}
+    font = {"color": "grey", "size": 12}
     look = {"orientation": "h", "len": 0.62, "thickness": 13, "y": -down, "yanchor": "top", "outlinewidth": 0}
-    look |= {"ticks": "outside", "tickcolor": palette.ink, "tickfont": font}
+    look |= {"ticks": "outside", "tickcolor": "ink", "tickfont": font}
     look |= {"tickvals": list(marks), "ticktext": list(marks.values())}
     return {"colorbar": {**look, "title": {"text": heading, "side": "top", "font": font}}}

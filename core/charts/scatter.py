@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.charts.drawing import Axis, Drawing, Sketch
-from core.charts.theme import Palette
+from core.charts.drawing import Axis, Drawing
 from core.charts.words import LINE, fit
 
 
@@ -25,16 +24,11 @@ class Points:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
-    """A part of the plot that is set off."""
-
-    x: tuple[float, float]
-    y: tuple[float, float]
+Part = tuple[tuple[float, float], tuple[float, float]]
+"""A part of the plot, from where to where on either axis."""
 
 
 def draw_scatter(
-    palette: Palette,
     title: str,
     points: Sequence[Points],
     *,
@@ -42,7 +36,7 @@ def draw_scatter(
     y: Axis,
     counts: Sequence[tuple[str, str]],
     rows: Any,
-    regions: Sequence[Region] = (),
+    regions: Sequence[Part] = (),
     threshold: float | None = None,
     diagonal: bool = False,
     height: int = 344,
@@ -51,6 +45,8 @@ def draw_scatter(
 
     Parameters
     ----------
+    regions
+        What is set off.
     counts : sequence of (words, colour)
         How many of each kind there are: a line each, over the plot, where no point can come.
     threshold : float, optional
@@ -59,20 +55,22 @@ def draw_scatter(
         Whether the diagonal is drawn.
     """
     top = 30 + 18 * len(counts)
-    sketch = Sketch(palette, height=height + 18 * len(counts), x=x, y=y, margins=(46, 18, top, 48))
-    for region in regions:
-        sketch.shade(region.x, region.y, palette.leak, opacity=0.16)
-    sketch.axes()
+    drawing = Drawing(title, height=height + 18 * len(counts), x=x, y=y, margins=(46, 18, top, 48))
+    for across, up in regions:
+        drawing.shade(across, up, "leak", opacity=0.16)
+    drawing.rows = rows
+    drawing.axes()
     if diagonal:
-        sketch.segment(x.ends, x.ends, palette.chance, width=1.5, dash="dot")
+        drawing.segment(x.ends, x.ends, "chance", width=1.5, dash="dot")
     if threshold is not None:
-        sketch.segment(x.ends, threshold, palette.ink, width=1.5, dash="longdash")
+        drawing.segment(x.ends, threshold, "ink", width=1.5, dash="longdash")
     for some in points:
-        rim = (palette.background, 1) if some.told is not None else ("", 0)
+        rim = ("background", 1) if some.told is not None else ("", 0)
         look: dict[str, Any] = {"size": some.size, "color": some.color, "symbol": some.symbol, "opacity": some.opacity}
-        sketch.markers(list(some.x), list(some.y), **look, rim=rim, told=some.told, name=some.name)
+        places = [x.place(at) for at in some.x], [y.place(at) for at in some.y]
+        drawing.markers(*places, **look, rim=rim, told=some.told, name=some.name)
     for i, (words, color) in enumerate(counts):
         line = 9 + LINE * 12 + 4 + 18 * (len(counts) - 1 - i)
-        sketch.above(fit(words, sketch.room + 20, 12), shift=(10 - 46, line), color=color)
-    sketch.say(f"Scatter plot, {y.title} by {x.title}", "", [words for words, _ in counts])
-    return Drawing(title=title, sketch=sketch, rows=rows)
+        drawing.above(fit(words, drawing.room + 20, 12), shift=(10 - 46, line), color=color)
+    drawing.say(f"Scatter plot, {y.title} by {x.title}", "", [words for words, _ in counts])
+    return drawing

@@ -1,15 +1,18 @@
 """Colours by role: what leaks, what was before, imputation, baseline, groups.
 
-No role is told by colour alone: each has its own dash or marker as well. Text in a role's colour has a contrast of at
-least 4.5:1.
+Charts name roles, and a palette paints them: "leak"; "leak 45", laid over the background with an opacity of 45%; or
+"leak/18", which lets through what is behind it. No role is told by colour alone: each has its own dash or marker as
+well. Text in a role's colour has a contrast of at least 4.5:1.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _READABLE = 4.6  # contrast of the numbers in the darkest cell of a map
+_COLORED = {"color", "fillcolor", "bgcolor", "tickcolor", "colorscale", "paper_bgcolor", "plot_bgcolor"}
+"""Where a figure has colours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +39,34 @@ class Palette:
         return mixed(self.grid, self.background, 0.5)
 
     @property
-    def shades(self) -> tuple[str, str]:
-        """Where the scale of a map starts and ends, the latter as strong as keeps numbers in ink readable."""
+    def shade(self) -> str:
+        """Where the scale of a map ends: as strong as keeps numbers in ink readable."""
         weight = 1.0
         while contrast(self.ink, mixed(self.leak, self.background, weight)) < _READABLE:
             weight -= 0.01
-        return self.grid, mixed(self.leak, self.background, weight)
+        return mixed(self.leak, self.background, weight)
+
+    def color(self, name: str) -> str:
+        """Return the colour of a role, mixed or clear as its name says; any other colour as it is."""
+        role, clear, share = name.partition("/")
+        role, solid, weight = role.partition(" ")
+        own = str(getattr(self, role, role))
+        if clear:
+            return f"rgba({','.join(map(str, _channels(own)))},{int(share) / 100:g})"
+        return mixed(own, self.background, int(weight) / 100) if solid else own
+
+    def painted(self, part: Any) -> Any:
+        """Return parts of a figure with the colours of all roles in them."""
+        if isinstance(part, dict):
+            return {key: (self._colored if key in _COLORED else self.painted)(value) for key, value in part.items()}
+        if isinstance(part, list) and part and isinstance(part[0], dict):
+            return [self.painted(one) for one in part]
+        return part
+
+    def _colored(self, value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return [self._colored(one) for one in value]
+        return self.color(value) if isinstance(value, str) else value
 
 
 _COLORS = {
@@ -69,9 +94,9 @@ class GroupStyle(NamedTuple):
     symbol: str
 
 
-def group_style(palette: Palette, code: int) -> GroupStyle:
+def group_style(code: int) -> GroupStyle:
     """Return how one of two groups is drawn on every chart, by its code in the dataset: 1, the first group, or 0."""
-    return GroupStyle(palette.first, "circle") if code == 1 else GroupStyle(palette.second, "diamond")
+    return GroupStyle("first", "circle") if code == 1 else GroupStyle("second", "diamond")
 
 
 def _channels(color: str) -> list[int]:
@@ -82,12 +107,6 @@ def mixed(color: str, background: str, share: float) -> str:
     """Return a colour laid over a background with this opacity."""
     pairs = zip(_channels(color), _channels(background), strict=True)
     return "#" + "".join(f"{round(share * over + (1 - share) * under):02X}" for over, under in pairs)
-
-
-def clear(color: str, opacity: float) -> str:
-    """Return a colour that lets through what is behind it."""
-    red, green, blue = _channels(color)
-    return f"rgba({red},{green},{blue},{opacity:g})"
 
 
 def contrast(one: str, other: str) -> float:

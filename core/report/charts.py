@@ -14,13 +14,13 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from core.charts.drawing import Axis, Drawing, percents
-from core.charts.lines import Curve, draw_lines, reach
-from core.charts.rows import Row, draw_rows, rate
+from core.charts.drawing import Axis, Drawing, percents, shares
+from core.charts.lines import Curve, draw_lines
+from core.charts.rows import Mark, Row, draw_rows
 from core.charts.theme import LIGHT, group_style
 from core.charts.words import LINE
 from core.correction import ATTACKERS
-from core.estimates import Estimate
+from core.estimates import Estimate, percent
 from core.policy import bullet as places_of
 from core.report.canonical import estimate_of, number_of
 from core.report.document import CheckRow
@@ -135,14 +135,14 @@ def bullet(row: CheckRow, *, at_least: bool) -> Markup:
 
 
 _ATTACKERS = {
-    ATTACKERS["strong"]: LIGHT.strongest,
-    ATTACKERS["strong_predictions"]: LIGHT.strongest,
-    ATTACKERS["predictions"]: LIGHT.first,
-    ATTACKERS["features"]: LIGHT.leak,
+    ATTACKERS["strong"]: "strongest",
+    ATTACKERS["strong_predictions"]: "strongest",
+    ATTACKERS["predictions"]: "first",
+    ATTACKERS["features"]: "leak",
 }
 """Attacker -> colour of its lines."""
 
-_OTHERS = (LIGHT.prior, LIGHT.second, "#B0307A", "#7A4B2A")
+_OTHERS = ("prior", "second", "#B0307A", "#7A4B2A")
 
 _RATES = (
     ("test_rate", "Accepted, of all"),
@@ -171,20 +171,19 @@ def line_chart(table: Mapping[str, Any]) -> Markup:
     places = sorted({point["tolerance"] for found in points.values() for point in found})
     if len(places) < 3:
         return Markup("")
-    curves, spare = [], list(_OTHERS)
+    curves, spare, y = [], list(_OTHERS), percents("Accuracy (%), dashed: before")
     for name, found in points.items():
         found.sort(key=lambda point: point["tolerance"])
         color = _ATTACKERS.get(name) or (spare.pop(0) if len(spare) > 1 else spare[0])
         x, before, after, low, high = ([point[part] for point in found] for part in found[0])
-        curves.append(Curve(x=x, y=[100 * v for v in before], color=color, width=1.6, dash="dash"))
         estimates = [Estimate(value=v, low=a, high=b, n=0) for v, a, b in zip(after, low, high, strict=True)]
-        told = f"{100 * after[-1]:.1f}%"
-        curves.append(Curve.of(x, estimates, color=color, width=2.6, name=clean(name), value=told))
-    y, ends = percents(reach(curves), "Accuracy (%), dashed: before"), (places[0], places[-1])
+        curves.append(Curve(x=x, of=before, color=color, width=1.6, dash="dash"))
+        look = {"name": clean(name), "value": percent(after[-1]), "width": 2.6}
+        curves.append(Curve(x=x, of=estimates, color=color, band=True, **look))
+    ends, head = (places[0], places[-1]), f"at {places[-1]:g}"
     x_axis = Axis(ends=ends, marks=places, words=[f"{v:g}" for v in places], title="Disclosed tolerance")
-    head = f"at {places[-1]:g}"
     wide, narrow = (
-        draw_lines(LIGHT, table["title"], curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels)
+        draw_lines(table["title"], curves, x=x_axis, y=y, rows=[], head=head, gutter=gutter, narrow=pixels)
         for gutter, pixels in ((300, _WIDE), (0, _NARROW))
     )
     return svg(wide, _WIDE, "wide") + svg(narrow, _NARROW, "narrow")
@@ -203,13 +202,12 @@ def group_chart(groups: Sequence[Mapping[str, Any]]) -> Markup:
         there = [(i, name, e) for i, name, e in rates if e is not None and e.value == e.value]
         rows += [Row(name="", note=title, apart=bool(rows))] if there else []
         for i, name, e in there:
-            style = group_style(LIGHT, 1 - i)
-            look = (style.color, style.symbol) if len(groups) == 2 else (LIGHT.ink, "circle")
-            rows.append(Row(name=clean(name), value=f"<b>{100 * e.value:.1f}%</b>", marks=[rate(e, *look)]))
+            color, symbol = group_style(1 - i) if len(groups) == 2 else ("ink", "circle")
+            value = f"<b>{percent(e.value)}</b>"
+            rows.append(Row(name=clean(name), value=value, marks=[Mark(of=e, color=color, symbol=symbol)]))
     if not rows:
         return Markup("")
-    axis = Axis(ends=(0, 100), marks=(0, 25, 50, 75, 100), words=("0", "25", "50", "75", "100"), title="Share (%)")
-    chart = draw_rows(LIGHT, "Rates of acceptance by group, with 95% intervals", rows, axis)
+    chart = draw_rows("Rates of acceptance by group, with 95% intervals", rows, shares("Share (%)"))
     return svg(chart, _WIDE, "wide") + svg(chart, _NARROW, "narrow")
 
 
@@ -220,11 +218,11 @@ class _Paper:
     """A chart on paper: where its places are in pixels, and its parts as elements."""
 
     def __init__(self, chart: Drawing, width: float) -> None:
-        layout = chart.sketch.layout
+        layout, data = LIGHT.painted(chart.layout), LIGHT.painted(chart.data)
         margin = layout["margin"]
         self.left, self.top, self.height = margin["l"], margin["t"], layout["height"]
         self.wide, self.high = width - margin["l"] - margin["r"], layout["height"] - margin["t"] - margin["b"]
-        self.ends, self.layout, self.data = (chart.sketch.x.ends, chart.sketch.y.ends), layout, chart.sketch.data
+        self.ends, self.layout, self.data = (chart.x.ends, chart.y.ends), layout, data
 
     def across(self, x: float, ref: str = "x") -> float:
         """Return where a place of the x axis lies."""
@@ -306,7 +304,7 @@ def svg(chart: Drawing, width: float, form: str) -> Markup:
     paper = _Paper(chart, width)
     shapes = [paper.shape(one) for one in paper.layout["shapes"]]
     traces, words = [paper.trace(one) for one in paper.data], [paper.words(one) for one in paper.layout["annotations"]]
-    look: dict[str, Any] = {"label": f"{chart.title}.", "description": chart.sketch.told, "class_": f"chart {form}"}
+    look: dict[str, Any] = {"label": f"{chart.title}.", "description": chart.told, "class_": f"chart {form}"}
     return drawing(*shapes, *traces, *paper.ticks(), *words, width=width, height=paper.height, **look)
 
 

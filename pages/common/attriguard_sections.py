@@ -86,7 +86,7 @@ def _transfer_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     drawings, places = {}, st.columns(2, gap="large") if exposure.unit == "ratings" else [st.container()]
     with places[0]:
         found = findings.least_fooled(exposure, fooled[:, 0], finished=work.state == State.FINISHED)
-        drawn = draw_transfer(exposure.attackers, noises, fooled, shell.palette())
+        drawn = draw_transfer(exposure.attackers, noises, fooled)
         drawings["This noise"] = _titled(found, drawn, key="transfer_chart")
     if exposure.unit == "ratings":
         with places[1]:
@@ -99,7 +99,7 @@ def _other_noise(work: DefenceStudy, grown: Grown) -> Drawing:
 
     made: Any = work.need("transfer", "Showing noise to attackers", lambda report: transfer(grown.guard, report=report))
     fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
-    drawing = draw_transfer(made.attackers, [_MAKERS[maker] for maker in made.makers], fooled, shell.palette())
+    drawing = draw_transfer(made.attackers, [_MAKERS[maker] for maker in made.makers], fooled)
     return _titled(findings.margin_helps(made), drawing, key="other_transfer_chart")
 
 
@@ -124,7 +124,7 @@ def _person_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     )
     person = int(number) - 1
     found = findings.person(exposure, person, budget)
-    drawn = draw_mechanism(exposure, person, budget, shell.palette())
+    drawn = draw_mechanism(exposure, person, budget)
     table = grown.guard.card(person)
     with left:
         _whisper(found)
@@ -165,7 +165,7 @@ def _where_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         st.info("No noise changes anything here.")
         return
     unit = "columns" if exposure.unit == "columns" else "items"
-    drawing = draw_where([guard.names[place] for place in carried.entries], carried, shell.palette(), unit=unit)
+    drawing = draw_where([guard.names[place] for place in carried.entries], carried, unit=unit)
     drawn = _titled(findings.concentrated(carried, unit), drawing, key="where_chart")
     panels.numbers({"Noise concentration": drawn.table}, key="guard-where")
 
@@ -209,7 +209,6 @@ def _decisions(work: DefenceStudy, grown: Grown, budget: float, budgets: list[fl
             [(point.budget, getattr(point, quality)) for point in curve],
             (budget, getattr(here, quality)),
             {"No noise": getattr(before, quality), **levels},
-            shell.palette(),
             last=budgets[-1],
             quality=quality,
             unit="columns",
@@ -228,7 +227,6 @@ def _recommendations(work: DefenceStudy, grown: Grown, budget: float, budgets: l
         [(at, made.at(at)) for at in budgets],
         (budget, made.at(budget)),
         {"No noise": made.before, "Most popular": made.control},
-        shell.palette(),
         last=budgets[-1],
         quality="precision of the recommendations",
         unit="ratings",
@@ -244,7 +242,7 @@ def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
     made: Any = work.need("others", "Defending otherwise", lambda report: list(comparison(grown.guard, report)))
     drawn = _titled(
         findings.other_defences(grown.exposure, budget, drawn_defences(made)),
-        draw_defences(grown.exposure, budget, made, shell.palette()),
+        draw_defences(grown.exposure, budget, made),
         key="others_chart",
     )
     every = panels.frame(

@@ -98,7 +98,7 @@ def _values(people: QueryTrials, answering: Answering) -> None:
         f"{100 * found:.0f}% balanced accuracy in this draw of {count(someone.n)} people, after {count(now.m)} answers",
         "Recovered value of each person: 0 speaks for the larger group, 1 for the smaller. Filled: correct; "
         "hollow: wrong. Baseline: random guessing gives 50%",
-        draw_values(someone, reading, shell.palette(), names=names, advantaged=pool.advantaged_code),
+        draw_values(someone, reading, names=names, advantaged=pool.advantaged_code),
         key="values_chart",
     )
     panels.numbers({"Recovered values": drawn.table}, key="recovered-values")
@@ -128,7 +128,7 @@ def _targeted(people: QueryTrials, answering: Answering) -> None:
         f"One targeted query: {worst} allows {100 * here[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
         f"The whole budget on one answer about a model that accepts only them; groups of {n1:,} and {n0:,}, no prior. "
         "Baseline: random guessing gives 50%. The bounds are for noise that keeps its ε",
-        draw_targeted(curves, limits, NOISES[answering.noise], epsilon, shell.palette()),
+        draw_targeted(curves, limits, NOISES[answering.noise], epsilon),
         key="targeted_chart",
     )
     panels.numbers({"Targeted query": drawn.table}, key="targeted")

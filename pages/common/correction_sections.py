@@ -153,7 +153,7 @@ def _trained(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
     work = _current(_trained_models(result, attacker), running)
     points = work.offer("Train", "trained", "Train the rest")
     rows = _rows(points, attacker)
-    colours, attribute = shell.palette(), shell.escape(wording.attribute(result.config))
+    attribute = shell.escape(wording.attribute(result.config))
     found = trained_tolerances(rows, result.config, as_published=attacker["as_published"])
     without = result.disclose(0.0, **attacker)  # for the majority guess and what the attacker has before
     baseline = (without.majority, without.before, result.strong)
@@ -162,7 +162,7 @@ def _trained(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
         recovered = panels.titled(
             found.point,
             shell.escape(found.evidence),
-            charts.draw_trained(rows, baseline, colours, attribute=attribute),
+            charts.draw_trained(rows, baseline, attribute=attribute),
             key="trained_chart",
         )
     if rows:
@@ -170,7 +170,7 @@ def _trained(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
             panels.titled(
                 "What it costs the model",
                 "Accuracy, by the tolerance trained for",
-                charts.draw_models_accuracy(rows, colours),
+                charts.draw_models_accuracy(rows),
                 key="trained_accuracy",
             )
             last = max(rows, key=lambda row: row.tolerance)
@@ -179,7 +179,7 @@ def _trained(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
                 "Unfairness (largest deviation of a group), by the tolerance trained for. At the loosest, the "
                 f"difference between groups (Fairlearn's) is {last.difference_train.value:.3f} on training and "
                 f"{last.difference_test.value:.3f} on unseen people",
-                charts.draw_models_unfairness(rows, colours),
+                charts.draw_models_unfairness(rows),
                 key="trained_unfairness",
             )
     if points and not running:
@@ -223,7 +223,7 @@ def _methods(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
         drawing = panels.titled(
             "Before and after, by method",
             f"Accuracy at inferring {attribute}: before disclosure ○, after ●",
-            charts.draw_methods([row for row in rows if row.metric == result.config.metric], shell.palette()),
+            charts.draw_methods([row for row in rows if row.metric == result.config.metric]),
             key="methods_chart",
         )
     with right:
@@ -277,9 +277,8 @@ def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> 
                 f"What each piece of knowledge adds, {name} attacker",
                 f"Accuracy at inferring {attribute}; each row adds one thing. {over}",
                 charts.draw_waterfall(
-                    charts.rows_over_seeds(leak),
+                    leak,
                     over_seeds(own, "strong", "features"),
-                    shell.palette(),
                     words="Imputation, without the model",
                     attribute=attribute,
                 ),
@@ -381,7 +380,7 @@ def _tuning(result: CorrectionResult, attacker: Attacker, running: bool) -> None
         return
     told = tuning(found)
     shell.whisper(told.point, told.evidence)
-    drawing = charts.draw_search(found, shell.palette())
+    drawing = charts.draw_search(found)
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.chart(drawing, key="search_chart")
@@ -429,7 +428,7 @@ def _more(result: CorrectionResult, attacker: Attacker) -> None:
             told.point,
             f"Accuracy at inferring {shell.escape(wording.attribute(result.config))}, before ○ and after ●, by what is "
             "disclosed",
-            charts.draw_more(found, shell.palette()),
+            charts.draw_more(found),
             key="more_chart",
         )
     with right:

@@ -85,14 +85,14 @@ def _show_epsilon(work: Membership, read: Reading, points: list[CurvePoint], gro
         panels.titled(
             shell.escape(epsilon_heading(bands, names, growing=growing)),
             shell.escape(f"{tree(work)}: {_repeats(bands, names)}"),
-            draw_epsilon_curve(bands, shell.palette(), now=_now(work)),
+            draw_epsilon_curve(bands, now=_now(work)),
             key="member_epsilon_chart",
         )
     with right:
         panels.titled(
             "Precision and recall of the attack",
             f"{tree(work)}, the paper's network: members among the flagged, and flagged among the members",
-            draw_attack_by_epsilon(bands, shell.palette(), now=_now(work)),
+            draw_attack_by_epsilon(bands, now=_now(work)),
             key="member_attack_chart",
         )
     panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-epsilon")
@@ -118,7 +118,7 @@ def _show_accuracy(work: Membership, read: Reading, points: list[CurvePoint], gr
         f"Accuracy on unseen people: {high} at ε = {epsilon_text(done[-1].at)}, {low} at {epsilon_text(done[0].at)}",
         f"{tree(work)}, bands over repeats. Attacks use the gap between training and unseen people. "
         f"Majority-class baseline: {percent(majority)} (95% CI {interval(majority)})",
-        draw_accuracy_by_epsilon(bands, shell.palette(), now=_now(work), majority=majority),
+        draw_accuracy_by_epsilon(bands, now=_now(work), majority=majority),
         key="member_accuracy_chart",
     )
     panels.numbers({"Over ε": panels.frame(curve_rows(bands, "ε"))}, key="member-accuracy")
@@ -153,7 +153,7 @@ def _deleted(audit: MembershipFindings) -> None:
     if audit.fairpick is None:
         shell.whisper(said.point, "Move its slider above to delete rows, and see what changes")
         return
-    drawing = draw_deleted(audit.fairpick, shell.palette())
+    drawing = draw_deleted(audit.fairpick)
     panels.titled(said.point, said.evidence, drawing, key="member_deleted_chart")
 
 
@@ -165,7 +165,7 @@ def _show_picking(work: Membership, read: Reading, measure: str, points: list[Cu
         f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the paper's network; 95% CIs of "
         "the mean over repeats; the top of the page is one seed. Control: as many rows deleted at random. Non-members "
         "are thinned like the members; “accuracy, unseen” counts all non-members",
-        draw_fairpick(bands, shell.palette(), now=work.chosen.theta, measure=measure),
+        draw_fairpick(bands, now=work.chosen.theta, measure=measure),
         key="member_fairpick_chart",
     )
     panels.numbers({"Over θ": panels.frame(curve_rows(bands, "θ"))}, key="member-fairpick")
@@ -218,7 +218,7 @@ def _show_groups(found: AttackFindings, people: MemberPeople) -> None:
         shell.escape(groups_heading(found, people.attribute)),
         "Membership-advantage gap with 95% CIs, each group against all others (of two, the first against the second); "
         "thin marks are VD. p-values are Holm's over the groups; coloured is what is significant",
-        draw_group_gaps(found, shell.palette()),
+        draw_group_gaps(found),
         key="member_groups_chart",
     )
     measured = found.disparities

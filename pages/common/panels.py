@@ -75,7 +75,7 @@ def statement(found: Finding) -> None:
 def chart(drawing: Drawing, key: str) -> None:
     """Show a chart with its alternative text."""
     st.plotly_chart(
-        drawing.figure,
+        drawing.figure(shell.palette()),
         theme=None,
         key=key,
         alt=drawing.alt,

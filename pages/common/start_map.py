@@ -83,7 +83,7 @@ def _draw(found: Landscape) -> None:
     from core.charts import draw_landscape
     from core.sweep.findings import tension
 
-    told, drawing = tension(found), draw_landscape(found, shell.palette())
+    told, drawing = tension(found), draw_landscape(found)
     panels.titled(told.point, shell.escape(told.evidence), drawing, key="start_map_chart")
     st.caption(shell.escape(" ".join(told.caveats)))
     panels.how_to_read(HOW_TO_READ)

@@ -78,8 +78,9 @@ def paper(browser: Browser) -> Iterator[Page]:
 def measured(page: Page, drawings: dict[str, tuple[Drawing, int]], *, on_paper: bool) -> list[str]:
     """Return what is wrong with the words of charts, each drawn so many pixels wide."""
     charts: list[dict[str, Any]] = []
-    for name, (drawing, width) in drawings.items():
-        chart = {"name": name, "width": width, "figure": json.loads(drawing.figure.to_json())}
+    for place, (name, (drawing, width)) in enumerate(drawings.items()):
+        figure = drawing.figure(DARK if place % 2 else LIGHT)
+        chart = {"name": name, "width": width, "figure": json.loads(figure.to_json())}
         charts.append(chart)
         if on_paper:
             charts.append({**chart, "name": f"{name} on paper", "markup": str(svg(drawing, width, "wide"))})
@@ -90,16 +91,14 @@ def measured(page: Page, drawings: dict[str, tuple[Drawing, int]], *, on_paper: 
 @pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.long)], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_no_words_collide_or_are_cut_whatever_is_drawn(paper: Page, form: str, seeds: range) -> None:
-    drawings = {
-        f"{form} {seed}": (FORMS[form](seed, DARK if seed % 2 else LIGHT), WIDTHS[seed % len(WIDTHS)]) for seed in seeds
-    }
+    drawings = {f"{form} {seed}": (FORMS[form](seed), WIDTHS[seed % len(WIDTHS)]) for seed in seeds}
     found = measured(paper, drawings, on_paper=form in ON_PAPER)
     assert not found, "\n".join(found)
 
 
 def test_a_collision_and_a_cut_are_seen(paper: Page) -> None:
-    drawing = FORMS["lines"](1, LIGHT)
-    notes = drawing.sketch.layout["annotations"]
+    drawing = FORMS["lines"](1)
+    notes = drawing.layout["annotations"]
     notes += [dict(notes[0]), {**notes[0], "xshift": -900, "text": "far away"}]
     found = "\n".join(measured(paper, {"twice": (drawing, 400)}, on_paper=False))
     assert "overlap" in found and "'far away' is cut" in found

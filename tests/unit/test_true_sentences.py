@@ -98,7 +98,7 @@ def test_imputation_is_better_only_where_its_number_is_clearly_higher(after: flo
 
 def words_colours(drawing: Any) -> dict[str, str]:
     """Return the colour of every remark of a chart."""
-    return {note.text: note.font.color for note in drawing.figure.layout.annotations}
+    return {note.text: note.font.color for note in drawing.figure(LIGHT).layout.annotations}
 
 
 @pytest.mark.parametrize("share", ["smaller", "larger"])
@@ -119,18 +119,18 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
     assert (queries.advantaged == "north") == (share == "larger")
     people, reading = Trials(queries, Asking(n=40, repeats=1)).reading(20, Exact(), "strongest")
     names = queries.advantaged, queries.disadvantaged
-    values = draw_values(people, reading, LIGHT, names=names, advantaged=queries.advantaged_code)
-    rates = draw_rates(model, LIGHT, names=data.group_names)
-    drawn = [b.marker for b in draw_groups(data, LIGHT).figure.data if b.marker.color in (LIGHT.first, LIGHT.second)]
+    values = draw_values(people, reading, names=names, advantaged=queries.advantaged_code)
+    rates = draw_rates(model, names=data.group_names)
+    drawn = [b.marker for b in draw_groups(data).figure(LIGHT).data if b.marker.color in (LIGHT.first, LIGHT.second)]
     for code, name in enumerate(data.group_names):
-        style = group_style(LIGHT, code)
+        style = group_style(code)
         for chart in (values, rates):
             told = {color for text, color in words_colours(chart).items() if name in text}
-            assert told == {style.color}, (share, name)
-        assert drawn[1 - code].color == style.color
-    marks = [trace.marker for trace in values.figure.data if trace.mode == "markers"]
+            assert told == {LIGHT.color(style.color)}, (share, name)
+        assert drawn[1 - code].color == LIGHT.color(style.color)
+    marks = [trace.marker for trace in values.figure(LIGHT).data if trace.mode == "markers"]
     symbols = {mark.color: mark.symbol.removesuffix("-open") for mark in marks}
-    assert symbols == {group_style(LIGHT, code).color: group_style(LIGHT, code).symbol for code in (0, 1)}
+    assert symbols == {LIGHT.color(group_style(code).color): group_style(code).symbol for code in (0, 1)}
 
 
 # --- what an answer of the desk is

@@ -10,7 +10,7 @@ import pytest
 from core.attriguard import Exposure, attacker_label, findings
 from core.attriguard.exposure import Guesses
 from core.attriguard.utility import Recommendation, UtilityPoint
-from core.charts import LIGHT, draw_budget
+from core.charts import draw_budget
 from core.estimates import Estimate
 from core.study import Finding
 from tests.unit.attriguard.conftest import exposure
@@ -64,7 +64,7 @@ def test_the_headline_names_the_attacker_whose_curve_is_highest(balanced: bool):
     best = max(now, key=lambda point: point.rate(balanced=balanced).value)
     floor = shown.baseline(balanced=balanced)
     chart = draw_budget(
-        shown.curves([0.0, 0.5]), now, floor, LIGHT, last=1, budget=0.5, unit="columns", attribute="town",
+        shown.curves([0.0, 0.5]), now, floor, last=1, budget=0.5, unit="columns", attribute="town",
         balanced=balanced,
     )  # fmt: skip
     drawn = chart.table.query("attacker != 'baseline' and `columns changed` == 0.5")

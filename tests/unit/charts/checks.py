@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import plotly.graph_objects as go
 
-from core.charts import Drawing
+from core.charts import DARK, LIGHT, Drawing
 from core.charts.words import plain
 
 
 def check(drawing: Drawing) -> go.Figure:
     """Build the chart with plotly's own checks, and check its words."""
-    figure = drawing.sketch.figure(check=True)
+    dark, figure = (drawing.figure(palette, check=True) for palette in (DARK, LIGHT))
+    assert LIGHT.ink not in dark.to_json() and DARK.ink not in figure.to_json()
     assert drawing.alt.endswith(".") and "\n" not in drawing.alt and "nan" not in drawing.alt
     assert figure.layout.xaxis.fixedrange and figure.layout.yaxis.fixedrange
     assert "<script" not in figure.to_json().replace("\\u003c", "<")

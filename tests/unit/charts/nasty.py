@@ -6,13 +6,13 @@ import math
 
 import numpy as np
 
-from core.charts import Drawing, Palette
-from core.charts.drawing import decades, percents, rounded
+from core.charts import Drawing
+from core.charts.drawing import Scale, decades, percents
 from core.charts.heat import draw_heat
-from core.charts.lines import Curve, Dot, compared, draw_lines, reach
-from core.charts.rows import Row, draw_rows, rate, spans
-from core.charts.scatter import Points, Region, draw_scatter
-from core.estimates import Estimate, percent
+from core.charts.lines import Curve, Dot, draw_lines, level
+from core.charts.rows import Mark, Row, draw_rows
+from core.charts.scatter import Points, draw_scatter
+from core.estimates import Estimate
 
 LETTERS = list("abcdefgh iljMW<>&\"'`|_*$%éß漢")
 
@@ -29,107 +29,107 @@ def estimate(rng: np.random.Generator) -> Estimate:
     return Estimate(value=value, low=max(0.0, value - half), high=min(1.0, value + half), n=int(rng.integers(1, 99999)))
 
 
-def lines(seed: int, palette: Palette) -> Drawing:
+def lines(seed: int) -> Drawing:
     rng = np.random.default_rng(seed)
     xs = sorted(rng.random(int(rng.integers(1, 12))).tolist())
-    x = rounded([0.0, float(rng.choice([1.0, 12.0, 1e6]))], nasty(rng), words="{:,.0f}".format)
-    curves = [compared(x, estimate(rng), palette.chance, nasty(rng))]
+    last = float(rng.choice([1.0, 12.0, 1e6]))
+    x = Scale(title=nasty(rng), holds=(0.0, last), words="{:,.0f}".format)
+    curves = [level(estimate(rng), "chance", nasty(rng))]
     for i in range(int(rng.integers(1, 21))):  # more than there is room for
         found = [estimate(rng) if rng.random() < 0.9 else None for _ in xs]
         there = [e for e in found if e is not None]
         now = there[-1] if there else None
         curves.append(
-            Curve.of(
-                xs,
-                found,
-                color=palette.leak,
+            Curve(
+                x=xs,
+                of=found,
+                band=True,
+                color="leak",
                 name=nasty(rng),
-                value="" if now is None else percent(now),
                 width=3 if i == 3 else 2,
-                now=None if now is None else 100 * now.value,
-                dots=[Dot(x=xs[0], y=50.0, told="here", ends=(40.0, 60.0))],
+                here=now,
+                dots=[Dot(x=xs[0], of=Estimate(value=0.5, low=0.4, high=0.6, n=9), interval=True)],
             )
         )
-    y = percents([v for v in reach(curves) if not math.isnan(v)], nasty(rng))
     shaded = ("AUC contains 0.5", [(0.0, 0.4)] if rng.random() < 0.5 else [])
     look = {"at": 0.3, "head": nasty(rng), "shaded": shaded, "height": int(rng.integers(200, 320))}
     look["gutter"] = int(rng.choice([0, 152, 152]))  # 0: names stand under the plot
-    return draw_lines(palette, "Curves", curves, x=x, y=y, **look)
+    return draw_lines("Curves", curves, x=x, y=percents(nasty(rng)), **look)
 
 
-def rows(seed: int, palette: Palette) -> Drawing:
+def rows(seed: int) -> Drawing:
     rng = np.random.default_rng(seed)
     made, two = [], rng.random() < 0.5
     for i in range(int(rng.integers(0, 21))):
         before, after = estimate(rng), estimate(rng)
-        marks = [rate(before, palette.before, "circle-open", name="before"), rate(after, palette.leak, name="after")]
+        marks = [
+            Mark(of=before, color="before", symbol="circle-open", name="before"),
+            Mark(of=after, color="leak", name="after"),
+        ]
         none = rng.random() < 0.2
         made.append(
             Row(
                 name=nasty(rng),
                 below=nasty(rng) if two else "",
-                value="n/a" if none else f"{percent(before)} → <b>{percent(after)}</b>",
+                value="n/a" if none else None,
                 note="" if not none else nasty(rng, 160),
                 marks=[] if none else marks,
                 shaded=i % 3 == 0,
                 bold=i % 2 == 0,
             )
         )
-    sides = [(nasty(rng), palette.first), (nasty(rng), palette.second)] if rng.random() < 0.5 else []
+    sides = [(nasty(rng), "first"), (nasty(rng), "second")] if rng.random() < 0.5 else []
     head = "" if sides else "before → after"
-    return draw_rows(palette, "Rows", made, percents(spans(made), nasty(rng)), first="who", value=head, sides=sides)
+    return draw_rows("Rows", made, percents(nasty(rng)), first="who", value=head, sides=sides)
 
 
-def steps(seed: int, palette: Palette) -> Drawing:
+def steps(seed: int) -> Drawing:
     rng = np.random.default_rng(seed)
     made, start = [], 0.0
     for _ in range(int(rng.integers(2, 12))):
         e = estimate(rng)
-        mark = rate(e, palette.leak, "", name="reached", bar=100 * start, hollow=rng.random() < 0.3)
-        made.append(Row(name=nasty(rng), value=f"<b>{percent(e)}</b>", marks=[mark], apart=rng.random() < 0.2))
+        mark = Mark(of=e, color="leak", symbol="", name="reached", bar=start, hollow=rng.random() < 0.3)
+        made.append(Row(name=nasty(rng), marks=[mark], apart=rng.random() < 0.2))
         start = e.value
     e = estimate(rng)
-    made.append(Row(name=nasty(rng), value=percent(e), marks=[rate(e, palette.ink, name="reached")], dash="dashdot"))
-    return draw_rows(palette, "Steps", made, percents(spans(made), nasty(rng)), first="step", value="points")
+    made.append(Row(name=nasty(rng), marks=[Mark(of=e, color="ink", name="reached")], dash="dashdot"))
+    return draw_rows("Steps", made, percents(nasty(rng)), first="step", value="points")
 
 
-def heat(seed: int, palette: Palette) -> Drawing:
+def heat(seed: int) -> Drawing:
     rng = np.random.default_rng(seed)
     deep, wide = (int(rng.integers(1, 11)) for _ in range(2))
     values = rng.choice([0.0, 1.0, math.nan, 0.123], (deep, wide))
     values[0, 0] = 0.5
     words = [[f"<b>{100 * v:.1f}</b>" if v == v else "n/a" for v in row] for row in values]
     names = ([nasty(rng) for _ in range(wide)], [nasty(rng) for _ in range(deep)])
-    look = {"names": names, "titles": (nasty(rng), nasty(rng)), "colors": palette.shades, "ends": (0.0, 1.0)}
-    return draw_heat(palette, "Map", values.tolist(), words, told=words, rows=values, **look)
+    look = {"names": names, "titles": (nasty(rng), nasty(rng)), "colors": ("grid", "shade"), "ends": (0.0, 1.0)}
+    return draw_heat("Map", values.tolist(), words, told=words, rows=values, **look)
 
 
-def scatter(seed: int, palette: Palette) -> Drawing:
+def scatter(seed: int) -> Drawing:
     rng = np.random.default_rng(seed)
     n = int(rng.choice([0, 1, 400]))
     x, y = (decades((-3, 0), (0.001, 0.01, 0.1, 1), nasty(rng)) for _ in range(2))
-    points = [Points(x=(-3 * rng.random(n)).tolist(), y=[-1.0] * n, color=palette.leak, told=["one"] * n)]
-    counts = [(nasty(rng), palette.first), (nasty(rng), palette.second)][: int(rng.integers(0, 3))]
-    region = Region(x=(-1, 0), y=(-1, 0))
-    look = {"x": x, "y": y, "counts": counts, "regions": [region], "diagonal": True, "threshold": -0.3}
-    return draw_scatter(palette, "Points", points, rows={"x": points[0].x}, **look)
+    points = [Points(x=(10 ** (-3 * rng.random(n))).tolist(), y=[0.1] * n, color="leak", told=["one"] * n)]
+    counts = [(nasty(rng), "first"), (nasty(rng), "second")][: int(rng.integers(0, 3))]
+    look = {"x": x, "y": y, "counts": counts, "regions": [((-1, 0), (-1, 0))], "diagonal": True, "threshold": -0.3}
+    return draw_scatter("Points", points, rows={"x": points[0].x}, **look)
 
 
-def roc(seed: int, palette: Palette) -> Drawing:
+def roc(seed: int) -> Drawing:
     rng = np.random.default_rng(seed)
     x, y = (
         decades((-1, 2), (0.1, 1, 10, 100), title) for title in ("False-positive rate (%)", "True-positive rate (%)")
     )
-    grid = np.linspace(-1, 2, 30).tolist()
+    grid = np.logspace(-1, 2, 30).tolist()
     curves = [
-        Curve(x=grid, y=grid, color=palette.leak, name=nasty(rng), value=str(rng.choice(["0.0%", "one score for all"])))
+        Curve(x=grid, of=grid, color="leak", name=nasty(rng), value=str(rng.choice(["0.0%", "one score for all"])))
         for _ in range(int(rng.integers(0, 3)))
     ]
     shaded = ("fewer than 10 false positives", [(-1.0, 0.0)])
-    return draw_lines(
-        palette, "ROC curve", curves, x=x, y=y, rows=[], head="TPR at 1% FPR", shaded=shaded, diagonal=True
-    )
+    return draw_lines("ROC curve", curves, x=x, y=y, rows=[], head="TPR at 1% FPR", shaded=shaded, diagonal=True)
 
 
 FORMS = {"lines": lines, "rows": rows, "steps": steps, "heat": heat, "scatter": scatter, "roc": roc}
-"""Form -> what makes a chart of it, of a seed and a palette."""
+"""Form -> what makes a chart of it, of a seed."""

@@ -11,10 +11,8 @@ import pytest
 
 from core.adversaries import tune_forest
 from core.charts import (
-    DARK,
     LIGHT,
     Drawing,
-    Palette,
     draw_accuracy,
     draw_disclosure,
     draw_groups,
@@ -27,12 +25,9 @@ from core.charts import (
     draw_search,
     draw_trained,
     draw_waterfall,
-    rows_of_one,
-    rows_over_seeds,
 )
-from core.charts.correction import Step
 from core.config import AuditConfig
-from core.correction import CorrectionResult, Disclosure, attribute_over_seeds, disclose_more, run
+from core.correction import STEPS, CorrectionResult, Disclosure, attribute_over_seeds, disclose_more, run
 from core.datasets import AuditDataset
 from core.estimates import points
 from core.sweep import SweepRow, grid, summarise, sweep
@@ -64,8 +59,8 @@ def swept(findings: CorrectionResult, people: AuditDataset) -> list[SweepRow]:
     return [row for row in summarise(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
 
 
-def _told(findings: CorrectionResult, curve: list[Disclosure], marker: Disclosure, palette: Palette = LIGHT) -> Drawing:
-    return draw_disclosure(curve, marker, findings.strong, palette, attribute="origin", attacker="Attacker")
+def _told(findings: CorrectionResult, curve: list[Disclosure], marker: Disclosure) -> Drawing:
+    return draw_disclosure(curve, marker, findings.strong, attribute="origin", attacker="Attacker")
 
 
 def _check(drawing: Drawing) -> None:
@@ -73,35 +68,24 @@ def _check(drawing: Drawing) -> None:
     assert len(drawing.table) >= 1
 
 
-def _waterfall(rows: list[Step], findings: CorrectionResult, palette: Palette) -> Drawing:
-    return draw_waterfall(rows, findings.strong, palette, words="Strong", attribute="origin", told=0.01)
-
-
 def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
-    leak = findings.attribution("paper's", 0.05)
-    rows = rows_of_one(leak, curve[2])
-    path = [row for row in rows if row.base is None]
-    assert [row.name for row in path] == [
-        "Baseline",
-        "+ features",
-        "+ predictions",
-        "+ group proportions",
-        "+ fairness constraint",
-    ]
-    for before, after in pairwise(path):
-        assert after.change is not None
-        assert after.reached.value - before.reached.value == pytest.approx(after.change.value)
-    aside = rows[-1]
-    assert aside.base == curve[2].before.value and aside.change == curve[2].gain
-    figure = _waterfall(rows, findings, LIGHT).figure
-    bars = [trace for trace in figure.data if trace.type == "bar"]
-    assert len(bars) == len(rows) - 1  # the control is a dot
-    for bar, row in zip(bars, rows[1:], strict=True):
-        end = 100 * row.reached.value
-        assert min(abs(bar.base[0] - end), abs(bar.base[0] + bar.x[0] - end)) < 0.4
-    written = [note.text for note in figure.layout.annotations]
-    for row in path[1:]:
-        assert row.change is not None and f"<b>{points(row.change).removesuffix(' points')}</b>" in written
+    leak, now = findings.attribution("paper's", 0.05), curve[2]
+    drawing = draw_waterfall(leak, findings.strong, words="Strong", attribute="origin", now=now)
+    names = ["Baseline", "+ features", "+ predictions", "+ group proportions", "+ fairness constraint"]
+    assert drawing.table["attacker knows"].tolist() == [*names, "constraint only (published)", "Strong"]
+    steps = [leak.step(name) for name in STEPS]
+    for before, after in pairwise(steps):
+        change = after.changes["accuracy"].value
+        assert after.values["accuracy"].value - before.values["accuracy"].value == pytest.approx(change)
+    bars = [trace for trace in check(drawing).data if trace.type == "bar"]
+    ends = [(bar.base[0], bar.base[0] + bar.x[0]) for bar in bars]  # the control is a dot
+    reached = [100 * step.values["accuracy"].value for step in steps]
+    assert ends[:-1] == [pytest.approx(pair) for pair in pairwise(reached)]
+    assert now.after is not None
+    assert ends[-1] == pytest.approx((100 * now.before.value, 100 * now.after.value))
+    written = [note.text for note in drawing.figure(LIGHT).layout.annotations]
+    for step in steps[1:]:
+        assert f"<b>{points(step.changes['accuracy']).removesuffix(' points')}</b>" in written
 
 
 def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
@@ -114,39 +98,37 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
     told = found.disclose(0.1, cost="count")
     assert len(told.groups) == 3 and len(found.group_names) == 3
     for drawing, lines in (
-        (draw_groups(three, LIGHT), 4),
-        (draw_rates(found.model, LIGHT, names=three.group_names), 12),
-        (draw_recognition(told, [told], LIGHT, names=three.group_names), 5),
+        (draw_groups(three), 4),
+        (draw_rates(found.model, names=three.group_names), 12),
+        (draw_recognition(told, [told], names=three.group_names), 5),
     ):
         _check(drawing)
         assert len(drawing.table) == lines
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
 def test_every_drawing_is_valid_and_told_in_words(
-    findings: CorrectionResult, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow], palette: Palette
+    findings: CorrectionResult, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow]
 ) -> None:
     leak = findings.attribution("paper's", findings.config.tolerance)
     search = tune_forest("features", people.features, people.labels, people.sensitive, evaluations=3, seed=1)
     baseline = (curve[0].majority, curve[0].before, findings.strong)
     for drawing in (
-        _told(findings, curve, curve[1], palette),
-        draw_recognition(curve[1], curve, palette, names=HOSTILE),
-        draw_groups(people, palette),
-        draw_rates(findings.model, palette, names=HOSTILE),
-        draw_accuracy(findings.model, palette),
-        draw_trained(swept, baseline, palette, attribute="origin"),
-        draw_trained(swept[:1], baseline, palette, attribute="origin"),
-        draw_models_accuracy(swept, palette),
-        draw_models_unfairness(swept, palette),
-        draw_methods(swept[:1], palette),
-        draw_more(disclose_more(findings, 0.01), palette),
-        draw_search(search, palette),
-        _waterfall(rows_of_one(leak, curve[1]), findings, palette),
-        _waterfall(rows_over_seeds(attribute_over_seeds([leak, leak])), findings, palette),
+        _told(findings, curve, curve[1]),
+        draw_recognition(curve[1], curve, names=HOSTILE),
+        draw_groups(people),
+        draw_rates(findings.model, names=HOSTILE),
+        draw_accuracy(findings.model),
+        draw_trained(swept, baseline, attribute="origin"),
+        draw_trained(swept[:1], baseline, attribute="origin"),
+        draw_models_accuracy(swept),
+        draw_models_unfairness(swept),
+        draw_methods(swept[:1]),
+        draw_more(disclose_more(findings, 0.01)),
+        draw_search(search),
+        draw_waterfall(attribute_over_seeds([leak, leak]), findings.strong, words="Strong", attribute="origin"),
     ):
         _check(drawing)
-    assert "being measured" not in draw_trained([], baseline, palette, attribute="origin").alt
+    assert "being measured" not in draw_trained([], baseline, attribute="origin").alt
 
 
 def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
@@ -154,7 +136,7 @@ def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
 ) -> None:
     axes = set()
     for marker in curve:
-        figure = _told(findings, curve, marker).figure
+        figure = _told(findings, curve, marker).figure(LIGHT)
         (dot,) = dots(figure)
         assert marker.after is not None
         assert (dot.x[0], dot.y[0]) == (marker.told, 100 * marker.after.value)
@@ -167,7 +149,7 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResu
     none = replace(none, groups=tuple(replace(g, after=None) for g in none.groups))
     drawing = _told(findings, [none, *curve[1:]], none)
     _check(drawing)
-    (dot,) = dots(drawing.figure)
+    (dot,) = dots(drawing.figure(LIGHT))
     assert dot.marker.color == (LIGHT.background,)
     assert "no correction" in drawing.alt
-    _check(draw_recognition(none, [none, *curve[1:]], LIGHT, names=("a", "b")))
+    _check(draw_recognition(none, [none, *curve[1:]], names=("a", "b")))

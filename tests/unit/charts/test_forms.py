@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.charts import DARK, LIGHT, Palette
-from core.charts.drawing import Axis, percents, rounded
+from core.charts.drawing import Axis, Scale, percents
 from core.charts.lines import Curve, draw_lines
 from core.charts.theme import contrast
 from core.charts.words import apart, fit, kept, plain, short, spread, width
@@ -23,9 +23,9 @@ from tests.unit.charts.nasty import FORMS
 @pytest.mark.parametrize("seed", range(6))
 def test_nasty_names_stay_words_and_titles_are_written(form: str, seed: int) -> None:
     """That no words collide or are cut is measured in a browser: tests/browser/test_labels.py."""
-    drawing = FORMS[form](seed, LIGHT)
+    drawing = FORMS[form](seed)
     notes = [note.text for note in check(drawing).layout.annotations]
-    for title in (drawing.sketch.x.title, drawing.sketch.y.title):
+    for title in (drawing.x.title, drawing.y.title):
         assert not title or any(fit(title, 9999, 12).startswith(note.partition("…")[0]) for note in notes)
     written = " ".join(notes)
     assert set(re.findall("&[^ ;]*;", written)) <= {"&lt;", "&gt;", "&amp;"}
@@ -34,23 +34,22 @@ def test_nasty_names_stay_words_and_titles_are_written(form: str, seed: int) -> 
 
 
 def test_what_is_written_is_told_and_in_the_table() -> None:
-    drawing = FORMS["rows"](3, LIGHT)
+    drawing = FORMS["rows"](3)
     assert len(drawing.table) and set(drawing.table.columns) >= {"who", "before", "before, low", "after, high"}
     for name, before in zip(drawing.table.who, drawing.table.before, strict=True):
         assert " ".join(name.split()) in drawing.alt and (before != before or f"{100 * before:.0f}" in drawing.alt)
-    curves = FORMS["lines"](4, LIGHT)
-    assert set(curves.table.columns) == {"curve", curves.sketch.x.title, "value", "value, low", "value, high"}
+    curves = FORMS["lines"](4)
+    assert set(curves.table.columns) == {"curve", curves.x.title, "value", "value, low", "value, high"}
     assert all(" ".join(name.split()) in curves.alt for name in curves.table[curves.table.value.notna()].curve)
-    lowest = FORMS["heat"](5, LIGHT)
-    assert "lowest and highest" in lowest.alt or lowest.sketch.told.count(";") < 20
+    lowest = FORMS["heat"](5)
+    assert "lowest and highest" in lowest.alt or lowest.told.count(";") < 20
 
 
 def test_more_names_than_there_is_room_for_keep_the_finding_the_highest_and_the_lowest() -> None:
-    x = rounded([0.0, 1.0], "x")
-    heights = [50 + i / 10 for i in range(30)]
-    curves = [Curve(x=[0, 1], y=[h, h], color=LIGHT.ink, name=f"c{i}", width=2) for i, h in enumerate(heights)]
-    curves[11] = Curve(x=[0, 1], y=[heights[11]] * 2, color=LIGHT.leak, name="finding", width=3)
-    drawing = draw_lines(LIGHT, "Curves", curves, x=x, y=percents(heights, "y"), height=250)
+    rates = [0.5 + i / 1000 for i in range(30)]
+    curves = [Curve(x=[0, 1], of=[r, r], color="ink", name=f"c{i}", value="") for i, r in enumerate(rates)]
+    curves[11] = Curve(x=[0, 1], of=[rates[11]] * 2, color="leak", name="finding", value="", width=3)
+    drawing = draw_lines("Curves", curves, x=Scale(title="x"), y=percents("y"), height=250)
     shown = [plain(note.text) for note in check(drawing).layout.annotations]
     assert {"finding", "c0", "c29"} <= set(shown) and len(shown) < 15
     assert kept([1.0, 2.0, 3.0], [False, True, False], 2) == [1, 2]
@@ -65,14 +64,14 @@ def test_names_are_shortened_in_the_middle_and_harmless(name: str, pixels: int) 
     assert "<" not in shown and "<" not in short(name)
 
 
-@given(st.lists(st.floats(0, 100), max_size=6))
+@given(st.lists(st.floats(0, 1), max_size=6))
 def test_a_range_holds_all_it_is_given_and_ignores_what_was_not_measured(rates: list[float]) -> None:
-    axis = percents(rates, "")
+    axis = percents("").over(rates)
     low, high = axis.ends
     assert 0 <= low <= high - 4 and high <= 100
-    assert all(low <= rate <= high for rate in rates)
+    assert all(low <= 100 * rate <= high for rate in rates)
     assert 2 <= len(axis.marks) == len(axis.words) <= 6
-    assert percents([math.nan, *rates], "") == axis
+    assert percents("").over([math.nan, *rates]).marks == axis.marks
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=5))
@@ -95,4 +94,4 @@ def test_words_can_be_read_on_every_ground(palette: Palette) -> None:
     roles = ("ink", "leak", "before", "strongest", "prior", "chance", "first", "second", "grey", "fail")
     assert all(contrast(getattr(palette, role), palette.background) >= 4.5 for role in roles)
     assert all(contrast(color, palette.pale) >= 4.5 for color in (palette.ink, palette.grey))
-    assert all(contrast(palette.ink, shade) >= 4.5 for shade in palette.shades)
+    assert all(contrast(palette.ink, ground) >= 4.5 for ground in (palette.grid, palette.shade))

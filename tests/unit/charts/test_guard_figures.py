@@ -11,10 +11,7 @@ import pytest
 from core.attriguard import Compared, Concentration, Exposure, Point
 from core.attriguard.exposure import Guesses
 from core.charts import (
-    DARK,
-    LIGHT,
     Drawing,
-    Palette,
     draw_budget,
     draw_cost,
     draw_defences,
@@ -68,10 +65,10 @@ def curves(values: int = 2, attackers: tuple[str, ...] = ATTACKERS) -> dict[str,
     return study(values, attackers=attackers).curves(np.linspace(0, 5, 11).tolist())
 
 
-def chart(made: Exposure, budget: float, palette: Palette = LIGHT, **changes) -> Drawing:
+def chart(made: Exposure, budget: float, **changes) -> Drawing:
     settings = {"last": 5.0, "budget": budget, "unit": made.unit, "attribute": made.attribute} | changes
     drawn = curves(len(made.values), made.attackers)
-    return draw_budget(drawn, made.at(budget), made.majority, palette, **settings)
+    return draw_budget(drawn, made.at(budget), made.majority, **settings)
 
 
 def slider(figure: go.Figure) -> go.Scatter:
@@ -79,19 +76,18 @@ def slider(figure: go.Figure) -> go.Scatter:
     return trace
 
 
-@pytest.mark.parametrize(("values", "palette"), [(2, LIGHT), (25, DARK)])
-def test_the_budget_is_drawn_wherever_the_slider_stands(values: int, palette: Palette):
+@pytest.mark.parametrize("values", [2, 25])
+def test_the_budget_is_drawn_wherever_the_slider_stands(values: int):
     made, axes = study(values), set()
     for budget in (0.0, 0.1, 1.0, 2.5, 5.0):
         for balanced in (False, True):
             for published in ((), PAPER):
-                drawing = chart(made, budget, palette, balanced=balanced, published=published)
+                drawing = chart(made, budget, balanced=balanced, published=published)
                 figure = check(drawing)
                 dots, points = slider(figure), made.at(budget)
                 rates = [p.balanced if balanced else p.accuracy for p in points]
                 assert list(dots.x) == [budget] * len(ATTACKERS)
                 assert list(dots.y) == pytest.approx([100 * rate.value for rate in rates])
-                assert figure.layout.meta["budget"] == budget
                 assert f"at {budget:g}: " in drawing.alt and "Baseline" in drawing.alt
                 axes.add((balanced, bool(published), figure.layout.xaxis.range, figure.layout.yaxis.range))
     assert len(axes) == 4  # the slider changes no range
@@ -101,7 +97,7 @@ def test_the_budget_is_drawn_wherever_the_slider_stands(values: int, palette: Pa
 @pytest.mark.parametrize("values", [2, 3, 12, 13, 30])
 def test_the_noise_of_each_value(values: int):
     made = study(values)
-    drawing = draw_value_noise(made, 1.0, LIGHT)
+    drawing = draw_value_noise(made, 1.0)
     check(drawing)
     table = drawing.table
     assert len(table) == values and table["ratings changed, mean"].is_monotonic_increasing
@@ -120,7 +116,7 @@ def test_where_the_noise_sits(entries: int):
         shares = 1.0 / np.arange(1, entries + 1) ** steep
         shares /= shares.sum()
         carried = Concentration(entries=np.arange(entries), share=shares, n_entries=entries)
-        drawing = draw_where(names, carried, LIGHT, unit="apps")
+        drawing = draw_where(names, carried, unit="apps")
         check(drawing)
         assert drawing.table["with those above"].iloc[-1] == pytest.approx(1.0)
         half = int(np.argmax(np.cumsum(shares) >= 0.5 - 1e-9)) + 1
@@ -137,7 +133,7 @@ def test_further_charts_hold_what_is_drawn():
     curve = [(b, rate(0.12 + 0.03 * b)) for b in budgets]
     for now in curve:
         levels = {"Without noise": rate(0.12), "Most popular": rate(0.05)}
-        drawing = draw_cost(curve, now, levels, DARK, last=1.0, quality="precision", unit="ratings")
+        drawing = draw_cost(curve, now, levels, last=1.0, quality="precision", unit="ratings")
         figure = check(drawing)
         assert (slider(figure).x, slider(figure).y) == ((now[0],), (100 * now[1].value,))
         assert len(drawing.table) == len(curve) + len(levels)
@@ -149,15 +145,15 @@ def test_further_charts_hold_what_is_drawn():
         for n in (1, 3)
     ]
     exposure = study(attackers=("forest",))
-    drawing = draw_defences(exposure, 1.0, made, LIGHT)
+    drawing = draw_defences(exposure, 1.0, made)
     shown = [(trace.y[0], trace.marker.symbol) for trace in dots(check(drawing))]
     assert shown == [(0, "diamond"), (1, "circle"), (1, "diamond"), (1, "square")]
     assert drawing.table["ratings changed"].tolist() == [exposure.spent(1.0).value, 24.4]
-    drawing = draw_mechanism(study(30), 0, 1.0, LIGHT)
+    drawing = draw_mechanism(study(30), 0, 1.0)
     for symbol in ("diamond", "circle"):  # the rarest values together
         shown = [trace.x[0] for trace in dots(check(drawing)) if trace.marker.symbol == symbol]
         assert len(shown) == 10 and sum(shown) == pytest.approx(100.0)
     fooled = np.random.default_rng(3).random((2, 7))
-    drawing = draw_transfer(ATTACKERS[:2], [f"noise {i}" for i in range(7)], fooled, DARK)
+    drawing = draw_transfer(ATTACKERS[:2], [f"noise {i}" for i in range(7)], fooled)
     told = written(check(drawing))
     assert all(f"{100 * share:.0f}%" in told for share in fooled.ravel())

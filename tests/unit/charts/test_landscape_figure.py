@@ -26,7 +26,7 @@ def heat(figure: go.Figure) -> dict:  # type: ignore[type-arg]
 
 
 def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
-    told = heat(draw_landscape(kept(), LIGHT).figure)["customdata"]
+    told = heat(draw_landscape(kept()).figure(LIGHT))["customdata"]
     cell = kept().cell(0.001, 1.0)
     (text,) = (t for row in told for t in row if t.startswith("<b>Tolerance 0.001, ε = 1<"))
     for part in (f"{100 * cell.accuracy.value:.1f}%", f"{cell.unfairness_train.value:.3f}", "loss threshold", "AUC"):
@@ -47,10 +47,10 @@ def test_cells_below_the_control_missing_ones_and_hostile_names():
         majority_name="<b>men</b> & very long name indeed",
         readings=(gap, *kept().readings[1:]),
     )
-    drawing = draw_landscape(odd, LIGHT)
-    drawing.sketch.figure(check=True)
+    drawing = draw_landscape(odd)
+    drawing.figure(LIGHT, check=True)
     check(drawing)
-    trace = heat(drawing.figure)
+    trace = heat(drawing.figure(LIGHT))
     assert trace["zmax"] > trace["zmin"] == pytest.approx(0.95) and trace["z"][0][0] is None
-    written = str(drawing.figure.to_plotly_json())
+    written = str(drawing.figure(LIGHT).to_plotly_json())
     assert "<script>" not in written and "<b>men" not in written and "n/a" in written

@@ -9,9 +9,7 @@ import plotly.graph_objects as go
 import pytest
 
 from core.charts import (
-    DARK,
     LIGHT,
-    Palette,
     draw_accuracy_by_epsilon,
     draw_deleted,
     draw_epsilon_curve,
@@ -43,11 +41,10 @@ def at(epsilon: float) -> CurveBand:
     return found
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_three_gaps_over_epsilon_wherever_the_slider_stands(palette: Palette):
+def test_three_gaps_over_epsilon_wherever_the_slider_stands():
     axes = set()
     for epsilon in EPSILONS:
-        drawing = draw_epsilon_curve(bands(), palette, now=epsilon)
+        drawing = draw_epsilon_curve(bands(), now=epsilon)
         figure = check(drawing)
         here = [at(epsilon).values[field].value for field in FIELDS]
         assert slider(figure) == here
@@ -63,7 +60,7 @@ def test_three_gaps_over_epsilon_wherever_the_slider_stands(palette: Palette):
 def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
     quiet = [b.at for b in bands() if b.values["auc"].low <= 0.5 <= b.values["auc"].high]
     assert 0 < len(quiet) < len(EPSILONS)
-    drawing = draw_epsilon_curve(bands(), LIGHT, now=quiet[0])
+    drawing = draw_epsilon_curve(bands(), now=quiet[0])
     figure = check(drawing)
     colors = curve(figure, "vd").marker.color
     assert [color == LIGHT.background for color in colors] == [e in quiet for e in EPSILONS]
@@ -82,17 +79,16 @@ def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
 def test_growing_curves_are_drawn_from_what_is_there(there: Sequence[float], repeats: int):
     made = bands(there, repeats=repeats)
     for now in (0.02, 1.0, math.inf):
-        drawings = [draw_epsilon_curve(made, LIGHT, now=now)]
-        drawings.append(draw_accuracy_by_epsilon(made, LIGHT, now=now, majority=MAJORITY))
+        drawings = [draw_epsilon_curve(made, now=now)]
+        drawings.append(draw_accuracy_by_epsilon(made, now=now, majority=MAJORITY))
         for drawing in drawings:
             figure = check(drawing)
             assert ("being measured" in written(figure)) is (not there)
             assert bool(slider(figure)) is (now in there)  # nothing is invented between the points
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_accuracy_over_epsilon(palette: Palette):
-    drawing = draw_accuracy_by_epsilon(bands(), palette, now=math.inf, majority=MAJORITY)
+def test_accuracy_over_epsilon():
+    drawing = draw_accuracy_by_epsilon(bands(), now=math.inf, majority=MAJORITY)
     figure = check(drawing)
     assert slider(figure) == pytest.approx([95.2, 80.2])
     assert {"95.2% training", "80.2% test", "75.2% majority class"} <= set(written(figure))
@@ -100,15 +96,14 @@ def test_accuracy_over_epsilon(palette: Palette):
     low, high = figure.layout.yaxis.range
     every = [e for b in bands() for name, e in b.values.items() if name.startswith("accuracy")]
     assert all(low <= 100 * e.low and 100 * e.high <= high for e in every)
-    without = draw_accuracy_by_epsilon(bands(), palette, now=1.0)
+    without = draw_accuracy_by_epsilon(bands(), now=1.0)
     assert "majority" not in without.alt + " ".join(written(check(without)))
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_fairpick_beside_random_deletion(palette: Palette):
+def test_fairpick_beside_random_deletion():
     axes = set()
     for theta in (0.4, 0.6, 0.8, 1.0):
-        drawing = draw_fairpick(fairpick_bands(), palette, now=theta)
+        drawing = draw_fairpick(fairpick_bands(), now=theta)
         figure = check(drawing)
         values = {b.variant: b.values["vd"].value for b in fairpick_bands() if b.at == theta}
         told = set(written(figure))
@@ -121,17 +116,16 @@ def test_fairpick_beside_random_deletion(palette: Palette):
     assert all(low <= b.values["vd"].low and b.values["vd"].high <= high for b in fairpick_bands())
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_rows_deleted_of_each_group(palette: Palette):
+def test_rows_deleted_of_each_group():
     def deleted(numbers: dict[str, int]) -> FairPickFindings:
         return FairPickFindings(
             theta=0.6, deleted=numbers, clusters={0: 4, 1: 3}, ignored=0, largest_before=0.05, largest_after=0.03
         )
 
-    drawing = draw_deleted(deleted({NAMES[0]: 3620, "women": 1763}), palette)
+    drawing = draw_deleted(deleted({NAMES[0]: 3620, "women": 1763}))
     figure = check(drawing)
     bars = [trace for trace in figure.data if trace.type == "bar"]
-    assert [(bar.x[0], bar.marker.color) for bar in bars] == [(1763, palette.first), (3620, palette.second)]
+    assert [(bar.x[0], bar.marker.color) for bar in bars] == [(1763, LIGHT.first), (3620, LIGHT.second)]
     assert {"women", "1,763"} <= set(written(figure)) and "women 1,763" in drawing.alt
     assert drawing.table["records deleted"].tolist() == [1763, 3620]
-    check(draw_deleted(deleted(dict.fromkeys("ab", 0)), palette))
+    check(draw_deleted(deleted(dict.fromkeys("ab", 0))))

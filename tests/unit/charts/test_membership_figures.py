@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.charts import DARK, LIGHT, Palette, draw_gaps_between, draw_group_gaps, draw_ranges, draw_roc
+from core.charts import LIGHT, draw_gaps_between, draw_group_gaps, draw_ranges, draw_roc
 from core.estimates import not_measured
 from core.membership.disparity import Disparities
 from core.membership.inference import MembershipFindings
@@ -39,14 +39,13 @@ def hostile() -> MembershipFindings:
     return findings([attack("network", disparities=Disparities(results=(one,))), lira], HOSTILE)
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed(palette: Palette):
-    drawing = draw_gaps_between(whole(), palette)
+def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed():
+    drawing = draw_gaps_between(whole())
     figure = check(drawing)
     marks = dots(figure)
     assert [(m.x[0], m.y[0]) for m in marks] == [(0.131, 0), (0.210, 1), (-0.079, 2), (-0.051, 3)]
     looks = [(m.marker.color, m.marker.symbol) for m in marks]
-    assert looks == [(palette.first, "circle")] * 2 + [(palette.second, "diamond")] * 2
+    assert looks == [(LIGHT.first, "circle")] * 2 + [(LIGHT.second, "diamond")] * 2
     told = written(figure)
     assert {"+0.131", "+0.210", "−0.079", "−0.051"} <= set(told)
     assert "VD TPR gap +0.131 (0.113 to 0.149); FPR gap non-members flagged +0.210" in drawing.alt
@@ -58,7 +57,7 @@ def test_four_gaps_are_coloured_by_the_group_that_is_more_exposed(palette: Palet
 
 def test_a_muted_attack_mutes_vd_alone():
     muted = whole(muted=True, disparities=Disparities(results=(compared((0.187, 0.185, 0.002)),)))
-    drawing = draw_gaps_between(muted, LIGHT)
+    drawing = draw_gaps_between(muted)
     figure = check(drawing)
     vd, fpr, advantage, _ = dots(figure)
     assert vd.marker.color == LIGHT.background and vd.marker.line.color == LIGHT.muted  # hollow
@@ -66,22 +65,22 @@ def test_a_muted_attack_mutes_vd_alone():
     assert fpr.marker.color == LIGHT.first and advantage.marker.color == LIGHT.chance  # the last holds 0
     assert "muted: AUC contains 0.5" in written(figure)
     assert "VD muted: AUC contains 0.5 +0.187" in drawing.alt
-    assert not any("muted" in words for words in written(draw_gaps_between(whole(), LIGHT).figure))
+    assert not any("muted" in words for words in written(draw_gaps_between(whole()).figure(LIGHT)))
 
 
 def test_what_is_missing_is_said():
-    nothing = draw_gaps_between(findings(), LIGHT)
+    nothing = draw_gaps_between(findings())
     assert written(check(nothing)).count("being measured") == 4 and nothing.alt.count("being measured") == 4
-    quick = draw_gaps_between(findings([attack("loss")]), LIGHT)
+    quick = draw_gaps_between(findings([attack("loss")]))
     assert written(check(quick)).count("being measured") == 1 and "Loss threshold" in quick.alt
-    small = draw_gaps_between(whole().__class__(**_with_lira(reason=REASON)), LIGHT)
+    small = draw_gaps_between(whole().__class__(**_with_lira(reason=REASON)))
     assert REASON in written(check(small)) and "got 137" in small.alt
     why = "women: needs at least 10 members and 10 outsiders in both groups, got 7 members and 12 outsiders"
     none = findings([attack("network", disparities=Disparities(results=(), not_measured=(("women", why),)))])
-    drawing = draw_gaps_between(none, LIGHT)
-    assert why in written(check(drawing)) and not dots(drawing.figure)
+    drawing = draw_gaps_between(none)
+    assert why in written(check(drawing)) and not dots(drawing.figure(LIGHT))
     lacking = replace(compared(), vd=not_measured(), advantage_gap=not_measured())
-    check(draw_gaps_between(whole(disparities=Disparities(results=(lacking,))), DARK))
+    check(draw_gaps_between(whole(disparities=Disparities(results=(lacking,)))))
 
 
 def _with_lira(**changes) -> dict:
@@ -90,8 +89,8 @@ def _with_lira(**changes) -> dict:
 
 
 def test_hostile_names():
-    drawings = [draw_gaps_between(hostile(), DARK), draw_roc(hostile(), DARK)]
-    drawings.append(draw_ranges(ranges(group=HOSTILE[1], others=HOSTILE[0]), DARK))
+    drawings = [draw_gaps_between(hostile()), draw_roc(hostile())]
+    drawings.append(draw_ranges(ranges(group=HOSTILE[1], others=HOSTILE[0])))
     for drawing in drawings:
         assert "&lt;script" in check(drawing).to_json().replace("\\u0026", "&")
         assert "Asian" in drawing.alt
@@ -99,7 +98,7 @@ def test_hostile_names():
 
 def test_the_roc_tells_what_is_caught_at_one_percent():
     made = findings([attack("lira", roc_by_group=(roc(2.0, 4000, seed=2), roc(0.3, 3000, seed=3)))])
-    drawing = draw_roc(made, LIGHT)
+    drawing = draw_roc(made)
     figure = check(drawing)
     curves = [trace for trace in figure.data if trace.type == "scatter" and trace.mode.startswith("lines")]
     assert {(c.line.color, c.line.dash) for c in curves} == {(LIGHT.first, "solid"), (LIGHT.second, "dash")}
@@ -115,7 +114,7 @@ def test_the_roc_tells_what_is_caught_at_one_percent():
 @pytest.mark.parametrize("levels", [0, 12])
 def test_a_curve_is_what_breaking_ties_at_random_reaches(levels: int):
     own = roc(0.8, 2000, levels=levels)
-    figure = draw_roc(findings([attack("lira", roc_by_group=(own, own))]), LIGHT).figure
+    figure = draw_roc(findings([attack("lira", roc_by_group=(own, own))])).figure(LIGHT)
     curve = next(trace for trace in figure.data if trace.mode.startswith("lines"))
     assert len(curve.x) <= 401  # no more than can be seen
     for x, y in zip(curve.x, curve.y, strict=True):
@@ -125,19 +124,18 @@ def test_a_curve_is_what_breaking_ties_at_random_reaches(levels: int):
 def test_one_score_for_everybody_is_not_told_as_a_rate():
     flat, fine = roc(0.8, 3000), roc(0.8, 3000, seed=2)
     flat = replace(flat, fpr=np.array([0.0, 1.0]), tpr=np.array([0.0, 1.0]))
-    drawing = draw_roc(findings([attack("network", roc_by_group=(flat, flat))]), LIGHT, attack="network")
+    drawing = draw_roc(findings([attack("network", roc_by_group=(flat, flat))]), attack="network")
     words = " ".join(written(check(drawing)))
     assert "women one score for all" in words and "1.0%" not in words
-    one = draw_roc(findings([attack("network", roc_by_group=(flat, fine))]), LIGHT, attack="network")
+    one = draw_roc(findings([attack("network", roc_by_group=(flat, fine))]), attack="network")
     words = " ".join(written(check(one)))
     assert "men one score for all" in words and f"women {100 * fine.tpr_at(0.01).value:.1f}%" in words
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
 @pytest.mark.parametrize("muted", [False, True])
-def test_ten_steps_add_up_to_vd(palette: Palette, muted: bool):
+def test_ten_steps_add_up_to_vd(muted: bool):
     made = ranges()
-    drawing = draw_ranges(made, palette, muted=muted)
+    drawing = draw_ranges(made, muted=muted)
     figure = check(drawing)
     bars = [trace for trace in figure.data if trace.type == "bar"]
     assert len(bars) == 10
@@ -147,24 +145,23 @@ def test_ten_steps_add_up_to_vd(palette: Palette, muted: bool):
         height += 100 * row.difference
     (last,) = dots(figure)
     assert last.x[0] == pytest.approx(height) == pytest.approx(13.1)
-    assert (last.marker.color == palette.background) is muted
+    assert (last.marker.color == LIGHT.background) is muted
     assert {"+13.1", "32.0, 5.0, +27.0", "5.0, 5.5, −0.5", "women %, men %, points"} <= set(written(figure))
     assert "0.9 to 1 32.0, 5.0, +27.0" in drawing.alt and ("muted" in drawing.alt) is muted
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_a_row_for_each_of_many_groups(palette: Palette):
+def test_a_row_for_each_of_many_groups():
     values = {"women, Black people": (0.1, 0.0, 0.1), HOSTILE[0]: (0.0, 0.08, -0.08), HOSTILE[1]: (0.01, 0.0, 0.01)}
     results = tuple(compared(gaps, group=name, others="all others") for name, gaps in values.items())
     small = ("few", "few has 3 members.")
     found = attack("network", disparities=Disparities(results=results, not_measured=(small,)))
-    drawing = draw_group_gaps(found, palette)
+    drawing = draw_group_gaps(found)
     figure = check(drawing)
     marks = [m for m in dots(figure) if m.marker.symbol != "line-ns"]
     assert [m.x[0] for m in marks] == pytest.approx([0.1, -0.08, 0.01])
-    assert [m.marker.color for m in marks] == [palette.first, palette.second, palette.chance]  # the last: none found
+    assert [m.marker.color for m in marks] == [LIGHT.first, LIGHT.second, LIGHT.chance]  # the last: none found
     assert [m.x[0] for m in dots(figure) if m.marker.symbol == "line-ns"] == [0.1, 0.0, 0.01]
     assert {"women, Black people", "+0.100 p 0.001"} <= set(written(figure))
-    muted = check(draw_group_gaps(replace(found, muted=True), palette))
-    assert {m.marker.color for m in dots(muted) if m.marker.symbol != "line-ns"} == {palette.chance}
-    check(draw_group_gaps(attack("network", disparities=Disparities(results=(), not_measured=(small,))), palette))
+    muted = check(draw_group_gaps(replace(found, muted=True)))
+    assert {m.marker.color for m in dots(muted) if m.marker.symbol != "line-ns"} == {LIGHT.chance}
+    check(draw_group_gaps(attack("network", disparities=Disparities(results=(), not_measured=(small,)))))

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 
 from core.charts import (
-    DARK,
     LIGHT,
     GapRow,
-    Palette,
     draw_answer_errors,
     draw_gaps,
     draw_leakage,
@@ -54,22 +52,19 @@ def rate(value: float, half: float = 0.02) -> Estimate:
     return Estimate(value=value, low=max(0.0, value - half), high=min(1.0, value + half), n=4)
 
 
-def leakage_chart(noisy, exact, now: Leak, palette: Palette = LIGHT, *, prior: float = 0.72, limit=("Limit", 0.9)):
-    return draw_leakage(
-        noisy, exact, now, palette, last=24, prior=rate(prior), limit=limit, attribute="origin & <b>more</b>"
-    )
+def leakage_chart(noisy, exact, now: Leak, *, prior: float = 0.72, limit=("Limit", 0.9)):
+    return draw_leakage(noisy, exact, now, last=24, prior=rate(prior), limit=limit, attribute="origin & <b>more</b>")
 
 
-@pytest.mark.parametrize(("noise", "palette"), [("exact", LIGHT), ("noisy", DARK), ("sums", LIGHT)])
-def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noise: str, palette: Palette):
+@pytest.mark.parametrize("noise", ["exact", "noisy", "sums"])
+def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noise: str):
     axes, exact = set(), {} if noise == "exact" else curves["exact"]
     for now in curves[noise]["strongest"]:
         for limit in (None, ("Limit with prior and group sizes", 0.93), ("Limit with prior and group sizes", 1.0)):
-            drawing = leakage_chart(curves[noise], exact, now, palette, limit=limit)
+            drawing = leakage_chart(curves[noise], exact, now, limit=limit)
             figure = check(drawing)
             (marker,) = dots(figure)
             assert (marker.x, marker.y) == ((now.m,), (100 * now.leakage.value,))
-            assert figure.layout.meta["asked"] == now.m
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
             assert f"after {now.m}: " in drawing.alt and (" bound" in drawing.alt) == (limit is not None)
     assert axes == {((0, 24), (45.0, 102.0))}
@@ -77,7 +72,7 @@ def test_leakage_is_drawn_wherever_the_slider_stands(trials: Trials, curves, noi
 
 def test_errors_stand_at_their_decades() -> None:
     errors = [("Noisy sums", ErrorQuantiles(median=0.1, high=10.0, closed_form=False))]
-    found = dots(check(draw_answer_errors(errors, "Noisy sums", LIGHT)))
+    found = dots(check(draw_answer_errors(errors, "Noisy sums")))
     assert [dot.x[0] for dot in found] == pytest.approx([-1.0, 1.0])
 
 
@@ -100,12 +95,11 @@ def test_errors_have_two_or_three_digits(value: float, words: str):
     assert error_text(value) == words
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
 @pytest.mark.parametrize("decoder", ["strongest", "without_prior", "published"])
-def test_recovered_values_are_drawn_by_group(trials: Trials, decoder: str, palette: Palette):
+def test_recovered_values_are_drawn_by_group(trials: Trials, decoder: str):
     for mechanism, m in ((Exact(), 24), (SmoothCauchy(1.0), 12), (Exact(), 0)):
         people, reading = trials.reading(m, mechanism, decoder)
-        drawing = draw_values(people, reading, palette, names=HOSTILE)
+        drawing = draw_values(people, reading, names=HOSTILE)
         figure = check(drawing)
         found = dots(figure)
         assert sum(len(trace.x) for trace in found) == people.n == len(drawing.table)
@@ -119,8 +113,7 @@ def test_recovered_values_are_drawn_by_group(trials: Trials, decoder: str, palet
 MECHANISMS = {"Cauchy": SmoothCauchy, "Laplace": LaplaceGlobal, "Noisy sums": NoisySums}
 
 
-@pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_one_targeted_person_at_every_epsilon(palette: Palette):
+def test_one_targeted_person_at_every_epsilon():
     epsilons = (0.1, 0.5, 1.0, 5.0, 20.0, 100.0, 500.0)
     curves = {name: [(e, targeted_leakage(make(e), 67, 33)) for e in epsilons] for name, make in MECHANISMS.items()}
     limits = {
@@ -130,14 +123,14 @@ def test_one_targeted_person_at_every_epsilon(palette: Palette):
     axes = set()
     for epsilon in epsilons:
         for chosen in ("Noisy sums", "None"):
-            drawing = draw_targeted(curves, limits, chosen, epsilon, palette)
+            drawing = draw_targeted(curves, limits, chosen, epsilon)
             figure = check(drawing)
             axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
             for name, points in [*curves.items(), *limits.items()]:
                 assert f"{100 * dict(points)[epsilon]:.1f}% {name}" in drawing.alt
             assert len(drawing.table) == 5 * len(epsilons) and f"at ε = {epsilon:g}:" in drawing.alt
     assert len(axes) == 1
-    dashes = {trace.line.dash for trace in draw_targeted(curves, limits, "None", 5.0, LIGHT).figure.data if trace.x}
+    dashes = {trace.line.dash for trace in draw_targeted(curves, limits, "None", 5.0).figure(LIGHT).data if trace.x}
     assert len(dashes - {None}) >= 3  # told apart without colour
 
 
@@ -149,8 +142,8 @@ def row(value: float, **facts: object) -> GapRow:
 @pytest.mark.parametrize("count", [0, 1, 6, 20])
 def test_the_last_six_answers_are_drawn_latest_first_and_all_are_in_the_table(count: int):
     values = [-1 + 2 * k / 20 for k in range(count)]
-    drawing = draw_gaps([row(value, words=HOSTILE[0]) for value in values], DARK)
+    drawing = draw_gaps([row(value, words=HOSTILE[0]) for value in values])
     found = dots(check(drawing))
     assert [trace.x[0] for trace in found] == list(reversed(values))[:6]
-    assert [trace.marker.color == DARK.leak for trace in found] == [k == 0 for k in range(len(found))]
+    assert [trace.marker.color == LIGHT.leak for trace in found] == [k == 0 for k in range(len(found))]
     assert len(drawing.table) == count and ("the last 6 of 20" in drawing.alt) == (count == 20)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import pytest
 
 from core.charts import (
-    DARK,
     LIGHT,
     Drawing,
     bits_text,
@@ -27,46 +26,48 @@ CARDS = [card(count) for count in COUNTS]
 
 def traces(drawing: Drawing, name: str) -> list[tuple[float, float]]:
     """Return the points of a named trace."""
-    figure = drawing.sketch.figure(check=True)
+    figure = drawing.figure(LIGHT, check=True)
     return [point for trace in figure.data if trace.name == name for point in zip(trace.x, trace.y, strict=True)]
 
 
 def remarks(drawing: Drawing) -> str:
     """Return all words of a chart."""
-    return " ".join(str(note.text) for note in drawing.sketch.figure(check=True).layout.annotations)
+    return " ".join(str(note.text) for note in drawing.figure(LIGHT, check=True).layout.annotations)
 
 
 @pytest.mark.parametrize("place", range(len(COUNTS)))
 def test_bits_stand_at_their_number_of_models(place: int):
-    palette = DARK
     now = CARDS[place]
-    drawing = draw_release_bits(CARDS, now, palette)
+    drawing = draw_release_bits(CARDS, now)
     assert traces(drawing, "slider") == [(place, now.prediction.bits.value), (place, now.measured.bits.value)]
     assert list(drawing.table["models"]) == list(COUNTS)
     assert list(drawing.table["expected bits"]) == [study.prediction.bits.value for study in CARDS]
     assert f"<b>{bits_text(now.measured.bits.value)}</b> measured" in remarks(drawing)
-    low, high = drawing.sketch.figure().layout.yaxis.range
+    low, high = drawing.figure(LIGHT).layout.yaxis.range
     assert low <= min(0, *drawing.table["measured bits"]) and high >= max(drawing.table["measured bits"])
-    alone = draw_release_bits(CARDS[:1], CARDS[0], palette)
-    assert alone.sketch.figure().layout.xaxis.range == (0, 1) and alone.alt.endswith(".")
+    alone = draw_release_bits(CARDS[:1], CARDS[0])
+    assert alone.figure(LIGHT).layout.xaxis.range == (0, 1) and alone.alt.endswith(".")
 
 
 def test_the_line_at_one_and_a_share_beyond_the_axis():
-    drawing = draw_fullness(CARDS, CARDS[1], LIGHT)
-    line = [shape for shape in drawing.figure.layout.shapes if shape.line.color == LIGHT.fail and shape.xref != "paper"]
+    drawing = draw_fullness(CARDS, CARDS[1])
+    line = [
+        shape
+        for shape in drawing.figure(LIGHT).layout.shapes
+        if shape.line.color == LIGHT.fail and shape.xref != "paper"
+    ]
     assert [(one.y0, one.y1) for one in line] == [(1, 1)]
     assert traces(drawing, "slider") == [(1, CARDS[1].meter.share)]
     full = replace(CARDS[1], meter=replace(CARDS[1].meter, joint_bits=3 * CARDS[1].meter.prior_bits))
-    beyond = draw_fullness([CARDS[0], full], full, LIGHT)
+    beyond = draw_fullness([CARDS[0], full], full)
     assert traces(beyond, "slider") == [(1, 1.25)]
     assert "<b>3.00 ▴</b>" in remarks(beyond) and "3.00 ▴ resolved" in beyond.alt
 
 
 def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
-    palette = LIGHT
     now = CARDS[-1]
     assert now.pinned.count > 2  # or this test says nothing
-    drawing = draw_pinned(people(), now, palette)
+    drawing = draw_pinned(people(), now)
     right = now.pinned.said == people().sensitive[now.pinned.people]
     dots, crosses = traces(drawing, "right"), traces(drawing, "wrong")
     assert len(dots) == int(right.sum()) and len(crosses) == int((~right).sum())
@@ -76,7 +77,7 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
     assert f"near-certain north: {int((now.pinned.said == 1).sum())}" in remarks(drawing)
     assert list(drawing.table["row"]) == people().rows[now.pinned.people].tolist()
     assert set(drawing.table["inferred"]) <= {"north", "south"}
-    assert len(draw_in_common(now, LIGHT).table) == len(now.in_common.values)
+    assert len(draw_in_common(now).table) == len(now.in_common.values)
     others = traces(drawing, "others")
     assert 0 < len(others) <= people().n - now.pinned.count
 
@@ -85,9 +86,9 @@ def test_a_pin_that_is_wrong_is_a_cross():
     now = CARDS[-1]
     wrong = people().sensitive.copy()
     wrong[now.pinned.people] = 1 - now.pinned.said
-    drawing = draw_pinned(replace(people(), sensitive=wrong), now, LIGHT)
+    drawing = draw_pinned(replace(people(), sensitive=wrong), now)
     assert not traces(drawing, "right") and len(traces(drawing, "wrong")) == now.pinned.count
-    assert "wrongly" in drawing.alt and "wrongly" not in draw_pinned(people(), CARDS[0], LIGHT).alt
+    assert "wrongly" in drawing.alt and "wrongly" not in draw_pinned(people(), CARDS[0]).alt
 
 
 ADVICE = Advice(
@@ -104,6 +105,6 @@ ADVICE = Advice(
 
 def test_a_precision_nobody_knows_about_pins_not_nobody():
     unknown = replace(ADVICE, tried=(replace(ADVICE.tried[1], known=False), ADVICE.tried[1]))
-    drawing = draw_precisions(unknown, (None, None), LIGHT)
+    drawing = draw_precisions(unknown, (None, None))
     assert remarks(drawing).count("not known") == 1 and remarks(drawing).count("nobody") == 1
     assert "2 decimals not known · 3.0; 2 decimals nobody · 3.0" in drawing.alt
