@@ -17,14 +17,14 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
-from core.datasets.columns import empty_file, is_number, megabytes, quoted
-from core.datasets.read_table import read_columns
+from core.datasets.columns import as_text, empty_file, is_number, is_numeric, megabytes, quoted
+from core.datasets.read_table import read_columns, series_of
 from core.errors import DataUnavailableError, InputError
 from core.files import content_of
 from core.fingerprint import fingerprint
@@ -32,6 +32,7 @@ from core.seeds import child_generator
 from core.serialize import Result
 
 if TYPE_CHECKING:
+    import pandas
     from scipy import sparse
 
 MOST_ITEMS = 100_000
@@ -165,25 +166,13 @@ def build_ratings(
     synthetic: bool = False,
     uploaded: bool = False,
 ) -> Ratings:
-    """Check and put together who rated what.
+    """Check and put together who rated what: the `people` who publish the attribute, and those who do not.
 
-    Parameters
-    ----------
-    people : two csr_array with d columns
-        Ratings in [0, 1] of the people who publish the attribute, and of those who do not.
-    labels : two sequences of str
-        The attribute of each of them.
-    items : sequence of str, length d
-    names : dict of str to str, optional
-        What to call each value; the labels themselves by default.
-    title, source, attribute, synthetic, uploaded
-        As in `Ratings`.
+    `labels` are the attribute of each of them, and `names` what to call its values if not by their labels; the others
+    are as in `Ratings`.
 
-    Raises
-    ------
-    InputError
-        If a part is empty, the attribute has fewer than 2 or more than 30 values, a value occurs only among the people
-        who do not publish it, there are fewer than 2 items, or the people who publish it rated nothing.
+    Raises `InputError` if a part is empty, the attribute has fewer than 2 or more than 30 values, a value occurs only
+    among the people who do not publish it, there are fewer than 2 items, or the people who publish it rated nothing.
     """
     known = sorted(set(labels[0]), key=_natural)
     _check_values(known, labels, attribute)
@@ -360,75 +349,72 @@ def _unpacked(name: str, content: bytes, max_bytes: int) -> dict[str, bytes]:
 
 def _table(name: str, content: bytes, seed: int) -> Ratings:
     """Read one line a rating."""
+    import pandas as pd
+
     if not content.strip():
         raise empty_file(name)
     table, _ = read_columns(content, name, max_columns=50, max_rows=_MOST_RATINGS, office=False)
-    names, columns = table.column_names, table.columns
-    lower = [title.lower() for title in names]
+    names = table.column_names
     attribute = [title for title in names if title.lower() not in _COLUMNS]
-    if len(names) != 4 or len(attribute) != 1 or len(set(lower)) != 4:
+    if len(names) != 4 or len(attribute) != 1 or len({title.lower() for title in names}) != 4:
         raise InputError(
             f"A table of ratings must have the columns user, item, rating and one private attribute, "
             f"got {quoted(', '.join(names), 80)}."
         )
-    if not len(columns[0]):
+    if not table.num_rows:
         raise InputError(f"A table of ratings must have lines under its header, {quoted(name)} has none.")
-    users, items, ratings = (columns[lower.index(title)] for title in _COLUMNS)
-    told = _texts(columns[names.index(attribute[0])])
-    return _split(_texts(users), _texts(items), _stars(ratings, _texts(items)), told, attribute[0], name, seed)
+    cells = {title.lower(): series_of(table[title]) for title in names if title != attribute[0]}
+    value = as_text(series_of(table[attribute[0]]))
+    lines = pd.DataFrame({"user": as_text(cells["user"]), "item": as_text(cells["item"]), "value": value})
+    return _split(lines.assign(rating=_stars(cells["rating"], lines["item"])), attribute[0], name, seed)
 
 
-def _texts(column: Any) -> np.ndarray:
-    """Return a column's cells as text, None where there is nothing."""
-    return np.array([None if cell is None else str(cell) for cell in column.to_pylist()], dtype=object)
-
-
-def _stars(column: Any, items: np.ndarray) -> np.ndarray:
+def _stars(column: pandas.Series, items: pandas.Series) -> pandas.Series:
     """Return the ratings in [0, 1]; 0 where nothing was rated."""
-    cells = column.to_pylist()
-    strange = [cell for cell in cells if isinstance(cell, (str, bool))]
-    if strange:
-        told = next((cell for cell in strange if isinstance(cell, str) and not is_number(cell)), strange[0])
-        raise InputError(f"Ratings must be numbers, got {quoted(told)}.")
-    there = np.array([item is not None for item in items])
-    if any((cell is not None) != rated for cell, rated in zip(cells, there, strict=True)):
+    if not is_numeric(column) and column.notna().any():
+        told = as_text(column).dropna()
+        raise InputError(
+            f"Ratings must be numbers, got {quoted(next((c for c in told if not is_number(c)), told.iloc[0]))}."
+        )
+    if (column.notna() != items.notna()).any():
         raise InputError("Every line of a table of ratings must have both an item and a rating, or neither.")
-    ratings = np.array([0.0 if cell is None else float(cell) for cell in cells])
-    stars = ratings.max(initial=0.0) > 1
-    low, high = (1.0, 5.0) if stars else (0.0, 1.0)
-    outside = ratings[there & ~((ratings >= low) & (ratings <= high))]
-    if outside.size:
-        raise InputError(f"Ratings must be from 1 to 5, or all in [0, 1], got {outside[0]:g}.")
+    ratings = column.astype("Float64").fillna(0).astype(float)
+    stars = ratings.max() > 1
+    outside = ratings[items.notna() & ~ratings.between(*((1, 5) if stars else (0, 1)))]
+    if len(outside):
+        raise InputError(f"Ratings must be from 1 to 5, or all in [0, 1], got {outside.iloc[0]:g}.")
     return ratings / 5 if stars else ratings
 
 
-def _split(
-    users: np.ndarray, items: np.ndarray, ratings: np.ndarray, told: np.ndarray, attribute: str, name: str, seed: int
-) -> Ratings:
+def _split(lines: pandas.DataFrame, attribute: str, name: str, seed: int) -> Ratings:
     """Put the lines together by user, and draw who keeps the attribute to herself."""
-    import pandas as pd
     from scipy import sparse
 
-    if any(user is None for user in users):
+    if lines["user"].isna().any():
         raise InputError("Every line of a table of ratings must have a user, got one without.")
-    rows, people = pd.factorize(users)
+    people = lines["user"].unique()
     if len(people) < _LEAST_USERS:
         raise InputError(f"A table of ratings must have at least {_LEAST_USERS} users, got {len(people)}.")
-    value = _one_each(rows, people, told, attribute)
-    columns, known = pd.factorize(items)  # nothing rated is -1
+    if len(missing := lines.loc[lines["value"].isna(), "user"]):
+        raise InputError(f"Every line must tell {quoted(attribute)}, got none for user {quoted(missing.iloc[0])}.")
+    told = lines[["user", "value"]].drop_duplicates()
+    if len(other := told.loc[told["user"].duplicated(), "user"]):
+        raise InputError(
+            f"Each user must have one value of {quoted(attribute)}, got several for user {quoted(other.iloc[0])}."
+        )
+    rated = lines[lines["item"].notna()]
+    columns, known = rated["item"].factorize()
     if not 1 <= len(known) <= MOST_ITEMS:
         raise InputError(f"A table of ratings must have 1 to {MOST_ITEMS} items, got {len(known)}.")
-    there = columns >= 0
-    twice = pd.DataFrame({"user": rows[there], "item": columns[there]}).duplicated()
-    if twice.any():
-        first = np.flatnonzero(there)[int(np.argmax(twice.to_numpy()))]
-        raise InputError(
-            f"A user must rate an item once, got user {quoted(users[first])} and item {quoted(items[first])} twice."
-        )
-    whole = sparse.csr_array((ratings[there], (rows[there], columns[there])), shape=(len(people), len(known)))
+    if len(twice := rated.loc[rated.duplicated(["user", "item"]), ["user", "item"]]):
+        user, item = twice.iloc[0]
+        raise InputError(f"A user must rate an item once, got user {quoted(user)} and item {quoted(item)} twice.")
+    rows = lines["user"].factorize()[0][lines["item"].notna()]
+    whole = sparse.csr_array((rated["rating"], (rows, columns)), shape=(len(people), len(known)))
     order = child_generator(seed, "who keeps the attribute").permutation(len(people))
     hidden = np.sort(order[: max(_LEAST_TESTED, round(_TEST_SHARE * len(people)))])
     public = np.sort(order[hidden.size :])
+    value = told["value"].to_numpy(dtype=object)
     return build_ratings(
         (whole[public], whole[hidden]),
         (value[public].tolist(), value[hidden].tolist()),
@@ -438,20 +424,6 @@ def _split(
         items=[str(item) for item in known],
         uploaded=True,
     )
-
-
-def _one_each(rows: np.ndarray, people: np.ndarray, told: np.ndarray, attribute: str) -> np.ndarray:
-    """Return each user's value of the attribute; every line must tell the same."""
-    if any(cell is None for cell in told):
-        line = next(i for i, cell in enumerate(told) if cell is None)
-        raise InputError(f"Every line must tell {quoted(attribute)}, got none for user {quoted(people[rows[line]])}.")
-    value = np.empty(len(people), dtype=object)
-    value[rows] = told
-    other = value[rows] != told
-    if other.any():
-        user = people[rows[int(np.argmax(other))]]
-        raise InputError(f"Each user must have one value of {quoted(attribute)}, got several for user {quoted(user)}.")
-    return value
 
 
 _CITIES = ("Ardenholm", "Belcaro", "Corvale", "Dunmere", "Estrova", "Fennick", "Galdora", "Hollin")

@@ -92,7 +92,7 @@ def read_table(
             "keep fewer records or columns."
         )
     columns, notes = read_columns(content, name, max_columns=max_columns, max_rows=max_rows)
-    frame = pd.DataFrame({title: _series(columns[title]) for title in columns.column_names})
+    frame = pd.DataFrame({title: series_of(columns[title]) for title in columns.column_names})
     return Table(
         name="upload",
         title=name,
@@ -182,7 +182,7 @@ def _check_kind(content: bytes, name: str, ending: str) -> None:
         raise InputError(f"The file {quoted(name)} is not Parquet; if it is a text table, let its name end in .csv.")
 
 
-def _series(column: Any) -> pandas.Series:
+def series_of(column: Any) -> pandas.Series:
     """Return the column for a frame: whole numbers and true/false with gaps as nullable, dates as times."""
     import pandas as pd
     import pyarrow as pa
