@@ -16,7 +16,6 @@ SECONDS = {
     "tests/reference/test_attriguard_ratings.py": 106,
     "tests/app/test_attriguard.py": 111,
     "tests/browser/test_two_sessions.py": 130,
-    "tests/browser/test_memory.py": 70,
     "tests/properties/test_attriguard_properties.py": 68,
     "tests/app/test_further.py": 68,
     "tests/app/test_own_table.py": 60,

@@ -78,42 +78,6 @@ def parts(metric: str, labels: Sequence[int] | None, n: int) -> list[list[int]]:
     return [[i for i in range(n) if labels[i] == value] for value in wanted]
 
 
-def gap(predictions: Sequence[int], vector: Sequence[int]) -> Fraction | None:
-    """Return max over groups of |overall rate - group rate| in exact fractions; None when a group is empty."""
-    n, positives = len(vector), sum(predictions)
-    size, hits = sum(vector), sum(p for p, s in zip(predictions, vector, strict=True) if s)
-    if size in (0, n):
-        return None
-    overall = Fraction(positives, n)
-    return max(abs(overall - Fraction(hits, size)), abs(overall - Fraction(positives - hits, n - size)))
-
-
-def brute_force(
-    guess: Sequence[int],
-    predictions: Sequence[int],
-    tolerance: Fraction,
-    metric: str = "statistical_parity",
-    labels: Sequence[int] | None = None,
-    cost: Sequence[float] | None = None,
-) -> float:
-    """Return the least cost over all vectors that meet the tolerance; inf when none does."""
-    cost, total = cost or [1.0] * len(guess), 0.0
-    for rows in parts(metric, labels, len(guess)):
-        best = math.inf
-        for vector in itertools.product((0, 1), repeat=len(rows)):
-            reached = gap([predictions[i] for i in rows], vector)
-            if reached is not None and reached <= tolerance:
-                best = min(best, math.fsum(cost[i] for i, s in zip(rows, vector, strict=True) if s != guess[i]))
-        total += best
-    return total
-
-
-def brute_smallest(predictions: Sequence[int]) -> Fraction | None:
-    """Return the smallest unfairness of any split of the records into two groups; None when there is no split."""
-    gaps = [gap(predictions, vector) for vector in itertools.product((0, 1), repeat=len(predictions))]
-    return min((g for g in gaps if g is not None), default=None)
-
-
 def reached(disclosed: dict[str, Any], vector: tuple[int, ...], n_groups: int) -> Fraction | None:
     """Return the unfairness in exact fractions; None when a group is empty in a row set."""
     predictions, worst = disclosed["predictions"], Fraction(0)
@@ -170,6 +134,20 @@ def joint_brute_force(
         if all(told_true(disclosed, vector, n_groups) for disclosed in disclosures):
             best = value
     return best
+
+
+def brute_force(guess: Sequence[int], predictions: Sequence[int], tolerance: Fraction, **more: Any) -> float:
+    """Return the least cost of two groups' correction over all vectors that meet the tolerance; inf when none does."""
+    cost = tuple(more.pop("cost", None) or (1.0,) * len(guess))
+    told = {"predictions": tuple(predictions), "tolerance": tolerance, **more}
+    return joint_brute_force(tuple(guess), (told,), 2, cost=cost)
+
+
+def brute_smallest(predictions: Sequence[int]) -> Fraction | None:
+    """Return the smallest unfairness of any split of the records into two groups; None when there is no split."""
+    told = {"predictions": tuple(predictions)}
+    gaps = [reached(told, vector, 2) for vector in itertools.product((0, 1), repeat=len(predictions))]
+    return min((one for one in gaps if one is not None), default=None)
 
 
 def digits(text: str) -> tuple[int, ...]:

@@ -17,7 +17,6 @@ from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.desk import Ledger, open_ledger, verify_export
 from core.errors import FairLeakError
-from core.files import write_file
 from core.report import Reports
 from core.sweep import FolderStore, SweepPoint, measure, sweep
 from tests.judged_report import judged
@@ -129,24 +128,6 @@ def test_a_full_disk_is_no_damage(place: Path, disk: Disk, capsys: pytest.Captur
     assert whole(place) == 1
 
 
-@pytest.mark.parametrize("left", [4096 * k for k in (1, 2, 4, 6, 8, 9, 10, 11, 12, 14)])
-def test_a_disk_with_little_room(left: int, place: Path, disk: Disk):
-    """Whatever room there is, a thing is done whole or refused, and a new ledger or export is whole or not there."""
-    disk.fill(left)
-    with contextlib.suppress(FairLeakError):
-        made = open_ledger(place)
-        refused(lambda: made.export(disk.folder / "export"))
-        refused(lambda: asked(made, 2))
-    refused(lambda: register(open_ledger(disk.folder / "new", create=True)))
-    disk.empty()
-    assert whole(place) in (1, 2)
-    assert disk.names() <= {"ledger", "export", "new"}
-    if "export" in disk.names():
-        assert verify_export(disk.folder / "export").ok
-    if "new" in disk.names():
-        assert open_ledger(disk.folder / "new").names() in ((), (NAME,))
-
-
 def contents(folder: Path) -> dict[str, bytes]:
     return {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
 
@@ -187,17 +168,6 @@ def test_a_sweep_goes_on_when_there_is_room_again(disk: Disk):
     again = FolderStore(store)
     assert len(list(sweep(CONFIGS[:4], swept_people(), store=again, measure=filling))) == 4
     assert len(measured) - before == 2 and not again.notes
-
-
-@pytest.mark.parametrize("left", [0, 4096, 65536])
-def test_a_file_keeps_its_old_content_where_the_new_one_has_no_room(left: int, disk: Disk):
-    """So tables, figures, maps and signatures are written."""
-    path = disk.folder / "table.csv"
-    path.write_bytes(b"old")
-    disk.fill(left)
-    assert refused(lambda: write_file(path, bytes(left + 4096), what="--csv"))
-    disk.empty()
-    assert path.read_bytes() == b"old" and disk.names() == {"table.csv"}
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")

@@ -25,7 +25,6 @@ from core.membership import (
 )
 from core.membership.targets import audited_target
 from core.models import GIVEN
-from core.queries import query_pool
 from core.subject import train_model
 from tests.samples import ROLES, frame, table
 from tests.unit.datasets.bad_tables import assert_one_sentence
@@ -73,12 +72,6 @@ def test_the_audit_is_the_same(both: tuple[AuditDataset, AuditDataset]):
             assert (now.after, now.before, now.used, now.gain) == (was.after, was.before, was.used, was.gain)
 
 
-def test_bias_queries_are_the_same(both: tuple[AuditDataset, AuditDataset]):
-    was, now = query_pool(TRAINED, both[0]), query_pool(AUDIT, both[1])
-    for name in ("sensitive", "base", "prior", "labels"):
-        assert np.array_equal(getattr(now.people, name), getattr(was.people, name)), name
-
-
 def test_membership_attacks_are_the_same_but_for_lira(both: tuple[AuditDataset, AuditDataset]):
     dataset = both[1]
     owners = member_people(replace(table(), frame=frame().assign(part="", p=0, s=0.0)), ROLES)
@@ -119,19 +112,3 @@ def test_attriguard_guards_the_records_and_cannot_ask_the_model(both: tuple[Audi
     with pytest.raises(InputError, match="changed records") as caught:
         table_utility(guards[1], both[1], AUDIT)
     assert_one_sentence(str(caught.value))
-
-
-def test_labels_alone_leave_out_what_needs_scores():
-    p = np.arange(1200) % 2
-    dataset = people(replace(GIVING, score=""), p=p)
-    found = train_model(AUDIT, dataset, split(dataset, seed=3))
-    assert not found.scores_given and np.array_equal(found.scores, p) and found.scores.dtype == np.float64
-    owners = member_people(replace(table(), frame=frame().assign(part="", p=0)), ROLES)
-    given = MembershipSettings(target=GIVEN)
-    for call in (
-        lambda: query_pool(AUDIT, dataset),
-        lambda: attacked_as(owners, given, config=AUDIT, dataset=dataset),
-    ):
-        with pytest.raises(InputError, match="scores") as caught:
-            call()
-        assert_one_sentence(str(caught.value))

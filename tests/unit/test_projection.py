@@ -22,14 +22,16 @@ def soft_projection(posterior, predictions, **disclosed) -> Projection:
     return project(posterior, soft_constraints(predictions, n_groups=n_groups, **disclosed))
 
 
-def one_row(bound: float, *, n: int, equality: bool = True, weight: float = 1.0) -> Constraints:
-    """Return a single statistic about the expected size of group 1."""
+def one_row(bound: float, *, n: int, equality: bool = True, width: float = 0.0, variance: float = 0.0) -> Constraints:
+    """Return a single statistic about the expected size of group 1, within a width or up to noise."""
     return Constraints(
         pattern=np.zeros(n, dtype=np.intp),
-        weights=np.array([[weight]]),
+        weights=np.ones((1, 1)),
         groups=np.array([[0.0, 1.0]]),
         bound=np.array([bound]),
         equality=np.array([equality]),
+        width=np.array([width]) if equality else None,
+        variance=np.array([variance]) if equality else None,
     )
 
 
@@ -237,23 +239,10 @@ def test_a_share_that_is_a_count_is_that_count() -> None:
     assert told.bound.tolist() == [48, 1] and told.equality.all()
 
 
-def interval(bound: float, *, n: int, width: float = 0.0, variance: float = 0.0, rows: int = 1) -> Constraints:
-    """Return statements about the expected size of group 1, within a width or up to noise."""
-    return Constraints(
-        pattern=np.zeros(n, dtype=np.intp),
-        weights=np.ones((rows, 1)),
-        groups=np.tile([0.0, 1.0], (rows, 1)),
-        bound=np.full(rows, bound),
-        equality=np.ones(rows, dtype=np.bool_),
-        width=np.full(rows, width),
-        variance=np.full(rows, variance),
-    )
-
-
 @pytest.mark.parametrize(("bound", "met"), [(60.0, 57.0), (52.0, 50.0), (48.0, 50.0), (40.0, 43.0)])
 def test_an_interval_is_met_at_its_nearer_end_or_not_at_all(bound: float, met: float):
     q = np.full(100, 0.5)
-    found = project(q, interval(bound, n=100, width=3.0))
+    found = project(q, one_row(bound, n=100, width=3.0))
     assert found.converged and found.probability.sum() == pytest.approx(met, abs=1e-7)
     assert found.residuals == pytest.approx([0.0], abs=1e-7)
 
@@ -282,28 +271,28 @@ def test_an_interval_is_two_inequalities():
 def test_noise_is_weighed_against_the_posterior_by_its_variance():
     """The size is 50 ± 5 before; told 60 with variance 25, the mode of both is half way, up to the curvature."""
     q = np.full(100, 0.5)
-    found = project(q, interval(60.0, n=100, variance=25.0))
+    found = project(q, one_row(60.0, n=100, variance=25.0))
     size = found.probability.sum()
     assert found.converged and size == pytest.approx(55.0, abs=0.1)
     shift = math.log(size / (100 - size))
     assert shift * 25.0 == pytest.approx(60.0 - size, abs=1e-6)  # λ v = b − E F
-    assert project(q, interval(60.0, n=100, variance=1e-9)).probability.sum() == pytest.approx(60.0, abs=1e-6)
-    assert project(q, interval(60.0, n=100, variance=1e12)).probability == pytest.approx(q, abs=1e-6)
+    assert project(q, one_row(60.0, n=100, variance=1e-9)).probability.sum() == pytest.approx(60.0, abs=1e-6)
+    assert project(q, one_row(60.0, n=100, variance=1e12)).probability == pytest.approx(q, abs=1e-6)
 
 
 def test_noise_may_say_what_is_impossible_and_a_width_may_not():
     q = np.full(10, 0.5)
-    noisy = project(q, interval(13.0, n=10, variance=4.0))
+    noisy = project(q, one_row(13.0, n=10, variance=4.0))
     assert noisy.converged and 5 < noisy.probability.sum() < 10
-    found = project(q, interval(13.0, n=10, width=1.0))
+    found = project(q, one_row(13.0, n=10, width=1.0))
     assert found.status == "infeasible" and "by 2 records" in found.reason
-    assert project(q, interval(11.0, n=10, width=2.0)).probability.sum() == pytest.approx(9.0, abs=1e-7)
+    assert project(q, one_row(11.0, n=10, width=2.0)).probability.sum() == pytest.approx(9.0, abs=1e-7)
 
 
 @pytest.mark.parametrize(("name", "value"), [("width", -1.0), ("variance", math.nan), ("width", math.inf)])
 def test_a_width_or_variance_that_is_none(name: str, value: float):
     with pytest.raises(InputError, match=f"{name} must hold one finite number of at least 0 a statistic"):
-        interval(1.0, n=2, **{name: value})
+        one_row(1.0, n=2, **{name: value})
     with pytest.raises(InputError, match="must be an equality"):
         Constraints(
             pattern=np.zeros(2, dtype=np.intp),

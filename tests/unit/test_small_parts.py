@@ -1,19 +1,33 @@
-"""Validation, results, fingerprints, seeds and the writing of numbers."""
+"""Validation, results, fingerprints, seeds, numbers in words, what goes with a dataset, and convex programs."""
 
 from __future__ import annotations
 
+import copy
+import gc
 import math
+import pickle
+import threading
+import time
+import warnings
+import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
+import cvxpy
 import numpy as np
+import numpy.typing as npt
 import pytest
 
+from core.attriguard.comparators import _mapping
+from core.datasets import AuditDataset
+from core.datasets.dataset import MOST_KEPT
 from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, count, epsilon_text, gap, interval, percent, points, proportion, tolerance_text
 from core.fingerprint import fingerprint
 from core.seeds import child_generator, child_seed
 from core.serialize import Result
+from core.solvers import solve
 from core.validation import (
     at_least_zero,
     binary_array,
@@ -24,6 +38,8 @@ from core.validation import (
     seed_value,
     unit_interval,
 )
+from tests.oracles.allocation import allocate_with_solver
+from tests.samples import dataset
 
 
 @pytest.mark.parametrize("value", [1.4, -0.1, math.nan, math.inf, "a", None])
@@ -132,3 +148,111 @@ def test_child_seeds_are_whole_numbers_scikit_learn_takes() -> None:
     assert len(seeds) == 150
     assert all(0 <= seed < 2**32 for seed in seeds)
     assert child_seed(3, "a") == child_seed(3, "a")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Something with an array in it."""
+
+    numbers: npt.NDArray[np.float64]
+
+
+@pytest.fixture
+def people() -> AuditDataset:
+    return dataset(200, seed=3)
+
+
+def test_it_is_made_once_for_each_key_and_read_only(people: AuditDataset):
+    made: list[str] = []
+    for key in ("a", "b", "a", "b"):
+        assert people.once(key, lambda key=key: made.append(key) or key.upper()) == key.upper()
+    assert made == ["a", "b"]
+    with pytest.raises(ZeroDivisionError):
+        people.once("failed", lambda: 1 / 0)
+    assert people.once("failed", lambda: 2) == 2
+    kept = people.once("arrays", lambda: (np.zeros(2), [{"x": np.zeros(2)}], Kept(np.zeros(2))))
+    for array in (kept[0], kept[1][0]["x"], kept[2].numbers):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+
+
+def test_what_was_asked_for_longest_ago_is_dropped(people: AuditDataset):
+    for number in range(MOST_KEPT):
+        people.once(number, lambda number=number: number)
+    people.once(0, lambda: -1)
+    people.once("one more", lambda: 0)
+    assert people.once(0, lambda: -1) == 0
+    assert people.once(1, lambda: -1) == -1
+
+
+def test_all_threads_are_given_the_same(people: AuditDataset):
+    found: list[object] = []
+
+    def make() -> object:
+        time.sleep(0.01)
+        return object()
+
+    threads = [threading.Thread(target=lambda: found.append(people.once("a", make))) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(found) == 8 and len({id(one) for one in found}) == 1
+
+
+def test_it_is_no_part_of_the_dataset(people: AuditDataset):
+    before = repr(people)
+    people.once("a", lambda: 1)
+    assert repr(people) == before
+    assert not {"_kept", "_lock", "once"} & {field.name for field in fields(people)}
+    for other in (replace(people), copy.copy(people), copy.deepcopy(people), pickle.loads(pickle.dumps(people))):
+        assert other.fingerprint == people.fingerprint
+        assert other.once("a", lambda: 2) == 2
+    assert people.once("a", lambda: 3) == 1
+
+
+def test_it_goes_with_the_dataset(people: AuditDataset):
+    other = replace(people)
+    held = weakref.ref(other.once("a", lambda: Kept(np.zeros(2))))
+    assert held() is not None
+    del other
+    gc.collect()
+    assert held() is None
+
+
+def program(*, least: float = 0.0) -> tuple[cvxpy.Variable, cvxpy.Problem]:
+    x = cvxpy.Variable(3)
+    return x, cvxpy.Problem(cvxpy.Minimize(-cvxpy.sum(cvxpy.log(x))), [cvxpy.sum(x) == 1, x >= least])
+
+
+def test_a_solution_is_in_the_variables() -> None:
+    x, own = program()
+    solve(own)
+    assert x.value == pytest.approx([1 / 3] * 3, abs=1e-5) and own.status == cvxpy.OPTIMAL
+
+
+def test_an_inaccurate_solution_is_one_without_a_warning() -> None:
+    # warnings are errors here
+    x, own = program()
+    solve(own, tol_gap_abs=1e-17, tol_gap_rel=1e-17, tol_feas=1e-17)
+    assert x.value == pytest.approx([1 / 3] * 3, abs=1e-6) and own.status == cvxpy.OPTIMAL_INACCURATE
+
+
+def test_no_solution_is_an_error() -> None:
+    with pytest.raises(FairLeakError, match="Clarabel gave up: infeasible"):
+        solve(program(least=0.5)[1])
+    with pytest.raises(FairLeakError, match="Clarabel gave up: user_limit"):
+        solve(program()[1], max_iter=1)
+
+
+def test_the_filters_of_warnings_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, unpack = [], cvxpy.Problem.unpack
+
+    def watched(own: cvxpy.Problem, found: Any) -> None:
+        seen.append(warnings.filters)
+        unpack(own, found)
+
+    monkeypatch.setattr(cvxpy.Problem, "unpack", watched)
+    allocate_with_solver([[0, 2, 3]], [0.5, 0.3, 0.2], 0.5)
+    _mapping(np.diag([0.4, 0.6]), np.array([[0.0, 2.0], [2.0, 0.0]]), 0.5)
+    assert len(seen) >= 2 and all(filters is warnings.filters for filters in seen)

@@ -14,14 +14,11 @@ from core.charts import LIGHT, draw_groups, draw_rates, draw_values
 from core.charts.theme import group_style
 from core.config import AuditConfig
 from core.correction import findings as correction_findings
-from core.desk.findings import gap_title
 from core.estimates import Estimate, decimals_beside, percent, tolerance_text
-from core.fairness import difference_between_groups, group_rates
+from core.fairness import group_rates
 from core.membership import MembershipSettings
 from core.membership.disparity import Disparities
 from core.membership.findings import Reading, headline
-from core.model_fairness import constraint_rows
-from core.model_fairness import headline as fairness_headline
 from core.policy import estimate_text, value_text
 from core.queries import Asking, Exact, Trials, query_pool
 from tests import samples
@@ -136,12 +133,6 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
 # --- what an answer of the desk is
 
 
-def test_only_of_labels_an_answer_is_the_gap_of_a_fairness_metric() -> None:
-    for metric in ("statistical_parity", "equal_opportunity"):
-        assert gap_title(metric).startswith("Difference of mean scores")
-        assert gap_title(metric, labels=True).lower().startswith(metric.replace("_", " "))
-
-
 # --- absence of evidence
 
 
@@ -158,33 +149,3 @@ def test_no_difference_is_told_with_the_smallest_that_would_have_been_found() ->
 
 
 # --- unfairness never stands alone
-
-
-def test_both_measures_of_fairness_stand_on_the_model_page() -> None:
-    data = dataset(600)
-    rng = np.random.default_rng(1)
-    predictions = (rng.random(data.n) < 0.3 + 0.2 * data.sensitive).astype(np.uint8)
-    rates = group_rates(predictions, data.sensitive, metric="statistical_parity")
-    from core.subject import ModelFindings
-
-    found = ModelFindings(
-        accuracy_train=about(0.8),
-        accuracy_test=about(0.8),
-        majority_test=about(0.6),
-        unfairness_train=0.1,
-        unfairness_test=about(0.1),
-        rates_train=rates,
-        rates_test=rates,
-        needs_sensitive=False,
-        randomised=False,
-        predictions=predictions,
-        scores=predictions.astype(float),
-    )
-    config = AuditConfig(dataset="sample", tolerance=0.005)
-    subject: Any = SimpleNamespace(model=found, config=config, sets_known=True)
-    theirs = difference_between_groups(predictions, data.sensitive, metric="statistical_parity")
-    assert found.difference_train == found.difference_test.value == pytest.approx(theirs)
-    told = fairness_headline(subject)
-    assert "largest deviation of a group from the overall rate" in told.evidence
-    assert f"Fairlearn's demographic parity difference): {tolerance_text(theirs)}" in told.evidence
-    assert [row["difference between groups"] for row in constraint_rows(subject)] == pytest.approx([theirs, theirs])

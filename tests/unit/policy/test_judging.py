@@ -1,4 +1,4 @@
-"""Verdicts on checks and releases: rows, their order, reasons and sentences, and what is refused."""
+"""Verdicts: how limits judge, what is written of them, and where their bullets lie."""
 
 from __future__ import annotations
 
@@ -9,8 +9,19 @@ import pytest
 from scipy import stats
 
 from core.errors import InputError
-from core.estimates import not_measured
-from core.policy import CHECKS, Policy, Verdict, judge
+from core.estimates import Estimate, not_measured
+from core.policy import (
+    CHECKS,
+    Bullet,
+    Policy,
+    Verdict,
+    bullet,
+    control_text,
+    estimate_text,
+    judge,
+    limit_text,
+    range_text,
+)
 from core.study import Measurement
 from tests.policy_samples import done, estimate, policy
 
@@ -224,3 +235,87 @@ def test_an_interval_of_few_repeats_is_students() -> None:
     quantile = 2.7764451051977987  # of Student's t with 4 degrees of freedom, at 95%
     assert verdict_of(asked, few).rows[0].p_value == pytest.approx(2 * stats.t.sf(0.03 / 0.025 * quantile, 4))
     assert verdict_of(asked, many).rows[0].p_value == pytest.approx(2 * stats.norm.sf(0.03 / 0.025 * 1.959963984540054))
+
+
+def placed(check: str, limit: float, measurement: Measurement) -> Bullet | None:
+    """Return the bullet of the only limit of a policy."""
+    return bullet(judge(policy(**{check: limit}), [measurement], attribute="sex").rows[0])
+
+
+@pytest.mark.parametrize(
+    ("check", "limit", "measured", "places", "beyond"),
+    [
+        ("unfairness", 0.1, (0.1, 0.05), (0.5, 0.25, 0.75), (False, False, False)),
+        ("attribute_excess", 0.02, (0.03, 0.035), (0.75, 0.0, 1.0), (False, True, True)),
+        ("attribute_excess", 0.02, (0.07, 0.001), (1.0, 1.0, 1.0), (True, True, True)),
+        ("attribute_excess", 0.0, (0.025, 0.0), (0.75, 0.75, 0.75), (False, False, False)),
+        ("attribute_excess", -0.02, (-0.01, 0.0), (0.75, 0.75, 0.75), (False, False, False)),
+        ("attriguard_cost", 0.0, (0.5, 0.0), (0.75, 0.75, 0.75), (False, False, False)),
+        ("unfairness", 0.1, (0.05, math.nan), (0.25, 0.25, 0.25), (False, False, False)),
+    ],
+)
+def test_the_limit_lies_in_the_middle_and_what_is_beyond_the_scale_at_its_end(
+    check: str, limit: float, measured: tuple[float, float], places: tuple[float, ...], beyond: tuple[bool, ...]
+) -> None:
+    found = placed(check, limit, done(check, *measured))
+    assert found is not None and (found.value, found.low, found.high) == pytest.approx(places)
+    assert (found.value_beyond, found.low_beyond, found.high_beyond) == beyond
+
+
+def test_the_interval_is_the_one_that_decided() -> None:
+    asked = policy(unfairness=0.1, membership_gap=0.1)
+    found = [done("unfairness", 0.07, 0.025), done("membership_gap", 0.1, 0.02)]
+    row = next(row for row in judge(asked, found, attribute="sex").rows if row.check == "unfairness")
+    assert row.decided is not None and row.decided.level == pytest.approx(0.975)
+    place = bullet(row)
+    assert place is not None and place.high == pytest.approx(row.decided.high / 0.2)
+
+
+def test_without_limit_or_number_there_is_no_bullet() -> None:
+    rows = judge(policy(unfairness=0.1), [done("membership_gap", 0.1)], attribute="sex").rows
+    assert all(bullet(row) is None for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "low", "high", "expected"),
+    [
+        ("attribute_excess", 0.07, 0.065, 0.074, ("+7.0 points", "95%: 6.5 to 7.4")),
+        ("membership_caught", 0.829, 0.824, 0.833, ("82.9%", "95%: 82.4 to 83.3%")),
+        ("unfairness", 0.031, 0.02, 0.0424, ("0.031", "95%: 0.020 to 0.042")),
+        ("attriguard_cost", 2.9, 2.8, 3.0, ("2.9 columns", "95%: 2.8 to 3.0")),
+        ("targeted_leakage", 1.0, 1.0, 1.0, ("100.0%", "no interval")),
+        ("answers_excess", math.nan, math.nan, math.nan, ("n/a", "")),
+    ],
+)
+def test_estimates(check: str, value: float, low: float, high: float, expected: tuple[str, str]) -> None:
+    assert estimate_text(check, estimate(value, low, high)) == expected
+
+
+@pytest.mark.parametrize(
+    ("check", "value", "expected"),
+    [
+        ("attribute_excess", 0.05, "at most 5.0 points"),
+        ("attribute_excess", 0.0125, "at most 1.25 points"),
+        ("attribute_excess", -0.01, "at most −1.0 points"),
+        ("membership_caught", 0.015, "at most 1.5%"),
+        ("unfairness", 0.0004, "at most 0.0004"),
+        ("four_fifths", 0.8, "at least 0.8"),
+        ("attriguard_cost", 1.0, "at most 1 column"),
+    ],
+)
+def test_limits(check: str, value: float, expected: str) -> None:
+    assert limit_text(check, value) == expected
+
+
+def test_an_interval_is_written_so_that_it_can_be_told_from_the_limit() -> None:
+    assert range_text("attribute_excess", estimate(0.06, 0.055, 0.07), 0.05) == "5.5 to 7.0 points"
+    assert range_text("attribute_excess", estimate(0.06, 0.0503, 0.07), 0.05) == "5.03 to 7.00 points"
+    assert range_text("attribute_excess", estimate(0.06, 0.05, 0.07), 0.05) == "5.0 to 7.0 points"
+    assert range_text("membership_caught", estimate(0.02, 0.01, 0.04999), 0.05) == "1.000 to 4.999%"
+    assert range_text("unfairness", estimate(0.02, 0.01, 0.05 - 1e-12), 0.05) == "0.010 to 0.050"  # as good as equal
+
+
+def test_a_control_is_written_in_the_unit_it_has() -> None:
+    half = Estimate(value=0.5, low=0.5, high=0.5, n=100)
+    assert control_text("membership_auc", half) == "0.500" and control_text("attribute_bits", half) == "0.500"
+    assert control_text("attribute_excess", half) == control_text("membership_caught", half) == "50.0%"

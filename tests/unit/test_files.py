@@ -1,0 +1,229 @@
+"""Text that is written and read: TOML of users, results as JSON, and CSV whose cells begin no formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import tomllib
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.config import AuditConfig
+from core.errors import InputError
+from core.estimates import Estimate
+from core.files import csv_bytes, csv_of_frame
+from core.serialize import RecordError, dumps, loads
+from core.settings import LARGEST, parsed, quoted, told
+
+
+def refused(content: str | bytes) -> str:
+    """Return the sentence a file is refused with."""
+    with pytest.raises(InputError) as caught:
+        parsed(content, name="p.toml")
+    sentence = str(caught.value)
+    assert sentence.startswith("p.toml") and sentence.endswith(".") and "\n" not in sentence
+    return sentence
+
+
+def test_a_file_of_windows_reads_like_any_other() -> None:
+    assert parsed('\ufeffa = 1\r\nb = "ü"\r\n'.encode(), name="p.toml") == {"a": 1, "b": "ü"}
+    assert parsed('\ufeffa = 1\r\nb = "ü"\r\n', name="p.toml") == {"a": 1, "b": "ü"}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"a = 1\nb = '\xe9'\n", r"must be UTF-8 text, got a byte that is not in line 2\."),
+        ("a = '\ud800'", r"must be UTF-8 text, got a character that is not\."),
+        ("a = 1\nb\n", r"is not TOML: expected '=' after a key in a key/value pair, in line 2\."),
+        ("a = [1,", r"is not TOML: .+, at the end of the file\."),
+        ("a = 1\na = 2\n", r"is not TOML: .+, in line 2\."),
+        ("a = 2026-02-30", r"is not TOML: .+, in line 1\."),
+        ("{}", r"is not TOML: .+, in line 1\."),
+        ("a = " + "1" * 5000, r"is not TOML: it holds a number that is too long\."),
+        ("a = " + "[" * 5000, r"is nested too deeply for a file of settings\."),
+        ("a = " + "{b = " * 5000, r"is nested too deeply for a file of settings\."),
+        ("a = 1\n" + "b." * 501 + "c = 1", r"must have at most 500 full stops a line, got 501 in line 2\."),
+        (b"a" * 10_000_000, r"must have at most 65,536 characters, got 10,000,000\."),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_one_sentence(content: str | bytes, expected: str) -> None:
+    assert re.fullmatch(f"p.toml {expected}", refused(content))
+
+
+def test_the_largest_file_is_read() -> None:
+    assert parsed("#" * LARGEST, name="p.toml") == {}
+    assert "at most" in refused("#" * (LARGEST + 1))
+
+
+@settings(max_examples=80)
+@given(st.one_of(st.text(max_size=60), st.binary(max_size=60)))
+def test_anything_is_read_or_refused(content: str | bytes) -> None:
+    try:
+        assert isinstance(parsed(content, name="p.toml"), dict)
+    except InputError as error:
+        assert str(error).startswith("p.toml")
+
+
+@settings(max_examples=80)
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
+def test_text_reads_back(text: str) -> None:
+    assert tomllib.loads(f"a = {quoted(text)}\nb = 1") == {"a": text, "b": 1}
+
+
+@pytest.mark.parametrize(
+    "text", ['"""', 'a\n"""b"""', "\\", "a\\\nb", "\n", "\n\n x ", "end\\", '"\n"', "\r\n", "\x00\x7f\x85"]
+)
+def test_awkward_text_reads_back(text: str) -> None:
+    assert tomllib.loads(f"a = {quoted(text)}")["a"] == text
+
+
+def test_values_are_told_shortly() -> None:
+    nested: list[object] = []
+    for _ in range(5000):
+        nested = [nested]
+    assert told(nested) == "a list" and told({"a": nested}) == "a table"
+    assert (told(True), told(7), told(0.5), told("a")) == ("true", "7", "0.5", "'a'")
+    assert told(16**20_000) == "a number of more than 19 digits"
+    assert told("x" * 5000) == f"'{'x' * 59}… (5,002 characters)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    value: float
+    name: str
+    sure: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tree:
+    leaf: Leaf | None
+    either: int | str | None
+    leaves: tuple[Leaf, ...]
+    pair: tuple[int, float]
+    table: dict[tuple[str, int], Leaf]
+    more: list[dict[str, float]]
+
+
+leaf = st.builds(Leaf, value=st.floats(), name=st.text(), sure=st.booleans())
+tree = st.builds(
+    Tree,
+    leaf=st.none() | leaf,
+    either=st.none() | st.integers() | st.text(),
+    leaves=st.lists(leaf).map(tuple),
+    pair=st.tuples(st.integers(), st.floats()),
+    table=st.dictionaries(st.tuples(st.text(), st.integers()), leaf),
+    more=st.lists(st.dictionaries(st.text(), st.floats())),
+)
+json_value = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+def bits(value: object) -> str:
+    """Return what tells any two different values apart, nan and signed zeros included."""
+    return repr(value)
+
+
+@given(tree)
+def test_what_is_written_is_read_bit_for_bit(value: Tree):
+    back = loads(dumps(value), Tree)
+    assert bits(back) == bits(value)
+    assert back == loads(dumps(back), Tree)  # equality holds even with nan in it
+    json.loads(dumps(value), parse_constant=pytest.fail)  # strict JSON: no NaN, no Infinity
+
+
+@given(tree, st.data())
+def test_a_text_cut_short_is_refused(value: Tree, data: st.DataObject):
+    text = dumps(value)
+    with pytest.raises(RecordError):
+        loads(text[: data.draw(st.integers(0, len(text) - 1))], Tree)
+
+
+@given(json_value)
+def test_anything_else_is_refused_or_fits(value: object):
+    for kind in (Tree, Leaf, Estimate, AuditConfig):
+        try:
+            found = loads(json.dumps(value), kind)
+        except RecordError:
+            continue
+        pytest.fail(f"{value!r} was read as {found!r}")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"value": True}, {"value": "1"}, {"name": 1}, {"sure": 1}, {"sure": None}, {"extra": 1}, {"name": None}],
+)
+def test_a_field_of_the_wrong_kind_is_refused(change: dict[str, object]):
+    good: dict[str, object] = {"value": 1.0, "name": "a", "sure": True}
+    assert loads(json.dumps(good), Leaf) == Leaf(value=1.0, name="a", sure=True)
+    with pytest.raises(RecordError):
+        loads(json.dumps(good | change), Leaf)
+
+
+def test_a_value_against_the_rules_of_its_class_is_refused():
+    text = dumps(AuditConfig()).replace('"tolerance":0.001', '"tolerance":1.4')
+    with pytest.raises(RecordError, match=r"tolerance must be in \[0, 1\]"):
+        loads(text, AuditConfig)
+
+
+def test_numpy_numbers_become_python_numbers():
+    made = Leaf(value=np.float64("inf"), name="a", sure=np.bool_(True))  # type: ignore[arg-type]
+    back = loads(dumps(made), Leaf)
+    assert back == Leaf(value=math.inf, name="a", sure=True) and type(back.sure) is bool
+
+
+STARTS = ("=1", "+1+1", "-1-1", "@x", "\tx", "\rx", "\nx", " =1", "\u00a0=1", "\u200b=1", "\ufeff=1", "\u0301=1")
+WIDE = ("＝1", "＋x", "－x", "＠x", "﹦1", "﹢x", "﹣x", "﹫x")
+SIGNED = ("+ predictions", "-", "+3 points", "-1e", "--1", "-1.5 ", "+1,5", "-0x1", "+٣")
+PLAIN = ("-1.5", "+2", "-0", "+1e5", "-1.25E-7", "12", "minus 1", "a=b", "− 1", "", "'", "and predictions", "1+1", "é")
+
+
+def read(content: bytes) -> list[list[str]]:
+    return list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
+
+
+@pytest.mark.parametrize("text", [*STARTS, *WIDE, *SIGNED])
+def test_a_text_that_may_be_a_formula_is_defused_in_cells_and_headers(text: str):
+    for content in (csv_bytes([text, "b"], [[text, 1]]), csv_of_frame(pd.DataFrame([[text, 1]], columns=[text, "b"]))):
+        assert read(content) == [[f"'{text}", "b"], [f"'{text}", "1"]]
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_a_harmless_text_is_left_as_it_is(text: str):
+    assert read(csv_bytes([text], [[text]])) == [[text], [text]]
+
+
+@settings(max_examples=200)
+@given(st.lists(st.text(max_size=12) | st.integers() | st.floats(allow_nan=False) | st.none(), min_size=1))
+def test_everything_reads_back_but_for_the_apostrophe(row: list[object]):
+    (read_back,) = read(csv_bytes(["x"], [row]))[1:]
+    for cell, value in zip(read_back, row, strict=True):
+        if not isinstance(value, str):
+            assert cell == ("" if value is None else str(value))
+            continue
+        text = value.replace("\x00", "\ufffd")
+        assert cell in (text, f"'{text}")
+        assert cell.lstrip("\ufeff\u200b \u00a0")[:1] not in tuple("=@\t\r\n")
+        if cell[:1] in tuple("+-"):
+            assert np.isfinite(float(cell))
+
+
+def test_a_frame_keeps_numbers_and_empties_what_is_missing():
+    frame = pd.DataFrame(
+        {"n": [1, 2], "x": [-0.05, np.nan], "t": ["-x", None], "yes": [True, False], "d": [pd.NaT] * 2}
+    )
+    frame["i"] = pd.array([3, None], "Int64")
+    lines = csv_of_frame(frame).removeprefix(b"\xef\xbb\xbf").split(b"\r\n")
+    assert lines[1] == b'1,-0.05,"\'-x","True","",3' and lines[2] == b'2,"","","False","",""' and lines[3] == b""
+    twice = pd.DataFrame([[1, None]], columns=["a", "a"])
+    assert read(csv_of_frame(twice)) == [["a", "a"], ["1", ""]]
