@@ -8,10 +8,11 @@ from typing import Annotated, Any, Self, TypeVar
 
 import numpy as np
 
+from core.adversaries import Adversary, PlattScale, calibrate, train_strong
 from core.arrays import Codes, Floats, Ints
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import MOST_TAUGHT, Splits, split
+from core.datasets.splits import MOST_TAUGHT, Splits, split, taught
 from core.errors import Cancelled, InputError
 from core.estimates import Estimate, accuracy, proportion
 from core.fairness import (
@@ -23,6 +24,7 @@ from core.fairness import (
     unfairness,
     unfairness_estimate,
 )
+from core.fingerprint import fingerprint
 from core.models import GIVEN, FairModel, fit_model
 from core.param import Param
 from core.serialize import Result
@@ -249,6 +251,23 @@ class OutputsPlan(Settings):
             return "predicted labels"
         decimals = {None: "", 1: " with 1 decimal"}.get(self.decimals, f" with {self.decimals} decimals")
         return f"predicted labels and scores{decimals}"
+
+
+def prior_of(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) -> Floats:
+    """Return P(group), (rows, K), by the best attacker without the release: gradient boosting from features and label.
+
+    They learn from the attack records, or a sample of them, and are calibrated on the validation records; trained once
+    a dataset, for all models of the same records.
+    """
+    x, y, s = dataset.features, dataset.labels, dataset.sensitive
+    learn, held_out = taught(splits.attack, seed), splits.validation
+
+    def train() -> tuple[Adversary, PlattScale]:
+        adversary = train_strong(x[learn], y[learn], s[learn], categorical=dataset.categorical, seed=seed)
+        return adversary, calibrate(adversary.probability(x[held_out], y[held_out]), s[held_out])
+
+    adversary, scale = dataset.once(("prior", fingerprint(learn, held_out, seed)), train)
+    return scale.apply(adversary.probability(x[rows], y[rows]))
 
 
 class Progress:

@@ -4,9 +4,8 @@ A repeat draws people from the test set, one series of questions about them, and
 the number of questions uses the same repeats throughout, so that it moves only with the answers.
 
 The model's developers hold features, labels and the audited model; the attribute only the compliance team. So the
-developers' prior, the probability that a person belongs to the advantaged group, comes from the strong attacker of
-`core.adversaries`, trained on the attack records and calibrated on the validation records, and judged on nobody it
-learned from.
+developers' prior, the probability that a person belongs to the advantaged group, is that of the strong attacker
+(`core.subject.prior_of`), who is judged on nobody she learned from.
 
 The larger group of the dataset counts as the advantaged one (Hamman et al. 2023 take N0 <= N1).
 """
@@ -21,9 +20,7 @@ from itertools import takewhile
 from typing import Annotated, Any
 
 import numpy as np
-import numpy.typing as npt
 
-from core.adversaries import calibrate, train_strong
 from core.arrays import Codes, Floats
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
@@ -39,7 +36,7 @@ from core.queries.mechanisms import Exact, NoisySums
 from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import Settings, params, validate
-from core.subject import ModelFindings, train_model
+from core.subject import ModelFindings, prior_of, train_model
 from core.validation import seed_value
 
 
@@ -177,7 +174,7 @@ def query_pool(
     people = People(
         sensitive=(s[rows] == advantaged).astype(np.uint8),
         base=model.scores[rows],
-        prior=reader_prior(dataset, splits, rows, seed=config.seed)[:, advantaged],
+        prior=prior_of(dataset, splits, rows, seed=config.seed)[:, advantaged],
         labels=y[rows],
     )
     if min(people.sizes) < FEWEST_IN_GROUP:
@@ -192,15 +189,6 @@ def query_pool(
         metric=metric,
         advantaged_code=advantaged,
     )
-
-
-def reader_prior(dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int) -> Floats:
-    """Return what somebody who holds features and labels makes of some records: P(group), shape (rows, K)."""
-    x, y, s = dataset.features, dataset.labels, dataset.sensitive
-    known, held_out = splits.attack, splits.validation
-    adversary = train_strong(x[known], y[known], s[known], categorical=dataset.categorical, seed=seed)
-    scale = calibrate(adversary.probability(x[held_out], y[held_out], None), s[held_out])
-    return scale.apply(adversary.probability(x[rows], y[rows], None))
 
 
 def repeats_for(n: int) -> int:

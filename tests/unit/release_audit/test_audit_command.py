@@ -184,7 +184,7 @@ def test_a_broken_attack_blocks_the_release(tmp_path: Path, monkeypatch: pytest.
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret")
 
-    for name in ("core.correction.attribute_attacks.attack_model", "core.queries.trials.train_strong"):
+    for name in ("core.correction.attribute_attacks.attack_model", "core.subject.train_strong"):
         monkeypatch.setattr(name, broken)
     monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(1500))
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
