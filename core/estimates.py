@@ -358,21 +358,27 @@ def interval(value: Estimate) -> str:
     """Write the limits of a rate as "82.4 to 83.3%"."""
     if math.isnan(value.low):
         return "n/a"
-    places = _decimals(value)
-    return f"{_signed_zero(100 * value.low, places)} to {_signed_zero(100 * value.high, places)}%"
+    low, high = (number_text(100 * end, f".{_decimals(value)}f") for end in (value.low, value.high))
+    return f"{low} to {high}%"
 
 
 def points(value: Estimate | float) -> str:
     """Write a difference of rates as "+7.0 points", with a true minus."""
     difference = value.value if isinstance(value, Estimate) else value
-    return f"{_plus(100 * difference, 1)} points"
+    return f"{number_text(100 * difference, '+.1f')} points"
 
 
 def gap(value: float, *, decimals: int = 3) -> str:
     """Write a signed gap as "+0.131" or "−0.079"; one that is nan as "n/a"."""
-    if math.isnan(value):
+    return number_text(value, f"+.{decimals}f")
+
+
+def ratio(value: Estimate) -> str:
+    """Write a number with its interval as "0.729 (95% CI 0.713 to 0.744)"."""
+    if math.isnan(value.value):
         return "n/a"
-    return _plus(value, decimals)
+    numbers = (number_text(number, ".3f") for number in (value.value, value.low, value.high))
+    return "{} (95% CI {} to {})".format(*numbers)
 
 
 def count(number: int) -> str:
@@ -415,13 +421,9 @@ def decimals_beside(values: Iterable[float], limit: float, least: int) -> int:
     return _MOST_DECIMALS
 
 
-def _plus(value: float, places: int) -> str:
-    text = f"{value:+.{places}f}"
-    if float(text) == 0:
-        return text[1:]
-    return text.replace("-", "−")
-
-
-def _signed_zero(value: float, places: int) -> str:
-    text = f"{value:.{places}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", "−")
+def number_text(value: float, form: str) -> str:
+    """Write a number in a form such as ".3f" or "+,.1f" with a true minus, and a zero without a sign; nan as "n/a"."""
+    if math.isnan(value):
+        return "n/a"
+    text = f"{value:{form}}"
+    return text.replace("-", "−") if text.strip("+-0.,") else text.lstrip("+-")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.estimates import Estimate, count, estimate_columns
+from core.estimates import Estimate, count, estimate_columns, number_text
 
 _UNMEASURED = "n/a"
 _COARSE = 3.5
@@ -41,7 +41,7 @@ class Quantity:
             return _UNMEASURED
         value, low, high = ((100 if self.unit else 1) * number for number in ends)
         places = self._places((high - low) / 2)
-        told = [_tidy(f"{number:{'+' * self.signed},.{places}f}") for number in (value, low, high)]
+        told = [number_text(number, f"{'+' * self.signed},.{places}f") for number in (value, low, high)]
         return told[0] if math.isnan(low) else f"{told[0]} [{told[1]}, {told[2]}]"
 
     def _places(self, half: float) -> int:
@@ -50,11 +50,6 @@ class Quantity:
         if math.isnan(half) or half <= 0:
             return min(4, most)
         return min(max(math.ceil(math.log10(_COARSE / half)), least), most)
-
-
-def _tidy(text: str) -> str:
-    """Write a true minus, and none before a zero."""
-    return text.replace("-", "−") if text.strip("+-0.,") else text.lstrip("-")
 
 
 def share(found: Estimate | float | None) -> Quantity:
@@ -114,5 +109,5 @@ def _words(cell: Any) -> str:
     if isinstance(cell, Quantity):
         return cell.text
     if isinstance(cell, float):
-        return _tidy(f"{cell:.4g}") if math.isfinite(cell) else _UNMEASURED if math.isnan(cell) else "∞"
+        return "∞" if math.isinf(cell) else number_text(cell, ".4g")
     return count(cell) if isinstance(cell, int) else str(cell)

@@ -22,6 +22,7 @@ from core.estimates import (
     epsilon_text,
     gap,
     interval,
+    number_text,
     over_repeats,
     percent,
     points,
@@ -105,7 +106,7 @@ def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str,
 
 def _change(gain: Estimate) -> str:
     """Write a change in points with its interval."""
-    low, high = (points(limit).removesuffix(" points") for limit in (gain.low, gain.high))
+    low, high = (number_text(100 * limit, "+.1f") for limit in (gain.low, gain.high))
     return f"{points(gain)} ({low} to {high})"
 
 
@@ -383,8 +384,8 @@ def _estimated(found: Sequence[LeakPoint], own: Sequence[LeakPoint], config: Aud
 
 def signed(value: float, low: float, high: float) -> str:
     """Write a change in points without the word, with the limits of its interval where they are known."""
-    change = points(value).removesuffix(" points")
-    return change if math.isnan(low) else f"{change} ({100 * low:+.1f} to {100 * high:+.1f})".replace("-", "−")
+    change, *ends = (number_text(100 * number, "+.1f") for number in (value, low, high))
+    return change if math.isnan(low) else f"{change} ({ends[0]} to {ends[1]})"
 
 
 def tuning(found: TunedForest) -> Finding:

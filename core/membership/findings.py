@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 
-from core.estimates import Estimate, certain, count, epsilon_text, gap, percent
+from core.estimates import Estimate, certain, count, epsilon_text, gap, percent, ratio
 from core.membership.attacks import ATTACKS, REGISTRY
 from core.membership.curves import CurveBand, CurvePoint, fairpick_differences, steady, summarise_curve
 from core.membership.disparity import DisparityResult
@@ -148,7 +148,7 @@ def _areas(found: MembershipFindings) -> str:
     told, best = [], strongest_attack(found).name
     for name in (name for name in ATTACKS if name in ("network", best) or "shadows" in REGISTRY[name].needs):
         if name in found.attacks:
-            told.append(f"{REGISTRY[name].title}: AUC {_interval(found.attacks[name].roc.auc)}.")
+            told.append(f"{REGISTRY[name].title}: AUC {ratio(found.attacks[name].roc.auc)}.")
         elif name in found.not_run:
             told.append(found.not_run[name])
     return " ".join(told)
@@ -159,12 +159,6 @@ def _control(read: Reading) -> list[str]:
         return []
     n, (_, fpr) = sum(rate.n for rate in read.result.false_alarms), read.rates
     return [f"Control: {read.phrase} also flags {percent(fpr)} of {count(n)} non-members."]
-
-
-def _interval(estimate: Estimate) -> str:
-    if math.isnan(estimate.value):
-        return "n/a"
-    return f"{estimate.value:.3f} (95% CI {estimate.low:.3f} to {estimate.high:.3f})"
 
 
 def _span(estimate: Estimate) -> str:
@@ -291,7 +285,7 @@ def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]
         told = _finding(
             auc,
             f"Membership inference {'succeeds' if works else f'is {NO_BETTER}'} (AUC {auc.estimate.value:.3f}).",
-            f"{auc.attacked} AUC {_interval(auc.estimate)}; random guessing: 0.5.",
+            f"{auc.attacked} AUC {ratio(auc.estimate)}; random guessing: 0.5.",
         )
         found.append(replace(told, so_what=_REMEMBERS, to_do=_LOWER) if works else told)
     if (rate := caught.estimate) is not None:

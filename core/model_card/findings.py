@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from core.estimates import count, percent, points
+from core.estimates import count, number_text, percent, points
 from core.model_card.card_people import EVERYBODY_ELSE, ReleasedPeople
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST
 from core.model_card.leakage import ReleaseStudy
@@ -259,10 +259,7 @@ def settled_as_most(study: ReleaseStudy) -> tuple[str, float] | None:
 
 def bits_text(bits: float) -> str:
     """Write a number of bits with the digits it deserves, and a true minus."""
-    if math.isnan(bits):
-        return "n/a"
-    text = f"{bits:,.0f}" if abs(bits) >= 99.95 else f"{bits:.1f}"
-    return ("0.0" if text == "-0.0" else text).replace("-", "−")
+    return number_text(bits, ",.0f" if abs(bits) >= 99.95 else ".1f")
 
 
 def _precision(study: ReleaseStudy) -> str:

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Annotated, Any
 
 from core.errors import InputError
-from core.estimates import Estimate, decimals_beside, percent
+from core.estimates import Estimate, decimals_beside, number_text, percent
 from core.param import Param
 from core.policy.checks import CHECKS
 from core.serialize import Result
@@ -267,7 +267,7 @@ def control_text(check: str, control: Estimate) -> str:
     """Write a control's value: a rate, where the check is a rate or a difference of rates, else a bare number."""
     if CHECKS[check].unit in _FACTOR:
         return percent(control)
-    return f"{control.value:.3f}".replace("-", "−")
+    return number_text(control.value, ".3f")
 
 
 def range_text(check: str, estimate: Estimate, limit: float) -> str:
@@ -307,8 +307,7 @@ def _places(unit: str, values: Sequence[float], limit: float | None, least: int)
 
 
 def _number(unit: str, value: float, places: int, *, signed: bool = False) -> str:
-    text = f"{_FACTOR.get(unit, 1.0) * value:{'+' if signed else ''}.{places}f}"
-    return text.lstrip("+-") if float(text) == 0 else text.replace("-", "−")
+    return number_text(_FACTOR.get(unit, 1.0) * value, f"{'+' if signed else ''}.{places}f")
 
 
 def _with_unit(text: str, unit: str) -> str:

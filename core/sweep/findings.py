@@ -50,7 +50,7 @@ def method_rows(rows: Sequence[SweepRow]) -> tuple[Row, ...]:
             "Before / after disclosure": _before_after(row),
             "Gain, points": "" if row.gain is None else signed(row.gain.value, row.gain.low, row.gain.high),
             "Constraint satisfied in": f"{row.n_true} of {len(row.seeds)}",
-            "Model accuracy": f"{100 * row.model_test.value:.1f}%",
+            "Model accuracy": percent(row.model_test.value),
             "Unfairness": f"{row.unfairness_train.value:.4f}",
             "Difference between groups": f"{row.difference_train.value:.4f}",
         }
