@@ -56,11 +56,18 @@ def choice(value: str, options: Collection[str], *, name: str) -> str:
     return value
 
 
-def seed_value(value: int, *, name: str = "seed") -> int:
-    """Return `value` as an int if it is a whole number in [0, 2**32 - 1], the range scikit-learn accepts."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 2**32:
-        raise InputError(f"{name} must be a whole number from 0 to 4294967295, got {value!r}.")
+def whole_number(value: int, *, name: str, least: int, most: int | None = None, also: str = "") -> int:
+    """Return `value` as an int if it is a whole number in a range; `also` names what else would do."""
+    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):
+        span = f"of at least {least}" if most is None else f"from {least} to {most}"
+        raise InputError(f"{name} must be a whole number {span}{also}, got {value!r}.")
     return int(value)
+
+
+def seed_value(value: int, *, name: str = "seed") -> int:
+    """Return `value` as an int if it is a whole number in the range scikit-learn accepts."""
+    return whole_number(value, name=name, least=0, most=2**32 - 1)
 
 
 def _one_dimensional(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:

@@ -34,7 +34,7 @@ import numpy as np
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.seeds import child_generator
-from core.validation import choice, one_length, seed_value
+from core.validation import choice, one_length, seed_value, whole_number
 
 PINNED: dict[str, Any] = {
     "n_estimators": 100,
@@ -81,11 +81,7 @@ def _checked(name: str, value: Any) -> Any:
     if name == "max_depth" and value is None:
         return None
     low, high = _WHOLE[name]
-    whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    if not whole or not low <= value <= high:
-        also = " or None" if name == "max_depth" else ""
-        raise InputError(f"{name} must be a whole number from {low} to {high}{also}, got {value!r}.")
-    return int(value)
+    return whole_number(value, name=name, least=low, most=high, also=" or None" if name == "max_depth" else "")
 
 
 ADVERSARIES = ("features", "predictions")

@@ -62,9 +62,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
-from core.errors import InputError
 from core.fairness import row_sets
-from core.validation import binary_array
+from core.validation import binary_array, whole_number
 
 MOST_GROUPS = 20
 """Largest number of groups a correction handles."""
@@ -74,9 +73,7 @@ _RAISE_STEP = 0.001
 
 def group_number(value: int) -> int:
     """Return a number of groups if it is a whole number from 2 to `MOST_GROUPS`."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 2 <= value <= MOST_GROUPS:
-        raise InputError(f"n_groups must be a whole number from 2 to {MOST_GROUPS}, got {value!r}.")
-    return int(value)
+    return whole_number(value, name="n_groups", least=2, most=MOST_GROUPS)
 
 
 def smallest_tolerance(

@@ -43,7 +43,7 @@ from core.errors import InputError
 from core.fairness import METRICS, group_counts, row_sets
 from core.serialize import Result
 from core.solvers import SolverStatus
-from core.validation import binary_array, choice, one_length, positive_array, unit_interval
+from core.validation import binary_array, choice, group_array, one_length, positive_array, unit_interval
 
 SOLVERS = ("exact", "ilp", "ilp_general")
 """Certified solver; integer program over counts (RC_e); integer program over records (RC)."""
@@ -370,10 +370,7 @@ def _guesses(guess: npt.ArrayLike, n_groups: int | None) -> tuple[Codes, int]:
         k = group_number(n_groups)
     if k == 2 or not numeric:
         return binary_array(array, name="guess"), k
-    wrong = (array < 0) | (array >= k) | (array != np.floor(array))
-    if wrong.any():
-        raise InputError(f"guess must hold whole numbers from 0 to {k - 1}, got {array[wrong][0]}.")
-    return array.astype(np.uint8), group_number(k)
+    return group_array(array, k, name="guess"), group_number(k)
 
 
 def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> Correction:

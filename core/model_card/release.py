@@ -36,7 +36,7 @@ from core.model_card.published_counts import (
     value_of,
 )
 from core.serialize import Result
-from core.validation import binary_array, choice, privacy_budget
+from core.validation import binary_array, choice, privacy_budget, whole_number
 
 if TYPE_CHECKING:
     import pandas
@@ -195,9 +195,7 @@ def _model_names(names: Sequence[str] | None, k: int) -> tuple[str, ...]:
 def check_precision(decimals: int | None, epsilon: float | None, sizes: bool) -> None:
     """Refuse a precision that is none, or rounding beside noise."""
     if decimals is not None:
-        whole = isinstance(decimals, (int, np.integer)) and not isinstance(decimals, bool)
-        if not whole or not 0 <= decimals <= MOST_DECIMALS:
-            raise InputError(f"decimals must be a whole number from 0 to {MOST_DECIMALS}, got {decimals!r}.")
+        whole_number(decimals, name="decimals", least=0, most=MOST_DECIMALS)
     if epsilon is None:
         return
     privacy_budget(epsilon)

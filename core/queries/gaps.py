@@ -46,7 +46,7 @@ import numpy.typing as npt
 
 from core.arrays import Floats
 from core.errors import InputError
-from core.validation import binary_array, choice, one_length
+from core.validation import binary_array, choice, one_length, whole_number
 
 
 def score_matrix(scores: npt.ArrayLike, *, n: int | None = None) -> Floats:
@@ -92,15 +92,11 @@ def attribute_array(sensitive: npt.ArrayLike) -> npt.NDArray[np.uint8]:
 
 def check_sizes(n_advantaged: int, n_disadvantaged: int, n: int | None = None) -> tuple[int, int]:
     """Return the group sizes as whole numbers, each at least 1, together n."""
-    sizes = []
-    for name, value in (("n_advantaged", n_advantaged), ("n_disadvantaged", n_disadvantaged)):
-        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-        if not whole or value < 1:
-            raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
-        sizes.append(int(value))
-    if n is not None and sum(sizes) != n:
-        raise InputError(f"n_advantaged and n_disadvantaged must sum to {n} people, got {sizes[0]} and {sizes[1]}.")
-    return sizes[0], sizes[1]
+    first = whole_number(n_advantaged, name="n_advantaged", least=1)
+    second = whole_number(n_disadvantaged, name="n_disadvantaged", least=1)
+    if n is not None and first + second != n:
+        raise InputError(f"n_advantaged and n_disadvantaged must sum to {n} people, got {first} and {second}.")
+    return first, second
 
 
 def counted(probability: Floats, total: int) -> Floats:
@@ -203,11 +199,8 @@ def design_scores(design: str, base: npt.ArrayLike, m: int, *, rng: np.random.Ge
     if len(row) != 1:
         raise InputError(f"base must have one score a person, got {len(row)} rows.")
     n = row.shape[1]
-    whole = isinstance(m, (int, np.integer)) and not isinstance(m, bool)
-    most = most_questions(design, n)
-    if not whole or m < 1 or (most is not None and m > most):
-        told = "of at least 1" if most is None else f"from 1 to {most}"
-        raise InputError(f"m must be a whole number {told} with {design} questions about {n} people, got {m!r}.")
+    also = f" with {design} questions about {n} people"
+    whole_number(m, name="m", least=1, most=most_questions(design, n), also=also)
     if design == "jitter":
         return np.clip(row + rng.uniform(-WIDTH, WIDTH, (m, n)), 0.0, 1.0)
     if design == "random_binary":
@@ -243,15 +236,10 @@ def _edge(n: int, k: int, *, absolute: bool) -> float:
     return (n if absolute else n + 1) / (k * (n - k + 1))
 
 
-def _whole(value: int, least: int, name: str) -> int:
-    if isinstance(value, bool) or value != int(value) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}.")
-    return int(value)
-
-
 def _checked(n_advantaged: int, n_disadvantaged: int, m: int) -> tuple[int, int, int]:
     n1, n0 = check_sizes(n_advantaged, n_disadvantaged)
-    return _whole(n1 + n0, 3, "The number of people"), min(n1, n0), _whole(m, 1, "m")
+    n = whole_number(n1 + n0, name="The number of people", least=3)
+    return n, min(n1, n0), whole_number(m, name="m", least=1)
 
 
 def local_sensitivity(n_advantaged: int, n_disadvantaged: int, m: int, *, absolute: bool = False) -> float:
@@ -268,7 +256,7 @@ def global_sensitivity(n: int, m: int, *, absolute: bool = False, as_published: 
 
     For absolute gaps it is m n/(2(n − 1)); theorem 6 says m/2 (`as_published`).
     """
-    n, m = _whole(n, 3, "The number of people"), _whole(m, 1, "m")
+    n, m = whole_number(n, name="The number of people", least=3), whole_number(m, name="m", least=1)
     if absolute and as_published:
         return m / 2
     return m * _edge(n, 2, absolute=absolute)

@@ -26,7 +26,7 @@ from core.param import Param
 from core.queries.gaps import global_sensitivity, score_matrix, smooth_sensitivity, statistical_parity_gap
 from core.serialize import Result
 from core.settings import Settings
-from core.validation import binary_array, one_length
+from core.validation import binary_array, one_length, whole_number
 
 FINENESS = 1024  # cells to one noise scale, at least
 REACH = 2.0**50  # cells to either side of 0; within it a cell's number is exact in double precision
@@ -180,9 +180,7 @@ class Rounded(Mechanism):
     noise: ClassVar[str] = "rounding"
 
     def __post_init__(self) -> None:
-        whole = isinstance(self.decimals, (int, np.integer)) and not isinstance(self.decimals, bool)
-        if not whole or not 0 <= self.decimals <= 15:
-            raise InputError(f"decimals must be a whole number from 0 to 15, got {self.decimals!r}.")
+        whole_number(self.decimals, name="decimals", least=0, most=15)
 
     @property
     def half_width(self) -> float:

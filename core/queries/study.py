@@ -9,6 +9,7 @@ import numpy as np
 
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
+from core.estimates import estimate_columns
 from core.planted import Drawn, subject_of
 from core.queries.decoders import DECODER_TITLES, DECODERS
 from core.queries.findings import (
@@ -123,9 +124,7 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
                     "attacker": attacker,
                     "answers": answers,
                     "draws": settings.repeats,
-                    "balanced accuracy": rate.value,
-                    "balanced accuracy, low": rate.low,
-                    "balanced accuracy, high": rate.high,
+                    **estimate_columns("balanced accuracy", rate),
                 }
                 for attacker, answers, rate in rows
             )

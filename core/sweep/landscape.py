@@ -24,7 +24,7 @@ from core.correction import attack_model, disclose, smallest_tolerance
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import FairLeakError, InputError
-from core.estimates import Estimate, over_repeats, rate_over_repeats
+from core.estimates import Estimate, estimate_columns, over_repeats, rate_over_repeats
 from core.fairness import METRICS, difference_between_groups, unfairness
 from core.files import write_file
 from core.fingerprint import content_fingerprint
@@ -228,9 +228,7 @@ class Landscape(Result):
                 "epsilon": "inf" if math.isinf(cell.epsilon) else f"{cell.epsilon:g}",
             }
             for name, title in _COLUMNS.items():
-                found: Estimate = getattr(cell, name)
-                title = title.format(self.attribute)
-                row |= {title: found.value, f"{title}, low": found.low, f"{title}, high": found.high}
+                row |= estimate_columns(title.format(self.attribute), getattr(cell, name))
             row |= {"tolerance told, mean": cell.told, "seeds": cell.n_seeds, "seeds told the truth": cell.n_true}
             row |= {
                 f"{self.attribute} recovered before correction": beside["before"],
