@@ -6,9 +6,8 @@ where the policy fails the model, that is, where the whole 95% interval lies abo
 2.5% on either side, so false alarms are aimed at 2.5%, less where several attacks share them; a trial above 5% and two
 standard errors of so many runs has found a fault.
 
-The child writes a line for every step done and, as its last line, the results; its standard input is a pipe that
-nothing is written to. When that pipe closes, the one who asked has ended or is no longer interested, and so the child
-ends as well, however the other one ended.
+The child sends every step done and, at last, the results through a pipe. When that pipe closes, the one who asked has
+ended or is no longer interested, and so the child ends as well, however the other one ended.
 """
 
 from __future__ import annotations
@@ -16,16 +15,12 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import queue
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import TYPE_CHECKING, Any
 
-import core
 from core.errors import FairLeakError, InputError
 from core.estimates import Estimate, proportion
 from core.files import write_file
@@ -37,6 +32,9 @@ from core.serialize import RecordError, Result, dumps, loads
 from core.studies import STUDIES
 from core.study import Measurement, Plant, Study
 from core.validation import seed_value
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 Report = Callable[[int, int], None]
 
@@ -176,8 +174,6 @@ def _keep(tests: tuple[SelfTest, ...], folder: Path, rests_on: str) -> None:
         write_file(kept_file(folder), dumps(_kept(tests, rests_on)).encode(), what="the self-test's file")
 
 
-_CODE = f"from {__name__} import child; child()"
-_RESULT = "="
 _GLANCE = 0.25
 """Seconds between two looks at whether the one who asked still wants it."""
 
@@ -193,73 +189,56 @@ def self_test_apart(
     `report` is called several times a second; what it raises ends the process and is raised here. FairLeakError if the
     process cannot be started, or ends without results.
     """
+    from joblib.externals.loky.backend.context import get_context
+
     kept = there(folder, seed=seed, runs=runs)
     if kept is not None:
         return kept
-    root = str(Path(core.__file__).parents[1])
-    paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    context = get_context("loky")  # which, unlike "spawn", does not run the caller's own script in the child
+    ours, theirs = context.Pipe()
+    asked = (theirs, Path(folder).absolute(), seed, runs)
+    process = context.Process(target=child, args=asked, env={"OMP_NUM_THREADS": "1"}, daemon=True)
     try:
-        process = subprocess.Popen(
-            [sys.executable, "-c", _CODE, str(Path(folder).absolute()), str(seed), str(runs)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
-        )
+        process.start()
     except OSError as error:
         raise FairLeakError("The process for FairLeak's test of itself could not be started.") from error
-    with process:
-        try:
-            found = _followed(process, report)
-        finally:
-            process.kill()
-    if found is None:
-        raise FairLeakError("FairLeak's test of itself ended without results, most likely for want of memory.")
-    return found
+    theirs.close()
+    try:
+        return _followed(ours, report)
+    except EOFError:
+        raise FairLeakError(
+            "FairLeak's test of itself ended without results, most likely for want of memory."
+        ) from None
+    finally:
+        process.terminate()
+        process.join()
+        ours.close()
 
 
-def _followed(process: subprocess.Popen[bytes], report: Report | None) -> tuple[SelfTest, ...] | None:
-    """Report what the child tells, and return its results; None if it ends without."""
-    assert process.stdout is not None
-    lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-    threading.Thread(target=_put_lines, args=(process.stdout, lines), daemon=True, name="fairleak-self-test").start()
-    done, total = 0, 0
+def _followed(pipe: Connection, report: Report | None) -> tuple[SelfTest, ...]:
+    """Report what the child sends, and return its results; EOFError if it ends without."""
+    step: Any = (0, 0)
     while True:
-        with contextlib.suppress(queue.Empty):
-            line = lines.get(timeout=_GLANCE)
-            if line is None:
-                return None
-            if line.startswith(_RESULT):
-                with contextlib.suppress(RecordError):
-                    return loads(line.removeprefix(_RESULT), _Kept).tests
-                return None
-            done, total = map(int, line.split())
+        if pipe.poll(_GLANCE):
+            step = pipe.recv()
+        if isinstance(step, str):
+            return loads(step, _Kept).tests
         if report is not None:
-            report(done, total)
+            report(*step)
 
 
-def _put_lines(stream: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:
-    with contextlib.suppress(OSError, ValueError):  # closed while it was read
-        for line in stream:
-            lines.put(line.decode().strip())
-    lines.put(None)
-
-
-def child() -> None:
-    """Make the test as the command line asks, and tell how far it is; what the child does."""
-    folder, seed, runs = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    threading.Thread(target=_end_with_the_asker, daemon=True).start()
+def child(pipe: Connection, folder: Path, seed: int, runs: int) -> None:
+    """Make the test, send (done, total) after every step and the record at the end; what the child does."""
+    threading.Thread(target=_end_with_the_asker, args=(pipe,), daemon=True).start()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # warnings of the models are nobody's business
     if hasattr(os, "nice"):
         os.nice(_NICE)
-
-    def tell(line: str) -> None:
-        sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
-
-    tests = cached_self_test(folder, seed=seed, runs=runs, report=lambda done, total: tell(f"{done} {total}"))
-    tell(_RESULT + dumps(_kept(tests, "")))
+    tests = cached_self_test(folder, seed=seed, runs=runs, report=lambda *step: pipe.send(step))
+    pipe.send(dumps(_kept(tests, "")))
 
 
-def _end_with_the_asker() -> None:
-    os.read(0, 1)  # returns when the pipe is closed at its other end
+def _end_with_the_asker(pipe: Connection) -> None:
+    """Wait for the pipe to close at its other end, to which nothing is ever sent."""
+    with contextlib.suppress(EOFError, OSError):
+        pipe.recv()
     os._exit(1)

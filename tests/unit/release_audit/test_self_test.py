@@ -11,11 +11,13 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from joblib.externals.loky.backend.process import LokyProcess
 
 from core.cli.audit import SelfTestsBeside
 from core.errors import Cancelled, FairLeakError, InputError
@@ -248,21 +250,15 @@ def test_two_at_once_and_folders_that_cannot_be_written_to(tmp_path: Path, count
 
 
 @pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Return the processes that were started."""
-    made: list[subprocess.Popen[bytes]] = []
-    real = subprocess.Popen
-
-    def popen(*arguments: object, **options: object) -> subprocess.Popen[bytes]:
-        made.append(real(*arguments, **options))  # type: ignore[call-overload]
-        return made[-1]
-
-    monkeypatch.setattr(subprocess, "Popen", popen)
+    made: list[Any] = []
+    monkeypatch.setattr(LokyProcess, "start", lambda process: (made.append(process), BaseProcess.start(process)))
     return made
 
 
 def test_what_is_kept_needs_no_process_and_one_finds_it_too(
-    tmp_path: Path, started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, started: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The child has the asker's folder, seed, runs, code and packages: it finds what was kept under them."""
     module._keep(TESTS, tmp_path, module._rests_on(2023, 10))
@@ -270,28 +266,32 @@ def test_what_is_kept_needs_no_process_and_one_finds_it_too(
     assert self_test_apart(tmp_path, runs=10) == TESTS and not started
     monkeypatch.setattr(module, "there", lambda *_, **__: None)
     assert self_test_apart(tmp_path, runs=10) == TESTS
-    assert len(started) == 1 and started[0].poll() is not None
+    assert [process.exitcode is None for process in started] == [False]
 
 
-def test_it_ends_when_it_is_stopped(tmp_path: Path, started: list[subprocess.Popen[bytes]]) -> None:
+def test_it_ends_when_it_is_stopped(tmp_path: Path, started: list[Any]) -> None:
     with pytest.raises(Cancelled):
         self_test_apart(tmp_path, report=stop)
-    assert started[0].poll() is not None and not list(tmp_path.iterdir())
+    assert started[0].exitcode is not None and not list(tmp_path.iterdir())
 
 
 def test_it_ends_with_the_one_who_asked(tmp_path: Path) -> None:
-    asked = [sys.executable, "-c", module._CODE, str(tmp_path), "1", "200"]
-    process = subprocess.Popen(asked, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin is not None and process.stdout is not None
-    assert process.stdout.readline().split()[1:]  # it works
-    process.stdin.close()
-    assert process.wait(PATIENT) == 1
-    process.stdout.close()
+    """Of an asker that is killed the child, which holds its output open, is gone too."""
+    asks = "import sys; from pathlib import Path; from core.release_audit import self_test_apart as ask; "
+    asks += "ask(Path(sys.argv[1]), report=lambda done, total: done and print(done, flush=True))"
+    asker = subprocess.Popen([sys.executable, "-c", asks, str(tmp_path)], stdout=subprocess.PIPE)
+    assert asker.stdout is not None and asker.stdout.readline()  # it works
+    asker.kill()
+    asker.communicate(timeout=PATIENT)
 
 
-@pytest.mark.parametrize("code", ["raise SystemExit(3)", "print('=nothing')", "print('1 10')"])
-def test_a_process_without_results_is_one_sentence(tmp_path: Path, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_CODE", code)
+def ends(pipe: Any, *_: Any) -> None:
+    pipe.send((1, 10))
+    raise SystemExit(3)
+
+
+def test_a_process_without_results_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "child", ends)
     with pytest.raises(FairLeakError, match="ended without results"):
         self_test_apart(tmp_path)
 
