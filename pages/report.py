@@ -18,6 +18,7 @@ opening = st.container()
 config, table = cached.audited()
 
 from core.policy import judge
+from core.report import check_rows
 
 policy = policies.current(config)
 attacks, tested = Attacks(subject(config, table, plan_of(config, table))), SelfTests()
@@ -35,7 +36,7 @@ else:
     with opening:
         shell.finding(*board.finding(release.audit.verdict, attacks.subject))
     tested.warn()
-    board.draw(release.rows(), release.audit.verdict.overall)
+    board.draw(check_rows(release.document()), release.audit.verdict.overall)
     report_audit.internal_files(release)
 name = report_plan.section()
 if release is not None:

@@ -7,8 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from core.estimates import Estimate
-from core.policy import CHECKS, Limit, Policy
-from core.policy.limits import RANGES
+from core.policy import CHECKS, UNITS, Limit, Policy
 from core.study import Measurement
 
 FILE = """\
@@ -59,8 +58,8 @@ def policy(*, level: float = 0.95, optional: tuple[str, ...] = (), **limits: flo
 
 def values(check: str) -> st.SearchStrategy[float]:
     """Return the values a check can take; of columns those up to 20."""
-    low, high = RANGES[CHECKS[check].unit]
-    return st.floats(low, min(high, 20.0), allow_nan=False)
+    unit = UNITS[CHECKS[check].unit]
+    return st.floats(unit.least, min(unit.most, 20.0), allow_nan=False)
 
 
 def policies() -> st.SearchStrategy[Policy]:

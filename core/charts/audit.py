@@ -12,6 +12,7 @@ from core.charts.words import plain_name
 from core.datasets.dataset import AuditDataset
 from core.estimates import Estimate, count, percent
 from core.fairness import GroupRate
+from core.policy import UNITS
 from core.subject import ModelFindings
 
 _TALL = 58  # pixels of a row whose bar is as high as its group is large
@@ -126,24 +127,13 @@ def draw_accuracy(model: ModelFindings, *, seen: tuple[str, str] = SEEN) -> Draw
     return draw_rows("Accuracy", lines, percents("Accuracy (%)"), first="records")
 
 
-_UNITS = {
-    "points": (100.0, "Points"),
-    "percent": (100.0, "Percent"),
-    "gap": (1.0, "Difference"),
-    "ratio": (1.0, "Ratio"),
-    "bits": (1.0, "Bits a person"),
-    "columns": (1.0, "Columns"),
-}
-"""Unit of a check -> by what its share is multiplied, and what the axis says."""
-
-
 def draw_checks(found: Sequence[tuple[str, str, Estimate, Estimate | None]], *, unit: str) -> Drawing:
     """Draw numbers of one unit with their intervals, and beside each its control, a hollow diamond.
 
     A number is its name, of which what stands before a colon goes below, its estimate in words and as a share, and its
     control where that is of the same unit.
     """
-    factor, title = _UNITS[unit]
+    factor, title = UNITS[unit].factor, UNITS[unit].axis
     lines = []
     for name, words, estimate, control in found:
         marks = [Mark(of=estimate, color="leak", name="estimate")]

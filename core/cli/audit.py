@@ -32,11 +32,7 @@ from core.policy import (
     VERDICT_TITLES,
     CheckVerdict,
     Policy,
-    control_text,
     default_policy,
-    estimate_text,
-    limit_text,
-    policy_text,
     predictions_policy,
     read_policy,
 )
@@ -47,10 +43,9 @@ from core.release_audit import (
     load_model,
     load_policy_text,
     load_table,
-    plan_text,
     read_plan,
 )
-from core.report import EDITIONS, Reports, csv_files, to_html, to_json
+from core.report import EDITIONS, CheckRow, Reports
 from core.report.verification import ENDING, private_key, signature_of
 from core.study import Outcome
 
@@ -83,30 +78,16 @@ def check_folder(out: Path, *, force: bool) -> None:
 
 def write_audit(reports: Reports, out: Path, *, force: bool = False, key: Ed25519PrivateKey | None = None) -> None:
     """Write both editions, with a key signed; an earlier report in the folder goes when the new one is complete."""
-    audit = reports.audit
     out = Path(os.path.realpath(out))  # where a link leads, so that what is made beside it can be moved there
-    plan = plan_text(replace(audit.plan, policy="policy.toml"))
-    policy = policy_text(audit.verdict.policy)
     try:
         with tempfile.TemporaryDirectory(prefix=".fairleak-", dir=out.absolute().parent) as made:
             for edition in EDITIONS:
                 folder = Path(made) / edition
                 folder.mkdir()
-                told = reports.document(edition)
-                texts = {
-                    "report.json": to_json(told),
-                    "report.html": to_html(told),
-                    "policy.toml": policy,
-                }
-                if edition != "disclosure":  # seed and names of files stay inside
-                    texts["plan.toml"] = plan
-                if key is not None:
-                    signed = {name: text for name, text in texts.items() if name.startswith("report.")}
-                    texts |= {f"{name}{ENDING}": signature_of(text.encode(), key) for name, text in signed.items()}
-                for name, text in texts.items():
-                    (folder / name).write_bytes(text.encode("utf-8"))
-                for name, content in csv_files(told).items():
+                for name, content in reports.files(edition).items():
                     (folder / name).write_bytes(content)
+                    if key is not None and name.startswith("report."):
+                        (folder / f"{name}{ENDING}").write_text(signature_of(content, key), encoding="utf-8")
             check_folder(out, force=force)
             out.mkdir(exist_ok=True)
             for edition in EDITIONS:
@@ -279,20 +260,15 @@ def _printed(reports: Reports) -> Iterator[str]:
         yield reports.meter.control
 
 
-def _row(row: CheckVerdict) -> list[str]:
-    found, limit = row.measurement, row.limit
-    estimate = None if found is None else found.estimate
-    value, interval = (
-        ("", "") if estimate is None else estimate_text(row.check, estimate, limit=limit.value if limit else None)
-    )
-    optional = "" if limit is None or limit.required else " (not required)"
-    control = "" if found is None or found.control is None else control_text(row.check, found.control)
+def _row(verdict: CheckVerdict) -> list[str]:
+    row = CheckRow(verdict=verdict, definition="")
+    found, limit = row.found, verdict.limit
     return [
-        VERDICT_TITLES[row.verdict] + optional,
-        row.title,
-        "" if found is None or found.estimate is None else found.basis,
-        value,
-        interval,
-        "" if limit is None else limit_text(row.check, limit.value),
-        f"{found.control_name}: {control}" if found and control else "",
+        VERDICT_TITLES[verdict.verdict] + ("" if limit is None or limit.required else " (not required)"),
+        verdict.title,
+        "" if found.estimate is None else found.basis,
+        row.value if row.measured else "",
+        row.interval,
+        row.limit,
+        row.control,
     ]

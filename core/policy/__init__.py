@@ -4,6 +4,7 @@ from core.policy.checks import CHECKS, redacted_of
 from core.policy.decisions import judge
 from core.policy.limits import (
     NO_SOURCE,
+    UNITS,
     VERDICT_TITLES,
     Limit,
     Policy,
@@ -24,6 +25,7 @@ from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, h
 __all__ = [
     "CHECKS",
     "NO_SOURCE",
+    "UNITS",
     "VERDICT_TITLES",
     "Bullet",
     "CheckVerdict",

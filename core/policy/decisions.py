@@ -275,13 +275,14 @@ def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: D
         decided=found.decided,
         p_value=found.p_value,
         p_adjusted=found.p_adjusted,
-        why=_why(limit, measurement, decision) if decision and measurement else _why_not_run(limit, measurement),
+        why=why(limit, measurement, decision) if decision and measurement else _why_not_run(limit, measurement),
         blocks=limit.required and found.verdict != Status.PASS,
     )
     return replace(row, blocks=False) if row.excused else row
 
 
-def _why(limit: Limit, measurement: Measurement, decision: Decision) -> str:
+def why(limit: Limit, measurement: Measurement, decision: Decision) -> str:
+    """Return the sentence beside a verdict that was reached on a number."""
     limited = limit_text(limit.check, limit.value)
     if decision.decided:
         interval = range_text(limit.check, decision.decided, limit.value)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from core.errors import InputError
 from core.estimates import Estimate, decimals_beside, number_text, percent
@@ -24,24 +24,36 @@ from core.settings import Place, Tables, broken, naming, params, parsed, read_ta
 POLICY_SCHEMA = 1
 """Version of the file format."""
 
-RANGES = {
-    "points": (-1.0, 1.0),
-    "percent": (0.0, 1.0),
-    "gap": (0.0, 1.0),
-    "ratio": (0.0, 1.0),
-    "bits": (-10.0, 10.0),
-    "columns": (0.0, math.inf),
-}
-"""Unit of a check -> its least and largest possible value."""
 
-_RULES = {
-    "points": "a share from −1 to 1, such as 0.05 for 5 points",
-    "percent": "a share from 0 to 1, such as 0.05 for 5%",
-    "gap": "a number from 0 to 1",
-    "ratio": "a number from 0 to 1",
-    "bits": "a number of bits a person from −10 to 10",
-    "columns": "a number from 0 to below 1e9",
+class Unit(NamedTuple):
+    """How values of checks, which are kept as shares, are limited, written and drawn.
+
+    They lie between `least` and `most`; `factor` makes what is written of a share, with so many `decimals`, a limit
+    with `of_limit` at least. `first` is where a new limit starts.
+    """
+
+    axis: str
+    rule: str
+    least: float
+    most: float
+    first: float
+    factor: float = 1.0
+    decimals: int = 3
+    of_limit: int = 1
+
+
+UNITS = {
+    "points": Unit("Points", "a share from −1 to 1, such as 0.05 for 5 points", -1.0, 1.0, 0.05, 100.0, 1),
+    "percent": Unit("Percent", "a share from 0 to 1, such as 0.05 for 5%", 0.0, 1.0, 0.75, 100.0, 1, 0),
+    "gap": Unit("Difference", "a number from 0 to 1", 0.0, 1.0, 0.05, of_limit=2),
+    "ratio": Unit("Ratio", "a number from 0 to 1", 0.0, 1.0, 0.8),
+    "bits": Unit("Bits a person", "a number of bits a person from −10 to 10", -10.0, 10.0, 0.05, of_limit=2),
+    "columns": Unit("Columns", "a number from 0 to below 1e9", 0.0, math.inf, 3.0, decimals=1, of_limit=0),
 }
+"""Unit of a check -> how it is written."""
+
+_MOST_VALUE = 1e9
+"""What every value is below."""
 
 _POLICY = Place("the policy", "{}")
 
@@ -137,13 +149,13 @@ def in_range(value: object, check: str) -> bool:
     """Return whether a value is a finite number that the check can take."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
-    low, high = RANGES[CHECKS[check].unit]
-    return low <= value <= high and abs(value) < 1e9  # also leaves out nan and inf
+    unit = UNITS[CHECKS[check].unit]
+    return unit.least <= value <= unit.most and abs(value) < _MOST_VALUE  # also leaves out nan and inf
 
 
 def _check_value(value: object, check: str, place: Place) -> None:
     if not in_range(value, check):
-        raise place.error("value", f"be {_RULES[CHECKS[check].unit]}", value)
+        raise place.error("value", f"be {UNITS[CHECKS[check].unit].rule}", value)
 
 
 def _place(item: int, check: object) -> Place:
@@ -225,9 +237,6 @@ VERDICT_TITLES = {
 NO_SOURCE = "no source given"
 """What stands where a limit's source is empty."""
 
-_FACTOR = {"points": 100.0, "percent": 100.0}
-_PLACES = {"points": 1, "percent": 1, "gap": 3, "ratio": 3, "bits": 3, "columns": 1}
-_LEAST_OF_LIMIT = {"points": 1, "percent": 0, "gap": 2, "ratio": 1, "bits": 2, "columns": 0}
 _MOST = 6
 
 
@@ -239,7 +248,7 @@ def value_text(check: str, value: float, *, limit: float | None = None) -> str:
     unit = CHECKS[check].unit
     if math.isnan(value):
         return "n/a"
-    places = _places(unit, (value,), limit, _PLACES[unit])
+    places = _places(unit, (value,), limit, UNITS[unit].decimals)
     return _with_unit(_number(unit, value, places, signed=unit == "points"), unit)
 
 
@@ -252,7 +261,7 @@ def estimate_text(check: str, estimate: Estimate, *, limit: float | None = None)
     unit = CHECKS[check].unit
     if math.isnan(estimate.value):
         return "n/a", ""
-    least = 0 if unit == "percent" and "." not in percent(estimate) else _PLACES[unit]
+    least = 0 if unit == "percent" and "." not in percent(estimate) else UNITS[unit].decimals
     exact = estimate.low == estimate.high or math.isnan(estimate.low) or math.isnan(estimate.high)
     ends = () if exact else (estimate.low, estimate.high)
     places = _places(unit, (estimate.value, *ends), limit, least)
@@ -265,7 +274,7 @@ def estimate_text(check: str, estimate: Estimate, *, limit: float | None = None)
 
 def control_text(check: str, control: Estimate) -> str:
     """Write a control's value: a rate, where the check is a rate or a difference of rates, else a bare number."""
-    if CHECKS[check].unit in _FACTOR:
+    if UNITS[CHECKS[check].unit].factor > 1.0:
         return percent(control)
     return number_text(control.value, ".3f")
 
@@ -274,7 +283,7 @@ def range_text(check: str, estimate: Estimate, limit: float) -> str:
     """Write an interval as "6.5 to 7.4 points", with as many decimals as tell its ends from a limit."""
     unit = CHECKS[check].unit
     ends = (estimate.low, estimate.high)
-    places = _places(unit, ends, limit, _PLACES[unit])
+    places = _places(unit, ends, limit, UNITS[unit].decimals)
     low, high = (_number(unit, end, places) for end in ends)
     return _with_unit(f"{low} to {high}", unit)
 
@@ -283,7 +292,7 @@ def limit_text(check: str, value: float) -> str:
     """Write a limit as "at most 5.0 points" or "at least 0.8", with all the decimals it has, six at most."""
     unit = CHECKS[check].unit
     whole, _, rest = _number(unit, value, _MOST).partition(".")
-    rest = rest.rstrip("0").ljust(_LEAST_OF_LIMIT[unit], "0")
+    rest = rest.rstrip("0").ljust(UNITS[unit].of_limit, "0")
     text = f"{whole}.{rest}" if rest else whole
     return f"{'at least' if CHECKS[check].at_least else 'at most'} {_with_unit(text, unit)}"
 
@@ -302,12 +311,12 @@ def _places(unit: str, values: Sequence[float], limit: float | None, least: int)
     """Return the decimals to write values with, beside a limit if there is one."""
     if limit is None:
         return least
-    factor = _FACTOR.get(unit, 1.0)
+    factor = UNITS[unit].factor
     return decimals_beside([factor * value for value in values], factor * limit, least)
 
 
 def _number(unit: str, value: float, places: int, *, signed: bool = False) -> str:
-    return number_text(_FACTOR.get(unit, 1.0) * value, f"{'+' if signed else ''}.{places}f")
+    return number_text(UNITS[unit].factor * value, f"{'+' if signed else ''}.{places}f")
 
 
 def _with_unit(text: str, unit: str) -> str:

@@ -2,21 +2,20 @@
 
 from core.release_audit.inputs import AttackedPeople
 from core.report.canonical import report_fingerprint
-from core.report.charts import BASIS_WORDS
 from core.report.document import EDITIONS, CheckRow, check_rows, policy_of
 from core.report.editions import Reports, document
-from core.report.page import embedded_document, to_html
+from core.report.page import board_html, embedded_document, to_html
 from core.report.schema import from_json, report_schema, to_json
 from core.report.tables import csv_files
 from core.report.verification import Verification, verify_report
 
 __all__ = [
-    "BASIS_WORDS",
     "EDITIONS",
     "AttackedPeople",
     "CheckRow",
     "Reports",
     "Verification",
+    "board_html",
     "check_rows",
     "csv_files",
     "document",

@@ -17,11 +17,16 @@ was found; and so whoever sees a rounded estimate knows how many decimals it was
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import math
 import re
+import types
+import typing
 from collections.abc import Mapping
+from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from core.errors import InputError
@@ -136,12 +141,35 @@ def number_of(value: float | str | None) -> float:
     return math.nan if value is None else float(value)
 
 
+def read(value: Any, kind: Any) -> Any:
+    """Return a part of a document as what it was made from: null is nan or None, a missing field has its default."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if kind is float:
+        return number_of(value)
+    if value is None:
+        return None
+    if origin in (typing.Union, types.UnionType):
+        return read(value, inner[0])
+    if origin is tuple:
+        return tuple(read(item, inner[0]) for item in value)
+    if origin is dict:
+        return {key: read(item, inner[1]) for key, item in value.items()}
+    if dataclasses.is_dataclass(kind):
+        hints = _hints(typing.cast(type, kind))
+        told = {name: read(value[name], hint) for name, hint in hints.items() if name in value}
+        return typing.cast(type, kind)(**told)
+    return kind(value) if issubclass(kind, StrEnum) else value
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return typing.get_type_hints(kind)
+
+
 def estimate_of(found: Mapping[str, Any] | None) -> Estimate | None:
     """Return an estimate as JSON has it; None for null."""
-    if found is None:
-        return None
-    value, low, high, level = (number_of(found[name]) for name in ("value", "low", "high", "level"))
-    return Estimate(value=value, low=low, high=high, n=int(found["n"] or 0), level=level)
+    made: Estimate | None = read(found, Estimate)
+    return made
 
 
 def decimals_of(low: float, high: float) -> int:

@@ -21,6 +21,7 @@ from core.charts.theme import LIGHT, group_style
 from core.charts.words import LINE
 from core.correction import ATTACKERS
 from core.estimates import Estimate, percent
+from core.policy import CHECKS
 from core.policy import bullet as places_of
 from core.report.canonical import estimate_of, number_of
 from core.report.document import CheckRow
@@ -46,7 +47,7 @@ def element(name: str, *inside: Any, **attributes: Any) -> Markup:
     return Markup(f"<{name}{told}>") + content + Markup(f"</{name}>")
 
 
-def text(x: float, y: float, words: str, **attributes: Any) -> Markup:
+def text(x: float | str, y: float, words: str, **attributes: Any) -> Markup:
     """Return words at a place."""
     return element("text", words, x=x, y=y, **attributes)
 
@@ -74,16 +75,7 @@ def _number(value: Any) -> Any:
     return clean(value)
 
 
-INK, PAPER = LIGHT.ink, LIGHT.background
-
-COLOURS = {
-    "fail": "#A01A13",
-    "inconclusive": "#8F6400",
-    "not_run": "#5B626D",
-    "pass": "#1B7F4B",
-    "not_asked": "#5B626D",
-}
-"""Verdict -> colour on paper; always beside its icon and its word."""
+PAPER = LIGHT.background
 
 GLYPHS = {
     "fail": "M7 7l6 6M13 7l-6 6",
@@ -91,47 +83,48 @@ GLYPHS = {
     "not_run": "M6.5 10h7",
     "pass": "M6 10.4l2.8 2.8L14 7.4",
     "not_asked": "M7 10v.1M10 10v.1M13 10v.1",
+    "waiting": "M7 10v.1M10 10v.1M13 10v.1",
 }
 """Verdict -> path of its icon in a square of 20."""
 
-BASIS_WORDS = {
-    "measured": ("Measured", "an attack was run, or the model's answers were counted"),
-    "combined": ("Combined", "rests on measurements and on what was declared"),
-    "declared": ("Declared", "follows from what was declared; nothing was attacked"),
-}
-"""Basis -> its word, and what it means."""
+_MIDDLE, _HEIGHT = 11, 22
 
 
-_LEFT, _WIDTH, _MIDDLE, _HEIGHT = 10.0, 240.0, 11.0, 22.0
+def bullet(row: CheckRow) -> Markup:
+    """Return the bar of a check with a limit, as wide as its place; empty for one without.
 
-_ALLOWED, _FORBIDDEN, _NOTHING = "#CFE5D6", "#F3DEDA", "#EFEDE7"
-
-
-def bullet(row: CheckRow, *, at_least: bool) -> Markup:
-    """Return the bar of one check: limit in the middle, number with its interval, ▸ where it lies beyond."""
+    The limit stands in the middle, the number with its interval beside it, ▸ where it lies beyond. Colours are the
+    style sheet's: allowed, forbidden, empty, and that of the verdict.
+    """
     if not row.limit:
         return Markup("")
-    places = places_of(row.verdict)
-    sides = (_FORBIDDEN, _ALLOWED) if at_least else (_ALLOWED, _FORBIDDEN)
-    half = _WIDTH / 2
+    places, at_least = places_of(row.verdict), CHECKS[row.verdict.check].at_least
+    sides = ("forbidden", "allowed") if at_least else ("allowed", "forbidden")
     parts = [
-        element("rect", x=_LEFT + i * half, y=_MIDDLE - 4, width=half, height=8, fill=side if places else _NOTHING)
-        for i, side in enumerate(sides)
+        element("rect", x=x, y=_MIDDLE - 4, width="50%", height=8, class_=side if places else "empty")
+        for x, side in zip(("0%", "50%"), sides, strict=True)
     ]
-    parts.append(element("path", d=f"M{_LEFT + half:g} 0.5v{_HEIGHT - 1:g}", stroke=INK, stroke_width=2))
+    parts.append(element("rect", x="50%", y=0, width=2, height=_HEIGHT, class_="limit"))
     if places is not None:
-        colour = COLOURS[row.verdict.verdict]
-        start, stop = (_LEFT + _WIDTH * place for place in (places.low, places.high))
-        if stop > start:
-            parts.append(element("rect", x=start, y=_MIDDLE - 2.5, width=stop - start, height=5, fill=colour))
-        at = _LEFT + _WIDTH * places.value
-        parts.append(element("circle", cx=at, cy=_MIDDLE, r=6, fill=colour, stroke=PAPER, stroke_width=1.5))
-        for right in places.arrows:
-            tip = 2 * _LEFT + _WIDTH if right else 0.0
-            parts.append(element("path", d=f"M{tip:g} {_MIDDLE:g}l{-6 if right else 6} -4v8z", fill=colour))
-    told = f"{row.value}, {row.interval}" if row.interval else row.value
-    label = f"{told}. Limit: {row.limit}."
-    return drawing(*parts, width=2 * _LEFT + _WIDTH, height=_HEIGHT, label=label, class_="bullet")
+        width = places.high - places.low
+        parts += [element("rect", x=_at(places.low), y=_MIDDLE - 2.5, width=_at(width), height=5)] if width else []
+        parts.append(element("circle", cx=_at(places.value), cy=_MIDDLE, r=6, class_="dot"))
+        parts += [text("100%", 16, "▸", dx=4) if right else text("0%", 16, "◂", dx=-12) for right in places.arrows]
+    told = f"{row.number if row.measured else 'No value'}. Limit: {row.limit}."
+    return element(
+        "svg",
+        element("title", told),
+        *parts,
+        role="img",
+        aria_label=clean(told),
+        class_=f"bullet {row.verdict.verdict}",
+        height=_HEIGHT,
+        fill="currentColor",
+    )
+
+
+def _at(share: float) -> str:
+    return f"{100 * share:.4g}%"
 
 
 _ATTACKERS = {

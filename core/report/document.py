@@ -8,14 +8,13 @@ check.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from core.estimates import Estimate, interval
 from core.policy import (
     CHECKS,
     CheckVerdict,
-    Limit,
     Policy,
     Verdict,
     control_text,
@@ -25,7 +24,7 @@ from core.policy import (
     value_text,
 )
 from core.policy.checks import check_title
-from core.report.canonical import estimate_of, number_of, report_fingerprint, strict
+from core.report.canonical import read, report_fingerprint, strict
 from core.study import Measurement, Outcome
 
 if TYPE_CHECKING:
@@ -131,26 +130,23 @@ def _table(title: str, rows: Any) -> dict[str, Any]:
     return {"title": title, "columns": list(columns), "rows": [[row.get(name) for name in columns] for row in cells]}
 
 
+BASIS_WORDS = {
+    "measured": ("Measured", "an attack was run, or the model's answers were counted"),
+    "combined": ("Combined", "rests on measurements and on what was declared"),
+    "declared": ("Declared", "follows from what was declared; nothing was attacked"),
+}
+"""Basis -> its word, and what it means."""
+
 _LONGEST_BRIEF = 64
 """Characters of a source that stand beside a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckRow:
-    """One check of a report, with everything a reader is shown of it in words.
-
-    `value` and `interval` are such as "+7.0 points" and "95%: 6.5 to 7.4", "no value" and "" where there is none; other
-    texts are empty then.
-    """
+    """One check of a report, with everything a reader is shown of it in words, empty where there is nothing."""
 
     verdict: CheckVerdict
     definition: str
-    value: str
-    interval: str
-    control: str
-    limit: str
-    source: str
-    decided: str
 
     @property
     def found(self) -> Measurement:
@@ -160,6 +156,37 @@ class CheckRow:
         )
 
     @property
+    def measured(self) -> bool:
+        """Whether there is a number."""
+        return self.found.outcome == Outcome.DONE and self.value != "no value"
+
+    @property
+    def value(self) -> str:
+        """The number, such as "+7.0 points"; "no value" where there is none."""
+        return self._words(self.found.estimate)[0]
+
+    @property
+    def interval(self) -> str:
+        """Its interval, such as "95%: 6.5 to 7.4"."""
+        return self._words(self.found.estimate)[1]
+
+    @property
+    def number(self) -> str:
+        """Value and interval."""
+        return ", ".join(filter(None, self._words(self.found.estimate)))
+
+    @property
+    def limit(self) -> str:
+        """The limit, such as "at most 5.0 points"."""
+        limit = self.verdict.limit
+        return "" if limit is None else limit_text(self.verdict.check, limit.value)
+
+    @property
+    def source(self) -> str:
+        """The limit's source."""
+        return "" if self.verdict.limit is None else source_text(self.verdict.limit)
+
+    @property
     def brief(self) -> str:
         """The beginning of the source, cut between words."""
         if len(self.source) <= _LONGEST_BRIEF:
@@ -167,17 +194,60 @@ class CheckRow:
         return f"{self.source[:_LONGEST_BRIEF].rsplit(' ', 1)[0]}…"
 
     @property
-    def p_value(self) -> str:
-        """The p-value after Holm's correction in words; empty where there is none."""
-        adjusted = self.verdict.p_adjusted
-        small = "below 0.001" if adjusted < 0.001 else f"{adjusted:.3f}"
-        return "" if adjusted != adjusted else f"p {small} after Holm's correction"
+    def lines(self) -> Iterator[tuple[str, str | tuple[str, ...]]]:
+        """Everything there is to be told of it: a term, and a text or several sentences."""
+        found, limit = self.found, self.verdict.limit
+        yield "Why this verdict", " ".join(filter(None, (self.verdict.why, self._p_value)))
+        yield "The number", self.definition
+        broken = "The attack broke." if found.outcome == Outcome.FAILED else "No number."
+        yield "What it got", self.number if self.measured else f"{broken} {found.reason}".strip()
+        yield "What was attacked", found.attacked
+        yield "The attacker knows", found.knows
+        yield "Control", self.control
+        yield "Taken for granted", found.assumptions
+        if found.estimate is not None:
+            yield "Rests on", "{}: {}.".format(*BASIS_WORDS[found.basis])
+        yield "Further numbers", self._details
+        if limit is not None:
+            needed = "a release needs it" if limit.required else "shown, not required"
+            who = ", ".join(filter(None, (limit.author, limit.date))) or "nobody named"
+            yield "The limit", f"{self.limit}, item {self.verdict.item} of the policy, {needed}; set by {who}."
+            yield "Why this limit", limit.rationale.strip() or "No reason given."
+            yield "Its source", self.source
 
     @property
-    def details(self) -> str:
+    def _p_value(self) -> str:
+        adjusted = self.verdict.p_adjusted
+        small = "p below 0.001" if adjusted < 0.001 else f"p {adjusted:.3f}"
+        return "" if adjusted != adjusted else f"{small} after Holm's correction over all limits."
+
+    @property
+    def _details(self) -> str:
         """The further numbers: "LiRA, AUC: 0.589; LiRA, advantage: 0.042"; counts whole, the rest to three decimals."""
         told = sorted((self.found.details or {}).items())
         return "; ".join(f"{name}: {_number(value)}" for name, value in told)
+
+    def _words(self, estimate: Estimate | None) -> tuple[str, str]:
+        """Write an estimate; a number that is computed, not estimated, has no interval to miss."""
+        check, limit = self.verdict.check, self.verdict.limit
+        if estimate is None or estimate.value != estimate.value:
+            return "no value", ""
+        beside = None if limit is None else limit.value
+        if estimate.low == estimate.high:
+            computed = self.found.basis == "declared"
+            return value_text(check, estimate.value, limit=beside), "computed" if computed else ""
+        return estimate_text(check, estimate, limit=beside)
+
+    @property
+    def control(self) -> str:
+        """What is reached without the leak, a rate with its interval."""
+        control = self.found.control
+        if control is None or control.value != control.value:
+            return ""
+        told = control_text(self.verdict.check, control)
+        wide = control.low < control.high and told.endswith("%")
+        told = f"{told}, {100 * control.level:.4g}%: {interval(control)}" if wide else told
+        return f"{self.found.control_name or 'control'}: {told}"
 
 
 def _number(value: float) -> str:
@@ -187,71 +257,21 @@ def _number(value: float) -> str:
 
 def check_rows(document: Mapping[str, Any]) -> tuple[CheckRow, ...]:
     """Return a document's checks in their order."""
-    measurements = {m["check"]: measurement_of(m) for m in document["measurements"]}
-    return tuple(_check_row(row, measurements.get(row["check"])) for row in document["verdict"]["checks"])
+    measurements = {found.check: found for found in measurements_of(document)}
+    rows = []
+    for row in document["verdict"]["checks"]:
+        verdict: CheckVerdict = read(row, CheckVerdict)
+        verdict = replace(verdict, measurement=measurements.get(verdict.check))
+        rows.append(CheckRow(verdict=verdict, definition=row["definition"]))
+    return tuple(rows)
 
 
-def _check_row(row: Mapping[str, Any], measurement: Measurement | None) -> CheckRow:
-    limit = None if row["limit"] is None else _limit(row["limit"])
-    told = {name: row[name] for name in OF_VERDICT}
-    numbers = {name: number_of(row[name]) for name in ("p_value", "p_adjusted")}
-    more = {"limit": limit, "measurement": measurement, "decided": estimate_of(row["decided"])}
-    verdict = CheckVerdict(**{**told, **numbers, **more})
-    beside = None if limit is None else limit.value
-    value, interval = _words(row["check"], measurement.estimate if measurement else None, measurement, beside)
-    control = measurement.control if measurement else None
-    return CheckRow(
-        verdict=verdict,
-        definition=row["definition"],
-        value=value,
-        interval=interval,
-        control=_control(row["check"], control),
-        limit="" if limit is None else limit_text(row["check"], limit.value),
-        source="" if limit is None else source_text(limit),
-        decided=", ".join(part for part in _words(row["check"], verdict.decided, measurement, beside)[1:] if part),
-    )
-
-
-def _words(
-    check: str, estimate: Estimate | None, measurement: Measurement | None, limit: float | None
-) -> tuple[str, str]:
-    """Write an estimate; a number that is computed, not estimated, has no interval to miss."""
-    if estimate is None or estimate.value != estimate.value:
-        return "no value", ""
-    if estimate.low == estimate.high:
-        computed = measurement is not None and measurement.basis == "declared"
-        return value_text(check, estimate.value, limit=limit), "computed" if computed else ""
-    return estimate_text(check, estimate, limit=limit)
-
-
-def _control(check: str, control: Estimate | None) -> str:
-    """Write a control, a rate with its interval."""
-    if control is None or control.value != control.value:
-        return ""
-    told = control_text(check, control)
-    wide = control.low < control.high and told.endswith("%")
-    return f"{told}, {100 * control.level:.4g}%: {interval(control)}" if wide else told
-
-
-def measurement_of(found: Mapping[str, Any]) -> Measurement:
-    """Return a measurement as it was judged."""
-    return Measurement(
-        **{
-            **found,
-            "estimate": estimate_of(found["estimate"]),
-            "control": estimate_of(found["control"]),
-            "assumptions": tuple(found["assumptions"]),
-            "details": {name: number_of(value) for name, value in found["details"].items()},
-        }
-    )
-
-
-def _limit(found: Mapping[str, Any]) -> Limit:
-    return Limit(**{**found, "value": number_of(found["value"])})
+def measurements_of(document: Mapping[str, Any]) -> tuple[Measurement, ...]:
+    """Return the measurements as they were judged."""
+    return tuple(read(found, Measurement) for found in document["measurements"])
 
 
 def policy_of(document: Mapping[str, Any]) -> Policy:
     """Return the policy as it was, so that its fingerprint can be computed again."""
-    policy = document["policy"]
-    limits = tuple(_limit(limit) for limit in policy["limits"])
-    return Policy(**{**policy, "level": number_of(policy["level"]), "limits": limits})
+    made: Policy = read(document["policy"], Policy)
+    return made

@@ -30,18 +30,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 from core.datasets import CATALOG
 from core.errors import InputError
 from core.fairness import METRIC_TITLES
-from core.policy import CHECKS, headline_and_detail, level_text, limit_text, range_text, redacted_of, value_text
-from core.policy.decisions import NO_LIMIT
-from core.release_audit import AuditPlan, ReleaseAudit, failed_tests
+from core.policy import CHECKS, Limit, Status, headline_and_detail, policy_text, redacted_of
+from core.policy.decisions import NO_LIMIT, Decision, why
+from core.release_audit import AuditPlan, ReleaseAudit, failed_tests, plan_text
 from core.release_audit.inputs import AttackedPeople
 from core.release_audit.result import ModelNote, TableTitle
-from core.report.canonical import estimate_of, number_of, printed, rounded, rounded_estimate, strict
+from core.report.canonical import estimate_of, number_of, printed, read, rounded, rounded_estimate, strict
 from core.report.document import (
     EDITIONS,
     GROUP_RATES,
@@ -52,15 +53,18 @@ from core.report.document import (
     rows_of,
     sealed,
 )
-from core.report.metering import ReportMeter, external_meter, meter_report
+from core.report.metering import METER_WITHHELD, Card, MeterOutcome, ReportMeter, cards_of, meter_of, not_metered
+from core.report.page import to_html
+from core.report.schema import to_json
+from core.report.tables import csv_files
 from core.settings import params
-from core.study import Redacted
+from core.study import Measurement, Redacted
 from core.subject import OutputsPlan
 from core.validation import choice
 
 
 class Reports:
-    """An audit's report in both editions: its document is built once, cut once and metered once.
+    """An audit's report in both editions: each is built once, and metered once.
 
     `people` are the test people of the audit, for the meter; without them the report says that its numbers were not
     metered. Counts below the threshold, at least 2, are withheld from the edition for others.
@@ -72,12 +76,13 @@ class Reports:
         if isinstance(threshold, bool) or not isinstance(threshold, int) or threshold < 2:
             raise InputError(f"threshold must be a whole number of at least 2, got {threshold!r}.")
         self.audit, self.people, self.threshold = audit, people, threshold
+        self._documents: dict[str, Document] = {}
 
     def judged(self, audit: ReleaseAudit) -> Reports:
         """Return the reports of the same attacks under another policy, title or self-test; nothing is metered again."""
         again = Reports(audit, self.people, threshold=self.threshold)
         again.__dict__["whole"] = {**self.whole, **judged_parts(audit)}
-        again.__dict__["meter"] = self.meter
+        again.__dict__["cards"] = self.cards
         return again
 
     @cached_property
@@ -90,19 +95,66 @@ class Reports:
         return cut_edition(self.whole, self.audit, self.threshold)
 
     @cached_property
+    def cards(self) -> tuple[Card, ...] | str:
+        """The reports' fairness numbers as model cards, or why they are none."""
+        if self.people is None or self.people.posterior is None:
+            return "the test people were not at hand" if self.people is None else self.people.reason
+        forms = {"every_digit": self.whole, "page": _as_printed(self.whole), "disclosure": self._cut}
+        try:
+            return cards_of(forms, self.people, attribute=self.audit.data.attribute)
+        except InputError as error:
+            return str(error).rstrip(".")
+        except Exception as error:  # the report then says that it was not metered
+            return f"the meter broke ({type(error).__name__})"
+
+    @property
     def meter(self) -> ReportMeter:
         """What the reports give away by their fairness numbers."""
-        forms = {"every_digit": self.whole, "page": _as_printed(self.whole), "disclosure": self._cut}
-        return meter_report(forms, self.people, threshold=self.threshold)
+        return self._metered("internal")
+
+    def _metered(self, edition: str) -> ReportMeter:
+        """Return what an edition says of that.
+
+        Where counts are hidden in the disclosure edition, that is nothing but a fixed sentence: bits and near-certain
+        people hang on the counts, and may tell them to whoever knows the prior. No reason that counts people is given
+        there either.
+        """
+        inside, cards, threshold = edition == "internal", self.cards, self.threshold
+        if not inside and self.people is not None and has_small_count(self.whole, threshold):
+            withheld = not_metered("", threshold, outcome=MeterOutcome.WITHHELD)
+            return replace(withheld, told=METER_WITHHELD)
+        if not isinstance(cards, str):
+            return meter_of(cards if inside else cards[-1:], threshold=threshold)
+        if self.people is None or self.people.posterior is None:
+            untrained = not inside and self.people is not None
+            return not_metered("its attacker could not be trained" if untrained else cards, threshold)
+        wrong = cards if inside else "its numbers contradict the people it was estimated on"
+        return not_metered(wrong, threshold, outcome=MeterOutcome.FAILED)
 
     def document(self, edition: str = "internal") -> Document:
         """Return one of `EDITIONS`, sealed with its fingerprint."""
-        choice(edition, EDITIONS, name="edition")
+        if choice(edition, EDITIONS, name="edition") not in self._documents:
+            self._documents[edition] = sealed(self._written(edition))
+        return self._documents[edition]
+
+    def _written(self, edition: str) -> Document:
+        told = strict(self._metered(edition))
         if edition == "internal":
-            return sealed({**self.whole, "release_meter": strict(self.meter)})
-        hidden = has_small_count(self.whole, self.threshold)
-        told = _rounded(strict(external_meter(self.meter, self.people, hidden=hidden)))
-        return sealed({**self._cut, "release_meter": {**told, "forms": [_rounded(form) for form in told["forms"]]}})
+            return {**self.whole, "release_meter": told}
+        told = _rounded(told)
+        return {**self._cut, "release_meter": {**told, "forms": [_rounded(form) for form in told["forms"]]}}
+
+    def files(self, edition: str = "internal") -> dict[str, bytes]:
+        """Return an edition's files: name -> content; seed and names of files stay inside, and so does the plan."""
+        found = self.document(edition)
+        texts = {
+            "report.json": to_json(found),
+            "report.html": to_html(found),
+            "policy.toml": policy_text(self.audit.verdict.policy),
+        }
+        if edition == "internal":
+            texts["plan.toml"] = plan_text(replace(self.audit.plan, policy="policy.toml"))
+        return {name: text.encode("utf-8") for name, text in texts.items()} | csv_files(found)
 
 
 def document(
@@ -400,11 +452,11 @@ def _verdict(
         gone = because.get(row["check"], "")
         decided = None if gone else rounded_estimate(row["decided"])
         cut = {**row, "decided": decided, "p_value": None, "p_adjusted": None}
-        rows.append(cut | {"why": why_of(cut, measurements.get(row["check"]), level, gone)})
+        rows.append(cut | {"why": why_of(cut, measurements.get(row["check"]), gone)})
     return {**whole["verdict"], "headline": strict(headline), "detail": strict(detail), "checks": rows}
 
 
-def why_of(row: Document, measurement: Document | None, level: float, because: str) -> str:
+def why_of(row: Document, measurement: Document | None, because: str) -> str:
     """Return the sentence beside a verdict, from the numbers as this edition prints them.
 
     `row` is the verdict's with its decided interval rounded, `measurement` the check's, redacted; `because` says why
@@ -416,21 +468,9 @@ def why_of(row: Document, measurement: Document | None, level: float, because: s
         return WITHHELD.format(because=because)
     if row["verdict"] == "not_run" or measurement is None:
         return (measurement or {}).get("reason") or "The audit has no measurement of it."
-    check, limit, verdict = row["check"], number_of(row["limit"]["value"]), row["verdict"]
-    limited, decided, estimate = limit_text(check, limit), estimate_of(row["decided"]), measurement["estimate"]
-    does = "keeps to" if verdict == "pass" else "breaks"
-    if decided is not None:
-        whole = "The interval holds" if verdict == "inconclusive" else f"The whole interval {does}"
-        told = f"{range_text(check, decided, limit)} at {level_text(decided.level)} confidence"
-        side = "above" if verdict == "inconclusive" else "below"
-        return (
-            f"{whole} the limit of {limited}; rounded outwards it is {told}. After Holm's correction the p-value is "
-            f"{side} {100 * (1 - level):.4g}%."
-        )
-    if verdict == "inconclusive" or estimate is None:
-        return f"There is no interval, so it cannot be told whether the limit of {limited} is kept."
-    how = "Computed from what was declared" if measurement["basis"] == "declared" else "Without an interval"
-    return f"{how}, the value {does} the limit of {limited}; rounded it is {value_text(check, estimate['value'])}."
+    decision = Decision(verdict=Status(row["verdict"]), decided=estimate_of(row["decided"]))
+    told = why(read(row["limit"], Limit), read(measurement, Measurement), decision)
+    return f"{told} Numbers are rounded here, intervals outwards."
 
 
 def _findings(study: Document) -> Document:

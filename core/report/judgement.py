@@ -25,13 +25,13 @@ from core.fingerprint import code_fingerprint
 from core.policy import CHECKS, CheckVerdict, Status, headline_and_detail, judge
 from core.policy.decisions import Claim, decide
 from core.policy.verdict import overall
-from core.report.canonical import decimals_of, estimate_of, number_of, strict
+from core.report.canonical import decimals_of, estimate_of, number_of, read, strict
 from core.report.document import (
     GROUP_RATES,
     METRIC_RATES,
     Document,
     check_rows,
-    measurement_of,
+    measurements_of,
     policy_of,
     rows_of,
     verdict_section,
@@ -89,10 +89,8 @@ def _measured(found: Document) -> _Pairs:
         if ratio and any(rates):
             yield "four_fifths", ratio["value"], min(rates) / max(rates)
     if "targeted_leakage" in estimates:
-        planned = PlannedAnswers(
-            **{**found["plan"]["answers"], "epsilon": number_of(found["plan"]["answers"]["epsilon"])}
-        )
-        yield "targeted_leakage", estimates["targeted_leakage"]["value"], declared_limits(planned)[0]
+        planned = declared_limits(read(found["plan"]["answers"], PlannedAnswers))[0]
+        yield "targeted_leakage", estimates["targeted_leakage"]["value"], planned
 
 
 def _gap(rates: list[Any]) -> float:
@@ -235,7 +233,7 @@ def rounded_section(found: Document, judged: Document, failed: Sequence[str]) ->
         new["decided"] = None if check in gone else _decided(own, row, measurements.get(check), level)
         new["blocks"] = bool(row["limit"] and row["limit"]["required"] and new["verdict"] != Status.PASS)
         because = measurements[check]["reason"] if check in gone else ""
-        new["why"] = because if because and row["limit"] else why_of(own, measurements.get(check), level, "")
+        new["why"] = because if because and row["limit"] else why_of(own, measurements.get(check), "")
         rows.append(new)
     place = {row["check"]: number for number, row in enumerate(found["verdict"]["checks"])}
     shown = [str(status) for status in Status]  # a verdict that is not allowed comes last
@@ -328,9 +326,7 @@ def judged_again(found: Document) -> tuple[list[str], list[str], str]:
     """
     attribute = found["data"]["attribute"]
     failed = [test["attack"] for test in found["self_tests"] if not test["passed"]]
-    verdict = judge(
-        policy_of(found), [measurement_of(m) for m in found["measurements"]], attribute=attribute, failed_tests=failed
-    )
+    verdict = judge(policy_of(found), measurements_of(found), attribute=attribute, failed_tests=failed)
     section = strict(verdict_section(verdict, attribute))
     if found["edition"] != "internal":
         section = rounded_section(found, section, failed)

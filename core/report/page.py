@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,10 @@ from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, lar
 from core.membership import REGISTRY
 from core.policy import VERDICT_TITLES
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
-from core.report.charts import BASIS_WORDS, COLOURS, GLYPHS, bullet, clean, element, group_chart, line_chart
-from core.report.document import METRIC_RATES, CheckRow, Document, check_rows
+from core.report.charts import GLYPHS, bullet, clean, element, group_chart, line_chart
+from core.report.document import BASIS_WORDS, METRIC_RATES, CheckRow, Document, check_rows
 from core.report.metering import BITS_OF_THE_METER
-from core.report.tables import count_words, joined, page_tables, provenance_rows, rate_words, report_tables
+from core.report.tables import count_words, provenance_rows, rate_words, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -96,19 +97,27 @@ def _environment() -> Environment:
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     folder = files("core.report")
-    sources = {name: (folder / name).read_text(encoding="utf-8") for name in ("report.html", "style.html")}
+    names = ("board.html", "report.html", "style.html")
+    sources = {name: (folder / name).read_text(encoding="utf-8") for name in names}
     made = Environment(loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean)
     made.trim_blocks = True
+    made.globals |= {"bullet": bullet, "icon": _icon, "words": defaultdict(str, VERDICT_TITLES)}
     return made
+
+
+def board_html(rows: Sequence[CheckRow], *, waiting: bool = False) -> str:
+    """Return checks on one scale, each with its lines to open; those without a limit in one line below.
+
+    While they are `waiting` for their attacks there are only the limits.
+    """
+    return str(_environment().get_template("board.html").module.board(rows, waiting))  # type: ignore[attr-defined]
 
 
 def _shown(told: Document) -> dict[str, Any]:
     """Return everything the template inserts: the document's own entries, and what is made of them."""
     rows = check_rows(told)
-    at_least = {row["check"]: row["at_least"] for row in told["verdict"]["checks"]}
-    asked = [row for row in rows if row.verdict.verdict != "not_asked"]
     own = {table.name: table for table in report_tables(told)}
-    tables = [table for name, table in own.items() if name.startswith("table-")]
+    tables = [table.in_words for name, table in own.items() if name.startswith("table-")]
     meter = told.get("release_meter")
     gone = {"tables": not tables, "meter": not meter, "edition": told["edition"] != "disclosure"}
     level = number_of(told["policy"]["level"])
@@ -118,13 +127,8 @@ def _shown(told: Document) -> dict[str, Any]:
         "title": told["plan"]["title"] or told["data"]["title"],
         "day": str(told["times"].get("started", ""))[:10],
         "logo": _logo(),
-        "ring": _ring(told["verdict"]["overall"]),
-        "icon": _icon,
-        "words": VERDICT_TITLES,
+        "ring": _icon(told["verdict"]["overall"], filled=False),
         "basis_words": BASIS_WORDS,
-        "asked": asked,
-        "unasked": _unasked(rows),
-        "bullets": {row.verdict.check: bullet(row, at_least=at_least[row.verdict.check]) for row in asked},
         "rows": rows,
         "contents": _contents(findings, gone),
         "findings": findings,
@@ -135,10 +139,8 @@ def _shown(told: Document) -> dict[str, Any]:
         "model": _model(told),
         "model_notes": told["model"]["notes"],
         "group_chart": group_chart(told["groups"]),
-        "tables": page_tables(told),
-        "audit_tables": [
-            (joined(table), line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)
-        ],
+        "tables": {name: table.in_words for name, table in own.items()},
+        "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)],
         "meter": meter,
         "bits_here": BITS_OF_THE_METER,
         "glossary": GLOSSARY,
@@ -155,24 +157,6 @@ def _contents(findings: Sequence[Mapping[str, Any]], gone: Mapping[str, bool]) -
     own = [section for section in _CONTENTS if not gone.get(section[0])]
     place = next(i for i, (id_, _) in enumerate(own) if id_ in ("tables", "meter", "selftest"))
     return [*own[:place], *studies, *own[place:]]
-
-
-def _unasked(rows: Sequence[CheckRow]) -> list[str]:
-    """Return the checks the policy does not ask for, those with a number and those without, each up to "below"."""
-    found: dict[bool, list[str]] = {True: [], False: []}
-    for row in rows:
-        if row.verdict.verdict == "not_asked":
-            found[row.found.outcome == "done" and row.value != "no value"].append(row.verdict.title)
-    told = []
-    for measured, titles in found.items():
-        if titles:
-            one, names = len(titles) == 1, "; ".join(titles)
-            if measured:
-                number = "Its number stands" if one else "Their numbers stand"
-                told.append(f"Not asked for by the policy, and so no verdict: {names}. {number}")
-            else:
-                told.append(f"Not asked for by the policy, and without a number: {names}. The reason stands")
-    return told
 
 
 def _replay(told: Document) -> str:
@@ -228,22 +212,13 @@ def _by_size(sets: Mapping[str, int | None]) -> list[tuple[str, int | None]]:
     return sorted(sets.items(), key=lambda item: (order.index(item[0]) if item[0] in order else 9, item[0]))
 
 
-def _icon(verdict: str) -> Markup:
-    stroke = {"stroke": "#FEFDFB", "stroke_width": 2, "stroke_linecap": "round", "stroke_linejoin": "round"}
-    return element(
-        "svg",
-        element("circle", cx=10, cy=10, r=10, fill=COLOURS[verdict]),
-        element("path", d=GLYPHS[verdict], **stroke),
-        viewBox="-0.5 -0.5 21 21",
-        aria_hidden="true",
-        fill="none",
-    )
-
-
-def _ring(overall: str) -> Markup:
-    stroke = {"stroke": COLOURS[overall], "stroke_width": 1.8, "stroke_linecap": "round", "stroke_linejoin": "round"}
-    inside = [element("circle", cx=10, cy=10, r=8.8), element("path", d=GLYPHS[overall])]
-    return element("svg", *inside, viewBox="-0.5 -0.5 21 21", aria_hidden="true", fill="none", **stroke)
+def _icon(verdict: str, *, filled: bool = True) -> Markup:
+    """Return a verdict's sign in its colour, cut out of a disc or inside a ring."""
+    ring = {} if filled else {"stroke": "currentColor", "stroke_width": 1.8}
+    disc = element("circle", cx=10, cy=10, r=10 if filled else 8.8, fill="currentColor" if filled else None, **ring)
+    look = {"stroke_linecap": "round", "stroke_linejoin": "round", **(ring or {"stroke_width": 2, "class_": "glyph"})}
+    sign = element("path", d=GLYPHS[verdict], **look)
+    return element("svg", disc, sign, viewBox="-0.5 -0.5 21 21", aria_hidden="true", fill="none")
 
 
 def _logo() -> Markup:

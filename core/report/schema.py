@@ -177,15 +177,14 @@ def _fields(cls: type, names: Sequence[str]) -> dict[str, Schema]:
 
 def _known() -> dict[tuple[str, str], Schema]:
     """Return the fields of which less is possible than their type says."""
-    from core.policy import Limit
-    from core.policy.limits import RANGES
+    from core.policy import UNITS, Limit
     from core.release_audit.plan import ModelPlan
     from core.settings import params
 
     check, version = {"$ref": "#/$defs/check"}, {"type": "integer"}
     return {
         ("Estimate", "level"): {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-        ("Check", "unit"): {"enum": list(RANGES)},
+        ("Check", "unit"): {"enum": list(UNITS)},
         ("CheckVerdict", "check"): check,
         ("Limit", "check"): check,
         ("Measurement", "check"): check,

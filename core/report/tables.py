@@ -1,12 +1,12 @@
-"""Every table of a report, in words for the page and in plain numbers for files: made once."""
+"""Every table of a report: plain numbers for files, and made from these, in words for the page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from core.estimates import count, interval, percent
+from core.estimates import Estimate, count, interval, percent
 from core.files import csv_bytes
 from core.policy import NO_SOURCE
 from core.report.canonical import estimate_of, number_of
@@ -18,12 +18,24 @@ Cell = str | float | int | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTable:
-    """A table; `name` is that of its file without an ending: small letters, digits and hyphens."""
+    """A table; `name` is that of its file without an ending: small letters, digits and hyphens.
+
+    `shares` are columns of rates, each with the column of the number of people it is of; `shown` are the columns on the
+    page, all where it is empty, but for the ends of intervals, which stand in brackets behind their value.
+    """
 
     name: str
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
+    shares: Mapping[str, str] = field(default_factory=dict)
+    shown: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, title: str, rows: Sequence[Mapping[str, Cell]], **more: Any) -> ReportTable:
+        """Return a table of rows, at least one, that all have the same columns."""
+        cells = tuple(tuple(row.values()) for row in rows)
+        return cls(name=name, title=title, columns=tuple(rows[0]), rows=cells, **more)
 
     @property
     def numeric(self) -> frozenset[str]:
@@ -39,6 +51,32 @@ class ReportTable:
     def cells(self) -> tuple[tuple[str, ...], ...]:
         """The rows as they are shown."""
         return tuple(tuple(shown(cell) for cell in row) for row in self.rows)
+
+    @property
+    def in_words(self) -> ReportTable:
+        """The table as the page has it."""
+        ends = {name: _ends(name, self.columns) for name in self.columns}
+        inside = {end for pair in ends.values() for end in pair} | {*self.shares.values()}
+        kept = self.shown or tuple(name for name in self.columns if name not in inside)
+        rows = [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+        cells = [tuple(self._in_words(name, ends[name], row) for name in kept) for row in rows]
+        return ReportTable(name=self.name, title=self.title, columns=kept, rows=tuple(cells))
+
+    def _in_words(self, name: str, ends: tuple[str, ...], row: Mapping[str, Cell]) -> Cell:
+        value, limits = row[name], [row[end] for end in ends]
+        if name in self.shares:
+            n = row[self.shares[name]]
+            whole = {"value": value, "n": n, "level": 0.95, **dict(zip(("low", "high"), limits, strict=True))}
+            return rate_words(None if n is None else whole, of=True)
+        if value is None or None in limits or not limits:
+            return value
+        return f"{shown(value)} ({shown(limits[0])} to {shown(limits[1])})"
+
+
+def _ends(name: str, columns: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns of an interval's ends; none for a column without."""
+    pairs = ((f"{name}{between}low", f"{name}{between}high") for between in (" ", ", "))
+    return next((pair for pair in pairs if set(pair) <= set(columns)), ())
 
 
 def _is_number(value: Any) -> bool:
@@ -57,112 +95,42 @@ def shown(value: Cell) -> str:
     return ("0" if text in ("-0", "") else text).replace("-", "−")
 
 
-def three(prefix: str) -> tuple[str, ...]:
-    """Return the columns of an estimate."""
-    return (prefix, f"{prefix} low", f"{prefix} high")
+def count_words(number: int | None) -> str:
+    """Write a count that may be withheld."""
+    return "withheld" if number is None else count(number)
 
 
-def _of_rows(name: str, title: str, rows: Sequence[Mapping[str, Cell]]) -> ReportTable:
-    """Return a table of rows, at least one, that all have the same columns."""
-    return ReportTable(name=name, title=title, columns=tuple(rows[0]), rows=tuple(tuple(row.values()) for row in rows))
+def rate_words(found: Mapping[str, Any] | Estimate | None, *, of: bool = False) -> str:
+    """Write a rate that may be withheld as "12.3% (11.8 to 12.9%)", or with the number it is `of`."""
+    estimate = found if isinstance(found, Estimate) else estimate_of(found)
+    if estimate is None:
+        return "withheld"
+    if estimate.value != estimate.value:
+        return "no records" if of else "not measured"
+    return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
 
 
-def _of_estimate(prefix: str, found: Mapping[str, Any] | None) -> dict[str, Cell]:
-    """Return the cells of an estimate by their columns."""
-    return dict(zip(three(prefix), ends(found), strict=True))
+def _of_estimate(prefix: str, found: Mapping[str, Any] | None, of: str = "") -> dict[str, Cell]:
+    """Return the cells of an estimate by their columns, with the number of people it is `of` in one of that name."""
+    ends = {prefix: "value", f"{prefix} low": "low", f"{prefix} high": "high"} | ({of: "n"} if of else {})
+    return {name: None if found is None else found[end] for name, end in ends.items()}
 
 
-def ends(found: Mapping[str, Any] | None) -> tuple[Cell, ...]:
-    """Return the cells of an estimate."""
-    return (None, None, None) if found is None else (found["value"], found["low"], found["high"])
-
-
-def is_metered(document: Mapping[str, Any]) -> bool:
-    """Whether a report says what its own numbers give away; those of earlier versions have no such key."""
-    return bool((document.get("release_meter") or {}).get("forms"))
-
-
-def meter_numbers(document: Mapping[str, Any]) -> ReportTable:
-    """Return the release meter with plain numbers, a row a form."""
-    meter = document["release_meter"]
-    columns = (
-        "form", "group", "people", "numbers", "bits predicted", "joint bits", "prior bits", "bits person by person",
-        *three("bits measured"), "unsure before", "pinned", "pinned rightly", *three("accuracy"),
-        *three("accuracy before"), *three("majority"), "projection",
-    )  # fmt: skip
-    control = (*ends(meter["accuracy_before"]), *ends(meter["majority"]))
-    bits = ("df_bits", "joint_bits", "prior_bits", "person_bits")
-    rows = tuple(
-        (
-            f["form"], f["group"], meter["people"], f["numbers"], *(f[name] for name in bits), *ends(f["bits"]),
-            f["unsure"], f["pinned"], f["pinned_right"], *ends(f["accuracy"]), *control, f["status"],
-        )
-        for f in meter["forms"]
-    )  # fmt: skip
-    return ReportTable(name="release-meter", title="What the numbers give away", columns=columns, rows=rows)
-
-
-def meter_words(document: Mapping[str, Any]) -> ReportTable:
-    """Return the release meter for the page, a row a form."""
-    rows = []
-    for f in document["release_meter"]["forms"]:
-        bits, joint, prior = estimate_of(f["bits"]), number_of(f["joint_bits"]), number_of(f["prior_bits"])
-        assert bits is not None
-        span = f"{_tenth(bits.value)} ({_tenth(bits.low)} to {_tenth(bits.high)})"
-        right = f", {count(f['pinned_right'])} correctly" if f["pinned"] else ""
-        rows.append(
-            {
-                "Numbers of": FORM_TITLES[f["form"]],
-                "Group, against the rest": f["group"],
-                "Numbers": f["numbers"],
-                "Bits predicted": _tenth(number_of(f["df_bits"])),
-                "Bits measured": span,
-                "About all together": f"{_tenth(joint)} of {_tenth(prior)}",
-                "Near-certain after": f"{count(f['pinned'])} of {count(f['unsure'])} unsure before{right}",
-            }
-        )
-    return _of_rows("release-meter", "Information gain in bits, beyond features and label", rows)
-
-
-def _tenth(bits: float) -> str:
-    return f"{bits:,.1f}".replace("-", "−")
-
-
-def joined(table: ReportTable) -> ReportTable:
-    """Return a table for the page, where "NAME, low" and "NAME, high" stand in brackets behind NAME."""
-    places = {name: i for i, name in enumerate(table.columns)}
-    limits = {
-        i: (places[f"{name}, low"], places[f"{name}, high"])
-        for name, i in places.items()
-        if f"{name}, low" in places and f"{name}, high" in places
-    }
-    gone = {place for pair in limits.values() for place in pair}
-    kept = [i for i in range(len(table.columns)) if i not in gone]
-
-    def cell(row: tuple[Cell, ...], i: int) -> Cell:
-        if i not in limits or row[i] is None:
-            return row[i]
-        low, high = (row[place] for place in limits[i])
-        value = shown(row[i])
-        return value if low is None or high is None else f"{value} ({shown(low)} to {shown(high)})"
-
-    rows = tuple(tuple(cell(row, i) for i in kept) for row in table.rows)
-    return ReportTable(name=table.name, title=table.title, columns=tuple(table.columns[i] for i in kept), rows=rows)
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"
 
 
 def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
     """Return all tables with plain numbers, for files: a row a check, limit, group, self-test, and the audit's own."""
+    provenance = [{"name": name, "value": value} for name, value in provenance_rows(document)]
     made = [
         _checks(document),
-        _policy_numbers(document),
-        _group_numbers(document),
-        _self_tests(document, numbers=True),
-        ReportTable(
-            name="provenance", title="Provenance", columns=("name", "value"), rows=tuple(provenance_rows(document))
-        ),
+        _policy(document),
+        _groups(document),
+        self_test_table(document["self_tests"]),
+        ReportTable.of("provenance", "Provenance", provenance),
+        *([_meter(document["release_meter"])] if is_metered(document) else []),
     ]
-    if is_metered(document):
-        made.append(meter_numbers(document))
     taken = {table.name for table in made}
     for table in document["tables"]:
         rows = tuple(tuple(row) for row in table["rows"])
@@ -171,14 +139,9 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
     return tuple(made)
 
 
-def page_tables(document: Mapping[str, Any]) -> dict[str, ReportTable]:
-    """Return the tables that the page shows in words."""
-    told = {
-        "policy": _policy(document),
-        "groups": _groups(document),
-        "self_tests": _self_tests(document, numbers=False),
-    }
-    return told | ({"meter": meter_words(document)} if is_metered(document) else {})
+def is_metered(document: Mapping[str, Any]) -> bool:
+    """Whether a report says what its own numbers give away; those of earlier versions have no such key."""
+    return bool((document.get("release_meter") or {}).get("forms"))
 
 
 def _free(title: str, taken: set[str]) -> str:
@@ -221,87 +184,82 @@ def _checks(document: Mapping[str, Any]) -> ReportTable:
                 "why": row["why"],
             }
         )
-    return _of_rows("checks", "Verdicts", rows)
-
-
-def _yes(value: bool) -> str:
-    return "yes" if value else "no"
-
-
-def _policy_numbers(document: Mapping[str, Any]) -> ReportTable:
-    columns = ("item", "check", "limit", "required", "author", "date", "rationale", "source")
-    rows = [
-        (item, limit["check"], limit["value"], _yes(limit["required"]), *_signed(limit))
-        for item, limit in enumerate(document["policy"]["limits"], 1)
-    ]
-    return ReportTable(name="policy", title="Limits of the policy", columns=columns, rows=tuple(rows))
+    return ReportTable.of("checks", "Verdicts", rows)
 
 
 def _policy(document: Mapping[str, Any]) -> ReportTable:
-    told = {row.verdict.check: (row.verdict.title, row.limit) for row in check_rows(document)}
-    columns = ("Item", "Check", "Limit", "Needed", "Set by", "Date", "Rationale", "Source")
+    worded = {row.verdict.check: (row.verdict.title, row.limit) for row in check_rows(document)}
     rows = []
     for item, limit in enumerate(document["policy"]["limits"], 1):
-        title, written = told.get(limit["check"]) or (limit["check"], str(limit["value"]))
-        signed = (text or "–" for text in _signed(limit))
-        rows.append((str(item), title, written, _yes(limit["required"]), *signed))
-    return ReportTable(name="policy", title="Limits", columns=columns, rows=tuple(rows))
-
-
-def _signed(limit: Mapping[str, Any]) -> tuple[str, ...]:
-    return limit["author"], limit["date"], limit["rationale"], limit["source"] or NO_SOURCE
-
-
-def _group_numbers(document: Mapping[str, Any]) -> ReportTable:
-    names = ("positive labels", "accepted in test", "accepted of positive labels", "accepted of negative labels")
-    columns = ("group", "records", *(c for name in names for c in (*three(name), f"{name} of")))
-    rows = tuple(
-        (g["group"], g["count"], *(c for rate in GROUP_RATES for c in (*ends(g[rate]), g[rate] and g[rate]["n"])))
-        for g in document["groups"]
-    )
-    return ReportTable(name="groups", title="Groups", columns=columns, rows=rows)
+        title, written = worded.get(limit["check"]) or (limit["check"], str(limit["value"]))
+        signed = {name: limit[name] for name in ("author", "date", "rationale")}
+        rows.append(
+            {
+                "item": item,
+                **{"check": limit["check"], "title": title},
+                **{"limit": limit["value"], "in words": written},
+                "required": _yes(limit["required"]),
+                **signed,
+                "source": limit["source"] or NO_SOURCE,
+            }
+        )
+    page = ("item", "title", "in words", "required", "author", "date", "rationale", "source")
+    return ReportTable.of("policy", "Limits of the policy", rows, shown=page)
 
 
 def _groups(document: Mapping[str, Any]) -> ReportTable:
-    names = ("Positive labels", "Accepted in test", "Accepted, positive label", "Accepted, negative label")
-    columns = ("Group", "Records", *names)
+    titles = ("positive labels", "accepted in test", "accepted of positive labels", "accepted of negative labels")
+    rates = dict(zip(titles, GROUP_RATES, strict=True))
     rows = []
     for group in document["groups"]:
-        rates = (rate_words(group[rate], of=True) for rate in GROUP_RATES)
-        rows.append((group["group"], count_words(group["count"]), *rates))
-    return ReportTable(name="groups", title="Groups, with 95% intervals", columns=columns, rows=tuple(rows))
+        row: dict[str, Cell] = {"group": group["group"], "records": group["count"]}
+        for title, rate in rates.items():
+            row |= _of_estimate(title, group[rate], f"{title} of")
+        rows.append(row)
+    shares = {title: f"{title} of" for title in titles}
+    return ReportTable.of("groups", "Groups, with 95% intervals", rows, shares=shares)
 
 
-def count_words(number: int | None) -> str:
-    """Write a count that may be withheld."""
-    return "withheld" if number is None else count(number)
+def self_test_table(tests: Sequence[Mapping[str, Any]]) -> ReportTable:
+    """Return FairLeak's tests of itself, as a report has them."""
+    rates = {"false alarms": ("false_alarms", "null models"), "detected": ("detected", "planted leaks")}
+    columns = [name for title, (_, of) in rates.items() for name in _of_estimate(title, None, of)]
+    rows = []
+    for test in tests:
+        cells = [cell for title, (rate, of) in rates.items() for cell in _of_estimate(title, test[rate], of).values()]
+        rows.append((test["attack"], *cells, _yes(test["passed"]), test["told"]))
+    return ReportTable(
+        name="self-test",
+        title="Self-test, with 95% intervals",
+        columns=("attack", *columns, "passed", "planted"),
+        rows=tuple(rows),
+        shares={title: of for title, (_, of) in rates.items()},
+    )
 
 
-def rate_words(found: Mapping[str, Any] | None, *, of: bool = False) -> str:
-    """Write a rate that may be withheld as "12.3% (11.8 to 12.9%)", or with the number it is `of`."""
-    estimate = estimate_of(found)
-    if estimate is None:
-        return "withheld"
-    if estimate.value != estimate.value:
-        return "no records" if of else "not measured"
-    return f"{percent(estimate)} ({interval(estimate)})" + (f" of {count(estimate.n)}" if of else "")
-
-
-def _self_tests(document: Mapping[str, Any], *, numbers: bool) -> ReportTable:
-    """Return the self-test with plain numbers, or in words for the page."""
-    columns: tuple[str, ...] = ("Attack", "False alarms", "Planted leaks caught", "Result", "What was planted")
-    if numbers:
-        alarms, caught = (*three("false alarms"), "null models"), (*three("detected"), "planted leaks")
-        columns = ("attack", *alarms, *caught, "passed", "planted")
-    rows: list[tuple[Cell, ...]] = []
-    for t in document["self_tests"]:
-        rates = [t[name] for name in ("false_alarms", "detected")]
-        told = [rate_words(rate, of=True) for rate in rates]
-        cells = [cell for rate in rates for cell in (*ends(rate), rate["n"])] if numbers else told
-        passed = _yes(t["passed"]) if numbers else "✓ passed" if t["passed"] else "✕ failed"
-        rows.append((t["attack"], *cells, passed, t["told"]))
-    title = "Self-test" if numbers else "Self-test, with 95% intervals"
-    return ReportTable(name="self-test", title=title, columns=columns, rows=tuple(rows))
+def _meter(meter: Mapping[str, Any]) -> ReportTable:
+    """Return the release meter, a row a form."""
+    rows = [
+        {
+            **{"form": FORM_TITLES[form["form"]], "group": form["group"], "people": meter["people"]},
+            "numbers": form["numbers"],
+            "bits predicted": form["df_bits"],
+            **{"joint bits": form["joint_bits"], "prior bits": form["prior_bits"]},
+            "bits person by person": form["person_bits"],
+            **_of_estimate("bits measured", form["bits"]),
+            **{"unsure before": form["unsure"], "pinned": form["pinned"], "pinned rightly": form["pinned_right"]},
+            **_of_estimate("accuracy", form["accuracy"]),
+            **_of_estimate("accuracy before", meter["accuracy_before"]),
+            **_of_estimate("majority", meter["majority"]),
+            "projection": form["status"],
+        }
+        for form in meter["forms"]
+    ]
+    page = (
+        *("form", "group", "numbers", "bits predicted", "bits measured", "joint bits", "prior bits"),
+        *("unsure before", "pinned", "pinned rightly"),
+    )
+    return ReportTable.of("release-meter", "Information gain in bits, beyond features and label", rows, shown=page)
 
 
 def provenance_rows(document: Mapping[str, Any]) -> Sequence[tuple[str, str]]:

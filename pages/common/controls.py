@@ -24,7 +24,9 @@ from core.settings import Setting, params
 from pages.common import panels, shell, state
 from pages.common.cached import kept_tolerance, own
 
-Kind = Literal["toggle", "selectbox", "multiselect", "slider", "select_slider", "number_input", "text_input"]
+Kind = Literal[
+    "toggle", "selectbox", "multiselect", "slider", "select_slider", "number_input", "text_input", "text_area"
+]
 """Streamlit's widgets a setting can be drawn as."""
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
@@ -60,7 +62,7 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any 
     if kind in ("slider", "number_input"):
         least, most = (None if end is None else setting.base(end) for end in (param.least, param.most))
         told = {"min_value": least, "max_value": most, "step": param.step, **told}
-    elif kind == "text_input" and param.most:
+    elif kind in ("text_input", "text_area") and param.most:
         told["max_chars"] = int(param.most)
     return getattr(place, kind)(key=key, **told)
 
@@ -72,7 +74,9 @@ def _kind(setting: Setting) -> Kind:
         return "multiselect"
     if setting.base in (int, float):
         return "number_input"
-    return "text_input" if setting.param.options is None else "selectbox"
+    if setting.param.options is not None:
+        return "selectbox"
+    return "text_area" if setting.param.form == "prose" else "text_input"
 
 
 def settings_of(cls: type[S], prefix: str) -> S:

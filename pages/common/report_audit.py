@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,14 +18,13 @@ from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.files import csv_of_frame
 from core.fingerprint import code_fingerprint, fingerprint
-from core.policy import Policy, default_policy, judge, policy_text
-from core.release_audit import ReleaseAudit, SelfTest, audit_steps, failed_tests, plan_text, provenance
-from core.report import CheckRow, Reports, check_rows, csv_files, to_html, to_json
-from core.report.tables import report_tables
+from core.policy import Policy, default_policy, judge
+from core.release_audit import SelfTest, audit_steps, failed_tests, provenance
+from core.report import Reports
+from core.report.tables import report_tables, self_test_table
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
-from pages.common.background import Background, Job, State, Store, stop, time_left
-from pages.common.report_board import self_test_board
+from pages.common.background import Background, Job, State, stop, time_left
 from pages.common.report_plan import Subject
 
 
@@ -102,83 +101,59 @@ class SelfTests(Background):
 
     def draw(self) -> None:
         """Draw the results."""
+        import pandas as pd
+
         shell.whisper(
             "FairLeak, tested on itself",
             "How often it calls a leak where there is none by construction, and how often it catches a planted one; "
             "in brackets 95%. Judged are the shares",
         )
         if self.found:
-            st.html(self_test_board(self.found))
+            told = self_test_table([test.to_dict() for test in self.found]).in_words
+            st.table(pd.DataFrame(told.rows, columns=list(told.columns)).map(shell.escape), hide_index=True)
         elif self.busy:
             st.caption("Under way; the results will stand here and in every report made after that.")
         else:
             self.show(time_left, "Test FairLeak on itself")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
-    """An audit as it is judged now, and where its documents are kept."""
-
-    reports: Reports = field(repr=False)
-    store: Store = field(repr=False)
-    key: str
-
-    @property
-    def audit(self) -> ReleaseAudit:
-        """The audit."""
-        return self.reports.audit
-
-    def document(self, edition: str = "internal") -> dict[str, Any]:
-        """Return the report of an edition, made once."""
-        name = fingerprint("release document", self.key, edition)
-        made: dict[str, Any] = self.store.remember(name, lambda: self.reports.document(edition))
-        return made
-
-    def rows(self) -> tuple[CheckRow, ...]:
-        """Return the checks with everything a reader is told of them."""
-        return check_rows(self.document())
-
-
-def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Shown:
+def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Reports:
     """Judge by a policy what finished attacks have found; FairLeak's tests of itself count as far as they are there."""
     assert work.result is not None
     reports: Reports = work.result
     found = reports.audit
     plan = replace(found.plan, title=work.subject.plan.title)
     attribute, failed = found.data.attribute, failed_tests(tests)
-    key = fingerprint("release", work.key, plan.title, policy, list(tests))
+    key = fingerprint("reports", work.key, plan.title, policy, list(tests))
 
     def again() -> Reports:
         verdict = judge(policy, found.measurements, attribute=attribute, failed_tests=failed)
         origin = provenance(plan, policy)
         return reports.judged(replace(found, plan=plan, self_tests=tests, verdict=verdict, provenance=origin))
 
-    return Shown(reports=work.store.remember(fingerprint("reports", key), again), store=work.store, key=key)
+    made: Reports = work.store.remember(key, again)
+    return made
 
 
 FILES = {
-    "html": ("Report (HTML)", "html", "text/html", ":material/download:"),
-    "json": ("Findings (JSON)", "json", "application/json", ":material/data_object:"),
-    "csv": ("Tables (CSV)", "zip", "application/zip", ":material/table:"),
-    "policy": ("Policy (TOML)", "toml", "application/toml", ":material/rule:"),
-    "plan": ("Plan (TOML)", "toml", "application/toml", ":material/checklist:"),
+    "report.html": ("Report (HTML)", "text/html", ":material/download:"),
+    "report.json": ("Findings (JSON)", "application/json", ":material/data_object:"),
+    "tables.zip": ("Tables (CSV)", "application/zip", ":material/table:"),
+    "policy.toml": ("Policy (TOML)", "application/toml", ":material/rule:"),
+    "plan.toml": ("Plan (TOML)", "application/toml", ":material/checklist:"),
 }
-"""Kind -> label, ending, type and icon."""
+"""File -> label, type and icon."""
 
 _DATE = (1980, 1, 1, 0, 0, 0)
 """Time of every file in an archive, so that the same tables make the same archive."""
 
 
-def file(shown: Shown, kind: str, edition: str = "internal") -> bytes:
-    """Return a file, by its key in `FILES`, of an edition, "internal" or "disclosure"; plan and policy have but one."""
-    if kind == "policy":
-        return policy_text(shown.audit.verdict.policy).encode("utf-8")
-    if kind == "plan":
-        return plan_text(replace(shown.audit.plan, policy="policy.toml")).encode("utf-8")
-    told = shown.document(edition)
-    if kind == "csv":
-        return _archive(csv_files(told))
-    return (to_html if kind == "html" else to_json)(told).encode("utf-8")
+def file(reports: Reports, name: str, edition: str = "internal") -> bytes:
+    """Return a file, by its name in `FILES`, of an edition, "internal" or "disclosure"."""
+    files = reports.files(edition)
+    if name != "tables.zip":
+        return files[name]
+    return _archive({csv: content for csv, content in files.items() if csv.endswith(".csv")})
 
 
 def _archive(files: Mapping[str, bytes]) -> bytes:
@@ -189,26 +164,27 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
     return made.getvalue()
 
 
-def _buttons(shown: Shown, kinds: Iterable[str], edition: str) -> Any:
+def _buttons(reports: Reports, names: Iterable[str], edition: str) -> Any:
     """Draw the buttons of an edition's files, and return their row."""
     row = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    names = {"policy": "policy", "plan": "plan", "csv": f"fairleak-{edition}-tables"}
     with row:
-        for kind in kinds:
-            label, ending, mime, icon = FILES[kind]
+        for name in names:
+            label, mime, icon = FILES[name]
+            kind, ending = name.split(".")
+            called = {"report": f"fairleak-{edition}", "tables": f"fairleak-{edition}-tables"}.get(kind, kind)
             panels.download(
                 label,
-                partial(file, shown, kind, edition),
-                f"{names.get(kind, f'fairleak-{edition}')}.{ending}",
-                key=f"download_{edition}_{kind}",
+                partial(file, reports, name, edition),
+                f"{called}.{ending}",
+                key=f"download_{edition}_{ending if kind == 'report' else kind}",
                 mime=mime,
                 icon=icon,
-                type="primary" if kind == "html" else "secondary",
+                type="primary" if name == "report.html" else "secondary",
             )
     return row
 
 
-def internal_files(shown: Shown) -> None:
+def internal_files(shown: Reports) -> None:
     """Draw the buttons of the internal edition, and which report it is."""
     told = shown.document()
     mark, made = str(told["fingerprint"]), str(told["times"].get("started", ""))[:10]
@@ -218,7 +194,7 @@ def internal_files(shown: Shown) -> None:
     )
 
 
-def _edition(shown: Shown) -> None:
+def _edition(shown: Reports) -> None:
     """Draw the edition for others: what its numbers reveal, what it withholds, and its files."""
     shell.whisper(
         "External report (redacted)",
@@ -226,16 +202,16 @@ def _edition(shown: Shown) -> None:
     )
     with st.spinner("Writing the external report"):
         told = shown.document("disclosure")
-    meter = shown.reports.meter
+    meter = shown.meter
     st.markdown(f"**Leakage of the report itself:** {shell.escape(meter.told)}")
     if meter.control:
         st.caption(shell.escape(meter.control))
-    _buttons(shown, ("html", "json", "csv"), "disclosure")
+    _buttons(shown, ("report.html", "report.json", "tables.zip"), "disclosure")
     for note in told["withheld"]["notes"]:
         st.caption(shell.escape(note))
 
 
-def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Shown | None) -> None:
+def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Reports | None) -> None:
     """Draw a section, by its key in `report_plan.SECTIONS`; while there is no verdict, what needs one says so."""
     if name == "judged":
         _policy(config)
@@ -263,7 +239,7 @@ def _policy(config: AuditConfig) -> None:
         policies.editor(config)
 
 
-def _numbers(shown: Shown) -> None:
+def _numbers(shown: Reports) -> None:
     import pandas as pd
 
     made = report_tables(shown.document())

@@ -5,7 +5,7 @@ Policies stay in the session. A file that breaks a rule is answered in one sente
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -16,9 +16,22 @@ from core.config import AuditConfig
 from core.errors import InputError
 from core.fingerprint import fingerprint
 from core.models import GIVEN
-from core.policy import CHECKS, Limit, Policy, default_policy, limit_text, policy_text, predictions_policy, read_policy
+from core.policy import (
+    CHECKS,
+    UNITS,
+    Limit,
+    Policy,
+    default_policy,
+    limit_text,
+    policy_text,
+    predictions_policy,
+    read_policy,
+)
+from core.settings import params
 from pages.common import panels, shell
+from pages.common.controls import control
 
+_LIMIT = params(Limit)
 _OWN = "own"
 _CHOSEN, _BOX, _FILE, _KEPT, _PROBLEM = (
     f"release_policy_{part}" for part in ("chosen", "box", "file", "kept", "problem")
@@ -149,16 +162,6 @@ def _reset(config: AuditConfig) -> None:
 _WHOLE = "whole"
 _LIMIT_PROBLEM = "release_limit_problem"
 
-_UNITS: dict[str, tuple[str, float, float, float, float, str, float]] = {
-    "points": ("in points", 100.0, -100.0, 100.0, 0.5, "%.2f", 0.05),
-    "percent": ("in percent", 100.0, 0.0, 100.0, 0.5, "%.2f", 0.75),
-    "gap": ("from 0 to 1", 1.0, 0.0, 1.0, 0.005, "%.3f", 0.05),
-    "ratio": ("from 0 to 1", 1.0, 0.0, 1.0, 0.01, "%.3f", 0.8),
-    "bits": ("in bits a person", 1.0, -10.0, 10.0, 0.01, "%.3f", 0.05),
-    "columns": ("in columns", 1.0, 0.0, 999_999_999.0, 0.5, "%.1f", 3.0),
-}
-"""Unit -> how it is told, factor from a share, least, most, step, format, and the value a new limit starts with."""
-
 
 def editor(config: AuditConfig) -> None:
     """Draw the choice of a limit and its form; a change is judged by at once."""
@@ -186,59 +189,49 @@ def editor(config: AuditConfig) -> None:
 def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> Policy | None:
     """Draw the form of one limit; returns the changed policy."""
     found = CHECKS[check]
-    unit, factor, least, most, step, shape, first = _UNITS[found.unit]
+    unit = UNITS[found.unit]
+    now = limit or Limit(check=check, value=unit.first)
     st.caption(shell.escape(found.definition))
     left, right = st.columns(2, vertical_alignment="bottom")
-    shown = round(factor * (first if limit is None else float(limit.value)), 10)
+    shown = round(unit.factor * float(now.value), 10)
     typed = left.number_input(
-        f"{'At least' if found.at_least else 'At most'}, {unit}",
-        min_value=least,
-        max_value=most,
+        f"{'At least' if found.at_least else 'At most'}, {unit.axis.lower()}",
+        min_value=unit.factor * unit.least,
+        max_value=min(unit.factor * unit.most, 999_999_999.0),
         value=shown,
-        step=step,
-        format=shape,
+        step=5.0 * 10.0**-unit.decimals,
+        format=f"%.{unit.decimals + (unit.factor > 1.0)}f",
         key=f"limit_value_{mark}",
     )
-    required = right.toggle("A release needs it", value=limit is None or limit.required, key=f"limit_required_{mark}")
-    now = limit or Limit(check=check, value=first)
-    lines = {"author": "Who set it", "date": "When (YYYY-MM-DD)"}
-    prose = {"rationale": "Why this value", "source": "Source: law, standard, paper or document (may be empty)"}
-    texts = _texts(now, lines, prose, key=f"limit_{{}}_{mark}", height=90)
+    required = control(
+        _LIMIT["required"], f"limit_required_{mark}", place=right, value=now.required, persist_state=None
+    )
+    texts = _told(now, ("author", "date", "rationale", "source"), f"limit_{{}}_{mark}")
     left, right = st.columns([2, 1])
     judge = left.form_submit_button("Judge by this limit", key=f"limit_keep_{mark}", type="primary")
     if limit is not None and right.form_submit_button("Do not ask for it", key=f"limit_drop_{mark}"):
         return with_limit(policy, check, None)
     if not judge:
         return None
-    value = now.value if limit is not None and typed == shown else round(float(typed or 0.0) / factor, 12)
+    value = now.value if limit is not None and typed == shown else round(float(typed or 0.0) / unit.factor, 12)
     after = replace(now, value=value, required=bool(required), **texts)
     return with_limit(policy, check, changed_limit(limit, after))
 
 
-def _texts(about: Limit | Policy, lines: dict[str, str], prose: dict[str, str], *, key: str, height: int) -> Any:
-    """Draw a box for each text, one line or many, with its label; returns what is in them."""
-    made: dict[str, str | None] = {}
-    for place, (name, label) in zip(st.columns(2) * (len(lines) // 2), lines.items(), strict=True):
-        made[name] = place.text_input(label, value=getattr(about, name), key=key.format(name))
-    for name, label in prose.items():
-        made[name] = st.text_area(label, value=getattr(about, name), key=key.format(name), height=height)
-    return {name: (value or "").strip() for name, value in made.items()}
+def _told(about: Limit | Policy, names: Sequence[str], key: str) -> dict[str, Any]:
+    """Draw the widgets of some of its settings, lines in two columns; returns their values."""
+    settings, columns, found = params(type(about)), st.columns(2), {}
+    for number, name in enumerate(names):
+        place = st if settings[name].param.form == "prose" else columns[number % 2]
+        told: dict[str, Any] = {"value": getattr(about, name), "place": place, "persist_state": None}
+        value = control(settings[name], key.format(name), **told)
+        found[name] = value.strip() if isinstance(value, str) else value
+    return found
 
 
 def _whole(policy: Policy, mark: str) -> Policy | None:
     """Draw the form of what is said of the policy as a whole; returns the changed policy."""
-    lines = {"name": "Name", "version": "Version", "author": "Who answers for it", "date": "Since (YYYY-MM-DD)"}
-    prose = {"rationale": "What it is for, and why it leaves out what it does not ask for"}
-    made = _texts(policy, lines, prose, key=f"policy_{{}}_{mark}", height=120)
-    level = st.number_input(
-        "Confidence over all limits together, in percent",
-        min_value=50.0,
-        max_value=99.99,
-        value=round(100 * policy.level, 10),
-        step=0.5,
-        format="%.2f",
-        key=f"policy_level_{mark}",
-    )
+    told = _told(policy, ("name", "version", "author", "date", "level", "rationale"), f"policy_{{}}_{mark}")
     if not st.form_submit_button("Judge by this policy", key=f"policy_keep_{mark}", type="primary"):
         return None
-    return replace(policy, **made, level=round(float(level) / 100.0, 12))
+    return replace(policy, **told)

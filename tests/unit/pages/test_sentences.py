@@ -1,4 +1,4 @@
-"""What pages say beside core's numbers: changed limits, guarantees, headings of curves, the self-test's board."""
+"""What pages say beside core's numbers: changed limits, guarantees, headings of curves."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from core.estimates import proportion
 from core.membership import CurvePoint, DisparityResult, MembershipSettings, most_caught
 from core.membership.findings import Reading, epsilon_heading, guarantee, headline, picking_heading
 from core.policy import Limit, bullet, default_policy
-from core.release_audit import SelfTest
 from core.report import check_rows, document
+from core.report.charts import bullet as drawn
 from pages.common.attriguard_sections import _by_value
-from pages.common.report_board import bullet as drawn
-from pages.common.report_board import self_test_board
 from pages.common.report_policy import changed_limit, with_limit
-from tests.samples_report import HOSTILE, sample
+from tests.samples_report import sample
 from tests.unit.charts.membership_samples import attack, bands, findings
 
 LIMIT = Limit(
@@ -68,28 +65,16 @@ def test_limits_are_replaced_in_their_place_added_at_the_end_and_taken_away():
     "row", [row for row in check_rows(document(sample())) if row.verdict.limit], ids=lambda row: row.verdict.check
 )
 def test_a_bar_shows_what_core_places(row):
-    places, html = bullet(row.verdict), drawn(row.verdict, 'a "label" <b>')
-    assert 'role="img" aria-label="a &quot;label&quot; &lt;b&gt;"' in html and html.count('class="limit"') == 1
+    places, bar = bullet(row.verdict), drawn(row)
+    assert f'role="img" aria-label="{row.number.capitalize() if places else "No value"}' in bar
+    assert bar.count('class="limit"') == 1
     if places is None:
-        assert "dot" not in html and "allowed" not in html
+        assert "dot" not in bar and "allowed" not in bar
         return
-    assert f'class="dot" style="left: {100 * places.value:.2f}%"' in html
-    assert ("▸" in html or "◂" in html) == (places.value_beyond or places.low_beyond or places.high_beyond)
-    assert ("side right allowed" in html) == (row.verdict.check == "four_fifths")
-
-
-def test_the_self_test_s_board_has_every_share_and_no_tag_of_a_name():
-    told = self_test_board(sample().self_tests)
-    for words in (
-        ">correction</div>", "Called leaking without a leak: </span><b>2.0%</b> (0.6 to 7.0%) of 100",
-        "Planted leaks caught: </span><b>99.0%</b> (94.6 to 99.8%) of 100", "class='word pass'>✓ passed",
-        "a planted one that copies it for 5% of the people.", "class='word fail'>✕ failed",
-    ):  # fmt: skip
-        assert words in told, words
-    assert told.count("role='row'") == 3 and told.count("role='cell'") == 2 * 4 == 2 * told.count("columnheader")
-    rate = proportion(0, 10)
-    hostile = self_test_board((SelfTest(attack=HOSTILE, false_alarms=rate, detected=rate, passed=True, told=HOSTILE),))
-    assert HOSTILE not in hostile and "<script" not in hostile
+    assert f'<circle cx="{100 * places.value:.4g}%"' in bar
+    assert ("▸" in bar or "◂" in bar) == (places.value_beyond or places.low_beyond or places.high_beyond)
+    right = bar[bar.index('x="50%"') :]
+    assert right[: right.index(">")].endswith('class="allowed"') == (row.verdict.check == "four_fifths")
 
 
 CHOSEN = MembershipSettings(epsilon=1.0, max_depth=8)

@@ -80,10 +80,10 @@ def test_every_drawing_says_what_it_shows():
 
 def test_the_bullets_share_one_scale():
     page = to_html(document(sample()))
-    bullet = page[page.index('class="bullet"') :]
-    assert 'cx="178"' in bullet[: bullet.index("</svg>")]  # 10 + 240 · 0.07/0.10
-    assert page.count('d="M130 0.5v21"') == 8  # the limit in the middle
-    assert page.count("l-6 -4v8z") == 1 and page.count("l6 -4v8z") == 1  # one beyond twice the limit, one below 0
+    bullet = page[page.index('class="bullet fail"') :]
+    assert '<circle cx="70%"' in bullet[: bullet.index("</svg>")]  # 0.07 of 0.10
+    assert page.count('<rect x="50%" y="0"') == 8  # the limit in the middle
+    assert page.count("▸</text>") == 1 and page.count("◂</text>") == 1  # one beyond twice the limit, one below 0
 
 
 def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_editions():
