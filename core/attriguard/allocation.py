@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats, Mask
+from core.arrays import Floats, Ints, Mask
 from core.errors import InputError
 from core.validation import at_least_zero, choice
 
@@ -73,15 +73,8 @@ def checked_shares(shares: npt.ArrayLike, *, name: str) -> Floats:
     return told / total
 
 
-_ROUNDS = 200  # halving alone is done after about 60; 3 or 4 are usual
 _TIGHT = 1e-50
 """Shares of the largest noise below which what the budget has above the least noise is nothing."""
-
-_CLOSE = 1e-8
-"""Relative length of a step after which the root is exact: every step triples the correct digits."""
-
-_EXACT = 1e-15
-"""Relative length of an interval that cannot be halved any more."""
 
 
 def allocate(
@@ -135,53 +128,27 @@ def _evenly(cheapest: Mask) -> Floats:
 
 
 def _roots(excess: Floats, p: Floats, wanted: Floats) -> Floats:
-    """Return the root s of k for every person: Halley's steps, halved intervals where they leave them.
+    """Return the root s of k for every person: 0 where the cheapest have no share and k does not fall at 0.
 
-    `excess` is e, 1 where p is 0; `wanted` (n,) is the share of the cheapest values in p (n, m).
+    `excess` is e, 1 where p is 0; `wanted` (n,) is the share of the cheapest values in p (n, m). k is computed as
+    s Σ p_i (e_i − 1) / (s + (1 − s) e_i) − wanted over the other values, which is exact near 0.
     """
+    from scipy.optimize import elementwise
+
     rest = np.where(excess > 0, p, 0.0)
-    falls = (rest * np.divide(excess - 1.0, excess, out=np.zeros_like(p), where=excess > 0)).sum(axis=1) < 0
-    root = np.zeros(wanted.size)
-    left = np.flatnonzero((wanted > 0) | falls)
-    s, low, high = _guess(rest * excess, wanted)[left], np.zeros(left.size), np.ones(left.size)
-    e, rest, share = excess[left], rest[left], wanted[left]
-    for _ in range(_ROUNDS):
-        if not left.size:
-            break
-        value, slope, step = _step(s, e, rest, share)
-        low, high = np.where(value > 0, low, s), np.where(value > 0, s, high)
-        close = np.abs(value) <= _CLOSE * s * slope
-        inside = close | ((s - step > low) & (s - step < high))
-        following = np.where(inside, s - step, 0.5 * (low + high))
-        root[left] = following
-        going = ~close & (high - low > _EXACT * s)
-        left, s, low, high = left[going], following[going], low[going], high[going]
-        if not going.all():
-            e, rest, share = e[going], rest[going], share[going]
+
+    def k(s: Floats, row: Ints) -> Floats:
+        scale = s[:, None] + (1.0 - s[:, None]) * excess[row]
+        total = np.divide(excess[row] - 1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        total = np.einsum("ki,ki->k", rest[row], total)
+        return np.where(wanted[row] > 0, s * total - wanted[row], total)
+
+    every, root = np.arange(wanted.size), np.zeros(wanted.size)
+    left = every[k(root, every) < 0]
+    if left.size:
+        found = elementwise.find_root(k, (np.zeros(left.size), np.ones(left.size)), args=(left,)).x
+        root[left] = np.where(np.isnan(found), 1.0, found)  # k(1) is 0 but for rounding
     return root
-
-
-def _guess(weighted: Floats, wanted: Floats) -> Floats:
-    """Return the root there would be if all but the cheapest values cost the same; 1/2 where they have all there is."""
-    total = weighted.sum(axis=1)
-    odds = np.divide(wanted * total, (1.0 - wanted) * (total - 1.0), out=np.ones_like(total), where=total > 1.0)
-    return np.where(odds > 0, np.clip(odds / (1.0 + odds), 1e-300, 1.0 - 1e-16), 0.5)
-
-
-def _step(s: Floats, e: Floats, rest: Floats, wanted: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return k, its slope and Halley's step.
-
-    k is computed as s Σ p_i (e_i − 1) / (s + (1 − s) e_i) − wanted over the other values, which is exact near 0.
-    """
-    scale = s[:, None] + (1.0 - s)[:, None] * e
-    factor = (e - 1.0) / scale
-    term = rest * factor
-    value = s * term.sum(axis=1) - wanted
-    term *= e / scale
-    slope, bend = term.sum(axis=1), 2.0 * np.einsum("ki,ki->k", term, factor)
-    with np.errstate(all="ignore"):
-        step = 2.0 * value * slope / (2.0 * slope**2 - value * bend)
-    return value, slope, step
 
 
 def checked_arguments(

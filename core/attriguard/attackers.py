@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints
-from core.attriguard.allocation import allocate
 from core.attriguard.classifiers import in_batches
 from core.attriguard.noisy_records import Noise
 from core.attriguard.table import Column, fit_encoder
@@ -85,27 +84,6 @@ class Fitted:
         return in_batches(lambda part: self.classifier.predict(self._see(part)), records)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoiseSeen(Result):
-    """AttriGuard run by an attacker on the people she knows.
-
-    She knows the defence: its classifier, policy, margin, target distribution and budget. What she does not know is
-    which noise was drawn for the people she attacks, so she draws noise of the same kind for those whose value she
-    knows.
-    """
-
-    noise: Noise = field(repr=False)  # of the known people, n people and m values
-    target: Floats = field(repr=False)  # the defender's, (m,)
-
-    def mechanism(self, budget: float) -> Floats:
-        """Return how often each noise is used at a budget, (n, m)."""
-        return allocate(self.noise.size, self.target, budget, found=self.noise.found)
-
-    def draw(self, mechanism: Floats, rng: np.random.Generator) -> Any:
-        """Return every known person's record with noise drawn from a mechanism, (n, d)."""
-        return self.noise.chosen(drawn(mechanism, rng))
-
-
 def drawn(mechanism: Floats, rng: np.random.Generator) -> Ints:
     """Return one value a person, drawn from her row of the mechanism, (n,)."""
     edges = np.cumsum(mechanism, axis=1)
@@ -172,14 +150,14 @@ def fit_unaware(known: Known, kind: str, *, seed: int) -> Any:
     return made[kind].fit(known.records, known.values)
 
 
-def fit_adversarial(known: Known, seen: NoiseSeen, *, budget: float, seed: int) -> Any:
+def fit_adversarial(known: Known, noise: Noise, mechanism: Floats, *, seed: int) -> Any:
     """Return a network that learned from AttriGuard's own draws, fresh in every pass, with true values (AT-A).
 
-    The draws are at a budget of entries changed per person on average.
+    She knows the defence: its classifier, policy, margin, target distribution and budget, and so a mechanism (n, m). As
+    she does not know which noise was drawn for the people she attacks, she draws it for the people she knows.
     """
-    mechanism = seen.mechanism(budget)
     rng = np.random.default_rng([seed, 1])
-    return fit_network(known, seed=seed, lesson=lambda: (seen.draw(mechanism, rng), known.values))
+    return fit_network(known, seed=seed, lesson=lambda: (noise.chosen(drawn(mechanism, rng)), known.values))
 
 
 def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:

@@ -17,7 +17,8 @@ import numpy as np
 
 from core.arrays import Floats, Ints, Mask
 from core.attriguard.allocation import allocate, expected_size
-from core.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
+from core.attriguard.attackers import ATTACKER_TITLES
+from core.estimates import Estimate, accuracy, certain, equal_mean, estimate_columns, mean, mean_rate
 from core.serialize import Result
 
 
@@ -50,6 +51,12 @@ class Point(Result):
     def rate(self, *, balanced: bool) -> Estimate:
         """Return `balanced` or `accuracy`."""
         return self.balanced if balanced else self.accuracy
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """Its line in a table."""
+        numbers = estimate_columns("accuracy", self.accuracy) | estimate_columns("balanced accuracy", self.balanced)
+        return {"attacker": ATTACKER_TITLES[self.attacker], "budget": self.budget, **numbers}
 
 
 def strongest_point(points: Sequence[Point], *, balanced: bool) -> Point:
@@ -141,7 +148,10 @@ class Exposure(Result):
         )
 
     def by_value(self) -> list[dict[str, Any]]:
-        """Return of each value how many people have it, and how much noise it takes to be read as it, if any."""
+        """Return of each value how many people have it, and how much noise it takes to be read as it, if any.
+
+        The noise is that of people who are read otherwise and for whom there is such noise.
+        """
         rows = []
         for i, name in enumerate(self.values):
             others = self.predicted != i
@@ -153,7 +163,7 @@ class Exposure(Result):
                     "target share": float(self.target[i]),
                     "people read otherwise": int(others.sum()),
                     "noise found for": int(there.sum()),
-                    f"{self.unit} changed, mean": float(self.size[there, i].mean()) if there.any() else None,
+                    **estimate_columns(f"{self.unit} changed, mean", mean(self.size[there, i])),
                 }
             )
         return rows

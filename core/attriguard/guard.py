@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from core.arrays import Floats, Ints
-from core.attriguard.allocation import allocate, target_distribution
+from core.attriguard.allocation import target_distribution
 from core.attriguard.attackers import (
     ADAPTIVE,
     ADVERSARIAL,
     TABLE_ATTACKERS,
     Fitted,
     Known,
-    NoiseSeen,
     RegionBased,
+    drawn,
     fit_adversarial,
     fit_distilled,
     fit_dropping,
@@ -113,14 +113,9 @@ class Guard:
         """The representative noise of the people to protect."""
         return self.search()
 
-    @cached_property
-    def seen(self) -> NoiseSeen:
-        """What attackers who run the defence themselves see on the people they know."""
-        return NoiseSeen(noise=self.search(known=True), target=self.target)
-
-    def mechanism(self, budget: float) -> Floats:
-        """Return how often each noise is used at a budget, (u, m)."""
-        return allocate(self.noise.size, self.target, budget, found=self.noise.found)
+    def mechanism(self, budget: float, *, known: bool = False) -> Floats:
+        """Return how often each noise is used at a budget, (u, m): on the people to protect, or on those known."""
+        return self.search(known=known).mechanism(self.target, budget)
 
     def guesses(self, name: str) -> Iterator[Guesses]:
         """Yield what the attackers of a name say about every person with every noise."""
@@ -259,10 +254,11 @@ class Guarded(Guard):
         seed = self._seed(name)
         if name == "adversarial":
             for budget in self.trained_at:
-                yield budget, Fitted(fit_adversarial(self.known, self.seen, budget=budget, seed=seed))
+                mechanism = self.mechanism(budget, known=True)
+                yield budget, Fitted(fit_adversarial(self.known, self.search(known=True), mechanism, seed=seed))
         elif name == "dropping":
-            mechanism = self.seen.mechanism(max(self.trained_at))
-            carried = concentration(self.known.records, self.seen.noise, mechanism)
+            mechanism = self.mechanism(max(self.trained_at), known=True)
+            carried = concentration(self.known.records, self.search(known=True), mechanism)
             yield None, fit_dropping(self.known, carried.without(_QUIET), seed=seed)
         elif name == "region":
             yield None, Fitted(RegionBased(self.classifier("network"), seed=seed))
@@ -382,8 +378,9 @@ class TableGuard(Guard):
     def _adversarial(self, learner: str, budget: float) -> Fitted:
         """Train on noise drawn for the known people as the protected people draw theirs at a budget."""
         name = f"attriguard trained {learner} {budget:g}"
-        mechanism, rng = self.seen.mechanism(budget), child_generator(self.settings.seed, name)
-        records = np.vstack([self.seen.draw(mechanism, rng) for _ in range(_DRAWS)])
+        noise, mechanism = self.search(known=True), self.mechanism(budget, known=True)
+        rng = child_generator(self.settings.seed, name)
+        records = np.vstack([noise.chosen(drawn(mechanism, rng)) for _ in range(_DRAWS)])
         truth = np.tile(self.people.known_truth, _DRAWS)
         return fit_on_table(learner, records, truth, self.columns, seed=child_seed(self.settings.seed, name))
 

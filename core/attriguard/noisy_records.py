@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
+from core.attriguard.allocation import allocate
 from core.serialize import Result
 
 
@@ -37,6 +38,10 @@ class Noise(NoisyRecords):
     """
 
     predicted: Ints = field(repr=False)
+
+    def mechanism(self, target: Floats, budget: float) -> Floats:
+        """Return how often each noise is used at a budget, towards a target distribution (m,); (u, m)."""
+        return allocate(self.size, target, budget, found=self.found)
 
     def chosen(self, value: Ints) -> Any:
         """Return each person's record with the noise for her value in `value` (u,), as a matrix (u, d)."""

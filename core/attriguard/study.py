@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -13,7 +12,7 @@ from core.attriguard.exposure import Exposure
 from core.attriguard.findings import cost, headline, noise_needed
 from core.attriguard.guard import attackers_fitted, table_guard
 from core.attriguard.settings import GuardPlan, TableSettings
-from core.estimates import Estimate, strongest
+from core.estimates import strongest
 from core.planted import SHARE, Drawn, draw_people, subject_of
 from core.seeds import child_generator
 from core.study import Check, Finding, Measurement, Plant, Report, Row, Study
@@ -128,27 +127,12 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
     def tables(self, result: Exposure, settings: GuardPlan) -> Mapping[str, tuple[Row, ...]]:
         """Return every attacker without noise and at the planned budget."""
         points = (*result.undefended(), *result.at(settings.budget))
-        rows = [
-            {
-                "attacker": ATTACKER_TITLES[point.attacker],
-                "budget": point.budget,
-                **_columns("accuracy", point.accuracy),
-                **_columns("balanced accuracy", point.balanced),
-            }
-            for point in points
-        ]
-        return {self.title: tuple(rows)}
+        return {self.title: tuple(point.row for point in points)}
 
 
 def guard_steps(settings: GuardPlan) -> int:
     """Return how many steps the study reports."""
     return attackers_fitted(TableSettings(trained_budgets=(settings.budget,))) if settings.budget else 0
-
-
-def _columns(name: str, found: Estimate) -> dict[str, float | None]:
-    """Return a number and the ends of its interval as three columns."""
-    ends = {name: found.value, f"{name}, low": found.low, f"{name}, high": found.high}
-    return {column: None if math.isnan(value) else value for column, value in ends.items()}
 
 
 STUDY = AttriGuardStudy()

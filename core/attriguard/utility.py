@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from core.arrays import Codes, Floats, Ints, Mask
-from core.attriguard.allocation import allocate
+from core.arrays import Codes, Floats, Ints
 from core.attriguard.guard import Guarded, TableGuard
+from core.attriguard.noisy_records import Noise
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
@@ -43,22 +43,20 @@ class Recommendation(Result):
     """Precision of the recommendations for u people, with each of their m noises.
 
     `clean` and `popular`, (u,), are shares of the items recommended that were set aside: from the clean ratings, and of
-    the most popular items; `noisy`, (u, m), from the ratings with the noise for each value. `size`, `found` and
-    `target` are as of `core.attriguard.Exposure`.
+    the most popular items; `noisy`, (u, m), from the ratings with the noise for each value. `noise` is drawn
+    towards the `target` distribution.
     """
 
     clean: Floats = field(repr=False)
     popular: Floats = field(repr=False)
     noisy: Floats = field(repr=False)
-    size: Ints = field(repr=False)
-    found: Mask = field(repr=False)
+    noise: Noise = field(repr=False)
     target: Floats = field(repr=False)
     recommended: int
 
     def at(self, budget: float) -> Estimate:
         """Return the precision at a budget, over people and draws."""
-        used = allocate(self.size, self.target, budget, found=self.found)
-        return mean(np.einsum("ki,ki->k", used, self.noisy))
+        return mean(np.einsum("ki,ki->k", self.noise.mechanism(self.target, budget), self.noisy))
 
     @property
     def before(self) -> Estimate:
@@ -107,8 +105,7 @@ def recommendation(guarded: Guarded, *, people: int = 400, recommended: int = 10
         clean=clean,
         popular=popular,
         noisy=noisy.reshape(noise.size.shape),
-        size=noise.size,
-        found=noise.found,
+        noise=noise,
         target=guarded.target,
         recommended=recommended,
     )

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from core.charts.heat import draw_heat
 from core.charts.lines import Curve, Dot, draw_lines, level, pointed
 from core.charts.rows import Mark, Row, draw_rows
 from core.charts.words import short
-from core.estimates import Estimate, mean, percent
+from core.estimates import Estimate, percent
 
 _GUTTER = 180  # pixels for the names of attackers
 
@@ -92,20 +93,13 @@ def draw_budget(
         look = looks[name] | {"band": looks[name]["width"] > 2, "name": attacker_label(name)}
         drawn.append(Curve(x=xs, of=found, here=here.get(name), value=None if name in here else "", **look))
     rows: list[dict[str, Any]] = [
-        {
-            "attacker": name,
-            f"{unit} changed": point.budget,
-            **cells("accuracy", point.accuracy),
-            **cells("balanced", point.balanced),
-            "or baseline": point.reported.value,
-            "trained against": point.trained_at,
-        }
-        for name, points in curves.items()
+        point.row | {"or baseline": point.reported.value, "trained against": point.trained_at}
+        for points in curves.values()
         for point in points
     ]
     rows.append({"attacker": "baseline", **cells("accuracy", floor)})
     paper = "paper, network against network"
-    rows += [{"attacker": paper, f"{unit} changed": at, "accuracy": rate} for at, rate in published]
+    rows += [{"attacker": paper, "budget": at, "accuracy": rate} for at, rate in published]
     y = percents(f"Balanced accuracy at inferring {attribute} (%)" if balanced else "Accuracy (%)")
     title = f"Accuracy at inferring {attribute} by noise budget"
     return _over_budgets(title, drawn, y, rows, last=last, at=budget, unit=unit)
@@ -200,68 +194,50 @@ _ROOMY = 6  # of which a second line tells how often they are drawn
 _NAMED = 4
 
 
-class _Value(NamedTuple):
-    """What it takes to be read as one value, over people who are read otherwise and for whom there is such noise."""
-
-    name: str
-    size: Estimate
-    used: float  # how often this noise is drawn at the budget, on average over people, and how often it should be
-    target: float
-    missing: int  # people for whom there is no such noise
-
-    @property
-    def told(self) -> str:
-        """How often it is drawn, in words."""
-        return f"used for {100 * self.used:.1f}%, target {100 * self.target:.1f}%"
-
-
 def draw_value_noise(exposure: Exposure, budget: float) -> Drawing:
     """Draw the mean noise of each value, those that take the least first."""
-    used, unit, attribute = exposure.mechanism(budget).mean(axis=0), exposure.unit, exposure.attribute
-    rows = []
-    for i, name in enumerate(exposure.values):
-        others = exposure.predicted != i
-        there = others & exposure.found[:, i]
-        missing = int((others & ~there).sum())
-        rows.append(_Value(name, mean(exposure.size[there, i]), float(used[i]), float(exposure.target[i]), missing))
-    rows.sort(key=lambda row: (not row.size.n, row.size.value))
-    table = [
-        {
-            attribute: row.name,
-            **cells(f"{unit} changed, mean", row.size),
-            "people": row.size.n,
-            "people without such noise": row.missing,
-            "used for": row.used,
-            "target": row.target,
-        }
-        for row in rows
+    column, used = f"{exposure.unit} changed, mean", exposure.mechanism(budget).mean(axis=0).tolist()
+    rows = [row | {"used": share} for row, share in zip(exposure.by_value(), used, strict=True)]
+    there = [row for row in rows if row[column] is not None]
+    there.sort(key=lambda row: row[column])
+    table = [*there, *(row for row in rows if row[column] is None)]
+    title = f"Perturbation size per target {exposure.attribute}"
+    axis = Scale(title=f"Mean {exposure.unit} changed", start=0.0, write=lambda size: f"{value_of(size):.2f}")
+    sizes = [
+        Estimate(value=row[column], low=row[f"{column}, low"], high=row[f"{column}, high"], n=row["noise found for"])
+        for row in there
     ]
-    title = f"Perturbation size per target {attribute}"
-    axis = Scale(title=f"Mean {unit} changed", start=0.0, write=lambda size: f"{value_of(size):.2f}")
+    told = [f"used for {100 * row['used']:.1f}%, target {100 * row['target share']:.1f}%" for row in table]
+    names = [row[exposure.attribute] for row in table]
     if len(rows) > _MOST_VALUES:
-        return _value_ranks(title, [row for row in rows if row.size.n], axis, table)
+        return _value_ranks(title, names[: len(sizes)], sizes, told, axis, table)
     lines = []
-    for row in rows:
-        marks = [Mark(of=0.0, color="before", symbol=""), Mark(of=row.size, color="before", told=row.told)]
-        below = f"used {100 * row.used:.0f}%, target {100 * row.target:.0f}%" if len(rows) <= _ROOMY else ""
-        look: dict[str, Any] = {"value": "", "note": "no noise found"}
-        if row.size.n:
-            look = {"value": f"<b>{axis.write(row.size)}</b>", "marks": marks, "join": "before"}
-        lines.append(Row(name=row.name, below=below, **look))
+    for name, size, words in zip_longest(names, sizes, told):
+        marks = [Mark(of=0.0, color="before", symbol=""), Mark(of=size, color="before", told=words)] if size else []
+        below = words.replace(" for", "") if len(rows) <= _ROOMY else ""
+        look: dict[str, Any] = (
+            {"value": f"<b>{axis.write(size)}</b>", "join": "before"} if size else {"note": "no noise found"}
+        )
+        lines.append(Row(name=name, below=below, marks=marks, **look))
     return draw_rows(title, lines, axis, table=table)
 
 
-def _value_ranks(title: str, known: Sequence[_Value], y: Scale, table: Any) -> Drawing:
+def _value_ranks(
+    title: str, names: Sequence[str], sizes: Sequence[Estimate], told: Sequence[str], y: Scale, table: Any
+) -> Drawing:
     """Draw one dot a value in their order, with the names of the first and the last."""
-    n, ranked = len(known), list(enumerate(known, start=1))
+    n, ranks = len(sizes), range(1, len(sizes) + 1)
     steps = Scale(title="").over([1, n])
-    title_of_x = "Values, those that take least first"
-    x = Axis(ends=(0.5, n + 0.5), marks=steps.marks[1:-1], words=steps.words[1:-1], title=title_of_x)
-    dots = [Dot(x=rank, of=row.size.value, told=f"{short(row.name)}, {row.told}:") for rank, row in ranked]
-    sizes = [row.size for row in known]
-    curves = [Curve(x=range(1, n + 1), of=sizes, band=True, color="before", width=1, dots=dots)]
-    for rank, row in ranked[:_NAMED] + ranked[_NAMED:][-_NAMED:]:
-        curves.append(pointed(rank, row.size.value, "before", row.name))
+    x_title = "Values, those that take least first"
+    x = Axis(ends=(0.5, n + 0.5), marks=steps.marks[1:-1], words=steps.words[1:-1], title=x_title)
+    dots = [
+        Dot(x=rank, of=size.value, told=f"{short(name)}, {words}:")
+        for rank, name, size, words in zip(ranks, names, sizes, told, strict=False)
+    ]
+    curves = [Curve(x=ranks, of=sizes, band=True, color="before", width=1, dots=dots)]
+    ranked = list(zip(ranks, sizes, names, strict=True))
+    for rank, size, name in ranked[:_NAMED] + ranked[_NAMED:][-_NAMED:]:
+        curves.append(pointed(rank, size.value, "before", name))
     return draw_lines(title, curves, x=x, y=y, rows=table)
 
 

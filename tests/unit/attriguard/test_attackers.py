@@ -12,7 +12,6 @@ from core.attriguard import representatives
 from core.attriguard.attackers import (
     Fitted,
     Known,
-    NoiseSeen,
     RegionBased,
     drawn,
     fit_adversarial,
@@ -22,7 +21,7 @@ from core.attriguard.attackers import (
     fit_network,
     fit_unaware,
 )
-from core.attriguard.noisy_records import changes_per_entry, concentration
+from core.attriguard.noisy_records import Noise, changes_per_entry, concentration
 from tests import ratings_samples
 
 SAMPLE = ratings_samples.ratings()
@@ -31,9 +30,14 @@ CHANCE = 0.25
 
 
 @cache
-def seen() -> NoiseSeen:
+def seen() -> Noise:
     """AttriGuard run on the known people."""
-    return NoiseSeen(noise=representatives(KNOWN.records, fit_unaware(KNOWN, "logistic", seed=0)), target=SAMPLE.shares)
+    return representatives(KNOWN.records, fit_unaware(KNOWN, "logistic", seed=0))
+
+
+def used(budget: float, noise: Noise | None = None) -> Any:
+    """Return how often each noise is used at a budget."""
+    return (noise or seen()).mechanism(SAMPLE.shares, budget)
 
 
 @cache
@@ -68,7 +72,7 @@ def test_a_network_keeps_its_best_pass():
 
 
 def test_a_network_is_judged_by_records_like_those_it_learns_from():
-    noisy = seen().draw(seen().mechanism(3.0), np.random.default_rng(1))
+    noisy = seen().chosen(drawn(used(3.0), np.random.default_rng(1)))
     taught = fit_network(KNOWN, seed=0, lesson=lambda: (noisy, KNOWN.values))
     alone = fit_network(Known(records=noisy, values=KNOWN.values, n_values=4), seed=0)
     assert all(np.array_equal(one, other) for one, other in zip(taught.coefs_, alone.coefs_, strict=True))
@@ -86,13 +90,13 @@ def test_training_against_the_noise_reads_through_it():
     budget = 3.0
     defender = fit_unaware(KNOWN, "logistic", seed=0)
     noise = representatives(SAMPLE.people_test, defender)
-    mechanism = NoiseSeen(noise=noise, target=SAMPLE.shares).mechanism(budget)
+    mechanism = used(budget, noise)
 
     def reads(attacker: Any) -> float:
         guess = attacker.guess(noise.noisy).reshape(noise.size.shape)
         return float((mechanism * (guess == SAMPLE.values_test[:, None])).sum(axis=1).mean())
 
-    knows = reads(Fitted(fit_adversarial(KNOWN, seen(), budget=budget, seed=0)))
+    knows = reads(Fitted(fit_adversarial(KNOWN, seen(), used(budget), seed=0)))
     assert knows > reads(Fitted(network())) + 0.05 and knows > reads(Fitted(defender)) + 0.1
 
 
@@ -150,10 +154,10 @@ def test_low_rank_is_a_network_that_sees_the_directions_only():
 
 
 def test_dropping_leaves_out_what_carries_the_noise():
-    mechanism = seen().mechanism(3.0)
-    kept = concentration(KNOWN.records, seen().noise, mechanism).without(0.9)
+    mechanism = used(3.0)
+    kept = concentration(KNOWN.records, seen(), mechanism).without(0.9)
     attacker = fit_dropping(KNOWN, kept, seed=0)
-    carried = changes_per_entry(KNOWN.records, seen().noise, mechanism)
+    carried = changes_per_entry(KNOWN.records, seen(), mechanism)
     carried /= carried.sum()
     dropped = np.setdiff1d(np.arange(60), kept)
     assert 0 < dropped.size < 60 and carried[dropped].min() >= carried[kept].max()
@@ -165,5 +169,5 @@ def test_dropping_leaves_out_what_carries_the_noise():
 
 def test_dropping_keeps_an_entry_and_drops_none_without_noise():
     for budget, share, kept in ((3.0, 1.0, range(1, 60)), (0.0, 0.9, (60,))):
-        carried = concentration(KNOWN.records, seen().noise, seen().mechanism(budget))
+        carried = concentration(KNOWN.records, seen(), used(budget))
         assert carried.without(share).size in kept

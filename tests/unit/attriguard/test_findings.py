@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.attriguard import Exposure, attacker_label, findings
+from core.attriguard import ATTACKER_TITLES, Exposure, attacker_label, findings
 from core.attriguard.exposure import Guesses
+from core.attriguard.noisy_records import Noise
 from core.attriguard.utility import Recommendation, UtilityPoint
 from core.charts import draw_budget
 from core.estimates import Estimate
@@ -67,9 +68,10 @@ def test_the_headline_names_the_attacker_whose_curve_is_highest(balanced: bool):
         shown.curves([0.0, 0.5]), now, floor, last=1, budget=0.5, unit="columns", attribute="town",
         balanced=balanced,
     )  # fmt: skip
-    drawn = chart.table.query("attacker != 'baseline' and `columns changed` == 0.5")
-    column = "balanced" if balanced else "accuracy"
-    assert drawn.loc[drawn[column].idxmax(), "attacker"] == best.attacker == ("forest" if balanced else "adversarial")
+    drawn = chart.table.query("attacker != 'baseline' and budget == 0.5")
+    column = "balanced accuracy" if balanced else "accuracy"
+    assert drawn.loc[drawn[column].idxmax(), "attacker"] == ATTACKER_TITLES[best.attacker]
+    assert best.attacker == ("forest" if balanced else "adversarial")
     found = findings.headline(shown, now, balanced=balanced)
     assert attacker_label(best.attacker) in found.point
     assert attacker_label(best.attacker) in chart.alt.partition("at 0.5: ")[2].partition(";")[0]
@@ -98,8 +100,12 @@ def test_a_change_within_the_interval_is_no_change(before: float, here: float, h
         clean=np.full(400, before),
         popular=precise,
         noisy=np.column_stack([precise, precise]),
-        size=np.zeros((400, 2), dtype=np.int64),
-        found=np.ones((400, 2), dtype=bool),
+        noise=Noise(
+            noisy=np.zeros((800, 1)),
+            size=np.zeros((400, 2), dtype=np.int64),
+            found=np.ones((400, 2), dtype=bool),
+            predicted=np.zeros(400, dtype=np.int64),
+        ),
         target=np.array([0.5, 0.5]),
         recommended=10,
     )

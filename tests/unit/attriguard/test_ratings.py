@@ -131,7 +131,7 @@ def test_transfer(guarded: Guarded):
 
 def test_recommendation(guarded: Guarded):
     found = recommendation(guarded, people=60, recommended=10, rank=8)
-    assert found.clean.shape == found.popular.shape == (60,) and found.noisy.shape == found.size.shape == (60, 4)
+    assert found.clean.shape == found.popular.shape == (60,) and found.noisy.shape == found.noise.size.shape == (60, 4)
     assert set(np.round(np.unique(10 * found.noisy), 9)) <= set(range(6))
     assert found.before.value > found.control.value > 0
     assert found.at(0.0).value == found.before.value
@@ -154,7 +154,7 @@ def test_noise_moves_recommendations():
     found = recommendation(own, recommended=5, rank=2)
     assert found.clean.tolist() == [1.0] * 40
     read = taste[:40, None] == np.arange(2)
-    assert (found.size == np.where(read, 0, 6)).all()
+    assert (found.noise.size == np.where(read, 0, 6)).all()
     assert found.noisy == pytest.approx(np.where(read, 1.0, 0.2))
     assert found.at(50.0).value == pytest.approx(0.6)
 

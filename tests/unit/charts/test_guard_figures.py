@@ -101,11 +101,11 @@ def test_the_noise_of_each_value(values: int):
     check(drawing)
     table = drawing.table
     assert len(table) == values and table["ratings changed, mean"].is_monotonic_increasing
-    assert table["used for"].sum() == pytest.approx(1.0) == table["target"].sum()
+    assert table["used"].sum() == pytest.approx(1.0) == table["target share"].sum()
     for _, row in table.iterrows():
         i = made.values.index(row[made.attribute])
         others = made.predicted != i
-        assert row["people without such noise"] == (others & ~made.found[:, i]).sum()
+        assert row["noise found for"] == (others & made.found[:, i]).sum()
         assert row["ratings changed, mean"] == pytest.approx(made.size[others & made.found[:, i], i].mean())
 
 
