@@ -163,11 +163,6 @@ def test_a_report_that_nobody_altered_is_not_called_broken(path: Path, own: Path
     assert "BROKEN" not in report(path, own)
 
 
-@pytest.mark.parametrize("kind", READ)
-def test_there_is_a_file_of_every_kind(kind: str):
-    assert any(path.name.startswith(f"{kind}_") for path in FILES)
-
-
 @pytest.mark.parametrize("kind", ["plan", "policy", "card"])
 def test_forms_to_come_are_refused(kind: str, own: Path):
     newest = max(FORMS.glob(f"{kind}_*.toml"))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -88,40 +87,28 @@ def synthetic(options: argparse.Namespace) -> None:
     print(f"\n{UNDER}\n* without the repeats whose program was not solved within {options.limit:g} s")
 
 
-def table_1(options: argparse.Namespace) -> None:
-    """Print the noisy rows of table 1, on Adult, beside ours."""
-    folder = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-    print("\nHamman et al. (2023), table 1: Adult, race (Black and White people), jittered questions")
-    if not (folder / "adult" / "adult.data").is_file():
-        print("Not run: Adult is not here. Set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test.")
-        return
-    from tests.reference.conceal_adult import HEAD as head
-    from tests.reference.conceal_adult import noisy_rows
+def on_adult(options: argparse.Namespace) -> None:
+    """Print the release meter's table, of ten splits or two, and the noisy rows of table 1, both on Adult."""
+    from tests.reference import conceal_adult, release_adult
+    from tests.reference.data import FOLDER
 
-    print(f"{head}\n{'-' * len(head)}")
-    for told in noisy_rows(folder, quick=options.quick, seed=options.seed):
+    if not (FOLDER / "adult" / "adult.data").is_file():
+        print("Adult is not here. Set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test.")
+        return
+    print("\nWhat published fairness numbers give away: Adult test records, natural models, group sizes and three gaps")
+    for told in release_adult.long_table(FOLDER, splits=2 if options.quick else 10):
+        print(told, flush=True)
+    print("\nHamman et al. (2023), table 1: Adult, race (Black and White people), jittered questions")
+    print(f"{conceal_adult.HEAD}\n{'-' * len(conceal_adult.HEAD)}")
+    for told in conceal_adult.noisy_rows(FOLDER, quick=options.quick, seed=options.seed):
         print(told, flush=True)
     print(f"\n{TABLE_1_NOTE}")
-
-
-def release(options: argparse.Namespace) -> None:
-    """Print the release meter's table on Adult: ten splits, or two."""
-    folder = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-    print("\nWhat published fairness numbers give away: Adult test records, natural models, group sizes and three gaps")
-    if not (folder / "adult" / "adult.data").is_file():
-        print("Not run: Adult is not here. Set FAIRLEAK_DATA to a folder with adult/adult.data and adult/adult.test.")
-        return
-    from tests.reference.release_adult import long_table
-
-    for told in long_table(folder, splits=2 if options.quick else 10):
-        print(told, flush=True)
 
 
 def main() -> None:
     """Print everything, the cheap part first."""
     options = arguments()
-    release(options)
-    table_1(options)
+    on_adult(options)
     synthetic(options)
 
 
