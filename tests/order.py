@@ -33,7 +33,7 @@ SECONDS = {
     "tests/golden/test_golden_pages.py": 25,
     "tests/unit/sweep/test_kill.py": 40,
     "tests/unit/test_command_line.py": 35,
-    "tests/unit/desk/test_processes.py": 35,
+    "tests/unit/desk/test_damage.py": 35,
     "tests/unit/correction/test_groups.py": 35,
     "tests/unit/test_reveal_command.py": 30,
     "tests/browser/test_report.py": 60,

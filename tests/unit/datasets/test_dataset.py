@@ -1,4 +1,4 @@
-"""From a table and roles to the arrays of an audit: groups, labels, missing values, notes, fingerprints."""
+"""From a table and roles to the arrays of an audit, and to four disjoint sets."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
-from core.datasets.dataset import Table
+from core.datasets.dataset import AuditDataset, Table
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles, groups_of
+from core.datasets.splits import Splits, split
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
 from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, BadRoles, assert_one_sentence
@@ -52,9 +55,6 @@ def test_two_columns_of_one_name_are_refused() -> None:
     frame = pd.concat([table_of().frame, table_of().frame[["age"]]], axis=1)
     with pytest.raises(InputError, match="'age'"):
         build_dataset(replace(table_of(), frame=frame), GOOD_ROLES)
-
-
-# Groups
 
 
 def test_plain_case() -> None:
@@ -143,9 +143,6 @@ def test_labels_of_any_kind(cells: object, positive: str) -> None:
     assert data.labels[:4].tolist() == [1, 0, 1, 0]
 
 
-# Missing values
-
-
 def test_records_without_role_are_left_out() -> None:
     data = built(replace(GOOD_ROLES, label="y", positive="a"), y=["a", "b", "b", None, "a", "a"])
     assert data.n == 100 and data.notes == ("20 records without y or sex are left out.",)
@@ -173,9 +170,6 @@ def test_column_made_constant_by_dropping_is_set_aside() -> None:
     data = built(replace(GOOD_ROLES, missing="drop"), pay=[1.0, 2.0, 3.0, 4.0, None, None], flag=["a"] * 4 + ["b", "b"])
     assert data.n == 80 and data.feature_names == ("age", "pay")
     assert "Column flag holds the same value in every record and is left out." in data.notes
-
-
-# Determinism
 
 
 def test_codes_do_not_depend_on_the_order_of_records() -> None:
@@ -233,3 +227,67 @@ def test_table_fingerprint_changes_with_one_cell(cells: object) -> None:
     assert fingerprint_frame(frame) != fingerprint_frame(changed)
     assert fingerprint_frame(frame) == fingerprint_frame(frame.copy(deep=True))
     assert fingerprint_frame(frame) != fingerprint_frame(frame.rename(columns={"extra": "other"}))
+
+
+NAMES = ("train", "attack", "validation", "test")
+
+
+def people(n: int, *, rare: int | None = None) -> AuditDataset:
+    """Return n people; every second in the first group, or only the first `rare` ones."""
+    numbers = np.arange(n)
+    sensitive = numbers % 2 if rare is None else numbers < rare
+    return AuditDataset(
+        title="T",
+        source="",
+        features=np.zeros((n, 1)),
+        feature_names=("f",),
+        categorical=np.zeros(1, dtype=bool),
+        labels=(numbers // 2 % 2).astype(np.uint8),
+        sensitive=sensitive.astype(np.uint8),
+        group_names=("b", "a"),
+        roles=Roles(label="y", positive="1", sensitive="s", group=("a",)),
+        rows_read=n,
+    )
+
+
+def together(splits: Splits) -> np.ndarray:
+    """Return all row numbers in the order of the sets."""
+    return np.concatenate([getattr(splits, name) for name in NAMES])
+
+
+def test_sizes_for_adult() -> None:
+    splits = split(people(45_222), train_share=0.34)
+    assert [len(getattr(splits, name)) for name in NAMES] == [15_375, 10_446, 4_477, 14_924]
+    assert len(splits.known) == 14_923
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@given(st.integers(400, 3000), st.floats(0.1, 0.8), st.integers(0, 2**32 - 1))
+def test_everybody_exactly_once(n: int, share: float, seed: int) -> None:
+    splits = split(people(n), train_share=share, seed=seed)
+    np.testing.assert_array_equal(np.sort(together(splits)), np.arange(n))
+    assert abs(len(splits.train) - share * n) <= 1
+    assert 0 <= len(splits.test) - len(splits.known) <= 1
+    np.testing.assert_array_equal(splits.known, np.concatenate([splits.attack, splits.validation]))
+
+
+def test_records_are_drawn_without_looking_at_them() -> None:
+    np.testing.assert_array_equal(together(split(people(1000))), together(split(people(1000, rare=300))))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.09, 0.81, 1.0, -1.0, float("nan"), float("inf")])
+def test_share_outside_its_range(share: float) -> None:
+    with pytest.raises(InputError, match=r"training share must be in \[0.1, 0.8\], got"):
+        split(people(1000), train_share=share)
+
+
+def test_a_set_without_enough_of_a_group_is_refused() -> None:
+    with pytest.raises(InputError, match=r"records must hold at least 3 people of each group; .* group a has [012]"):
+        split(people(1000, rare=5))
+
+
+def test_a_set_without_enough_of_a_label_is_refused() -> None:
+    data = people(1000)
+    data.labels[6:] = 0
+    with pytest.raises(InputError, match=r"records must hold at least 3 people of each label; .* label 1 has [012]"):
+        split(data)

@@ -1,7 +1,8 @@
-"""Tables as offices have them: what is read, what is decided and noted, and that nothing is misread in silence."""
+"""Tables as offices have them, and with hostile names: nothing is misread in silence, and notes are sentences."""
 
 from __future__ import annotations
 
+import random
 import re
 from fractions import Fraction
 
@@ -16,6 +17,7 @@ from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
 from core.errors import InputError
 from tests.unit.datasets.bad_tables import GOOD, GOOD_ROLES, assert_one_sentence, csv_bytes, parquet_bytes, rows
+from tests.unit.datasets.hostile_tables import HOSTILE, HOSTILE_NAMES, hostile_table
 from tests.unit.datasets.office_tables import (
     DECIMALS,
     ENCODINGS,
@@ -40,9 +42,6 @@ def table_of(separator: str, **columns: list[str]) -> Table:
 def first(table: Table, name: str = "v", count: int = 2) -> list[object]:
     """Return the first cells of a column."""
     return table.frame[name][:count].tolist()
-
-
-# Numbers
 
 
 @pytest.mark.parametrize(
@@ -124,9 +123,6 @@ def test_percentages_are_exact() -> None:
     assert first(table_of(",", v=cells), count=60) == [float(f"{i / 10:.1f}e-2") for i in range(60)]
 
 
-# Encodings and edges
-
-
 def test_windows_1252_is_read_with_a_note() -> None:
     words = ["Zoë", "Ångström", "garçon", "“quoted” – yes", "5 € à l’hôtel", "naïve", "Šimon", "5°C", "Nº5", "m²"]
     content = "\r\n".join(["naam;größe", *[f"{words[i % len(words)]};{i},5" for i in range(70)]])
@@ -156,9 +152,6 @@ def test_edges_that_spreadsheets_write() -> None:
 def test_a_told_separator_does_not_shift_the_lines() -> None:
     with pytest.raises(InputError, match="line 4 has 3"):
         read_table(b"sep=;\na;b\n1;2\n1;2;3\n", "a.csv")
-
-
-# Spellings
 
 
 def test_answers_in_any_case_are_one_answer() -> None:
@@ -209,8 +202,6 @@ def test_a_value_meant_twice_is_refused_by_name() -> None:
     with pytest.raises(InputError, match="got 'YES'"):
         build_dataset(table, Roles(label="y", positive="YES", sensitive="s", group=("a",)))
 
-
-# Any frame in any dialect
 
 _WORDS = st.text(st.sampled_from("abcdefgh äöüéß –,;|\"'\n\t"), min_size=1, max_size=8).map(
     # several letters, or one with a dash, may be one letter of UTF-8
@@ -275,3 +266,59 @@ def _check(table: Table, name: str, cells: list[object], dialect: Dialect) -> No
 def _settled(dialect: Dialect, texts: list[str]) -> bool:
     """Where commas separate the cells, a point is a decimal point without a word, if no column says otherwise."""
     return dialect.separator == "," and not any("," in text for text in texts)
+
+
+ROLES = Roles(
+    label=HOSTILE["label"],
+    positive=HOSTILE["positive"],
+    sensitive=HOSTILE["sensitive"],
+    group=(HOSTILE["group"],),
+    excluded=(HOSTILE["prediction"], HOSTILE["score"], HOSTILE["sets"]),
+)
+
+
+def test_hostile_names_and_values_are_read_as_they_are() -> None:
+    table = read_table(hostile_table(), "hostile.csv")
+    assert set(table.frame.columns) == {*HOSTILE_NAMES, HOSTILE["sets"]} and len(table.frame) == 400
+    assert table.notes == ()
+    assert set(table.frame["{{7*7}}"]) == {"@SUM(1+1)*cmd|' /C calc'!A0", "+1+1", "-2+3", "${jndi:x}"}
+    assert set(table.frame[HOSTILE["label"]]) == {"\\u0000 no", "{{7*7}}"}
+    assert table.frame[HOSTILE["score"]].between(0, 1).all()
+    data = build_dataset(table, ROLES)
+    assert data.n == 400 and set(data.feature_names) == set(HOSTILE_NAMES) - set(ROLES.excluded) - {
+        ROLES.label,
+        ROLES.sensitive,
+    }
+    assert 30 < data.labels.sum() < 370 and 30 < data.sensitive.sum() < 370
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sentences_about_hostile_tables_are_single_sentences(seed: int) -> None:
+    """Whatever is wrong with a hostile table, the answer and the notes are sentences on one printable line."""
+    chance = random.Random(seed)
+    table = read_table(hostile_table(), "hostile.csv")
+    names = list(table.frame.columns)
+    values = [str(value) for value in table.frame[chance.choice(names)].unique()[:4]]
+    for _ in range(60):
+        roles = Roles(
+            label=chance.choice(names),
+            positive=chance.choice([*values, "yes", HOSTILE["positive"]]),
+            sensitive=chance.choice(names),
+            group=tuple(chance.sample([*values, HOSTILE["group"]], 1)),
+            each=False,
+            excluded=tuple(chance.sample([*names, "gone\n"], 2)),
+        )
+        try:
+            told = build_dataset(table, roles).notes
+        except InputError as error:
+            told = (str(error),)
+        for sentence in told:
+            assert sentence.isprintable() and sentence.endswith(".") and len(sentence) < 400, sentence
+
+
+def test_notes_on_hostile_names_are_printable() -> None:
+    name = "two\nlines \u202e" + "x" * 300
+    lines = [f'"{name}",b,id', *[f'"1,234,567",{"Yes" if i % 2 else "yes"},{1000 + 7 * i}' for i in range(60)]]
+    table = read_table("\n".join(lines).encode(), "a.csv")
+    assert len(table.notes) == 2 and all(note.isprintable() and len(note) < 300 for note in table.notes)
+    assert len(read_table(GOOD, "good.csv").frame) == 80

@@ -1,14 +1,21 @@
-"""The ways to train, on small data."""
+"""The ways to train, on small data; the private and fair tree's program, what it spends and what it keeps."""
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from core.datasets import AuditDataset
 from core.errors import InputError, PrivacyLeakWarning
 from core.fairness import METRICS, unfairness
 from core.models import METHODS, FairModel, fit_model
+from core.models.private_fair import fair_acceptance, fit_private_fair
+from tests import samples
 from tests.samples import dataset
 
 
@@ -144,3 +151,145 @@ def test_acceptance_is_the_mean_of_the_draws(people: AuditDataset, method: str) 
     assert accepted.shape == (people.n,) and ((accepted > 0) & (accepted < 1)).any() == model.randomised
     assert np.abs(np.mean(draws, axis=0) - accepted).max() <= (0.35 if model.randomised else 0.0)
     assert np.mean(draws) == pytest.approx(accepted.mean(), abs=0.01)
+
+
+# by group, decision, label: 80 of 100 accepted here, 20 of 100 there; a decision is wrong for one in four
+BY_HAND = np.array([[[15, 5], [20, 60]], [[60, 20], [5, 15]]])
+
+COMPARED = {
+    "statistical_parity": [(0, 1)],
+    "predictive_equality": [(0,)],
+    "equal_opportunity": [(1,)],
+    "equalized_odds": [(0,), (1,)],
+}
+
+
+def errors(counts: np.ndarray, acceptance: np.ndarray) -> float:
+    return float((acceptance * counts[:, :, 0] + (1 - acceptance) * counts[:, :, 1]).sum())
+
+
+def distance(counts: np.ndarray, acceptance: np.ndarray, metric: str) -> float:
+    """Return the largest distance of a group's rate from everybody's, computed group by group."""
+    worst = 0.0
+    for labels in COMPARED[metric]:
+        people = counts[:, :, list(labels)].sum(axis=2)
+        if people.sum() == 0:
+            continue
+        overall = (people * acceptance).sum() / people.sum()
+        for group in range(len(counts)):
+            if people[group].sum() > 0:
+                rate = (people[group] * acceptance[group]).sum() / people[group].sum()
+                worst = max(worst, abs(rate - overall))
+    return worst
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 0.1, 0.25, 0.3, 0.7])
+def test_a_case_by_hand(tolerance: float):
+    # rates .2 and .8 are .3 from everybody's; moving a rate by .1 changes 10 people, half of them for the worse
+    acceptance = fair_acceptance(BY_HAND, tolerance=tolerance)
+    assert errors(BY_HAND, acceptance) == pytest.approx(50 + 100 * max(0.0, 0.3 - tolerance), abs=1e-3)
+    assert distance(BY_HAND, acceptance, "statistical_parity") <= tolerance + 1e-6
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_no_point_of_a_grid_is_better(metric: str):
+    rng = np.random.default_rng(3)
+    grid = np.array(list(itertools.product(np.linspace(0, 1, 11), repeat=4))).reshape(-1, 2, 2)
+    for _ in range(5):
+        counts = rng.integers(0, 60, size=(2, 2, 2)) + 1
+        wrong = (grid * counts[:, :, 0] + (1 - grid) * counts[:, :, 1]).sum(axis=(1, 2))
+        worst = np.zeros(len(grid))
+        for labels in COMPARED[metric]:
+            people = counts[:, :, list(labels)].sum(axis=2)
+            accepted = (grid * people).sum(axis=2)
+            off = accepted / people.sum(axis=1) - accepted.sum(axis=1, keepdims=True) / people.sum()
+            worst = np.maximum(worst, np.abs(off).max(axis=1))
+        for tolerance in (0.0, 0.05, 0.2):
+            found = fair_acceptance(counts, tolerance=tolerance, metric=metric)
+            assert distance(counts, found, metric) <= tolerance + 1e-6
+            assert errors(counts, found) <= wrong[worst <= tolerance + 1e-9].min() + 1e-3
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    cells=st.integers(2, 4).flatmap(lambda k: st.lists(st.integers(-40, 300), min_size=4 * k, max_size=4 * k)),
+    tolerance=st.floats(0, 0.5),
+    metric=st.sampled_from(METRICS),
+)
+def test_every_table_of_counts_has_a_solution_that_keeps_the_tolerance(cells: list[int], tolerance: float, metric: str):
+    counts = np.array(cells).reshape(-1, 2, 2)
+    found = fair_acceptance(counts, tolerance=tolerance, metric=metric)
+    assert found.shape == (len(counts), 2) and found.min() >= 0 and found.max() <= 1
+    people = np.maximum(counts, 0)
+    people[people.sum(axis=(1, 2)) == 0] = 1
+    assert distance(people, found, metric) <= tolerance + 1e-6
+    looser = fair_acceptance(counts, tolerance=min(1.0, tolerance + 0.1), metric=metric)
+    assert errors(people, looser) <= errors(people, found) + 1e-4 * people.sum()
+
+
+DATA = samples.dataset(900)
+
+
+def fitted(epsilon: float, *, seed: int = 0, tree_share: float = 0.75, max_depth: int = 3):  # type: ignore[no-untyped-def]
+    return fit_private_fair(
+        DATA.features,
+        DATA.labels,
+        DATA.sensitive,
+        epsilon=epsilon,
+        n_groups=2,
+        domains=DATA.domains,
+        max_depth=max_depth,
+        tree_share=tree_share,
+        seed=seed,
+    )
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_without_noise_the_tolerance_is_met_in_expectation(metric: str):
+    tree = fitted(math.inf)
+    before = tree.unchanged().probability(DATA.features, DATA.sensitive)
+    assert set(before) <= {0.0, 1.0}
+    for tolerance in (0.0, 0.03, 0.2):
+        chance = tree.fair(tolerance, metric=metric).probability(DATA.features, DATA.sensitive)
+        for labels in COMPARED[metric]:
+            among = np.isin(DATA.labels, labels)
+            rates = [chance[among & (DATA.sensitive == group)].mean() for group in (0, 1)]
+            assert max(abs(rate - chance[among].mean()) for rate in rates) <= tolerance + 1e-6
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
+@pytest.mark.parametrize("share", [0.2, 0.75])
+def test_tree_and_counts_add_up_to_the_budget(epsilon: float, share: float):
+    found = fitted(epsilon, tree_share=share)
+    assert found.tree.tree.budget_ledger_.total == pytest.approx(share * epsilon)
+    assert found.counts_epsilon == pytest.approx((1 - share) * epsilon)
+
+
+def test_the_counts_carry_the_noise_their_share_of_the_budget_asks_for():
+    epsilon = 0.4
+    off = []
+    for seed in range(60):
+        tree = fitted(epsilon, seed=seed, tree_share=0.5, max_depth=1)
+        decided = tree.unchanged().predict(DATA.features, DATA.sensitive, seed=0)
+        true = np.zeros((2, 2, 2), dtype=np.int64)
+        np.add.at(true, (DATA.sensitive, decided, DATA.labels), 1)
+        off.append(tree.counts - true)
+    a = math.exp(-epsilon / 2)  # discrete Laplace: P(k) = (1 - a) / (1 + a) a^|k|
+    noise = np.concatenate([o.ravel() for o in off])
+    variance = 2 * a / (1 - a) ** 2
+    assert abs(noise.mean()) <= 4 * math.sqrt(variance / noise.size)
+    assert noise.var() == pytest.approx(variance, rel=0.3)
+    assert np.mean(noise == 0) == pytest.approx((1 - a) / (1 + a), abs=0.04)
+
+
+def test_bad_input():
+    few = {"features": DATA.features[:5], "labels": DATA.labels[:5], "sensitive": DATA.sensitive[:5]}
+    rest = {"domains": DATA.domains, "n_groups": 2}
+    with pytest.raises(InputError, match="tree_share must be in"):
+        fit_private_fair(**few, **rest, epsilon=1.0, tree_share=0.0)
+    with pytest.raises(InputError, match="epsilon must be"):
+        fit_private_fair(**few, **rest, epsilon=-1.0)
+    with pytest.raises(InputError, match="codes from 0 to 1"):
+        fit_private_fair(**(few | {"sensitive": np.full(5, 2, dtype=np.uint8)}), **rest, epsilon=1.0)
+    with pytest.raises(InputError, match="at least 2 groups"):
+        fit_private_fair(**few, domains=DATA.domains, n_groups=1, epsilon=1.0)
