@@ -21,7 +21,7 @@ if st.session_state.get("guard_told_of") != controls.chosen():  # what was found
 work = controls.defence()
 
 from core.attriguard import PUBLISHED_CURVE, findings
-from core.charts import draw_budget, draw_value_noise
+from core.charts.attriguard import draw_budget, draw_value_noise
 
 busy = want(work)
 work.wait_for_first()

@@ -33,7 +33,7 @@ if dataset.n_groups != 2:
     st.stop()
 pool = asked.pool_of(config, dataset)
 
-from core.charts import draw_answer_errors, draw_leakage
+from core.charts.queries import draw_answer_errors, draw_leakage
 from core.queries import NOISES, Exact, accuracy_text, answers_leak, findings, needed_text
 from pages.common import bias_queries_sections as sections
 

@@ -28,7 +28,7 @@ config, table = cached.audited()
 result = cached.audit(config, table)
 
 from core.adversaries import STRONG
-from core.charts import draw_disclosure, draw_recognition, draw_waterfall
+from core.charts.correction import draw_disclosure, draw_recognition, draw_waterfall
 from core.correction.findings import by_tolerance, first_tolerance, known
 from pages.common import correction_sections as sections
 

@@ -19,7 +19,7 @@ with right:
 table = cached.table_of(state.dataset_name())
 config = state.config(table)
 
-from core.charts import draw_groups
+from core.charts.audit import draw_groups
 from core.datasets.columns import describe_columns
 
 columns = cached.once(describe_columns, table)

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import streamlit as st
 
-from core.charts import GapRow, draw_gaps
-from core.charts.queries import MOST_ROWS
+from core.charts.queries import MOST_ROWS, GapRow, draw_gaps
 from core.desk import Columns, Ledger, LedgerAnswer, LedgerStatus, TestSet, example_ledger, verify_export
 from core.desk import findings as words
 from core.errors import FairLeakError

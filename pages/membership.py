@@ -16,7 +16,7 @@ with shell.head():
     published = study.published()
 who = study.people()
 
-from core.charts import draw_gaps_between, draw_ranges, draw_roc
+from core.charts.membership import draw_gaps_between, draw_ranges, draw_roc
 from core.estimates import count
 from core.membership import ATTACKS, REGISTRY, Audit
 from core.membership.findings import Reading, findings, strongest_attack

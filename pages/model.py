@@ -14,7 +14,7 @@ controls.model_settings()
 config, table = cached.audited()
 subject = cached.audit(config, table).subject
 
-from core.charts import draw_accuracy, draw_rates
+from core.charts.audit import draw_accuracy, draw_rates
 from core.model_fairness import STUDY, FairnessSettings, constraint_rows
 
 seen = wording.seen(config)

@@ -18,7 +18,14 @@ shell.head()
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
-from core.charts import draw_fullness, draw_in_common, draw_pinned, draw_precisions, draw_recognised, draw_release_bits
+from core.charts.model_card import (
+    draw_fullness,
+    draw_in_common,
+    draw_pinned,
+    draw_precisions,
+    draw_recognised,
+    draw_release_bits,
+)
 from core.model_card import DRAWS, Advice, ReleaseStudy, findings
 from core.release_audit.card_plan import release_text
 from core.study import Finding

@@ -69,7 +69,7 @@ tolerance = round(min(config.tolerance, 0.2), 3)
 with waiting:
     now = result.disclose(tolerance, **cached.ATTACKER)
 
-from core.charts import draw_disclosure
+from core.charts.correction import draw_disclosure
 from core.correction.findings import headline
 
 attribute = wording.attribute(config)

@@ -51,7 +51,7 @@ def draw_checks_of(
     study: Study[Any, Any], subject: Subject, measured: Mapping[str, Measurement]
 ) -> dict[str, "pandas.DataFrame"]:
     """Draw what a policy may limit, the numbers of one unit on one axis; return the tables behind them."""
-    from core.charts import draw_checks
+    from core.charts.audit import draw_checks
     from core.policy import estimate_text
 
     units: dict[str, list[Any]] = {}

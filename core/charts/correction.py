@@ -204,17 +204,12 @@ def draw_waterfall(
 
 def _step(name: str, reached: Estimate, change: Estimate | None, base: float, color: str, *, aside: bool) -> Row:
     """Return a row of the waterfall: a bar from where the one above ends, a dot where none does."""
-    facts = cells("change", change)
     if math.isnan(base):
         marks = [Mark(of=reached, color="chance", name="accuracy")]
-        return Row(name=name, value=percent(reached), marks=marks, color="grey", facts=facts)
+        return Row(name=name, value=percent(reached), marks=marks, color="grey")
     mark = Mark(of=reached, color=color, symbol="", name="accuracy", bar=base, hollow=aside)
-    value = "" if math.isnan(value_of(change)) or change is None else _bold_points(change)
-    return Row(name=name, value=value, color="grey" if aside else "ink", marks=[mark], apart=aside, facts=facts)
-
-
-def _bold_points(change: Estimate) -> str:
-    return f"<b>{points(change).removesuffix(' points')}</b>"
+    value = "" if math.isnan(value_of(change)) else f"<b>{points(value_of(change)).removesuffix(' points')}</b>"
+    return Row(name=name, value=value, color="grey" if aside else "ink", marks=[mark], apart=aside)
 
 
 def draw_trained(rows: Sequence[SweepRow], baseline: tuple[Estimate, Estimate, Estimate], *, attribute: str) -> Drawing:

@@ -236,11 +236,6 @@ def draw_gaps(rows: Sequence[GapRow]) -> Drawing:
         title="Gap between the groups (−1 to 1)",
         write=gap_text,
     )
-    truth = any(row.truth is not None for row in rows)
-    table = [
-        {"query": row.words, **cells("gap", row.gap), "epsilon": row.price, **({"truth": row.truth} if truth else {})}
-        for row in rows
-    ]
     part = f", the last {len(lines)} of {len(rows)}" if len(lines) < len(rows) else ""
     title = f"Answers and their 95% CIs, latest first{part}"
-    return draw_rows(title, lines, axis, least=3, pitch=44, empty="no answer yet", table=table)
+    return draw_rows(title, lines, axis, first="query", least=3, pitch=44, empty="no answer yet")

@@ -53,15 +53,15 @@ def fit(name: str, pixels: float, size: float = 13) -> str:
     return escape(shown, quote=False)  # plotly would not read &quot; back
 
 
-def short(name: str, longest: int = 18) -> str:
-    """Return a name from the user's table as harmless text of at most so many letters."""
-    return escape(name if len(name) <= longest else name[: longest - 1] + "…", quote=False)
-
-
 def plain_name(name: str, longest: int = 40) -> str:
-    """Return a name from the user's table for a sentence: one line of bounded length, not escaped."""
+    """Return a name from the user's table for a sentence: one line of at most so many letters, not escaped."""
     flat = " ".join(name.split())
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def short(name: str, longest: int = 18) -> str:
+    """Return a name from the user's table as harmless text on one line of at most so many letters."""
+    return escape(plain_name(name, longest), quote=False)
 
 
 def lines_of(sentence: str, *, pixels: float, size: float = 13, most: int = 2) -> str:

@@ -10,15 +10,8 @@ import numpy as np
 import streamlit as st
 
 from core.attriguard import Pair, TableSettings, attacker_label, findings
-from core.charts import (
-    Drawing,
-    draw_cost,
-    draw_defences,
-    draw_mechanism,
-    draw_transfer,
-    draw_where,
-    drawn_defences,
-)
+from core.charts import Drawing
+from core.charts.attriguard import draw_cost, draw_defences, draw_mechanism, draw_transfer, draw_where, drawn_defences
 from core.errors import InputError
 from core.estimates import Estimate, count, proportion
 from core.fairness import METRIC_TITLES

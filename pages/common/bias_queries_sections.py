@@ -11,7 +11,7 @@ import numpy as np
 import streamlit as st
 
 from core import queries
-from core.charts import draw_targeted, draw_values
+from core.charts.queries import draw_targeted, draw_values
 from core.estimates import count
 from core.queries import NOISES, Answering, Leak, QueryPool, error_text
 from pages.common import bias_queries_trials as asked

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from core import charts
+from core.charts import correction as charts
 from core.config import AuditConfig
 from core.correction import KINDS, PROTOCOLS, CorrectionResult
 from core.correction.findings import (

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from core.charts import (
+from core.charts.membership import (
     draw_accuracy_by_epsilon,
     draw_attack_by_epsilon,
     draw_deleted,

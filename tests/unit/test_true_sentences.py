@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core.charts import LIGHT, draw_groups, draw_rates, draw_values
+from core.charts import LIGHT
+from core.charts.audit import draw_groups, draw_rates
+from core.charts.queries import draw_values
 from core.charts.theme import group_style
 from core.config import AuditConfig
 from core.correction import findings as correction_findings

@@ -18,9 +18,15 @@ def exposure(truth: np.ndarray, shares: tuple[float, ...], guesses: tuple[Guesse
     """Return a study in which people read as their true value, and one change makes another."""
     m = len(shares)
     size = (np.arange(m) != truth[:, None]).astype(np.int64)
-    told = {"values": ("Ulm", "Bonn", "Trier")[:m], "predicted": truth, "size": size, "target": np.full(m, 1 / m)}
+    told: dict[str, Any] = {
+        "values": ("Ulm", "Bonn", "Trier")[:m],
+        "predicted": truth,
+        "size": size,
+        "target": np.full(m, 1 / m),
+    }
     told |= {"found": np.ones(size.shape, dtype=bool), "shares": np.array(shares), "truth": truth, "guesses": guesses}
-    return Exposure(title="people", attribute="town", unit="columns", **(told | more))
+    told |= {"title": "people", "attribute": "town", "unit": "columns"}
+    return Exposure(**(told | more))
 
 
 @pytest.fixture(scope="session")

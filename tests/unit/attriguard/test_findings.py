@@ -11,7 +11,7 @@ from core.attriguard import ATTACKER_TITLES, Exposure, attacker_label, findings
 from core.attriguard.exposure import Guesses
 from core.attriguard.noisy_records import Noise
 from core.attriguard.utility import Recommendation, UtilityPoint
-from core.charts import draw_budget
+from core.charts.attriguard import draw_budget
 from core.estimates import Estimate
 from core.study import Finding
 from tests.unit.attriguard.conftest import exposure

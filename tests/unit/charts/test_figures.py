@@ -10,17 +10,14 @@ import numpy as np
 import pytest
 
 from core.adversaries import tune_forest
-from core.charts import (
-    LIGHT,
-    Drawing,
-    draw_accuracy,
+from core.charts import LIGHT, Drawing
+from core.charts.audit import draw_accuracy, draw_groups, draw_rates
+from core.charts.correction import (
     draw_disclosure,
-    draw_groups,
     draw_methods,
     draw_models_accuracy,
     draw_models_unfairness,
     draw_more,
-    draw_rates,
     draw_recognition,
     draw_search,
     draw_trained,

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
-from core.attriguard import Compared, Concentration, Exposure, Point
-from core.attriguard.exposure import Guesses
-from core.charts import (
-    Drawing,
-    draw_budget,
-    draw_cost,
+from core.attriguard import Compared, Concentration
+from core.charts.attriguard import (
     draw_defences,
     draw_mechanism,
     draw_transfer,
@@ -22,76 +15,7 @@ from core.charts import (
 )
 from core.estimates import Estimate
 from tests.unit.charts.checks import check, dots, written
-
-HOSTILE = ("<b>women</b> & others of a very long name", "=men|`x`")
-ATTACKERS = ("logistic", "forest", "network", "boosting", "adversarial", "distillation", "region", "dropping")
-PAPER = ((0.3, 0.41), (1.0, 0.3), (5.0, 0.08))
-
-
-@cache
-def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTACKERS, seed: int = 1) -> Exposure:
-    """Return a study of invented guesses; an attacker further down the list is moved less by the noise."""
-    rng = np.random.default_rng(seed)
-    shares = np.sort(rng.dirichlet(np.full(values, 5.0)))[::-1]
-    truth = rng.choice(values, people, p=shares)
-    predicted = np.where(rng.random(people) < 0.6, truth, rng.choice(values, people, p=shares))
-    size = rng.integers(1, 5, (people, values))
-    size[np.arange(people), predicted] = 0
-    found = rng.random((people, values)) < 0.95
-    found[np.arange(people), predicted] = True
-    guesses = []
-    for i, name in enumerate(attackers):
-        moved = rng.random((people, values)) < 1 - i / len(attackers)
-        noisy = np.where(moved & found, np.arange(values), predicted[:, None])
-        guesses.append(Guesses(attacker=name, clean=predicted, noisy=noisy))
-    names = HOSTILE if values == 2 else tuple(f"city {i}" for i in range(values))
-    return Exposure(
-        title="invented",
-        attribute="home & <b>city</b>",
-        unit="ratings",
-        values=names,
-        truth=truth,
-        predicted=predicted,
-        size=size,
-        found=found,
-        target=shares,
-        shares=shares,
-        guesses=tuple(guesses),
-    )
-
-
-@cache
-def curves(values: int = 2, attackers: tuple[str, ...] = ATTACKERS) -> dict[str, tuple[Point, ...]]:
-    return study(values, attackers=attackers).curves(np.linspace(0, 5, 11).tolist())
-
-
-def chart(made: Exposure, budget: float, **changes) -> Drawing:
-    settings = {"last": 5.0, "budget": budget, "unit": made.unit, "attribute": made.attribute} | changes
-    drawn = curves(len(made.values), made.attackers)
-    return draw_budget(drawn, made.at(budget), made.majority, **settings)
-
-
-def slider(figure: go.Figure) -> go.Scatter:
-    (trace,) = (trace for trace in figure.data if trace.name == "slider")
-    return trace
-
-
-@pytest.mark.parametrize("values", [2, 25])
-def test_the_budget_is_drawn_wherever_the_slider_stands(values: int):
-    made, axes = study(values), set()
-    for budget in (0.0, 0.1, 1.0, 2.5, 5.0):
-        for balanced in (False, True):
-            for published in ((), PAPER):
-                drawing = chart(made, budget, balanced=balanced, published=published)
-                figure = check(drawing)
-                dots, points = slider(figure), made.at(budget)
-                rates = [p.balanced if balanced else p.accuracy for p in points]
-                assert list(dots.x) == [budget] * len(ATTACKERS)
-                assert list(dots.y) == pytest.approx([100 * rate.value for rate in rates])
-                assert f"at {budget:g}: " in drawing.alt and "Baseline" in drawing.alt
-                axes.add((balanced, bool(published), figure.layout.xaxis.range, figure.layout.yaxis.range))
-    assert len(axes) == 4  # the slider changes no range
-    assert {axis[2] for axis in axes} == {(0, 5)}
+from tests.unit.charts.guard_samples import ATTACKERS, study
 
 
 @pytest.mark.parametrize("values", [2, 3, 12, 13, 30])
@@ -128,17 +52,7 @@ def rate(value: float, half: float = 0.02) -> Estimate:
 
 
 def test_further_charts_hold_what_is_drawn():
-    """What the noise costs, other defences, one person's noise, and who is fooled."""
-    budgets, axes = [0.1 * i for i in range(11)], set()
-    curve = [(b, rate(0.12 + 0.03 * b)) for b in budgets]
-    for now in curve:
-        levels = {"Without noise": rate(0.12), "Most popular": rate(0.05)}
-        drawing = draw_cost(curve, now, levels, last=1.0, quality="precision", unit="ratings")
-        figure = check(drawing)
-        assert (slider(figure).x, slider(figure).y) == ((now[0],), (100 * now[1].value,))
-        assert len(drawing.table) == len(curve) + len(levels)
-        axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
-    assert len(axes) == 1  # the slider changes no range
+    """Other defences, one person's noise, and who is fooled."""
     rates = {name: rate(0.06) for name in ("logistic", "forest", "network")}
     made = [
         Compared(method="blurme", parameter=f"{n} added", knows_truth=True, size=rate(24.4), accuracy=rates)

@@ -9,7 +9,8 @@ from functools import cache
 import plotly.graph_objects as go
 import pytest
 
-from core.charts import LIGHT, draw_landscape
+from core.charts import LIGHT
+from core.charts.correction import draw_landscape
 from core.sweep.landscape import Landscape, read_landscape
 from pages.common.start_map import KEPT_MAP
 from tests.unit.charts.checks import check

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.charts import LIGHT, draw_gaps_between, draw_group_gaps, draw_ranges, draw_roc
+from core.charts import LIGHT
+from core.charts.membership import draw_gaps_between, draw_group_gaps, draw_ranges, draw_roc
 from core.estimates import not_measured
 from core.membership.disparity import Disparities
 from core.membership.inference import MembershipFindings

@@ -5,18 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-import pytest
-
-from core.charts import (
-    LIGHT,
-    Drawing,
-    bits_text,
-    draw_fullness,
-    draw_in_common,
-    draw_pinned,
-    draw_precisions,
-    draw_release_bits,
-)
+from core.charts import LIGHT, Drawing
+from core.charts.model_card import draw_fullness, draw_in_common, draw_pinned, draw_precisions
 from core.model_card import Advice, Tried
 from tests.release_samples import card, people
 
@@ -35,20 +25,6 @@ def remarks(drawing: Drawing) -> str:
     return " ".join(str(note.text) for note in drawing.figure(LIGHT, check=True).layout.annotations)
 
 
-@pytest.mark.parametrize("place", range(len(COUNTS)))
-def test_bits_stand_at_their_number_of_models(place: int):
-    now = CARDS[place]
-    drawing = draw_release_bits(CARDS, now)
-    assert traces(drawing, "slider") == [(place, now.prediction.bits.value), (place, now.measured.bits.value)]
-    assert list(drawing.table["models"]) == list(COUNTS)
-    assert list(drawing.table["expected bits"]) == [study.prediction.bits.value for study in CARDS]
-    assert f"<b>{bits_text(now.measured.bits.value)}</b> measured" in remarks(drawing)
-    low, high = drawing.figure(LIGHT).layout.yaxis.range
-    assert low <= min(0, *drawing.table["measured bits"]) and high >= max(drawing.table["measured bits"])
-    alone = draw_release_bits(CARDS[:1], CARDS[0])
-    assert alone.figure(LIGHT).layout.xaxis.range == (0, 1) and alone.alt.endswith(".")
-
-
 def test_the_line_at_one_and_a_share_beyond_the_axis():
     drawing = draw_fullness(CARDS, CARDS[1])
     line = [
@@ -57,7 +33,6 @@ def test_the_line_at_one_and_a_share_beyond_the_axis():
         if shape.line.color == LIGHT.fail and shape.xref != "paper"
     ]
     assert [(one.y0, one.y1) for one in line] == [(1, 1)]
-    assert traces(drawing, "slider") == [(1, CARDS[1].meter.share)]
     full = replace(CARDS[1], meter=replace(CARDS[1].meter, joint_bits=3 * CARDS[1].meter.prior_bits))
     beyond = draw_fullness([CARDS[0], full], full)
     assert traces(beyond, "slider") == [(1, 1.25)]

@@ -1,0 +1,41 @@
+"""Invented studies of AttriGuard, to draw."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from core.attriguard import Exposure, Point
+from core.attriguard.exposure import Guesses
+from tests.unit.attriguard.conftest import exposure
+
+HOSTILE = ("<b>women</b> & others of a very long name", "=men|`x`")
+ATTACKERS = ("logistic", "forest", "network", "boosting", "adversarial", "distillation", "region", "dropping")
+
+
+@cache
+def study(values: int = 2, people: int = 200, attackers: tuple[str, ...] = ATTACKERS, seed: int = 1) -> Exposure:
+    """Return a study of invented guesses; an attacker further down the list is moved less by the noise."""
+    rng = np.random.default_rng(seed)
+    shares = np.sort(rng.dirichlet(np.full(values, 5.0)))[::-1]
+    truth = rng.choice(values, people, p=shares)
+    predicted = np.where(rng.random(people) < 0.6, truth, rng.choice(values, people, p=shares))
+    size = rng.integers(1, 5, (people, values))
+    size[np.arange(people), predicted] = 0
+    found = rng.random((people, values)) < 0.95
+    found[np.arange(people), predicted] = True
+    guesses = []
+    for i, name in enumerate(attackers):
+        moved = rng.random((people, values)) < 1 - i / len(attackers)
+        noisy = np.where(moved & found, np.arange(values), predicted[:, None])
+        guesses.append(Guesses(attacker=name, clean=predicted, noisy=noisy))
+    names = HOSTILE if values == 2 else tuple(f"city {i}" for i in range(values))
+    more = {"predicted": predicted, "size": size, "found": found, "target": shares}
+    named = {"values": names, "attribute": "home & <b>city</b>", "unit": "ratings"}
+    return exposure(truth, tuple(shares), tuple(guesses), **more, **named)
+
+
+@cache
+def curves(values: int = 2, attackers: tuple[str, ...] = ATTACKERS) -> dict[str, tuple[Point, ...]]:
+    return study(values, attackers=attackers).curves(np.linspace(0, 5, 11).tolist())

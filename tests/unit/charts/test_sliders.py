@@ -1,0 +1,165 @@
+"""Every chart under a slider: a dot at each curve's number there, the head told, and axes that do not move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any, NamedTuple
+
+import pytest
+
+from core.charts import Drawing
+from core.charts.attriguard import draw_budget, draw_cost
+from core.charts.membership import draw_accuracy_by_epsilon, draw_epsilon_curve, draw_fairpick
+from core.charts.model_card import draw_fullness, draw_release_bits
+from core.charts.queries import draw_leakage, draw_targeted
+from core.estimates import Estimate, epsilon_text
+from core.queries import (
+    DECODERS,
+    Asking,
+    Exact,
+    LaplaceGlobal,
+    Leak,
+    NoisySums,
+    SmoothCauchy,
+    Trials,
+    accuracy_limit,
+    targeted_leakage,
+)
+from tests.release_samples import card
+from tests.unit.charts.checks import check
+from tests.unit.charts.guard_samples import curves, study
+from tests.unit.charts.membership_samples import bands, estimate, fairpick_bands
+from tests.unit.queries.people import pool
+
+PAPER = ((0.3, 0.41), (1.0, 0.3), (5.0, 0.08))
+MECHANISMS = {"Cauchy": SmoothCauchy, "Laplace": LaplaceGlobal, "Noisy sums": NoisySums}
+
+
+class At(NamedTuple):
+    """A chart with its slider at a place, how the head tells it, and the numbers that stand there, as drawn."""
+
+    drawing: Drawing
+    head: str
+    place: float
+    heights: list[float]
+
+
+def percents(*numbers: Estimate) -> list[float]:
+    return [100 * number.value for number in numbers]
+
+
+def budgets(values: int, *, balanced: bool, published: Any = ()) -> Iterator[At]:
+    made = study(values)
+    for budget in (0.0, 0.1, 1.0, 5.0):
+        points, look = made.at(budget), {"balanced": balanced, "published": published, "unit": made.unit}
+        look |= {"last": 5.0, "budget": budget, "attribute": made.attribute}
+        drawing = draw_budget(curves(values), points, made.majority, **look)
+        yield At(drawing, f"at {budget:g}", budget, percents(*(point.rate(balanced=balanced) for point in points)))
+
+
+def costs() -> Iterator[At]:
+    curve = [(0.1 * i, estimate(0.12 + 0.003 * i)) for i in range(11)]
+    levels = {"Without noise": estimate(0.12), "Most popular": estimate(0.05)}
+    for now in curve:
+        drawing = draw_cost(curve, now, levels, last=1.0, quality="precision", unit="ratings")
+        assert len(drawing.table) == len(curve) + len(levels)
+        yield At(drawing, f"at {now[0]:g}", now[0], percents(now[1]))
+
+
+@cache
+def leaks(noise: str) -> dict[str, list[Leak]]:
+    mechanism = {"exact": Exact(), "noisy": SmoothCauchy(50.0), "sums": NoisySums(100.0)}[noise]
+    trials = Trials(pool(), Asking(n=40, repeats=4))
+    return {decoder: [trials.leak(m, mechanism, decoder) for m in trials.numbers] for decoder in DECODERS}
+
+
+def leakage(noise: str, limit: tuple[str, float] | None) -> Iterator[At]:
+    exact = {} if noise == "exact" else leaks("exact")
+    for now in leaks(noise)["strongest"]:
+        look: dict[str, Any] = {
+            "last": 24,
+            "prior": estimate(0.72),
+            "limit": limit,
+            "attribute": "origin & <b>more</b>",
+        }
+        drawing = draw_leakage(leaks(noise), exact, now, **look)
+        assert (" bound" in drawing.alt) == (limit is not None)
+        assert drawing.x.ends == (0, 24) and drawing.y.ends == (45.0, 102.0)
+        yield At(drawing, f"after {now.m}", now.m, percents(now.leakage))
+
+
+def targeted(chosen: str) -> Iterator[At]:
+    epsilons = (0.1, 0.5, 1.0, 5.0, 20.0, 100.0, 500.0)
+    curves = {name: [(e, targeted_leakage(make(e), 67, 33)) for e in epsilons] for name, make in MECHANISMS.items()}
+    limits = {
+        "Limit, sizes unknown": [(e, accuracy_limit(e)) for e in epsilons],
+        "Limit, sizes known": [(e, accuracy_limit(e, sizes_known=True)) for e in epsilons],
+    }
+    every = {**limits, **curves}
+    for epsilon in epsilons:
+        drawing = draw_targeted(curves, limits, chosen, epsilon)
+        rates = {name: 100 * dict(points)[epsilon] for name, points in every.items()}
+        assert all(f"{rate:.1f}% {name}" in drawing.alt for name, rate in rates.items())
+        assert len(drawing.table) == 5 * len(epsilons)
+        dashes = {trace["line"]["dash"] for trace in drawing.data if trace["mode"] == "lines"}
+        assert len(dashes) >= 3  # told apart without colour
+        yield At(drawing, f"at ε = {epsilon:g}", math.log10(epsilon), list(rates.values()))
+
+
+def over_epsilon(draw: Callable[..., Drawing], fields: tuple[str, ...], scale: float = 1.0) -> Iterator[At]:
+    for band in bands():
+        heights = [scale * band.values[field].value for field in fields]
+        place = 2.75 if math.isinf(band.at) else math.log10(band.at)
+        yield At(draw(bands(), now=band.at), f"at ε = {epsilon_text(band.at)}", place, heights)
+
+
+def over_theta() -> Iterator[At]:
+    for theta in (0.4, 0.6, 0.8, 1.0):
+        values = {band.variant: band.values["vd"].value for band in fairpick_bands() if band.at == theta}
+        drawing = draw_fairpick(fairpick_bands(), now=theta)
+        assert "+0.131 before" in drawing.alt
+        yield At(drawing, f"at θ = {theta:g}", theta, [values["random"], values["fairpick"]])
+
+
+CARDS = [card(count) for count in (1, 2, 5, 12)]
+
+
+def over_models(draw: Callable[..., Drawing], heights: Callable[[Any], list[float]]) -> Iterator[At]:
+    for place, now in enumerate(CARDS):
+        drawing = draw(CARDS, now)
+        assert list(drawing.table["models"]) == [1, 2, 5, 12]
+        yield At(drawing, f"{now.n_models} model", place, heights(now))
+
+
+SLIDERS: dict[str, Callable[[], Iterator[At]]] = {
+    "budget": lambda: budgets(2, balanced=False),
+    "budget, balanced": lambda: budgets(25, balanced=True),
+    "budget, beside the paper": lambda: budgets(2, balanced=False, published=PAPER),
+    "cost": costs,
+    "leakage of exact answers": lambda: leakage("exact", None),
+    "leakage with noise": lambda: leakage("noisy", ("Limit with prior and group sizes", 0.93)),
+    "leakage of noisy sums": lambda: leakage("sums", ("Limit with prior and group sizes", 1.0)),
+    "targeted": lambda: targeted("Noisy sums"),
+    "targeted, none chosen": lambda: targeted("None"),
+    "gaps": lambda: over_epsilon(draw_epsilon_curve, ("vd", "fpr_gap", "advantage_gap")),
+    "accuracy": lambda: over_epsilon(draw_accuracy_by_epsilon, ("accuracy_train", "accuracy_test"), 100),
+    "fairpick": over_theta,
+    "bits": lambda: over_models(draw_release_bits, lambda now: [now.prediction.bits.value, now.measured.bits.value]),
+    "fullness": lambda: over_models(draw_fullness, lambda now: [now.meter.share]),
+}
+
+
+@pytest.mark.parametrize("name", SLIDERS)
+def test_dots_stand_at_the_slider_and_the_axes_do_not_move(name: str):
+    axes = set()
+    for drawing, head, place, heights in SLIDERS[name]():
+        figure = check(drawing)
+        (dots,) = (trace for trace in figure.data if trace.name == "slider")
+        assert list(dots.x) == pytest.approx([place] * len(heights)) and list(dots.y) == pytest.approx(heights)
+        assert head in drawing.alt and any(head in str(note.text) for note in figure.layout.annotations)
+        low, high = figure.layout.yaxis.range
+        assert all(low <= height <= high for height in heights)
+        axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
+    assert len(axes) == 1
