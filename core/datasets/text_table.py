@@ -44,11 +44,6 @@ _SAMPLE = 1 << 20  # the separator is chosen, and the width of the table judged,
 _SAMPLE_RECORDS = 200
 _BATCH = 20_000
 
-_CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f\x7f]")
-_NOT_WINDOWS = re.compile(  # bytes that Windows-1252 has no letter for, and letters of UTF-8
-    rb"[\x81\x8d\x8f\x90\x9d]|[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
-)
-
 
 def text_columns(
     content: bytes, name: str, max_columns: int, max_rows: int, *, notes: list[str] | None = None
@@ -86,50 +81,40 @@ def text_columns(
 
 
 def _encoding(content: bytes, name: str, *, office: bool) -> tuple[str, str]:
-    """Return the codec of a text file and a note on it; only an office's file may be Windows-1252.
-
-    Read so, every byte is one letter of its own: should the code page be another one, letters look wrong, but equal
-    texts stay equal. A file that mixes it with UTF-8 would split a category in two, and is refused.
-    """
+    """Return the codec of a text file and a note on it; only an office's file may be Windows-1252."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and content[2:4] != b"\0\0":
         return "utf-16", ""
-    sample = content[:4096]
-    if len(_CONTROL.findall(sample)) > len(sample) / 50:
-        raise InputError(f"The file {quoted(name)} is not text; export the table as CSV (UTF-8) or Parquet.")
     if (place := content.find(b"\0")) >= 0:
-        line = content.count(b"\n", 0, place) + 1
-        raise InputError(f"Line {line} holds a NUL byte, which no text table may; export the table again as UTF-8.")
-    if content.isascii() or (found := _first_not_utf8(content)) is None:
-        return "utf-8-sig", ""
-    line, place, byte = found
-    if not office or _NOT_WINDOWS.search(content):
         raise InputError(
-            f"Line {line:,} is not UTF-8 (its byte {place:,} is 0x{byte:02X}); "
-            "save the file as UTF-8 (in Excel: 'CSV UTF-8')."
+            f"The file {quoted(name)} is not text, its line {_line(content, place):,} holds a NUL byte; export the "
+            "table as CSV (UTF-8) or Parquet."
         )
-    return "cp1252", (
-        "The file is not UTF-8 and was read as Windows-1252, in which Excel saves a plain CSV (see line "
-        f"{line:,}); if letters look wrong, save it as 'CSV UTF-8'."
-    )
-
-
-def _first_not_utf8(content: bytes) -> tuple[int, int, int] | None:
-    """Return line, place in it, both from 1, and value of the first byte that is no UTF-8."""
-    for number, line in enumerate(io.BytesIO(content), 1):
+    line = 0
+    for encoding in ("utf-8", "cp1252")[: 1 + office]:
         try:
-            line.decode()
+            content.decode(encoding)
         except UnicodeDecodeError as error:
-            return number, error.start + 1, line[error.start]
-    return None
+            line = line or _line(content, error.start)
+        else:
+            return ("cp1252", _WINDOWS.format(line)) if line else ("utf-8-sig", "")
+    raise InputError(f"Line {line:,} is not UTF-8; save the file as UTF-8 (in Excel: 'CSV UTF-8').")
+
+
+_WINDOWS = (
+    "The file is not UTF-8 and was read as Windows-1252, in which Excel saves a plain CSV (see line {:,}); if letters "
+    "look wrong, save it as 'CSV UTF-8'."
+)
+
+
+def _line(content: bytes, place: int) -> int:
+    """Return the number of the line, from 1, in which a byte lies."""
+    return content.count(b"\n", 0, place) + 1
 
 
 def _named_separator(content: bytes) -> tuple[bytes, str]:
     """Take off a first line such as "sep=;", which spreadsheets write for each other, and return what it says."""
-    first = content[:32].removeprefix(codecs.BOM_UTF8).splitlines(keepends=True)
-    told = first[0].strip().strip(b'"').decode("latin-1") if first else ""
-    if not (told[:4].lower() == "sep=" and told[4:] in _SEPARATORS):
-        return content, ""
-    return content[content.index(first[0]) + len(first[0]) :], told[4:]
+    found = re.match(rb'(?:\xef\xbb\xbf)?\s*"?sep=([,;\t|])"?[ \t]*[\r\n]+', content, re.IGNORECASE)
+    return (content[found.end() :], found[1].decode()) if found else (content, "")
 
 
 def _text(content: bytes, encoding: str, errors: str = "strict") -> io.TextIOWrapper:
