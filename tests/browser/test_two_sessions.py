@@ -14,7 +14,7 @@ from tests.browser.conftest import Open
 from tests.browser.reports import downloaded
 from tests.browser.tables import people
 from tests.browser.view import PATIENT, View
-from tests.hostile.models import killer
+from tests.hostile.test_files import killer
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def compare(name: str, text: str) -> None:
     lines = list(difflib.unified_diff(before.splitlines(), text.splitlines(), "golden", "now", lineterm="", n=1))
     more = f"\n... and {len(lines) - _MOST_DIFFERENT} lines more" if len(lines) > _MOST_DIFFERENT else ""
     assert not lines, (
-        f"{name} is not as it was; where that is meant, `python -m tests.golden` writes it anew:\n"
+        f"{name} is not as it was; where that is meant, `{RENEW}=1 pytest --long tests/golden` writes it anew:\n"
         + "\n".join(lines[:_MOST_DIFFERENT])
         + more
     )

@@ -1,6 +1,6 @@
 """Every command's help and output, and both editions of a report, are as they were.
 
-`python -m tests.golden` writes the files anew. Commands run in the order of this file, in one folder.
+`FAIRLEAK_GOLDEN_RENEW=1 pytest --long tests/golden` writes them anew. Commands run in this order, in one folder.
 """
 
 from __future__ import annotations

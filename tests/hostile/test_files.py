@@ -1,18 +1,282 @@
-"""Every hostile file is read, or refused in one sentence, and the process that asked goes on."""
+"""Every hostile file is read, or refused in one sentence, and the process that asked goes on.
+
+Models that crash, grow, or compute without end, and some that only lie; tables that are small as files and large in
+memory, damaged where it hurts, or slow to read. All are made on demand.
+"""
 
 from __future__ import annotations
 
+import io
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures
+from sklearn.tree import DecisionTreeClassifier
 
 from core.datasets import read_table
 from core.errors import InputError
-from core.models import model_files as model_file
+from core.models import model_files
 from core.models.model_files import MAX_BYTES, read_model
-from tests.hostile.models import ENDLESS, MODELS
-from tests.hostile.tables import TABLES
-from tests.model_samples import NUMBERS, graph, people
+from tests.model_samples import NUMBERS, as_skops, binary, closed, graph, logistic, nodes_of, numbers, opened, people
+
+_FLOAT, _INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+def _constant(name: str, *values: float, kind: Any = np.int64) -> TensorProto:
+    return numpy_helper.from_array(np.array(values, dtype=kind), name)
+
+
+def _chain(*nodes: Any, **tensors: Any) -> bytes:
+    """Return a graph of operators that ends in "r", added to the input."""
+    made = [helper.make_node(*one[:3], **(one[3] if len(one) > 3 else {})) for one in nodes]
+    made += [helper.make_node("ReduceMean", ["r"], ["m"], keepdims=0), helper.make_node("Add", ["x", "m"], ["p"])]
+    return graph(made, initializer=[_constant(name, *values) for name, values in tensors.items()])
+
+
+def killer(kind: Any = np.int64, operator: str = "Div", column: str = "x", width: int = 2) -> bytes:
+    """Return a graph that divides the smallest whole number by −1, which no processor can: it raises SIGFPE."""
+    made = [
+        helper.make_node(operator, ["a", "b"], ["q"]),
+        helper.make_node("Cast", ["q"], ["r"], to=_FLOAT),
+        helper.make_node("Add", [column, "r"], ["p"]),
+    ]
+    values = [_constant("a", np.iinfo(kind).min, kind=kind), _constant("b", -1, kind=kind)]
+    return graph(made, inputs=((column, 1, [None, width]),), initializer=values)
+
+
+def _filled(*shape: int) -> bytes:
+    """Return a graph that makes a tensor of this shape and hands it on."""
+    return _chain(("ConstantOfShape", ["s"], ["r"]), s=shape)
+
+
+def _doubled(times: int) -> bytes:
+    steps = [("Concat", [f"t{i}", f"t{i}"], [f"t{i + 1}"], {"axis": 0}) for i in range(times)]
+    return _chain(("ConstantOfShape", ["s"], ["t0"]), *steps, ("Identity", [f"t{times}"], ["r"]), s=(1000,))
+
+
+def _loop() -> bytes:
+    inner = [helper.make_node("Identity", ["c"], ["n"]), helper.make_node("Identity", ["v"], ["w"])]
+    told = (("i", _INT64, []), ("c", TensorProto.BOOL, []), ("v", _FLOAT, None))
+    given = (("n", TensorProto.BOOL, []), ("w", _FLOAT, None))
+    parts = [[helper.make_tensor_value_info(*one) for one in part] for part in (told, given)]
+    body = helper.make_graph(inner, "body", *parts)
+    ever = numpy_helper.from_array(np.array(True), "ever")
+    return graph([helper.make_node("Loop", ["", "ever", "x"], ["p"], body=body)], initializer=[ever])
+
+
+def _trees(**changed: Any) -> bytes:
+    node = {
+        "nodes_treeids": [0, 0, 0],
+        "nodes_nodeids": [0, 1, 2],
+        "nodes_featureids": [0, 0, 0],
+        "nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAF"],
+        "nodes_values": [0.5, 0.0, 0.0],
+        "nodes_truenodeids": [1, 0, 0],
+        "nodes_falsenodeids": [2, 0, 0],
+        "class_treeids": [0, 0],
+        "class_nodeids": [1, 2],
+        "class_ids": [0, 0],
+        "class_weights": [0.2, 0.8],
+        "classlabels_int64s": [0, 1],
+    }
+    return graph(
+        [helper.make_node("TreeEnsembleClassifier", ["x"], ["l", "p"], domain="ai.onnx.ml", **{**node, **changed})]
+    )
+
+
+def _tree(**values: list[int]) -> DecisionTreeClassifier:
+    fitted = DecisionTreeClassifier(max_depth=1).fit(numbers(), binary())
+    state = fitted.tree_.__getstate__()
+    nodes = state["nodes"].copy()
+    for name, value in values.items():
+        nodes[name] = value
+    fitted.tree_.__setstate__({**state, "nodes": nodes})
+    return fitted
+
+
+def _forest(**values: list[int]) -> bytes:
+    forest = RandomForestClassifier(3, random_state=0).fit(numbers(), binary())
+    forest.estimators_[1] = _tree(**values)
+    return as_skops(forest)
+
+
+def _boosted(name: str, value: int) -> bytes:
+    fitted = HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5).fit(numbers(), binary())
+    fitted._predictors[1][0].nodes[name] = value
+    return as_skops(fitted)
+
+
+def _powers() -> bytes:
+    step = PolynomialFeatures(2)
+    fitted = make_pipeline(step, LogisticRegression()).fit(numbers(), binary())
+    step.degree = step._max_degree = 900
+    return as_skops(fitted)
+
+
+def _pattern() -> bytes:
+    counts = CountVectorizer(token_pattern=r"(?:a+)+$")
+    return as_skops(make_pipeline(counts, LogisticRegression()).fit(["aaa", "aa"] * 30, [0, 1] * 30))
+
+
+def _encoder() -> bytes:
+    encoder = OneHotEncoder(drop="first").fit(people()[["work"]])
+    fitted = make_pipeline(encoder, LogisticRegression()).fit(people()[["work"]], binary())
+    encoder._n_features_outs = [1]
+    return as_skops(fitted)
+
+
+def _array(shape: str, rest: bytes = bytes(64), **settings: int) -> bytes:
+    """Return a logistic regression with another array for its first."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
+    schema, members = opened(as_skops(logistic()))
+    array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + rest
+    members[nodes_of(schema, "ndarray")[0]["file"]] = array
+    return closed(schema, members, **settings)
+
+
+ENDLESS = ("a loop", "a tree with a loop", "a forest with a loop")
+"""Those of `MODELS` that only compute."""
+
+_BACK, _OUT = {"left_child": [0, -1, -1]}, {"left_child": [10**9, -1, -1], "right_child": [10**9, -1, -1]}
+
+MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
+    "Div of the smallest int64 by −1": ("m.onnx", killer),
+    "Mod of the smallest int32 by −1": ("m.onnx", partial(killer, np.int32, "Mod")),
+    "a matrix of 400 GB": ("m.onnx", partial(_filled, 10**11)),
+    "a matrix of 4 GB": ("m.onnx", partial(_filled, 10**9)),
+    "a negative shape": ("m.onnx", partial(_filled, -5)),
+    "doubled 40 times": ("m.onnx", partial(_doubled, 40)),
+    "a loop": ("m.onnx", _loop),
+    "an index beyond": (
+        "m.onnx",
+        lambda: _chain(("Gather", ["t", "i"], ["g"]), ("Cast", ["g"], ["r"], {"to": _FLOAT}), t=(1, 2, 3), i=(10**9,)),
+    ),
+    "an ensemble that leads out": ("m.onnx", partial(_trees, nodes_truenodeids=[99, 0, 0])),
+    "an ensemble with a class too many": ("m.onnx", partial(_trees, class_ids=[0, 10**6])),
+    "a tree with a loop": ("m.skops", lambda: as_skops(_tree(**_BACK, right_child=[0, -1, -1]))),
+    "a tree that leads out": ("m.skops", lambda: as_skops(_tree(**_OUT))),
+    "a forest with a loop": ("m.skops", partial(_forest, **_BACK, right_child=[0, -1, -1])),
+    "boosting that leads out": ("m.skops", partial(_boosted, "left", 10**6)),
+    "powers to the 900th": ("m.skops", _powers),
+    "a pattern that backtracks": ("m.skops", _pattern),
+    "an encoder that lies": ("m.skops", _encoder),
+    "an array of 8 TB": ("m.skops", lambda: _array("(1000000000000,)")),
+    "an array of negative length": ("m.skops", lambda: _array("(-1,)")),
+    "an array of zeros, packed": (
+        "m.skops",
+        lambda: _array("(37500000,)", bytes(300_000_000), compression=zipfile.ZIP_DEFLATED),
+    ),
+    "2 GB of blanks, packed": ("m.skops", lambda: closed(b" " * 2_000_000_000, compression=zipfile.ZIP_DEFLATED)),
+    "a deep description": ("m.skops", lambda: closed(b"[" * 100_000 + b"]" * 100_000)),
+}
+"""What is wrong -> file name and how the file is made."""
+
+
+_ROWS = 2_000_000
+
+
+def _parquet(table: pa.Table, **settings: object) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(table, sink, **settings)
+    return sink.getvalue()
+
+
+def _repeated(text: str, rows: int, columns: int = 2) -> bytes:
+    """Return a text that is stored once and stands in every cell."""
+    cells = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, np.int8)), pa.array([text]))
+    return _parquet(pa.table({f"c{j}": cells for j in range(columns)}), compression="zstd", row_group_size=rows)
+
+
+def _constant(kind: pa.DataType, columns: int, codec: str, *, dictionary: bool) -> bytes:
+    cells = pa.array(np.zeros(_ROWS, np.int32)).cast(kind)
+    table = pa.table({f"c{j}": cells for j in range(columns)})
+    return _parquet(table, compression=codec, use_dictionary=dictionary, row_group_size=_ROWS)
+
+
+def _good() -> bytes:
+    rng = np.random.default_rng(3)
+    words = rng.choice(["a", "b", "c"], 500)
+    return _parquet(pa.table({"x": rng.normal(size=500), "y": words, "z": rng.integers(0, 9, 500)}))
+
+
+def _flipped(seed: int) -> bytes:
+    """Return a good file with four bytes changed, in its pages or its footer."""
+    content, rng = bytearray(_good()), np.random.default_rng(seed)
+    for place in rng.integers(4, len(content) - 8, 4):
+        content[place] = rng.integers(256)
+    return bytes(content)
+
+
+def _footer(length: int) -> bytes:
+    content = _good()
+    return content[:-8] + length.to_bytes(4, "little") + content[-4:]
+
+
+def _nested() -> bytes:
+    deep: pa.Array = pa.array([1] * 100)
+    for _ in range(60):
+        deep = pa.ListArray.from_arrays(pa.array(range(len(deep) + 1), pa.int32()), deep)
+    return _parquet(pa.table({"a": deep, "b": list(range(len(deep)))}))
+
+
+_HEADER, _LINE = b"age,work,sex,hired\n", b"31,cook,F,yes\n"
+
+TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
+    **{
+        f"a text of {size:,} bytes in every cell": ("a.parquet", partial(_repeated, "x" * size, _ROWS))
+        for size in (300, 3_000_000)
+    },
+    "a text of 100 MB in 2,000 cells": ("a.parquet", partial(_repeated, "x" * 100_000_000, 2_000)),
+    "500 columns of one text": ("a.parquet", partial(_repeated, "word", _ROWS, 500)),
+    **{
+        f"50 columns of {kind}, {codec}": ("a.parquet", partial(_constant, kind, 50, codec, dictionary=False))
+        for kind, codec in (
+            (pa.float64(), "gzip"),
+            (pa.bool_(), "brotli"),
+            (pa.decimal128(30), "zstd"),
+        )
+    },
+    "400 columns of numbers": ("a.parquet", partial(_constant, pa.int64(), 400, "zstd", dictionary=True)),
+    **{f"four bytes changed, {seed}": ("a.parquet", partial(_flipped, seed)) for seed in range(3)},
+    "a footer of 4 GB": ("a.parquet", partial(_footer, 2**32 - 1)),
+    "a footer that begins too early": ("a.parquet", partial(_footer, 10_000)),
+    "marks without end": ("a.parquet", lambda: b"PAR1" * 100_000),
+    "half of a file": ("a.parquet", lambda: _good()[: len(_good()) // 2] + b"PAR1"),
+    "lists in lists": ("a.parquet", _nested),
+    "a line of 60 MB": ("a.csv", lambda: _HEADER + b"x" * 60_000_000),
+    "a quotation that never ends": ("a.csv", lambda: _HEADER + b'31,"' + _LINE * 3_000_000),
+    "quotation marks only": ("a.csv", lambda: _HEADER + b'"' * 50_000_001),
+    "blank lines only": ("a.csv", lambda: b" " + b"\n" * 50_000_000),
+    "digits without end": ("a.csv", lambda: _HEADER + (b"9" * 1_000_000 + b",a,F,yes\n") * 60),
+    "signs and marks of numbers": ("a.csv", lambda: _HEADER + (b"-" + b"1'" * 30_000 + b",a,F,yes\n") * 500),
+    "zero bytes": ("a.csv", lambda: _HEADER + bytes(50_000_000)),
+    "half of a UTF-16": (
+        "a.csv",
+        lambda: b"\xff\xfe" + (_HEADER + _LINE * 1_000_000).decode().encode("utf-16-le")[:-1],
+    ),
+    "every line another width": ("a.csv", lambda: _HEADER + b"".join(b"," * (j % 400) + b"\n" for j in range(200_000))),
+    "40 columns, as many lines as are read": (
+        "a.csv",
+        lambda: b",".join(b"c%d" % j for j in range(40)) + b"\n" + (b",".join([b"1"] * 40) + b"\n") * 1_250_000,
+    ),
+    "a new word in every cell": (
+        "a.csv",
+        lambda: _HEADER + b"".join(b"w%d,v%d,F,yes\n" % (j, j) for j in range(2_000_001)),
+    ),
+    "a long word in every cell": ("a.csv", lambda: _HEADER + (b"x" * 400 + b"," + b"y" * 400 + b",F,yes\n") * 240_000),
+}
+"""What is wrong -> file name and how the file is made."""
 
 SLOW = (
     "2 GB of blanks, packed",
@@ -56,7 +320,7 @@ def _each(kinds):
 
 @pytest.mark.parametrize("kind", _each(MODELS))
 def test_a_model(kind, monkeypatch):
-    monkeypatch.setattr(model_file, "MAX_SECONDS", 1.0)
+    monkeypatch.setattr(model_files, "MAX_SECONDS", 1.0)
     told = tried(kind)
     if kind in ENDLESS:
         assert "was stopped after 1 seconds" in told
