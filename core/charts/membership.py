@@ -208,8 +208,8 @@ def _decades_of_percent(rate: float) -> float:
 
 
 def _reached(roc: Roc, rate: float) -> float:
-    """Return the TPR at this FPR, ties broken at random; nan where all have the same score."""
-    return math.nan if roc.fpr.size == 2 else float(roc.reached(rate))
+    """Return the TPR at this FPR, ties broken at random; nan where all have the same score, and for none."""
+    return math.nan if roc.fpr.size == 2 or math.isnan(rate) else float(roc.reached(rate))
 
 
 def _roc_curve(name: str, roc: Roc, look: dict[str, Any], at: float) -> Curve:

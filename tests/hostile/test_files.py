@@ -198,7 +198,7 @@ def _repeated(text: str, rows: int, columns: int = 2) -> bytes:
     return _parquet(pa.table({f"c{j}": cells for j in range(columns)}), compression="zstd", row_group_size=rows)
 
 
-def _constant(kind: pa.DataType, columns: int, codec: str, *, dictionary: bool) -> bytes:
+def _same_cells(kind: pa.DataType, columns: int, codec: str, *, dictionary: bool) -> bytes:
     cells = pa.array(np.zeros(_ROWS, np.int32)).cast(kind)
     table = pa.table({f"c{j}": cells for j in range(columns)})
     return _parquet(table, compression=codec, use_dictionary=dictionary, row_group_size=_ROWS)
@@ -240,14 +240,14 @@ TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a text of 100 MB in 2,000 cells": ("a.parquet", partial(_repeated, "x" * 100_000_000, 2_000)),
     "500 columns of one text": ("a.parquet", partial(_repeated, "word", _ROWS, 500)),
     **{
-        f"50 columns of {kind}, {codec}": ("a.parquet", partial(_constant, kind, 50, codec, dictionary=False))
+        f"50 columns of {kind}, {codec}": ("a.parquet", partial(_same_cells, kind, 50, codec, dictionary=False))
         for kind, codec in (
             (pa.float64(), "gzip"),
             (pa.bool_(), "brotli"),
             (pa.decimal128(30), "zstd"),
         )
     },
-    "400 columns of numbers": ("a.parquet", partial(_constant, pa.int64(), 400, "zstd", dictionary=True)),
+    "400 columns of numbers": ("a.parquet", partial(_same_cells, pa.int64(), 400, "zstd", dictionary=True)),
     **{f"four bytes changed, {seed}": ("a.parquet", partial(_flipped, seed)) for seed in range(3)},
     "a footer of 4 GB": ("a.parquet", partial(_footer, 2**32 - 1)),
     "a footer that begins too early": ("a.parquet", partial(_footer, 10_000)),
