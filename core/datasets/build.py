@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,39 +32,22 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """What a table says about a model and about sets, for the records used.
-
-    Attributes
-    ----------
-    predictions, scores : ndarray of 0 and 1, and of numbers in [0, 1], or None
-        Of anything where nothing is given; scores are None also where only labels are given.
-    sets : ndarray of str, or None
-        Of `core.datasets.splits.SETS`.
-    withheld : ndarray of bool, or None
-        Records with a predicted label and no score, where others have one; their label stands for the score.
-    notes : tuple of str
-        What a reader must know about it.
-    """
-
-    predictions: npt.NDArray[np.uint8] | None
-    scores: npt.NDArray[np.float64] | None
-    sets: npt.NDArray[np.str_] | None
-    withheld: npt.NDArray[np.bool_] | None
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Records (`known`, over all rows) and columns of a table that are used; the other arrays have one entry each."""
+    """Records (`known`, over all rows) and columns of a table that are used; the other arrays have one entry each.
+
+    What a table says of a model and of sets is None where it says nothing; see `core.datasets.dataset.AuditDataset`.
+    """
 
     known: npt.NDArray[np.bool_]
     features: list[str]
     labels: npt.NDArray[np.uint8]
     groups: npt.NDArray[np.uint8]
     group_names: tuple[str, ...]
+    predictions: npt.NDArray[np.uint8] | None = None
+    scores: npt.NDArray[np.float64] | None = None
+    sets: npt.NDArray[np.str_] | None = None
+    withheld: npt.NDArray[np.bool_] | None = None
     notes: tuple[str, ...]
-    given: Given
 
 
 def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
@@ -97,15 +80,16 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     codes, names, rare = groups_of(frame.loc[known, roles.sensitive], roles)
     groups = codes.to_numpy(dtype=np.uint8)
     _check_sides(groups, names)
-    given = read_given(frame, roles, known)
+    notes += [rare] * bool(rare) + told
+    given = _given(frame, roles, known, notes)
     return Selection(
         known=known,
         features=features,
         labels=labels,
         groups=groups,
         group_names=names,
-        notes=(*notes, *([rare] if rare else []), *told, *given.notes),
-        given=given,
+        **given,
+        notes=tuple(notes),
     )
 
 
@@ -165,7 +149,6 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         numbers mixed with text; or a prediction, a score or a set is not what it must be.
     """
     chosen = select(table.frame, roles)
-    given = chosen.given
     notes = [*table.notes, *chosen.notes]
     matrix, names, categories, categorical = encode(table.frame.loc[chosen.known, chosen.features], notes)
     if repeated := repeated_note(kinds_of_records(matrix, chosen.labels, chosen.groups)):
@@ -184,14 +167,14 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         notes=tuple(notes),
         fingerprint=fingerprint(
             *(matrix, chosen.labels, chosen.groups, categorical, list(names), list(categories), roles),
-            *(table.title, table.source, given.predictions, given.scores, given.sets),
-            *(() if given.withheld is None else (given.withheld,)),
+            *(table.title, table.source, chosen.predictions, chosen.scores, chosen.sets),
+            *(() if chosen.withheld is None else (chosen.withheld,)),
         ),
         categories=categories,
-        predictions=given.predictions,
-        scores=given.scores,
-        sets=given.sets,
-        withheld=given.withheld,
+        predictions=chosen.predictions,
+        scores=chosen.scores,
+        sets=chosen.sets,
+        withheld=chosen.withheld,
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )
@@ -282,38 +265,36 @@ def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
     return tuple(found)
 
 
-def read_given(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_]) -> Given:
-    """Read the predictions, scores and sets of the known records; refuse cells they must not hold."""
+def _given(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], notes: list[str]) -> dict[str, Any]:
+    """Return what `Selection` says of a model and of sets, adding to `notes`; refuse cells that must not be there."""
     threshold = unit_interval(roles.threshold, name="threshold")
-    predictions = scores = sets = withheld = None
-    notes = []
+    given: dict[str, Any] = {}
     if roles.score:
-        scores = _scores(frame.loc[known, roles.score], roles.score)
-        predictions = (scores >= threshold).astype(np.uint8)
+        given["scores"] = scores = _scores(frame.loc[known, roles.score], roles.score)
+        given["predictions"] = said = (scores >= threshold).astype(np.uint8)
     if roles.prediction:
-        said, predictions = predictions, _labels(frame, roles, known)
-        if scores is not None and np.isnan(scores).any():
-            withheld = np.isnan(scores)
-            scores = np.where(withheld, predictions, scores)
-        numbered = np.ones(int(known.sum()), dtype=bool) if withheld is None else ~withheld
-        if said is not None and (odd := int((said != predictions)[numbered].sum())):
+        given["predictions"] = predictions = _labels(frame, roles, known)
+    if roles.prediction and roles.score:
+        withheld = np.isnan(scores)
+        if odd := int((said != predictions)[~withheld].sum()):
             notes.append(
                 f"In {odd:,} records {roles.prediction} is not what a {roles.score} of at least {threshold:g} would "
                 f"say; {roles.prediction} is what counts."
             )
-        if hidden := int((~numbered).sum()):
+        if hidden := int(withheld.sum()):
+            given |= {"withheld": withheld, "scores": np.where(withheld, predictions, scores)}
             notes.append(
                 f"{hidden:,} records have a {roles.prediction} and no {roles.score}: whose score is withheld counts as "
                 "released, and where a number is needed the label stands for it."
             )
     if roles.sets:
-        sets = _sets(frame.loc[known, roles.sets], roles.sets)
-        if "attack" not in sets:
+        given["sets"] = _sets(frame.loc[known, roles.sets], roles.sets)
+        if "attack" not in given["sets"]:
             notes.append(
                 f"Column {roles.sets} names no attack records, so half of its test records, drawn with the seed, are "
                 "those the attacker knows."
             )
-    return Given(predictions=predictions, scores=scores, sets=sets, withheld=withheld, notes=tuple(notes))
+    return given
 
 
 _POSITIVE, _NEGATIVE = ("1", "true", "yes"), ("0", "false", "no")

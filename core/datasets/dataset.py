@@ -159,7 +159,7 @@ class AuditDataset(Memo):
     sets : ndarray of shape (n,), str, or None
         "train", "attack" or "test" for each record, where the table says so.
     withheld : ndarray of shape (n,), bool, or None
-        See `core.datasets.splits.Given`.
+        Records with a predicted label and no score, where others have one; their label stands for the score.
     """
 
     title: str

@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
 from core.datasets.columns import as_text, is_number, is_numeric, listed, quoted
 from core.errors import InputError
 from core.param import Param
@@ -260,6 +258,8 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
 
 
 def _ranges(column: pandas.Series, roles: Roles, name: str) -> Groups:
+    import pandas as pd
+
     cuts = roles.cuts if roles.at_most is None else (roles.at_most,)
     if not is_numeric(column):
         raise InputError(f"A limit for {name} needs a column of numbers; choose values instead.")
@@ -268,16 +268,12 @@ def _ranges(column: pandas.Series, roles: Roles, name: str) -> Groups:
     if any(later <= earlier for earlier, later in itertools.pairwise(cuts)) or len(cuts) >= MOST_GROUPS:
         told = ", ".join(f"{c:.12g}" for c in cuts)
         raise InputError(f"The limits for {name} must rise, at most {MOST_GROUPS - 1} of them, got {told}.")
-    codes = np.searchsorted(cuts, column.to_numpy(dtype=float, na_value=np.inf), side="left")
-    if roles.at_most is not None:
-        first, other = f"{roles.sensitive} up to {roles.at_most:.12g}", f"{roles.sensitive} above {roles.at_most:.12g}"
-        names: tuple[str, ...] = (roles.other_name or other, roles.first_name or first)
-        codes = 1 - codes
-    else:
-        names = _range_names(roles.sensitive, cuts, whole=bool((column.dropna() % 1 == 0).all()))
-    import pandas as pd
-
-    return pd.Series(codes, index=column.index).astype("Int8").where(column.notna()), names, ""
+    codes = pd.cut(column.astype("Float64"), [-math.inf, *cuts, math.inf], labels=False, include_lowest=True)
+    if roles.at_most is None:
+        whole = bool((column.dropna() % 1 == 0).all())
+        return codes.astype("Int8"), _range_names(roles.sensitive, cuts, whole=whole), ""
+    first, other = (f"{roles.sensitive} {side} {roles.at_most:.12g}" for side in ("up to", "above"))
+    return (1 - codes).astype("Int8"), (roles.other_name or other, roles.first_name or first), ""
 
 
 def _range_names(name: str, cuts: tuple[float, ...], *, whole: bool) -> tuple[str, ...]:
