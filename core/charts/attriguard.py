@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -189,56 +188,30 @@ def draw_defences(exposure: Exposure, budget: float, made: Sequence[Compared]) -
     return draw_rows(title, lines, axis, first="defence", sides=[(key, "grey")])
 
 
-_MOST_VALUES = 12  # values that get a row each; of more, only those that take least and most are named
-_ROOMY = 6  # of which a second line tells how often they are drawn
+_MOST_VALUES = 8  # values that get a row each; of more, only those that take least and most do
 _NAMED = 4
 
 
 def draw_value_noise(exposure: Exposure, budget: float) -> Drawing:
-    """Draw the mean noise of each value, those that take the least first."""
+    """Draw the mean noise of each value, those that take the least first; of many the first and the last."""
     column, used = f"{exposure.unit} changed, mean", exposure.mechanism(budget).mean(axis=0).tolist()
     rows = [row | {"used": share} for row, share in zip(exposure.by_value(), used, strict=True)]
-    there = [row for row in rows if row[column] is not None]
-    there.sort(key=lambda row: row[column])
-    table = [*there, *(row for row in rows if row[column] is None)]
+    rows.sort(key=lambda row: math.inf if row[column] is None else row[column])
+    lines, shown = [], rows if len(rows) <= _MOST_VALUES else [*rows[:_NAMED], *rows[-_NAMED:]]
+    for place, row in enumerate(shown):
+        below = f"used {100 * row['used']:.0f}%, target {100 * row['target share']:.0f}%"
+        look: dict[str, Any] = {"note": "no noise found"}
+        if row[column] is not None:
+            ends = {end: row[f"{column}, {end}"] for end in ("low", "high")}
+            size = Estimate(value=row[column], n=row["noise found for"], **ends)
+            marks = [Mark(of=0.0, color="before", symbol=""), Mark(of=size, color="before")]
+            look = {"value": f"<b>{row[column]:.2f}</b>", "marks": marks, "join": "before"}
+        apart = len(shown) < len(rows) and place == _NAMED
+        lines.append(Row(name=row[exposure.attribute], below=below, apart=apart, **look))
     title = f"Perturbation size per target {exposure.attribute}"
+    left_out = f", the first and last {_NAMED} of {len(rows)}" if len(shown) < len(rows) else ""
     axis = Scale(title=f"Mean {exposure.unit} changed", start=0.0, write=lambda size: f"{value_of(size):.2f}")
-    sizes = [
-        Estimate(value=row[column], low=row[f"{column}, low"], high=row[f"{column}, high"], n=row["noise found for"])
-        for row in there
-    ]
-    told = [f"used for {100 * row['used']:.1f}%, target {100 * row['target share']:.1f}%" for row in table]
-    names = [row[exposure.attribute] for row in table]
-    if len(rows) > _MOST_VALUES:
-        return _value_ranks(title, names[: len(sizes)], sizes, told, axis, table)
-    lines = []
-    for name, size, words in zip_longest(names, sizes, told):
-        marks = [Mark(of=0.0, color="before", symbol=""), Mark(of=size, color="before", told=words)] if size else []
-        below = words.replace(" for", "") if len(rows) <= _ROOMY else ""
-        look: dict[str, Any] = (
-            {"value": f"<b>{axis.write(size)}</b>", "join": "before"} if size else {"note": "no noise found"}
-        )
-        lines.append(Row(name=name, below=below, marks=marks, **look))
-    return draw_rows(title, lines, axis, table=table)
-
-
-def _value_ranks(
-    title: str, names: Sequence[str], sizes: Sequence[Estimate], told: Sequence[str], y: Scale, table: Any
-) -> Drawing:
-    """Draw one dot a value in their order, with the names of the first and the last."""
-    n, ranks = len(sizes), range(1, len(sizes) + 1)
-    steps = Scale(title="").over([1, n])
-    x_title = "Values, those that take least first"
-    x = Axis(ends=(0.5, n + 0.5), marks=steps.marks[1:-1], words=steps.words[1:-1], title=x_title)
-    dots = [
-        Dot(x=rank, of=size.value, told=f"{short(name)}, {words}:")
-        for rank, name, size, words in zip(ranks, names, sizes, told, strict=False)
-    ]
-    curves = [Curve(x=ranks, of=sizes, band=True, color="before", width=1, dots=dots)]
-    ranked = list(zip(ranks, sizes, names, strict=True))
-    for rank, size, name in ranked[:_NAMED] + ranked[_NAMED:][-_NAMED:]:
-        curves.append(pointed(rank, size.value, "before", name))
-    return draw_lines(title, curves, x=x, y=y, rows=table)
+    return draw_rows(f"{title}{left_out}", lines, axis, table=rows)
 
 
 _MOST_BARS = 16

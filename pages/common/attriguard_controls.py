@@ -128,31 +128,10 @@ def _read_ratings(files: Any, handed: list[str]) -> None:
     from core.datasets import ratings_from_files
 
     st.session_state["guard_read"] = handed
-    try:
-        with st.spinner("Reading your ratings"):
-            ratings = ratings_from_files({file.name: file.getvalue() for file in files})
-    except InputError as error:
-        st.session_state["guard_problem"] = _of_one_file(files) or str(error)
-    except MemoryError:
-        st.session_state["guard_problem"] = "The ratings do not fit into memory; use fewer people or items."
-    else:
+    too_large = "The ratings do not fit into memory; use fewer people or items."
+    with panels.keeping_problem("guard_problem", too_large=too_large), st.spinner("Reading your ratings"):
+        ratings = ratings_from_files({file.name: file.getvalue() for file in files})
         cached.keep_own(state.OWN_RATINGS, ratings)
-
-
-def _of_one_file(files: Any) -> str:
-    """Say which files to remove if there is one that can be used alone; empty if there is not."""
-    from core.datasets import ratings_from_files
-
-    problems = []
-    for file in files:
-        try:
-            ratings_from_files({file.name: file.getvalue()})
-        except InputError:
-            problems.append(f"“{file.name}”")
-    if not 0 < len(problems) < len(files):
-        return ""
-    named = ", ".join(problems)
-    return f"Remove {named} first, which cannot be used: the ratings are one table, one zip archive or the four files."
 
 
 _ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -391,7 +370,7 @@ class DefenceStudy(Background):
 
     def _doing(self, job: Job) -> str:
         doing = f"{self._attackers()} drawn" if job.partial else "Looking for the noise"
-        return f"{doing}, {'stopping after this attacker' if job.stopping else time_left(job, but_first=True)}"
+        return f"{doing}, {'stopping after this attacker' if job.stopping else time_left(job)}"
 
     def need(self, name: str, label: str, make: Callable[[Callable[[int, int], None]], Any]) -> Any:
         """Return something else about these people, made by a function that reports; waits while it is computed."""

@@ -63,7 +63,6 @@ class Job:
         self.error = ""
         self.state = State.WAITING
         self.started = time.monotonic()
-        self._first: float | None = None  # when the first step was done
         self._stop = threading.Event()
         arguments = (work, _LANES[lane], keep)
         self._thread = threading.Thread(target=self._run, args=arguments, daemon=True, name="fairleak-job")
@@ -84,12 +83,10 @@ class Job:
         """Share of the work that is done, in [0, 1]."""
         return self.done / self.total if self.total else 0.0
 
-    def remaining(self, *, but_first: bool = False) -> float | None:
-        """Return the seconds left, judged by the pace so far, or by that after the first step; None while unknown."""
-        made = self.done - self._given - but_first
-        if made < 1 or self._first is None:
-            return None
-        return (time.monotonic() - (self._first if but_first else self.started)) / made * (self.total - self.done)
+    def remaining(self) -> float | None:
+        """Return the seconds left, judged by the pace so far; None while unknown."""
+        made = self.done - self._given
+        return (time.monotonic() - self.started) / made * (self.total - self.done) if made else None
 
     def cancel(self) -> None:
         """Ask the work to stop at its next step."""
@@ -103,8 +100,6 @@ class Job:
         """Note progress; stops the work if it was cancelled."""
         if self._stop.is_set():
             raise Cancelled("Stopped.")
-        if self._first is None and done > self._given:
-            self._first = time.monotonic()
         self.done, self.total = done, total
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
@@ -425,9 +420,9 @@ def pace(job: Job) -> str:
     return "waiting for other work on this server" if job.state == State.WAITING else time_left(job)
 
 
-def time_left(job: Job, *, but_first: bool = False) -> str:
-    """Say how long a job will take, if need be without counting a first step that takes longer than others."""
-    seconds = job.remaining(but_first=but_first)
+def time_left(job: Job) -> str:
+    """Say how long a job will take."""
+    seconds = job.remaining()
     if seconds is None:
         return "time left not known yet"
     return f"about {seconds:.0f} s left" if seconds < 90 else f"about {seconds / 60:.0f} min left"

@@ -43,19 +43,19 @@ def test_what_a_stopped_job_has_made_outlives_the_next_job(store: Store) -> None
     assert {key: job.partial for key, job in kept.items() if job is not None} == {k: ["half"] for k in "bcd"}
 
 
-def test_a_slow_first_step_need_not_count_in_the_time_left(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = [0.0]
+def test_the_time_left_follows_the_pace(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, left = [0.0], []
     monkeypatch.setattr("time.monotonic", lambda: clock[0])
-    left = []
 
     def work(job: Job) -> None:
+        left.append(job.remaining())
         for done, seconds in enumerate((100.0, 1.0, 1.0), start=1):
             clock[0] += seconds
             job.report(done, 5)
-            left.append((job.remaining(), job.remaining(but_first=True)))
+            left.append(job.remaining())
 
     store.start("k", work, total=5).wait()
-    assert left == [(400.0, None), (151.5, 3.0), (68.0, 2.0)]
+    assert left == [None, 400.0, 151.5, 68.0]
 
 
 def test_what_is_released_while_it_is_made_is_not_kept(store: Store, gate: threading.Event) -> None:
