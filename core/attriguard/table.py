@@ -19,6 +19,7 @@ behind that was not there before; a record that holds one anyhow keeps it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
@@ -128,13 +129,6 @@ class Column(Result):
             return "missing"
         return self.texts[code] if code < len(self.texts) else str(code)
 
-    def value(self, text: str) -> float:
-        """Return the listed value that reads like this; an InputError where no known person has it."""
-        for value in self.listed:
-            if self.text(value) == text:
-                return float(value)
-        raise InputError(f"A pair rule must name a value known people have in column {self.name!r}, got {text!r}.")
-
 
 def table_columns(people: TablePeople, *, frozen: Collection[str] = (), share: float = 0.01) -> tuple[Column, ...]:
     """Return the columns of the known people's records; those named in `frozen` the noise must leave alone.
@@ -235,7 +229,7 @@ class PairRule(Result):
     first_value: str
     second: str
     second_value: str
-    expected: float = float("nan")  # known people who would hold both if independent; nan for a rule added
+    expected: float = math.nan  # known people who would hold both if independent; nan for a rule added
 
     @property
     def pair(self) -> Pair:
@@ -261,25 +255,17 @@ def find_rules(
     known: Floats, columns: Sequence[Column], *, least_expected: float = LEAST_EXPECTED
 ) -> tuple[PairRule, ...]:
     """Return the pairs that never occur among the known people (n, d) although they should, most expected first."""
-    found = []
-    places, starts = places_of([column.listed for column in columns], known), _starts(columns)
-    for a, b in combinations([j for j, column in enumerate(columns) if column.listed.size > 1], 2):
-        shape = columns[a].listed.size, columns[b].listed.size
-        cell = (places[:, a] - starts[a]) * shape[1] + places[:, b] - starts[b]
-        counts = np.bincount(cell, minlength=shape[0] * shape[1]).reshape(shape)
-        expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / len(known)
-        for i, k in np.argwhere((counts == 0) & (expected >= least_expected)):
-            first, second = columns[a], columns[b]
-            found.append(
-                PairRule(
-                    first=first.name,
-                    first_value=first.text(first.listed[i]),
-                    second=second.name,
-                    second_value=second.text(second.listed[k]),
-                    expected=float(expected[i, k]),
-                )
-            )
-    return tuple(sorted(found, key=lambda rule: -rule.expected))
+    from scipy import sparse
+
+    places, values = places_of([column.listed for column in columns], known), _listed(columns)
+    rows = np.repeat(np.arange(len(known)), len(columns))
+    there = sparse.csr_array((np.ones(rows.size), (rows, places.ravel())), shape=(len(known), len(values) + 1))
+    counts = (there.T @ there).toarray()[:-1, :-1]  # people with both of two listed values
+    expected = np.outer(counts.diagonal(), counts.diagonal()) / len(known)
+    owner = np.repeat(np.arange(len(columns)), [column.listed.size for column in columns])
+    absent = (counts == 0) & (expected >= least_expected) & (owner[:, None] < owner)
+    pairs = sorted(np.argwhere(absent).tolist(), key=lambda pair: (-expected[*pair], *owner[pair], *pair))
+    return tuple(_rule((*values[i], *values[k]), float(expected[i, k])) for i, k in pairs)
 
 
 def pair_rules(
@@ -293,43 +279,46 @@ def pair_rules(
 
     Raises InputError if a pair names an unknown column or value, one column twice, or a column rules cannot speak of.
     """
-    gone = {_checked(pair, columns) for pair in removed}
-    kept = [rule for rule in found if _checked(rule.pair, columns) not in gone]
-    there = {_checked(rule.pair, columns) for rule in kept}
-    fresh = [pair for pair in added if _checked(pair, columns) not in there]
-    new = (PairRule(first=a, first_value=x, second=b, second_value=y) for a, x, b, y in fresh)
-    rules = (*new, *kept)
-    starts = _starts(columns)
-    forbidden = np.zeros((starts[-1] + 1, starts[-1] + 1), dtype=bool)
-    for rule in rules:
-        (a, i), (b, k) = _checked(rule.pair, columns)
-        forbidden[starts[a] + i, starts[b] + k] = forbidden[starts[b] + k, starts[a] + i] = True
-    return PairRules(rules=rules, listed=tuple(column.listed for column in columns), forbidden=forbidden)
+    values = _listed(columns)
+    gone = {_places(pair, columns, values) for pair in removed}
+    kept = {place: rule for rule in found if (place := _places(rule.pair, columns, values)) not in gone}
+    fresh = {place: _rule(pair) for pair in added if (place := _places(pair, columns, values)) not in kept}
+    total = len(values)
+    forbidden = np.zeros((total + 1, total + 1), dtype=bool)
+    for i, k in (*fresh, *kept):
+        forbidden[i, k] = forbidden[k, i] = True
+    listed = tuple(column.listed for column in columns)
+    return PairRules(rules=(*fresh.values(), *kept.values()), listed=listed, forbidden=forbidden)
 
 
-def _starts(columns: Sequence[Column]) -> npt.NDArray[np.intp]:
-    """Return where each column's listed values begin among all of them, (d + 1,)."""
-    return np.cumsum([0, *(column.listed.size for column in columns)])
+def _rule(pair: Pair, expected: float = math.nan) -> PairRule:
+    first, first_value, second, second_value = pair
+    return PairRule(first=first, first_value=first_value, second=second, second_value=second_value, expected=expected)
 
 
-def _checked(pair: Pair, columns: Sequence[Column]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Return the pair as ((column, place of its value), ...), lower column first."""
+def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:
+    """Return all listed values, as (column, text)."""
+    return [(column.name, column.text(value)) for column in columns for value in column.listed]
+
+
+def _places(pair: Pair, columns: Sequence[Column], values: list[tuple[str, str]]) -> tuple[int, int]:
+    """Return where a pair's values stand among all listed ones, the lower first."""
     if len(pair) != 4:
         raise InputError(f"A pair rule must name a column, its value, another column and its value, got {pair!r}.")
     if pair[0] == pair[2]:
         raise InputError(f"A pair rule must name two different columns, got {pair[0]!r} twice.")
-    names, found = [column.name for column in columns], []
+    named = {column.name: column for column in columns}
     for name, text in (pair[:2], pair[2:]):
-        if name not in names:
+        if name not in named:
             raise InputError(f"A pair rule must name columns of the table, got {name!r}.")
-        column = columns[names.index(name)]
-        if not column.listed.size:
+        if not named[name].listed.size:
             raise InputError(
                 f"A pair rule must name columns of categories or of few whole numbers, got {name!r}, which holds "
                 "other numbers."
             )
-        found.append((names.index(name), int(np.searchsorted(column.listed, column.value(text)))))
-    one, other = sorted(found)
+        if (name, text) not in values:
+            raise InputError(f"A pair rule must name a value known people have in column {name!r}, got {text!r}.")
+    one, other = sorted((values.index(pair[:2]), values.index(pair[2:])))
     return one, other
 
 

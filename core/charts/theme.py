@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-_READABLE = 4.6  # contrast of the numbers in the darkest cell of a map
 _COLORED = {"color", "fillcolor", "bgcolor", "tickcolor", "colorscale", "paper_bgcolor", "plot_bgcolor"}
 """Where a figure has colours."""
 
@@ -32,19 +31,13 @@ class Palette:
     muted: str
     grey: str
     fail: str
+    shade: str
+    """Where the scale of a map ends: as strong as keeps numbers in ink readable."""
 
     @property
     def pale(self) -> str:
         """Behind rows and parts that are set off."""
         return mixed(self.grid, self.background, 0.5)
-
-    @property
-    def shade(self) -> str:
-        """Where the scale of a map ends: as strong as keeps numbers in ink readable."""
-        weight = 1.0
-        while contrast(self.ink, mixed(self.leak, self.background, weight)) < _READABLE:
-            weight -= 0.01
-        return mixed(self.leak, self.background, weight)
 
     def color(self, name: str) -> str:
         """Return the colour of a role, mixed or clear as its name says; any other colour as it is."""
@@ -83,6 +76,7 @@ _COLORS = {
     "muted": ("#A3A7AE", "#6C7480"),
     "grey": ("#5B626D", "#A9B0BA"),
     "fail": ("#A01A13", "#F2837B"),
+    "shade": ("#CB7A44", "#8B5A3C"),
 }
 LIGHT, DARK = (Palette(**{role: colors[theme] for role, colors in _COLORS.items()}) for theme in (0, 1))
 
@@ -107,15 +101,3 @@ def mixed(color: str, background: str, share: float) -> str:
     """Return a colour laid over a background with this opacity."""
     pairs = zip(_channels(color), _channels(background), strict=True)
     return "#" + "".join(f"{round(share * over + (1 - share) * under):02X}" for over, under in pairs)
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2)."""
-
-    def luminance(color: str) -> float:
-        shares = [channel / 255 for channel in _channels(color)]
-        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    darker, lighter = sorted((luminance(one), luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)

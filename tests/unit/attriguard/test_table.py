@@ -63,11 +63,10 @@ def test_numbers_stay_in_the_middle_98_percent_on_values_seen() -> None:
     assert many.kind == "integer" and (many.domain % 1 == 0).all() and not many.listed.size
 
 
-def test_values_read_as_their_text_and_back() -> None:
+def test_values_read_as_their_text() -> None:
     job, _, _, rooms, pay = table_columns(with_column(0, np.arange(500) % 3 - 1.0))
     assert [job.text(v) for v in job.listed] == ["missing", "cook", "nurse"]
-    assert [job.value(job.text(v)) for v in job.listed] == job.listed.tolist()
-    assert rooms.value("3") == 3 and pay.text(0.25) == "0.25" and job.text(7.0) == "7"
+    assert rooms.text(3.0) == "3" and pay.text(0.25) == "0.25" and job.text(7.0) == "7"
 
 
 def test_absent_pairs_are_found_with_what_was_expected(

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from core.charts import DARK, LIGHT, Palette
 from core.charts.drawing import Axis, Scale, percents
 from core.charts.lines import Curve, draw_lines
-from core.charts.theme import contrast
 from core.charts.words import apart, fit, kept, plain, short, spread, width
 from tests.unit.charts.checks import check
 from tests.unit.charts.nasty import FORMS
@@ -87,6 +86,18 @@ def test_marks_that_stand_too_close_are_not_named() -> None:
     x = Axis(ends=(0, 30), marks=range(31), words=[f"{10**6 + i:,}" for i in range(31)], title="")
     named = apart([mark / 30 for mark in x.marks], x.words, pixels=200)
     assert 0 in named and 30 in named and len(named) < 6
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, 1 to 21 (Web Content Accessibility Guidelines 2.2)."""
+
+    def luminance(color: str) -> float:
+        shares = [channel / 255 for channel in (int(color[i : i + 2], 16) for i in (1, 3, 5))]
+        linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
