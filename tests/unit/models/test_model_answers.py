@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -175,8 +176,6 @@ def test_onnx_of_one_table_asks_for_the_order_of_its_columns(texts, zipmap):
     fitted = logistic(texts)
     model = read_model(as_onnx(fitted, numbers()[:1], zipmap=zipmap), "m.onnx")
     assert (model.feature_names, model.width, set(model.dtypes)) == ((), 3, {"number"})
-    with pytest.raises(InputError, match="does not name its 3 features"):
-        model.answers(people(), positive="yes" if texts else "1")
     answers = model.answers(people(), positive="yes" if texts else "1", features=NUMBERS)
     assert np.abs(answers.scores - fitted.predict_proba(numbers())[:, 1]).max() < 1e-6
     assert np.array_equal(answers.labels, binary_of(fitted.predict(numbers())))
@@ -219,14 +218,6 @@ def test_a_model_whose_process_made_room_for_another_is_opened_again():
         assert np.array_equal(model.answers(people(), positive="yes").scores, expected)
 
 
-def test_the_positive_answer_must_be_one_of_the_models():
-    model = read_model(as_skops(pipeline()), "m.skops")
-    with pytest.raises(InputError, match="answers 'no', 'yes'; say which"):
-        model.answers(people())
-    with pytest.raises(InputError, match="must be one of the model's"):
-        model.answers(people(), positive="maybe")
-
-
 def test_answers_of_0_and_1_are_taken_for_the_words_of_the_table():
     model = read_model(as_skops(pipeline(texts=False)), "m.skops")
     plain, told = model.answers(people()), model.answers(people(), positive="yes")
@@ -260,22 +251,6 @@ def test_scores_alone_become_decisions_at_the_threshold():
     )
 
 
-@pytest.mark.parametrize(
-    ("operator", "value", "what"),
-    [("Identity", 1.5, "got 1.5 for record 2"), ("Log", -1.0, "got nan"), ("Neg", 0.5, "got −0.5")],
-)
-def test_scores_that_are_no_probabilities_are_refused(operator, value, what):
-    model = read_model(scoring(helper.make_node(operator, ["age"], ["p"])), "m.onnx")
-    with pytest.raises(InputError, match=what):
-        model.answers(pd.DataFrame({"age": [0.0 if operator == "Neg" else 1.0, value]}))
-
-
-def test_columns_of_scores_must_add_up_to_one():
-    model = read_model(graph([helper.make_node("Sigmoid", ["x"], ["p"])]), "m.onnx")
-    with pytest.raises(InputError, match="record 1 add up to 1"):
-        model.answers(pd.DataFrame({"a": [0.0], "b": [60.0]}), features=["a", "b"])
-
-
 def test_a_model_that_draws_is_told_and_its_first_answers_kept():
     model = read_model(scoring(helper.make_node("RandomUniformLike", ["age"], ["p"])), "m.onnx")
     answers = model.answers(people())
@@ -299,58 +274,82 @@ def typed(kind: int, operators: list[object] | None = None) -> ModelFile:
     return read_model(graph(operators, inputs=(("a", kind, [None, 1]),)), "m.onnx")
 
 
-def sentence(model: ModelFile, frame: pd.DataFrame, **settings: object) -> str:
-    with pytest.raises(InputError) as caught:
-        model.answers(frame, positive="yes", **settings)
-    assert "\n" not in str(caught.value) and str(caught.value).endswith(".")
-    return str(caught.value)
-
-
 @pytest.fixture(scope="module")
 def model() -> ModelFile:
     return read_model(as_skops(pipeline()), "m.skops")
 
 
-def test_a_missing_column_is_named(model):
-    assert "asks for the column 'hours', which the table does not have;" in sentence(
-        model, people().drop(columns="hours")
-    )
-    assert "nor 1 others it asks for" in sentence(model, people().drop(columns=["hours", "work"]))
+def linear() -> ModelFile:
+    return read_model(as_skops(LogisticRegression().fit(people()[NUMBERS], people()["approved"])), "m.skops")
 
 
-@pytest.mark.parametrize(
-    ("column", "record", "value", "what"),
-    [
-        ("work", 77, "mine", "column 'work' of record 78, which is 'mine': Found unknown categories"),
-        ("work", 239, None, "column 'work' of record 240, which is empty: Found unknown categories"),
-    ],
-)
-def test_a_category_the_model_never_saw_is_named(model, column, record, value, what):
-    frame = people().copy()
-    frame.loc[record, column] = value
-    assert what in sentence(model, frame, batch=100)
+def unnamed() -> ModelFile:
+    """Return a model that takes three columns and does not name them."""
+    return read_model(as_onnx(logistic(), numbers()[:1]), "m.onnx")
 
 
-def test_missing_numbers_are_named_where_the_model_cannot_take_them():
-    frame = people().copy()
-    frame.loc[[10, 20], "income"] = np.nan
-    linear = LogisticRegression().fit(people()[NUMBERS], people()["approved"])
-    told = sentence(read_model(as_skops(linear), "m.skops"), frame)
-    assert "column 'income' of record 11, which is empty: Input X contains NaN" in told
-    onnx = read_model(as_onnx(logistic(), numbers()[:1]), "m.onnx")
-    with pytest.raises(InputError, match="Column 'income' lacks 2 of 240 values, which the model cannot take"):
-        onnx.answers(frame, features=NUMBERS)
-    gaps = people().assign(age=people()["age"].astype("Int64").where(people().index > 3))
-    with pytest.raises(InputError, match="Column 'age' lacks 4 of 240"):
-        onnx.answers(gaps, features=NUMBERS)
+def scored(operator: str) -> Callable[[], ModelFile]:
+    return lambda: read_model(scoring(helper.make_node(operator, ["age"], ["p"])), "m.onnx")
 
 
-def test_missing_numbers_are_passed_to_a_graph_made_for_them():
-    imputer = helper.make_node(
-        "Imputer", ["a"], ["p"], domain="ai.onnx.ml", imputed_value_floats=[0.25], replaced_value_float=float("nan")
-    )
-    answers = typed(TensorProto.FLOAT, [imputer]).answers(pd.DataFrame({"a": [0.5, np.nan]}))
-    assert answers.scores.tolist() == [0.5, 0.25]
+def two_scores() -> ModelFile:
+    return read_model(graph([helper.make_node("Sigmoid", ["x"], ["p"])]), "m.onnx")
+
+
+def with_cells(column: str, cells: dict[int, object]) -> pd.DataFrame:
+    """Return the people with other cells in a column."""
+    values = people()[column].astype(object)
+    return people().assign(**{column: values.where(~values.index.isin(list(cells)), values.index.map(cells.get))})
+
+
+def ages(*values: float) -> pd.DataFrame:
+    return pd.DataFrame({"age": values})
+
+
+GAPS = with_cells("income", {10: np.nan, 20: np.nan}).astype({"income": float})
+NULLABLE = people().assign(age=people()["age"].astype("Int64").where(people().index > 3))
+BIG = pd.DataFrame({"a": [0.0], "b": [60.0]})
+YES, MAYBE = {"positive": "yes"}, {"positive": "maybe"}
+
+REFUSED: list[tuple[Callable[[], ModelFile] | None, pd.DataFrame, dict[str, object], str]] = [
+    (None, people(), {}, "answers 'no', 'yes'; say which"),
+    (None, people(), MAYBE, "must be one of the model's"),
+    (None, people().drop(columns="hours"), YES, "asks for the column 'hours', which the table does not have;"),
+    (None, people().drop(columns=["hours", "work"]), YES, "nor 1 others it asks for"),
+    (
+        None,
+        with_cells("work", {77: "mine"}),
+        YES | {"batch": 100},
+        "column 'work' of record 78, which is 'mine': Found unknown categories",
+    ),
+    (
+        None,
+        with_cells("work", {239: None}),
+        YES | {"batch": 100},
+        "column 'work' of record 240, which is empty: Found unknown categories",
+    ),
+    (linear, GAPS, YES, "column 'income' of record 11, which is empty: Input X contains NaN"),
+    (unnamed, GAPS, {"features": NUMBERS}, "Column 'income' lacks 2 of 240 values, which the model cannot take"),
+    (unnamed, NULLABLE, {"features": NUMBERS}, "Column 'age' lacks 4 of 240"),
+    (unnamed, people(), {}, "does not name its 3 features"),
+    (unnamed, people(), {"features": NUMBERS[:2]}, "takes 3 features, got 2"),
+    (unnamed, people(), {"features": ["age", "height", "hours"]}, "must be columns of the table, got 'height'"),
+    (unnamed, people(), {"features": ["age", "age", "hours"]}, "must name each column once"),
+    (unnamed, people(), {"features": ["age", "work", "hours"]}, "'work' holds text"),
+    (unnamed, people()[:0], {"features": NUMBERS}, "at least one record"),
+    (scored("Identity"), ages(1.0, 1.5), {}, "got 1.5 for record 2"),
+    (scored("Log"), ages(1.0, -1.0), {}, "got nan"),
+    (scored("Neg"), ages(0.0, 0.5), {}, "got −0.5"),
+    (two_scores, BIG, {"features": ["a", "b"]}, "record 1 add up to 1"),
+]
+
+
+@pytest.mark.parametrize(("make", "frame", "settings", "what"), REFUSED, ids=[what for *_, what in REFUSED])
+def test_what_a_model_cannot_answer_is_one_sentence(make, frame, settings, what, model):
+    with pytest.raises(InputError) as caught:
+        (model if make is None else make()).answers(frame, **settings)
+    told = str(caught.value)
+    assert what in told and "\n" not in told and told.endswith(".")
 
 
 @pytest.mark.parametrize(
@@ -363,41 +362,29 @@ def test_missing_numbers_are_passed_to_a_graph_made_for_them():
         (TensorProto.FLOAT, [1.0, np.inf], "holds infinite values"),
         (TensorProto.STRING, ["a", None], "lacks 1 of 2 values"),
         (TensorProto.FLOAT, pd.to_datetime(["2020-01-01", "2021-01-01"]), "holds dates or times"),
+        (TensorProto.FLOAT, [True, False], ""),
+        (TensorProto.INT64, [1.0, 0.0], ""),
+        (TensorProto.BOOL, [1, 0], ""),
+        (TensorProto.STRING, ["1", "0"], ""),
+        (TensorProto.STRING, [1.0, 0.0], ""),
     ],
 )
-def test_cells_of_the_wrong_kind_are_named(kind, values, what):
-    with pytest.raises(InputError) as caught:
-        typed(kind).answers(pd.DataFrame({"a": values}))
-    assert what in str(caught.value) and "'a'" in str(caught.value)
+def test_cells_of_the_right_kind_are_passed_and_others_named(kind, values, what):
+    model, frame = typed(kind), pd.DataFrame({"a": values})
+    if what:
+        with pytest.raises(InputError) as caught:
+            model.answers(frame)
+        assert what in str(caught.value) and "'a'" in str(caught.value)
+    else:
+        assert model.answers(frame).scores.tolist() == [1.0, 0.0]
 
 
-@pytest.mark.parametrize(
-    ("kind", "values"),
-    [
-        (TensorProto.FLOAT, [True, False]),
-        (TensorProto.INT64, [1.0, 0.0]),
-        (TensorProto.BOOL, [1, 0]),
-        (TensorProto.STRING, ["1", "0"]),
-        (TensorProto.STRING, [1.0, 0.0]),
-    ],
-)
-def test_cells_of_the_right_kind_are_passed(kind, values):
-    answers = typed(kind).answers(pd.DataFrame({"a": values}))
-    assert answers.scores.tolist() == [1.0, 0.0] and answers.labels.tolist() == [1, 0]
-
-
-def test_features_must_fit_the_model():
-    table = read_model(as_onnx(logistic(), numbers()[:1]), "m.onnx")
-    with pytest.raises(InputError, match="takes 3 features, got 2"):
-        table.answers(people(), features=NUMBERS[:2])
-    with pytest.raises(InputError, match="must be columns of the table, got 'height'"):
-        table.answers(people(), features=["age", "height", "hours"])
-    with pytest.raises(InputError, match="must name each column once"):
-        table.answers(people(), features=["age", "age", "hours"])
-    with pytest.raises(InputError, match="'work' holds text"):
-        table.answers(people(), features=["age", "work", "hours"])
-    with pytest.raises(InputError, match="at least one record"):
-        table.answers(people()[:0], features=NUMBERS)
+def test_missing_numbers_are_passed_to_a_graph_made_for_them():
+    imputer = helper.make_node(
+        "Imputer", ["a"], ["p"], domain="ai.onnx.ml", imputed_value_floats=[0.25], replaced_value_float=float("nan")
+    )
+    answers = typed(TensorProto.FLOAT, [imputer]).answers(pd.DataFrame({"a": [0.5, np.nan]}))
+    assert answers.scores.tolist() == [0.5, 0.25] and answers.labels.tolist() == [1, 0]
 
 
 def table_of(frame: pd.DataFrame) -> Table:
