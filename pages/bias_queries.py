@@ -34,7 +34,8 @@ if dataset.n_groups != 2:
 pool = asked.pool_of(config, dataset)
 
 from core.charts.queries import draw_answer_errors, draw_leakage
-from core.queries import NOISES, Exact, accuracy_text, answers_leak, findings, needed_text
+from core.queries import NOISES, Exact, answers_leak, curve_finding, findings, noise_text
+from core.queries.tables import tables
 from pages.common import bias_queries_sections as sections
 
 attribute = shell.escape(wording.attribute(config))
@@ -75,7 +76,7 @@ def draw(running: bool) -> None:
     left, right = st.columns([3, 2], gap="large")
     with left:
         bound = people.bound(mechanism)
-        chart = panels.titled(
+        panels.titled(
             "Leakage by number of answers",
             f"Balanced accuracy of inferring the {attribute} of people among {count(asking.n)}, mean of "
             f"{asking.repeats} draws of people, queries and noise",
@@ -94,22 +95,22 @@ def draw(running: bool) -> None:
         asked.show(curves)
     with right:
         budget = f", all together at ε = {answering.epsilon:g}" if answering.private else ""
-        drawn = panels.titled(
+        panels.titled(
             "Error of the answers (utility)",
             f"Absolute error of each of {count(max(m, 1))} answers{budget}: median and 95th percentile",
             draw_answer_errors(errors, NOISES[answering.noise]),
             key="errors_chart",
         )
         curve = people.curves(mechanism)["strongest"]
-        last, whole = people.numbers[-1], len(curve) == len(people.numbers)
-        st.caption(
-            needed_text(curve, last, answering, whole=whole)
-            + ("" if answering.absolute else f" {accuracy_text(people.accuracy(last))}")
-        )
+        whole = len(curve) == len(people.numbers)
+        st.caption(shell.escape(curve_finding(people, curve, answering, whole=whole).text))
     say(found)
     sections.inferred(people, now, mechanism, attribute)
-    tables = {"Leakage by answers": chart.table, "Error of an answer": drawn.table}
-    panels.foot(sections.guide(pool, attribute), tables, key="bias-queries")
+    leaks = {
+        how: [leak for of_one in people.curves(one).values() for leak in of_one]
+        for how, one in {noise_text(answering): mechanism, "exact": exact}.items()
+    }
+    panels.foot(sections.guide(pool, attribute), panels.frames(tables(leaks, found.errors)), key="bias-queries")
 
 
 draw(busy)

@@ -60,9 +60,9 @@ def draw_leakage(
     curves += _curves(noisy, "strongest", now.m, name="best decoder", **look)
     marks = [mark for mark in Scale(title="").over([0, last]).marks if mark <= last]
     x = Axis(ends=(0, last), marks=marks, words=[f"{mark:,.0f}" for mark in marks], title="Answered queries m")
-    title, rows = f"Leakage of {attribute} by number of answers", _leaks({"noisy": noisy, "exact": exact})
+    title = f"Leakage of {attribute} by number of answers"
     look = {"gutter": _GUTTER, "at": now.m, "head": f"after {now.m:,}"}
-    return draw_lines(title, curves, x=x, y=_RATES, rows=rows, **look)
+    return draw_lines(title, curves, x=x, y=_RATES, **look)
 
 
 def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, m: int, *, name: str = "", **look: Any) -> list[Curve]:
@@ -72,23 +72,6 @@ def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, m: int, *, name: 
         return []
     value = percent(min(there, key=lambda leak: abs(leak.m - m)).leakage)
     return [Curve(x=[leak.m for leak in there], of=[leak.leakage for leak in there], name=name, value=value, **look)]
-
-
-def _leaks(curves: Mapping[str, Mapping[str, Sequence[Leak]]]) -> list[dict[str, Any]]:
-    return [
-        {
-            "answers": leak.m,
-            "noise": "none" if answered == "exact" else "as chosen",
-            "decoder": decoder,
-            **cells("leakage", leak.leakage),
-            "lowest repeat": leak.lowest,
-            "repeats with everybody inferred": leak.complete,
-            "repeats": leak.leakage.n,
-        }
-        for answered, by_decoder in curves.items()
-        for decoder, leaks in by_decoder.items()
-        for leak in sorted(leaks, key=lambda leak: leak.m)
-    ]
 
 
 _LARGEST = 4.5  # decades at the end of the axis of errors

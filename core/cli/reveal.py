@@ -7,40 +7,36 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 
-from core.cli.arguments import (
-    add_dataset_arguments,
-    add_file_arguments,
-    check_epsilon,
-    dataset_of,
-    table_named,
-    write_csv,
-)
-from core.cli.console import Console, aligned, estimate_words
+from core.cli.arguments import add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of, table_named
+from core.cli.console import Console
+from core.cli.outcome import Outcome, present
 from core.config import AuditConfig
 from core.datasets import build_dataset
 from core.datasets.catalog import black_and_white
 from core.errors import InputError
-from core.estimates import percent
 from core.fairness import METRIC_TITLES
+from core.quantities import Row, share
 from core.queries import (
-    DECODER_TITLES,
     DECODERS,
     NOISELESS_ATTACKS,
+    NOISES,
     TABLE_1,
     Answering,
     Asking,
     RevealSettings,
     Trials,
     answers_leak,
+    curve_finding,
     findings,
     noise_text,
     noiseless_row,
     query_pool,
     repeats_for,
 )
+from core.queries.tables import MEANING, tables
+from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, given
 
@@ -66,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, RevealSettings, "model_epsilon")
     add_settings(parser, Asking, "repeats", defaults={"repeats": None})
     add_settings(parser, AuditConfig, "method", "metric", "train_share", "seed")
-    add_file_arguments(parser, "csv")
+    add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
@@ -75,46 +71,47 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     settings, answering = from_arguments(arguments, RevealSettings), from_arguments(arguments, Answering)
     config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, epsilon=settings.model_epsilon)
     if arguments.table:
-        console.results(_noiseless_table(arguments, asked.get("repeats"), config.seed, console))
+        present(_noiseless_table(arguments, asked.get("repeats"), config.seed, console), arguments, console)
         return
     check_epsilon(config.epsilon, (config.method,), flag="--model-epsilon")
     if answering.as_published and answering.noise in ("exact", "rounded", "noisy_sums"):
         raise InputError(f"--as-published needs noise that the paper has, got --noise {answering.noise}.")
     repeats = repeats_for(asked.get("n", Asking().n))
     asking = Asking(**{"repeats": repeats, **asked}, seed=config.seed)
-    console.results(_asked(arguments, settings.questions, answering, asking, config, console))
+    present(_asked(arguments, settings.questions, answering, asking, config, console), arguments, console)
 
 
-def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int, console: Console) -> Iterator[str]:
-    """Yield the noiseless rows as printed lines, and the numbers of questions from which on everybody is known."""
+def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int, console: Console) -> Outcome:
+    """Return the noiseless rows, and the numbers of questions from which on everybody is known."""
     table, roles = black_and_white(table_named("adult", arguments))
     config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
     pool = query_pool(config, build_dataset(table, roles))
-    yield "Hamman et al. (2023), table 1 without noise: Adult, Black and White people, queries perturbed by 0.1"
-    yield f"Leakage in % with 95% CI over draws of people and queries, seed {seed}; random guessing: 50"
-    yield ""
-    rows, records = [], []
+    rows: list[Row] = []
     for i, (n, m) in enumerate(_TABLE):
         repeats = asked or (200 if n == 100 else 5)
         row = noiseless_row(pool, n, m, repeats=repeats, seed=seed)
         console.progress(i + 1, len(_TABLE), noun="rows")
         printed = next(r for r in TABLE_1 if (r.n, r.m, r.epsilon) == (n, m, math.inf)).leakages["cauchy"]
-        cells = [f"n = {n}, m = {m}", str(repeats), f"{100 * printed:.0f}"]
+        own = {_ATTACKS[attack]: share(found) for attack, found in row.leakages.items()}
         packed = f"{row.bits_questions} queries" if row.bits_complete else "not everybody"
-        rows.append([*cells, *map(estimate_words, row.leakages.values()), packed])
-        for attack, found in row.leakages.items():
-            records.append({"n": n, "m": m, "attack": attack, "published": printed} | found.to_dict())
-    yield aligned(["", "draws", "paper", *(_ATTACKS[a] for a in NOISELESS_ATTACKS), "bits: all in"], rows)
+        rows.append({"n": n, "m": m, "draws": repeats, "paper": share(printed)} | own | {"bits: all in": packed})
+    complete: list[Row] = []
     for n, numbers in _COMPLETE.items():
         repeats = asked or (60 if n == 100 else 3)
         console.note(f"From how many queries on everybody of {n} is known")
         shares = {m: noiseless_row(pool, n, m, repeats=repeats, seed=seed).complete for m in numbers}
-        yield ""
-        yield f"Queries after which everybody is known in each of {repeats} draws, n = {n}:"
         for attack in NOISELESS_ATTACKS:
             known = next((m for m in numbers if all(shares[k][attack] == 1.0 for k in numbers if k >= m)), None)
-            yield f"  {_ATTACKS[attack]}: " + (str(known) if known is not None else f"more than {numbers[-1]}")
-    write_csv(records, arguments, console)
+            queries = str(known) if known is not None else f"more than {numbers[-1]}"
+            complete.append({"attack": _ATTACKS[attack], "n": n, "draws": repeats, "queries": queries})
+    return Outcome(
+        about=(
+            "Hamman et al. (2023), table 1 without noise: Adult, Black and White people, queries perturbed by 0.1",
+            f"Leakage with 95% CI over draws of people and queries, seed {seed}; random guessing: 50%",
+        ),
+        findings=(),
+        tables={"Leakage": rows, "Queries after which everybody is known in each draw": complete},
+    )
 
 
 def _asked(
@@ -124,39 +121,34 @@ def _asked(
     asking: Asking,
     config: AuditConfig,
     console: Console,
-) -> Iterator[str]:
-    """Yield the leakage of one way of asking, and what was found after the last answer."""
+) -> Outcome:
+    """Return the leakage of one way of asking, and what was found after the last answer."""
     mechanism, dataset = answering.mechanism(), dataset_of(arguments)
     pool = query_pool(replace(config, roles=dataset.roles), dataset)
     trials = Trials(pool, asking)
-    numbers = _numbers(questions, trials)
+    numbers, leaks = _numbers(questions, trials), []
+    for i, m in enumerate(numbers):
+        leaks += [trials.leak(m, mechanism, decoder) for decoder in DECODERS]
+        console.progress(i + 1, len(numbers), noun="numbers of answers")
     model = config.method + (f", epsilon {config.epsilon:g}" if config.method == "dp_id3" else "")
     answers = noise_text(answering) + (f", δ = {answering.delta:g}" if answering.noise == "smooth_laplace" else "")
     answers += ", paper's protocol" if answering.as_published else ""
     groups = f"{trials.n_advantaged} {pool.advantaged}, {trials.n_disadvantaged} {pool.disadvantaged}"
-    yield f"{asking.n} people of {dataset.title}: {groups}"
-    yield f"Queries: {asking.design}, {METRIC_TITLES[pool.metric].lower()}, model {model}; answers: {answers}"
-    draws = f"{asking.repeats} draws of people, queries and noise, seed {asking.seed}"
-    yield f"Balanced accuracy in % with 95% CI over {draws}"
-    yield ""
-    same = {"dataset": config.dataset, "metric": pool.metric, "model": model, "people": asking.n}
-    same |= {"design": asking.design, "answers": answers, "seed": asking.seed, "draws": asking.repeats}
-    rows, records = [], []
-    for i, m in enumerate(numbers):
-        leaks = [trials.leak(m, mechanism, decoder) for decoder in DECODERS]
-        rows.append([str(m), *(estimate_words(leak.leakage) for leak in leaks)])
-        for leak in leaks:
-            rate = {"leakage": leak.leakage.value, "low": leak.leakage.low, "high": leak.leakage.high}
-            own = {"lowest draw": leak.lowest, "draws with everybody recovered": leak.complete}
-            records.append(same | {"number of answers": m, "decoder": leak.decoder} | rate | own)
-        console.progress(i + 1, len(numbers), noun="numbers of answers")
-    yield aligned(["answers", *(DECODER_TITLES[decoder] for decoder in DECODERS)], rows)
-    yield ""
-    found = findings(answers_leak(trials, numbers[-1], answering, attribute=dataset.roles.attribute), answering)[0]
-    yield from (found.point, found.evidence, *found.caveats, found.so_what, found.to_do)
-    if (bound := trials.bound(mechanism)) is not None:
-        yield f"Bound for any attacker with a calibrated prior and the group sizes: {percent(bound)}."
-    write_csv(records, arguments, console)
+    attribute, noises = dataset.roles.attribute, [noise for noise in NOISES if noise != "exact"]
+    found = answers_leak(trials, numbers[-1], answering, attribute=attribute, noises=noises)
+    curve = [leak for leak in leaks if leak.decoder == "strongest"]
+    return Outcome(
+        about=(
+            f"{asking.n} people of {dataset.title}: {groups}",
+            f"Queries: {asking.design}, {METRIC_TITLES[pool.metric].lower()}, model {model}; answers: {answers}",
+            f"{asking.repeats} draws of people, queries and noise, seed {asking.seed}",
+        ),
+        findings=(*findings(found, answering), curve_finding(trials, curve, answering)),
+        tables=tables({noise_text(answering): leaks}, found.errors),
+        notes=MEANING,
+        settings={"dataset": config.dataset, "model": plain(config), "asking": plain(asking)}
+        | {"answering": plain(answering)},
+    )
 
 
 def _numbers(questions: tuple[int, ...] | None, trials: Trials) -> tuple[int, ...]:

@@ -212,8 +212,20 @@ def _caveats(answering: Answering) -> tuple[str, ...]:
     return tuple(more)
 
 
-def needed_text(curve: Sequence[Leak], last: int, answering: Answering, *, whole: bool = True) -> str:
-    """Say how many answers of a curve up to `last` reach 95% and everybody; `whole` unless it is still growing."""
+def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *, whole: bool = True) -> Finding:
+    """Return how many answers of a curve suffice, how odd the models asked about look, and what bounds any attacker."""
+    bound = trials.bound(answering.mechanism())
+    limit = "" if bound is None else f"Bound for this prior and group sizes, whatever the attacker: {percent(bound)}."
+    return Finding(
+        point=needed_text(curve, answering, whole=whole),
+        evidence="" if answering.absolute else accuracy_text(trials.accuracy(trials.numbers[-1])),
+        caveats=(limit,) if limit else (),
+    )
+
+
+def needed_text(curve: Sequence[Leak], answering: Answering, *, whole: bool = True) -> str:
+    """Say how many answers of a curve reach 95% and everybody; `whole` unless it is still growing."""
+    last = max((leak.m for leak in curve), default=0)
     how = {"exact": "Without noise", "rounded": "So rounded"}.get(answering.noise, "With this noise")
     if not whole:
         return f"{how}: still counting the answers that 95% takes."

@@ -9,7 +9,6 @@ import numpy as np
 
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
-from core.estimates import estimate_columns
 from core.planted import Drawn, subject_of
 from core.queries.decoders import DECODER_TITLES, DECODERS
 from core.queries.findings import (
@@ -21,6 +20,7 @@ from core.queries.findings import (
     findings,
     targeted_bound,
 )
+from core.queries.tables import leak_row
 from core.queries.trials import Asking, Trials, query_pool
 from core.seeds import child_generator
 from core.study import Finding, Measurement, Plant, Report, Row, Study
@@ -118,17 +118,7 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
             return {"Planned answers": ({"not made": result.reason},)} if result.reason else {}
         rows = [("Features alone, no answers", 0, result.prior)]
         rows += [(DECODER_TITLES[leak.decoder], leak.m, leak.leakage) for leak in result.leaks]
-        return {
-            "Planned answers": tuple(
-                {
-                    "attacker": attacker,
-                    "answers": answers,
-                    "draws": settings.repeats,
-                    **estimate_columns("balanced accuracy", rate),
-                }
-                for attacker, answers, rate in rows
-            )
-        }
+        return {"Planned answers": tuple(leak_row(who, m, settings.repeats, rate) for who, m, rate in rows)}
 
 
 STUDY = Queries()

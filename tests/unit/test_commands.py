@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +12,35 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
+from core.config import AuditConfig
+from core.datasets import Table, build_dataset, demo_table, load
 from core.membership import DELETION_REMINDER, MembershipSettings, epsilon_curve, member_people, summarise_curve
+from core.queries import DECODER_TITLES, DECODERS, NOISES, Answering, QueryPool, noise_text, query_pool
 from tests import samples
 
 Capture = pytest.CaptureFixture[str]
 Content = dict[str, Any]
 
 
+ADULT = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
+
+
+@cache
+def sample() -> Table:
+    return samples.table(1500)
+
+
+@cache
+def pool(config: AuditConfig) -> QueryPool:
+    """The pool of the small table, whose model is trained once for all questions about it."""
+    return query_pool(config, build_dataset(sample(), config.roles))
+
+
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the name of the demo, and no folders of this machine."""
-    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: sample())
+    monkeypatch.setattr("core.cli.reveal.query_pool", lambda config, dataset: pool(config))
     monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
@@ -59,7 +79,7 @@ MEMBERS = "membership --shadows 8 --depth 3"
 def test_membership_over_repeats(run: Any):
     out, err, content = run(MEMBERS, "--attacks", "loss", "--epsilon", "1,inf", "--repeats", "2")
     assert "2 repeats" in out and "gaps north − south" in out and "6 of 6 steps" in err and "FairPick" not in out
-    people = member_people(samples.table(1500), samples.ROLES)
+    people = member_people(sample(), samples.ROLES)
     points = epsilon_curve(people, MembershipSettings(max_depth=3), epsilons=(1.0, float("inf")), repeats=2)
     (rows,) = (rows for title, rows in content["tables"].items() if title.startswith("Over ε"))
     names = {"accuracy_test": "accuracy, test", "auc": "AUC", "vd": "VD", "fpr_gap": "FPR gap", "recall": "recall"}
@@ -97,8 +117,68 @@ def test_the_naive_accounting_is_said_not_to_be_private(run: Any):
     assert "the tree is not private" in err and content["tables"]["Models"][0]["ε spent in truth"] == "no bound"
 
 
+REVEAL = "reveal --method unmitigated --people 30 --repeats 4"
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_every_noise(noise: str, run: Any):
+    out, err, content = run(REVEAL, "--noise", noise, "--questions", "0,6,6,18", "--epsilon", "20")
+    how = noise_text(Answering(noise=noise, epsilon=20))
+    assert f"answers: {how}" in out and "30 people of Sample" in out and "Features alone give" in out
+    rows = content["tables"]["Leakage by answers"]
+    assert [(row["attacker"], row["answers"]) for row in rows] == [
+        (DECODER_TITLES[decoder], m) for m in (0, 6, 18) for decoder in DECODERS
+    ]
+    name = "balanced accuracy"
+    assert all(0 <= row[f"{name}, low"] <= row[name] <= row[f"{name}, high"] <= 1 for row in rows)
+    assert rows[0][name] > 0.6 and [row[name] for row in rows[1:3]] == [0.5, 0.5] and rows[0]["gain"] == 0
+    kept = noise in ("laplace", "cauchy", "noisy_sums")  # what keeps its epsilon
+    assert ("Bound for this prior and group sizes" in out) == kept
+    assert err.splitlines()[2].startswith("3 of 3 numbers of answers")
+    if noise == "exact":
+        assert all(row[name] == row["draws with everybody inferred"] == 1 for row in rows[-3:-1])
+
+
+@pytest.fixture
+def really(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables from where they are, and no network."""
+    monkeypatch.setattr("core.cli.arguments.load", load)
+    monkeypatch.setattr("core.cli.reveal.query_pool", query_pool)
+
+    def none(*_: object, **__: object) -> None:
+        raise OSError("no network in tests")
+
+    monkeypatch.setattr("urllib.request.OpenerDirector.open", none)
+
+
+def test_the_papers_table_without_data_says_where_to_put_it(really: None, tmp_path: Path, capsys: Capture):
+    assert main(["reveal", "--table", "--data", str(tmp_path)]) == 3
+    told = capsys.readouterr()
+    assert "adult/adult.data" in told.err and "FAIRLEAK_DATA" in told.err
+    assert not told.out and told.err.strip().count("\n") == 0
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (ADULT / "adult" / "adult.data").is_file(), reason="Adult is not here: set FAIRLEAK_DATA")
+def test_the_papers_table_has_all_four_rows(really: None, run: Any):
+    _, _, content = run("reveal --table --repeats 2", "--data", str(ADULT))
+    rows, complete = content["tables"].values()
+    own = [[row[name] for name in ("n", "m", "draws", "paper", "bits: all in")] for row in rows]
+    assert own[:2] == [[100, 25, 2, 0.63, "2 queries"], [100, 40, 2, 1.0, "2 queries"]]
+    assert own[2:] == [[1000, 300, 2, 0.79, "20 queries"], [1000, 400, 2, 1.0, "20 queries"]]
+    attacks = ("l1 (paper's)", "s >= 0", "box, sum", "box, sum, prior")
+    assert all(rows[-1][attack] == 1.0 and row[attack] > 0.5 for attack in attacks for row in rows)
+    assert [(row["attack"], row["n"]) for row in complete] == [(name, n) for n in (100, 1000) for name in attacks]
+
+
 # what one setting's own bounds refuse is in test_settings
 BAD = {
+    "reveal --people 100000": "got 100,000",
+    "reveal --method unmitigated --model-epsilon 2": "--model-epsilon is for the method dp_id3 alone, got 2 with",
+    "reveal --questions 1,x": "--questions must be a list of whole numbers, got '1,x'",
+    f"{REVEAL} --questions 5,1000": "--questions must be in 0 to 18, got 1000",
+    f"{REVEAL} --attribute age/ranges": "compare two groups, got 4",
+    "reveal --noise exact --as-published": "--as-published needs noise that the paper has, got --noise exact",
     "membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
     "membership --target logistic --epsilon 1": "--epsilon is for the target dp_id3, got it with --target logistic",
     "membership --target logistic --accounting naive": "--accounting is for the target dp_id3",
@@ -111,7 +191,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("line", BAD)
-def test_bad_input_is_one_sentence_and_code_3(line: str, capsys: Capture):
+def test_bad_input_is_one_sentence_and_code_3(line: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+    monkeypatch.setattr("core.cli.reveal.query_pool", query_pool)
+    monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: demo_table())
     try:
         code = main(line.split())
     except SystemExit as left:  # argparse's own errors
