@@ -19,6 +19,7 @@ _COARSE = 3.5
 """Half a unit of the last digit that is written: an interval of ±3.5 or more has no decimals."""
 
 _MOST_DECIMALS = 6
+_NO_WIDTH = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +41,16 @@ class Quantity:
         if math.isnan(ends[0]):
             return _UNMEASURED
         value, low, high = ((100 if self.unit else 1) * number for number in ends)
-        places = self._places((high - low) / 2)
-        told = [number_text(number, f"{'+' * self.signed},.{places}f") for number in (value, low, high)]
+        form = f"{'+' * self.signed},{self._digits((high - low) / 2)}"
+        told = [number_text(number, form) for number in (value, low, high)]
         return told[0] if math.isnan(low) else f"{told[0]} [{told[1]}, {told[2]}]"
 
-    def _places(self, half: float) -> int:
-        """Return how many decimals an interval of this half width supports, nan without one."""
+    def _digits(self, half: float) -> str:
+        """Return the format of numbers whose interval has this half width, nan without one."""
+        if math.isnan(half) or half < _NO_WIDTH:
+            return ".1f" if self.unit else ".4g"
         least, most = (int(self.unit == "points"), 1) if self.unit else (0, _MOST_DECIMALS)
-        if math.isnan(half) or half <= 0:
-            return min(4, most)
-        return min(max(math.ceil(math.log10(_COARSE / half)), least), most)
+        return f".{min(max(math.ceil(math.log10(_COARSE / half)), least), most)}f"
 
 
 def share(found: Estimate | float | None) -> Quantity:

@@ -21,6 +21,7 @@ if st.session_state.get("guard_told_of") != controls.chosen():  # what was found
 work = controls.defence()
 
 from core.attriguard import PUBLISHED_CURVE, findings
+from core.attriguard.tables import tables
 from core.charts.attriguard import draw_budget, draw_value_noise
 
 busy = want(work)
@@ -38,12 +39,17 @@ def curves_and_sizes(running: bool) -> None:
     now = exposure.at(budget)
     of_paper = work.who.data == "google_play" and not work.balanced
     state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
-    found = findings.headline(
-        exposure, now, defender=defender, balanced=work.balanced, state=state, learning=grown.learning
+    headline, *others = findings.findings(
+        exposure,
+        budget,
+        of_paper=of_paper,
+        defender=defender,
+        balanced=work.balanced,
+        state=state,
+        learning=grown.learning,
     )
     with opening:
-        told = (found.evidence, *found.caveats, found.so_what, found.to_do)
-        shell.finding(shell.escape(found.point), shell.escape(" ".join(filter(None, told))))
+        panels.finding(headline)
     left, right = st.columns([3, 2], gap="large")
     with left:
         curves = draw_budget(
@@ -57,7 +63,7 @@ def curves_and_sizes(running: bool) -> None:
             balanced=work.balanced,
             published=tuple(PUBLISHED_CURVE.items()) if of_paper else (),
         )
-        chart = panels.titled(
+        panels.titled(
             "Inference accuracy by noise budget",
             f"{'Balanced accuracy' if work.balanced else 'Accuracy'} of inferring the {attribute}; grey: "
             "defense-unaware attackers, in colour: adaptive ones",
@@ -69,18 +75,17 @@ def curves_and_sizes(running: bool) -> None:
     with right:
         bars = draw_value_noise(exposure, budget)
         margin = f", with a margin of {work.settings.margin:g}" if work.settings.margin else ""
-        drawn = panels.titled(
+        panels.titled(
             "Perturbation size per target value",
             f"Mean number of {exposure.unit} changed until it is inferred{margin}",
             bars,
             key="values_noise_chart",
         )
-        needed = findings.noise_needed(exposure)
-        beside = [findings.beside_the_paper(exposure, budget)] if of_paper else []
-        for finding in (needed, *beside):
-            st.caption(shell.escape(" ".join((finding.point, finding.evidence, *finding.caveats))))
-    tables = {"Accuracy by noise budget": chart.table, "Perturbation size": drawn.table}
-    panels.foot(findings.guide(replace(exposure, attribute=attribute), defender), tables, key="attriguard")
+        for finding in others:
+            st.caption(shell.escape(finding.text))
+    points = [point for curve in grown.curves.values() for point in curve]
+    shown = panels.frames(tables(exposure, points, PUBLISHED_CURVE if of_paper else None))
+    panels.foot(findings.guide(replace(exposure, attribute=attribute), defender), shown, key="attriguard")
 
 
 controls.stand(None)

@@ -11,14 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from core.arrays import Floats, Ints, Mask
 from core.attriguard.allocation import allocate, expected_size
-from core.attriguard.attackers import ATTACKER_TITLES
-from core.estimates import Estimate, accuracy, certain, equal_mean, estimate_columns, mean, mean_rate
+from core.estimates import Estimate, accuracy, certain, equal_mean, mean, mean_rate
 from core.serialize import Result
 
 
@@ -51,12 +49,6 @@ class Point(Result):
     def rate(self, *, balanced: bool) -> Estimate:
         """Return `balanced` or `accuracy`."""
         return self.balanced if balanced else self.accuracy
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """Its line in a table."""
-        numbers = estimate_columns("accuracy", self.accuracy) | estimate_columns("balanced accuracy", self.balanced)
-        return {"attacker": ATTACKER_TITLES[self.attacker], "budget": self.budget, **numbers}
 
 
 def strongest_point(points: Sequence[Point], *, balanced: bool) -> Point:
@@ -146,27 +138,6 @@ class Exposure(Result):
             reported=right if right.value >= self.majority.value else self.majority,
             trained_at=guess.trained_at,
         )
-
-    def by_value(self) -> list[dict[str, Any]]:
-        """Return of each value how many people have it, and how much noise it takes to be read as it, if any.
-
-        The noise is that of people who are read otherwise and for whom there is such noise.
-        """
-        rows = []
-        for i, name in enumerate(self.values):
-            others = self.predicted != i
-            there = others & self.found[:, i]
-            rows.append(
-                {
-                    self.attribute: name,
-                    "share of training people": float(self.shares[i]),
-                    "target share": float(self.target[i]),
-                    "people read otherwise": int(others.sum()),
-                    "noise found for": int(there.sum()),
-                    **estimate_columns(f"{self.unit} changed, mean", mean(self.size[there, i])),
-                }
-            )
-        return rows
 
 
 PUBLISHED_CURVE = {0.3: 0.41, 0.5: 0.37, 1.0: 0.30, 2.0: 0.18, 3.0: 0.12, 4.0: 0.09, 5.0: 0.08}

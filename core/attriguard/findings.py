@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,15 @@ def surrogate_attacker(exposure: Exposure, defender: str) -> str:
     """Return the attacker of the surrogate classifier's kind: the one the noise is found against."""
     wanted = "logistic" if defender in ("logistic_smooth", "ranges") else defender
     return wanted if wanted in exposure.attackers else exposure.attackers[0]
+
+
+def findings(exposure: Exposure, budget: float, *, of_paper: bool = False, **more: Any) -> tuple[Finding, ...]:
+    """Return who infers how much at a budget, what the noise costs and takes, and what the paper has beside it.
+
+    `more` is what `headline` knows besides.
+    """
+    beside = (beside_the_paper(exposure, budget),) if of_paper else ()
+    return headline(exposure, exposure.at(budget), **more), cost(exposure, budget), noise_needed(exposure), *beside
 
 
 def headline(

@@ -9,9 +9,10 @@ import numpy as np
 
 from core.attriguard.attackers import ATTACKER_TITLES
 from core.attriguard.exposure import Exposure
-from core.attriguard.findings import cost, headline, noise_needed
+from core.attriguard.findings import findings
 from core.attriguard.guard import attackers_fitted, table_guard
 from core.attriguard.settings import GuardPlan, TableSettings
+from core.attriguard.tables import point_row
 from core.estimates import strongest
 from core.planted import SHARE, Drawn, draw_people, subject_of
 from core.seeds import child_generator
@@ -82,8 +83,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
 
     def findings(self, result: Exposure, settings: GuardPlan) -> tuple[Finding, ...]:
         """Return who infers how much at the planned budget, what the noise costs, and how much it takes."""
-        budget = settings.budget
-        return headline(result, result.at(budget)), cost(result, budget), noise_needed(result)
+        return findings(result, settings.budget)
 
     def checks(self, result: Exposure, settings: GuardPlan) -> Mapping[str, Measurement]:
         """Return the best attacker's accuracy, never below the majority guess, and the columns changed."""
@@ -127,7 +127,9 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
     def tables(self, result: Exposure, settings: GuardPlan) -> Mapping[str, tuple[Row, ...]]:
         """Return every attacker without noise and at the planned budget."""
         points = (*result.undefended(), *result.at(settings.budget))
-        return {self.title: tuple(point.row for point in points)}
+        names = {"attacker": "attacker", "β": "budget"} | {name: name for name in ("accuracy", "balanced accuracy")}
+        rows = map(point_row, points)
+        return {self.title: tuple({title: row[name] for name, title in names.items()} for row in rows)}
 
 
 def guard_steps(settings: GuardPlan) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 
 from core.arrays import Floats
 from core.attriguard import READERS, Compared, Concentration, Exposure, Point, attacker_label, knows_the_noise
+from core.attriguard.tables import value_rows
 from core.charts.drawing import Axis, Drawing, Scale, cells, percents, shares, value_of
 from core.charts.heat import draw_heat
 from core.charts.lines import Curve, Dot, draw_lines, level, pointed
@@ -43,7 +44,15 @@ def _looks(attackers: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _over_budgets(
-    title: str, curves: Sequence[Curve], y: Scale, rows: Any, *, last: float, at: float, unit: str, height: int = 310
+    title: str,
+    curves: Sequence[Curve],
+    y: Scale,
+    rows: Any = None,
+    *,
+    last: float,
+    at: float,
+    unit: str,
+    height: int = 310,
 ) -> Drawing:
     """Draw curves over the budget, from 0 to the last, and the slider."""
     marks = [last * i / 5 for i in range(6)]
@@ -91,17 +100,9 @@ def draw_budget(
         xs, found = [point.budget for point in points], [point.rate(balanced=balanced) for point in points]
         look = looks[name] | {"band": looks[name]["width"] > 2, "name": attacker_label(name)}
         drawn.append(Curve(x=xs, of=found, here=here.get(name), value=None if name in here else "", **look))
-    rows: list[dict[str, Any]] = [
-        point.row | {"or baseline": point.reported.value, "trained against": point.trained_at}
-        for points in curves.values()
-        for point in points
-    ]
-    rows.append({"attacker": "baseline", **cells("accuracy", floor)})
-    paper = "paper, network against network"
-    rows += [{"attacker": paper, "budget": at, "accuracy": rate} for at, rate in published]
     y = percents(f"Balanced accuracy at inferring {attribute} (%)" if balanced else "Accuracy (%)")
     title = f"Accuracy at inferring {attribute} by noise budget"
-    return _over_budgets(title, drawn, y, rows, last=last, at=budget, unit=unit)
+    return _over_budgets(title, drawn, y, last=last, at=budget, unit=unit)
 
 
 def draw_cost(
@@ -194,24 +195,22 @@ _NAMED = 4
 
 def draw_value_noise(exposure: Exposure, budget: float) -> Drawing:
     """Draw the mean noise of each value, those that take the least first; of many the first and the last."""
-    column, used = f"{exposure.unit} changed, mean", exposure.mechanism(budget).mean(axis=0).tolist()
-    rows = [row | {"used": share} for row, share in zip(exposure.by_value(), used, strict=True)]
-    rows.sort(key=lambda row: math.inf if row[column] is None else row[column])
+    rows, column = value_rows(exposure, budget), f"{exposure.unit} changed, mean"
     lines, shown = [], rows if len(rows) <= _MOST_VALUES else [*rows[:_NAMED], *rows[-_NAMED:]]
     for place, row in enumerate(shown):
-        below = f"used {100 * row['used']:.0f}%, target {100 * row['target share']:.0f}%"
+        used, target = (f"{100 * row[name].found:.0f}%" for name in ("drawn", "target share"))
         look: dict[str, Any] = {"note": "no noise found"}
-        if row[column] is not None:
-            ends = {end: row[f"{column}, {end}"] for end in ("low", "high")}
-            size = Estimate(value=row[column], n=row["noise found for"], **ends)
+        if row["noise found for"]:
+            size = row[column].found
             marks = [Mark(of=0.0, color="before", symbol=""), Mark(of=size, color="before")]
-            look = {"value": f"<b>{row[column]:.2f}</b>", "marks": marks, "join": "before"}
+            look = {"value": f"<b>{size.value:.2f}</b>", "marks": marks, "join": "before"}
         apart = len(shown) < len(rows) and place == _NAMED
-        lines.append(Row(name=row[exposure.attribute], below=below, apart=apart, **look))
+        name = row[exposure.attribute]
+        lines.append(Row(name=name, below=f"used {used}, target {target}", apart=apart, **look))
     title = f"Perturbation size per target {exposure.attribute}"
     left_out = f", the first and last {_NAMED} of {len(rows)}" if len(shown) < len(rows) else ""
     axis = Scale(title=f"Mean {exposure.unit} changed", start=0.0, write=lambda size: f"{value_of(size):.2f}")
-    return draw_rows(f"{title}{left_out}", lines, axis, table=rows)
+    return draw_rows(f"{title}{left_out}", lines, axis)
 
 
 _MOST_BARS = 16

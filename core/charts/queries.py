@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.charts.drawing import Axis, Drawing, Scale, cells, decades, gap_text, shares, value_of
+from core.charts.drawing import Axis, Drawing, Scale, decades, gap_text, shares, value_of
 from core.charts.lines import Curve, draw_lines, level
 from core.charts.rows import Mark, Row, draw_rows
 from core.charts.scatter import Points, draw_scatter

@@ -182,7 +182,12 @@ class _Run:
             tables=shown,
             details=DETAILS,
             notes=MEANING,
-            settings={"dataset": dataset, "settings": plain(self.settings), "run": plain(self.asked)}
+            settings={
+                "dataset": dataset,
+                "attribute": models[0].attribute,
+                "settings": plain(self.settings),
+                "run": plain(self.asked),
+            }
             | {"notes": list(self.people.notes)},
         )
 

@@ -33,11 +33,20 @@ class Outcome:
 def present(found: Outcome, arguments: argparse.Namespace, console: Console) -> None:
     """Print what was found, and write it where --csv and --json ask for it."""
     console.results(_lines(found))
-    write_csv(plain_rows(found.tables), arguments, console)
+    write_csv([*_set(found.settings), *plain_rows(found.tables)], arguments, console)
     if getattr(arguments, "json", None) is not None:
         tables = {title: [plain_row(row) for row in rows] for title, rows in found.tables.items()}
         content = {"about": list(found.about), **found.settings, "findings": list(found.findings), "tables": tables}
         write_json(plain(content), arguments, console)
+
+
+def _set(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield a row for each setting."""
+    for name, value in settings.items():
+        if isinstance(value, Mapping):
+            yield from _set(value)
+        else:
+            yield {"table": "Settings", "setting": name, "value": str(value)}
 
 
 def _lines(found: Outcome) -> Iterator[str]:

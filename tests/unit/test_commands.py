@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,12 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
+from core.attriguard import ATTACKER_TITLES, PUBLISHED_CURVE
 from core.config import AuditConfig
 from core.datasets import Table, build_dataset, demo_table, load
 from core.membership import DELETION_REMINDER, MembershipSettings, epsilon_curve, member_people, summarise_curve
 from core.queries import DECODER_TITLES, DECODERS, NOISES, Answering, QueryPool, noise_text, query_pool
-from tests import samples
+from tests import ratings_samples, samples
 
 Capture = pytest.CaptureFixture[str]
 Content = dict[str, Any]
@@ -41,6 +43,8 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the name of the demo, and no folders of this machine."""
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: sample())
     monkeypatch.setattr("core.cli.reveal.query_pool", lambda config, dataset: pool(config))
+    monkeypatch.setattr("core.cli.attriguard.demo_ratings", ratings_samples.ratings)
+    monkeypatch.setattr("core.cli.attriguard.read_ratings", lambda folder: ratings_samples.ratings())
     monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
     monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
 
@@ -171,8 +175,48 @@ def test_the_papers_table_has_all_four_rows(really: None, run: Any):
     assert [(row["attack"], row["n"]) for row in complete] == [(name, n) for n in (100, 1000) for name in attacks]
 
 
+GUARD = "attriguard --dataset demo_ratings"
+
+
+def test_budget_0_alone(run: Any):
+    out, _, content = run(GUARD, "--budgets", "0", "--attackers", "logistic,forest", "--trained-at", "2")
+    rows = content["tables"]["Accuracy by noise budget"]
+    titles = [ATTACKER_TITLES[name] for name in ("logistic", "forest")]
+    assert [(row["attacker"], row.get("β")) for row in rows] == [(title, 0) for title in titles] + [("Baseline", None)]
+    assert "The paper" not in out and "are trained at 2 ratings" in out
+
+
+def test_no_noise_is_found(run: Any):
+    out, _, content = run(GUARD, "--budgets", "1", "--margin", "100", "--attackers", "logistic")
+    assert "None was found for 300 of 300" in out
+    assert [row["ratings changed, mean"] for row in content["tables"]["Perturbation size"]] == [None] * 4
+
+
+def test_the_papers_own_data_come_with_its_curve(tmp_path: Path, run: Any):
+    asked = ["--data", str(tmp_path), "--attackers", "adversarial,network", "--budgets", "1,2,2.5"]
+    out, _, content = run("attriguard --dataset ratings", *asked)
+    rows = content["tables"]["Accuracy by noise budget"]
+    printed = {row["β"]: row["accuracy"] for row in rows if row["attacker"].startswith("Jia and Gong")}
+    assert printed == PUBLISHED_CURVE
+    here = {row["attacker"]: 100 * row["accuracy"] for row in rows if row.get("β") == 2.5}
+    said = next(line for line in out.splitlines() if line.startswith("Here at β = 2.5"))
+    read = [float(rate) for rate in re.findall(r"(?:Network|AT-A) ([\d.]+)%", said)]
+    titles = [ATTACKER_TITLES[name] for name in ("network", "adversarial")]
+    assert read == pytest.approx([here[title] for title in titles], abs=0.56)
+
+
 # what one setting's own bounds refuse is in test_settings
 BAD = {
+    "attriguard --dataset nowhere": "--dataset must be one of ratings, demo_ratings, demo, adult",
+    "attriguard --dataset ratings": "cannot be downloaded; name their folder with --data or FAIRLEAK_DATA",
+    "attriguard --dataset ratings --data /no/such/folder": "--data (or FAIRLEAK_DATA) must be a folder",
+    f"{GUARD} --attribute sex": "--attribute is for tables, got it with --dataset demo_ratings",
+    "attriguard --policy add_new": "--policy is for ratings, got it with --dataset demo",
+    f"{GUARD} --frozen age": "--frozen is for tables, got it with --dataset demo_ratings",
+    f"{GUARD} --given 0.5,0.5": "--given must come with --target given, got --target None",
+    f"{GUARD} --target given": "--given must come with --target given, got --target given",
+    f"{GUARD} --target given --given 0.5,0.6,0,0": "must add up to 1, got 1.1",
+    "attriguard --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
     "reveal --people 100000": "got 100,000",
     "reveal --method unmitigated --model-epsilon 2": "--model-epsilon is for the method dp_id3 alone, got 2 with",
     "reveal --questions 1,x": "--questions must be a list of whole numbers, got '1,x'",

@@ -11,7 +11,9 @@ import pytest
 from core.attriguard import Exposure, GuardPlan
 from core.attriguard.exposure import Guesses
 from core.attriguard.study import STUDY
+from core.attriguard.tables import value_rows
 from core.estimates import mean, proportion
+from core.quantities import plain_row
 from tests.unit.attriguard.conftest import exposure
 
 TRUTH = np.array([0, 0, 0, 0, 0, 1, 2, 2])
@@ -92,10 +94,10 @@ def test_values_without_noise_have_no_mean_size(missing: tuple[int, ...]) -> Non
     of = study()
     found = of.found.copy()
     found[:, missing] = of.size[:, missing] == 0
-    rows = replace(of, found=found).by_value()
+    rows = [plain_row(row) for row in value_rows(replace(of, found=found), 1.0)]
     assert json.loads(json.dumps(rows, allow_nan=False)) == rows
     told = [row["columns changed, mean"] for row in rows]
-    assert told == [None if i in missing else 1.0 for i in range(3)]
+    assert told == [1.0] * (3 - len(missing)) + [None] * len(missing)
 
 
 PLAN = GuardPlan(budget=0.5)

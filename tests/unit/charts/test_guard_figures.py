@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.attriguard import Compared, Concentration
+from core.attriguard.tables import value_rows
 from core.charts.attriguard import (
     draw_defences,
     draw_mechanism,
@@ -14,6 +16,7 @@ from core.charts.attriguard import (
     draw_where,
 )
 from core.estimates import Estimate
+from core.quantities import plain_row
 from tests.unit.charts.checks import check, dots, written
 from tests.unit.charts.guard_samples import ATTACKERS, study
 
@@ -21,15 +24,15 @@ from tests.unit.charts.guard_samples import ATTACKERS, study
 @pytest.mark.parametrize("values", [2, 3, 12, 13, 30])
 def test_the_noise_of_each_value(values: int):
     made = study(values)
-    drawing = draw_value_noise(made, 1.0)
-    check(drawing)
-    table = drawing.table
+    check(draw_value_noise(made, 1.0))
+    table = pd.DataFrame(map(plain_row, value_rows(made, 1.0)))
     assert len(table) == values and table["ratings changed, mean"].is_monotonic_increasing
-    assert table["used"].sum() == pytest.approx(1.0) == table["target share"].sum()
+    assert table["drawn"].sum() == pytest.approx(1.0) == table["target share"].sum()
     for _, row in table.iterrows():
         i = made.values.index(row[made.attribute])
         others = made.predicted != i
         assert row["noise found for"] == (others & made.found[:, i]).sum()
+        assert row["people inferred otherwise"] == others.sum()
         assert row["ratings changed, mean"] == pytest.approx(made.size[others & made.found[:, i], i].mean())
 
 

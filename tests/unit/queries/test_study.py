@@ -13,6 +13,7 @@ from core.datasets import AuditDataset, Roles, build_dataset
 from core.datasets.splits import split
 from core.estimates import Estimate, over_repeats, strongest
 from core.policy import Limit, Policy, judge
+from core.quantities import share
 from core.queries import (
     DECODERS,
     NOISES,
@@ -84,7 +85,7 @@ def test_the_gain_is_paired_by_draw(two: Subject):
     assert found.control is not None and found.control.value == pytest.approx(prior.mean())
     (rows,) = STUDY.tables(result(two, SUMS), SUMS).values()
     assert [row["answers"] for row in rows] == [0, 6, 6, 6]
-    assert rows[0]["balanced accuracy"] == found.control.value
+    assert rows[0]["balanced accuracy"] == share(found.control)
 
 
 def test_draws_that_all_agree_are_estimated_and_not_certain(two: Subject):
