@@ -12,13 +12,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from core.estimates import Estimate, count, estimate_columns, number_text
+from core.estimates import Estimate, Spread, count, estimate_columns, number_text, plain_number
 
 _UNMEASURED = "n/a"
 _COARSE = 3.5
 """Half a unit of the last digit that is written: an interval of ±3.5 or more has no decimals."""
 
-_MOST_DECIMALS = 6
+_UNITS = {"": (1, 0, 6), "%": (100, 0, 1), "points": (100, 1, 1), "bits": (1, 1, 1)}
+"""Unit -> what a number is multiplied by, and its fewest and most decimals."""
+
 _NO_WIDTH = 1e-9
 
 
@@ -28,7 +30,7 @@ class Quantity:
 
     found: Estimate | float | None
     unit: str = ""
-    """ "%" for a share, "points" for a difference of shares."""
+    """ "%" for a share, "points" for a difference of shares, "bits" or none."""
     signed: bool = False
 
     @property
@@ -40,7 +42,7 @@ class Quantity:
         ends = (own.value, own.low, own.high) if isinstance(own, Estimate) else (own, math.nan, math.nan)
         if math.isnan(ends[0]):
             return _UNMEASURED
-        value, low, high = ((100 if self.unit else 1) * number for number in ends)
+        value, low, high = (_UNITS[self.unit][0] * number for number in ends)
         form = f"{'+' * self.signed},{self._digits((high - low) / 2)}"
         told = [number_text(number, form) for number in (value, low, high)]
         return told[0] if math.isnan(low) else f"{told[0]} [{told[1]}, {told[2]}]"
@@ -49,7 +51,7 @@ class Quantity:
         """Return the format of numbers whose interval has this half width, nan without one."""
         if math.isnan(half) or half < _NO_WIDTH:
             return ".1f" if self.unit else ".4g"
-        least, most = (int(self.unit == "points"), 1) if self.unit else (0, _MOST_DECIMALS)
+        _, least, most = _UNITS[self.unit]
         return f".{min(max(math.ceil(math.log10(_COARSE / half)), least), most)}f"
 
 
@@ -78,6 +80,8 @@ def plain_row(row: Row) -> PlainRow:
     for name, cell in row.items():
         if isinstance(cell, Quantity) and not isinstance(cell.found, float):
             made |= estimate_columns(name, cell.found)
+            if isinstance(cell.found, Spread):
+                made[f"{name}, sd"] = plain_number(cell.found.sd)
         else:
             own: Any = cell.found if isinstance(cell, Quantity) else cell
             made[name] = None if isinstance(own, float) and math.isnan(own) else own

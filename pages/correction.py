@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.correction import STUDY, CorrectionSettings
+from core.quantities import Row, share
 from core.settings import params
 from pages.common import cached, controls, panels
 
@@ -30,6 +31,7 @@ result = cached.audit(config, table)
 from core.adversaries import STRONG
 from core.charts.correction import draw_disclosure, draw_recognition, draw_waterfall
 from core.correction.findings import by_tolerance, first_tolerance, known
+from core.correction.tables import disclosure_row, step_rows
 from pages.common import correction_sections as sections
 
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
@@ -58,7 +60,7 @@ def told() -> None:
     now, curve = result.disclose(tolerance, **attacker), result.curve(tolerance, **attacker)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        by_disclosed = panels.titled(
+        panels.titled(
             by_tolerance(curve),
             f"Accuracy at inferring {attribute} before and after the correction, 95% CI band, by disclosed tolerance",
             draw_disclosure(
@@ -67,7 +69,6 @@ def told() -> None:
                 None if strong else result.strong,
                 attribute=attribute,
                 attacker="Gradient boosting" if strong else "Published attack",
-                difference=result.model.difference_train,
             ),
             key="told_chart",
         )
@@ -115,13 +116,19 @@ def told() -> None:
     with right:
         forest = "the published" if config.forest is None else "your search's"
         panels.how_to_read(_HOW_TO_READ.format(name=attribute, forest=forest))
-        tables = {
-            "Accuracy by disclosed tolerance": by_disclosed.table,
-            "What each piece of knowledge adds": leak.to_frame(),
+        shown: dict[str, list[Row]] = {
+            "Accuracy by disclosed tolerance": list(map(disclosure_row, curve)),
+            "What each piece of knowledge adds": list(step_rows(leak)),
+            "Beside it": [
+                {"imputation, without the model": share(result.strong)}
+                | {"model's difference between groups": result.model.difference_train}
+            ],
+        }
+        by_hand = {
             "Accuracy before and after, by group": by_group.table,
             "Certificate": now.certificate.to_frame(),
         }
-        panels.numbers(tables, key="correction")
+        panels.numbers(panels.frames(shown) | by_hand, key="correction")
         for finding in (control, own, *([truth] if now.is_true else [])):
             st.caption(shell.escape(finding.text))
 

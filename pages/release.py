@@ -4,7 +4,6 @@ from pages.common import shell
 
 shell.guard()
 
-from typing import Any
 
 import streamlit as st
 
@@ -27,6 +26,7 @@ from core.charts.model_card import (
     draw_release_bits,
 )
 from core.model_card import DRAWS, Advice, ReleaseStudy, findings
+from core.model_card.tables import tables
 from core.release_audit.card_plan import release_text
 from core.study import Finding
 
@@ -53,8 +53,8 @@ def heading(finding: Finding) -> str:
     return words(finding.point.rstrip("."))
 
 
-def advice(now: ReleaseStudy) -> dict[str, Any]:
-    """Draw the safe precision, or how far the search is; returns the table behind it."""
+def advice(now: ReleaseStudy) -> Advice | None:
+    """Draw the safe precision, or how far the search is; returns what was tried."""
     work, models = card.advice(now), "one model" if now.n_models == 1 else f"{now.n_models} models"
     want(work, patience=0.0)
     quantity = f"People disclosed by a card of {models}; with noise, the most in up to {DRAWS} draws"
@@ -62,28 +62,24 @@ def advice(now: ReleaseStudy) -> dict[str, Any]:
     if found is None:
         shell.whisper("Which precision discloses nobody", quantity)
         cards.watch(work, "Trying precisions", "Stopped. Go on with the advice")
-        return {}
+        return None
     drawn = draw_precisions(found, (settings.decimals, settings.epsilon))
     panels.titled("Which precision discloses nobody", quantity, drawn, key="release_advice_chart")
     advised = findings.advice(found, now)
     st.markdown(f"**{words(advised.point)}** {words(*advised.caveats)}")
-    return {"Precisions tried": drawn.table}
+    return found
 
 
-def in_common(now: ReleaseStudy) -> dict[str, Any]:
-    """Draw what disclosed people share, and return the tables behind it."""
-    import pandas as pd
-
+def in_common(now: ReleaseStudy) -> None:
+    """Draw what disclosed people share."""
     title, certain = "What disclosed people have in common", findings.near_certain(now)
     if not now.pinned.count:
         shell.whisper(title, words(certain.point, certain.evidence, *certain.caveats))
-        return {}
+        return
     quantity = "Shares among the disclosed (●) and the rest (○)"
-    drawn = panels.titled(title, quantity, draw_in_common(now), key="release_common_chart")
+    panels.titled(title, quantity, draw_in_common(now), key="release_common_chart")
     alike = "The numbers treat people with the same label and predictions as one."
     st.caption(words(certain.point, certain.evidence, certain.so_what, alike))
-    sizes = pd.DataFrame(now.in_common.cell_sizes, columns=["people alike", "disclosed among them"])
-    return {title: drawn.table, "People with the same label and predictions": sizes}
 
 
 def guide(now: ReleaseStudy) -> str:
@@ -138,30 +134,28 @@ def draw() -> None:
             st.caption(words(gain.so_what, gain.evidence))
         if now.n_models < wanted:
             cards.watch(card.whole, f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
-    tables = {"People disclosed": moved.table, "By the number of models": bits.table}
+    drawn = {"People disclosed": moved.table, "By the number of models": bits.table}
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tables |= advice(now)
+        tried = advice(now)
     with right:
         resolved = findings.uncertainty_resolved(now)
         fullness = draw_fullness(studies, now, counts=card.counts)
         panels.titled(heading(resolved), words(resolved.evidence), fullness, key="release_fullness_chart")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tables |= in_common(now)
+        in_common(now)
     with right:
         quantity = "People inferred correctly before (○) and after (●), 95% CI"
-        drawn = panels.titled(heading(average), quantity, draw_recognised(now), key="release_named_chart")
-        tables["Accuracy"] = drawn.table
+        panels.titled(heading(average), quantity, draw_recognised(now), key="release_named_chart")
     left, right = st.columns(2, gap="large")
     with left:
         panels.how_to_read(guide(now))
     with right:
-        name = "The published numbers" if now.published.noise is None else "One draw of the numbers, not for publishing"
         if now.published.noise is not None:
             seed = findings.noise_seed(now)
             st.caption(words(seed.point, seed.so_what, seed.to_do))
-        panels.numbers(tables | {name: now.published.to_frame(), "Every figure": now.to_frame()}, key="release")
+        panels.numbers(drawn | panels.frames(tables(now, tried)), key="release")
         if (plan := card.plan(now.n_models)) is not None:
             panels.download(
                 "Card (TOML)",

@@ -39,7 +39,6 @@ def draw_disclosure(
     *,
     attribute: str,
     attacker: str,
-    difference: float = math.nan,
 ) -> Drawing:
     """Draw the corrected accuracy over the disclosed tolerance, with a marker at one tolerance.
 
@@ -49,8 +48,6 @@ def draw_disclosure(
         Sorted by tolerance, from 0 to 0.2; fixes the ranges, which do not depend on the marker.
     strong : Estimate or None
         Accuracy of imputation, without the model; None where the curve is its own.
-    difference : float
-        The model's difference between groups, for the table.
     """
     before, none = curve[0].before, marker.after is None
     curves = [level(curve[0].majority, "chance", "baseline"), level(before, "before", "before", dash="dash")]
@@ -69,33 +66,12 @@ def draw_disclosure(
             hollow=none,
         )
     )
-    rows = [
-        {
-            "disclosed tolerance": d.told,
-            "tolerance used": d.used,
-            "model's unfairness": d.achieved,
-            "model's difference between groups": difference,
-            "baseline": d.majority.value,
-            "accuracy before": d.before.value,
-            **cells("accuracy after", d.after),
-            "gain": d.gain.value if d.gain else None,
-            "balanced before": d.balanced_before.value,
-            "balanced after": d.balanced_after.value if d.balanced_after else None,
-            "guesses changed": d.n_changed,
-            "correct changes": d.n_right,
-            "exponent": d.exponent,
-            "solver status": d.certificate.status,
-            "imputation, without the model": strong.value if strong else None,
-        }
-        for d in curve
-    ]
     told = tolerance_text(marker.told)
     drawing = draw_lines(
         f"Accuracy by disclosed tolerance, {attacker}",
         curves,
         x=_tolerances("Disclosed tolerance"),
         y=percents(f"Accuracy at inferring {attribute} (%)"),
-        rows=rows,
         at=min(marker.told, 0.2),
         head=f"at {told} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"at {told}",
         holds=(before.low, before.high),

@@ -18,17 +18,17 @@ from core.cli.arguments import (
     add_file_arguments,
     check_files,
     dataset_of,
-    write_csv,
-    write_json,
 )
-from core.cli.console import Console, table
+from core.cli.console import Console
+from core.cli.outcome import Outcome, present
 from core.config import AuditConfig
 from core.errors import InputError
+from core.quantities import Quantity
 from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 from core.studies import STUDIES
-from core.study import Study
+from core.study import Measurement, Study
 from core.subject import subject_of
 
 NAME = "attack"
@@ -99,21 +99,20 @@ def _run(study: Study[Any, Any], own: argparse.Namespace, console: Console) -> N
     if reason := study.unavailable(subject, settings):
         raise InputError(reason)
     *_, result = study.run(subject, settings, console.counting("steps"))
-    findings, tables = study.findings(result, settings), study.tables(result, settings)
-    for finding in findings:
-        for sentence in (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats):
-            if sentence:
-                console.result(sentence)
-    for title, rows in tables.items():
-        console.results(["", title, table([{key: _cell(value) for key, value in row.items()} for row in rows])])
-    write_csv([{"table": title, **row} for title, rows in tables.items() for row in rows], own, console)
-    checks = study.checks(result, settings)
-    content = {"study": study.name, "model": config, "settings": settings, "findings": findings, "checks": dict(checks)}
-    write_json(plain({**content, "tables": {title: list(rows) for title, rows in tables.items()}}), own, console)
+    checks = list(map(_check_row, study.checks(result, settings).values()))
+    found = Outcome(
+        about=(f"{subject.dataset.title}: {study.title.lower()}, model {config.method}, seed {config.seed}",),
+        findings=study.findings(result, settings),
+        tables={"Checks": checks, **study.tables(result, settings)},
+        settings={"study": study.name, "model": plain(config), "settings": plain(settings)},
+    )
+    present(found, own, console)
 
 
-def _cell(value: Any) -> str:
-    return "" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+def _check_row(own: Measurement) -> dict[str, Any]:
+    value, control = Quantity(own.estimate), Quantity(own.control)
+    control_name = own.control_name if own.control is not None else ""
+    return {"check": own.check, "value": value, "control": control, "control is": control_name, "note": own.reason}
 
 
 def _key(action: argparse.Action) -> str:

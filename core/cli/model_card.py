@@ -3,55 +3,38 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from core.cli.arguments import add_data_argument, add_file_arguments, data_folder_of, write_csv, write_json
-from core.cli.console import Console, aligned, estimate_words
+from core.cli.arguments import add_data_argument, add_file_arguments, data_folder_of
+from core.cli.console import Console
+from core.cli.outcome import Outcome, present
 from core.datasets.catalog import default_cache_folder
 from core.files import content_of
 from core.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise
 from core.model_card.findings import advice as advised
-from core.model_card.findings import bits_text
-from core.model_card.settings import precision_text
 from core.model_card.study import STUDY
+from core.model_card.tables import DETAILS, tables
 from core.release_audit import load_model, load_table
 from core.release_audit.card_plan import ReleasePlan, named, people_of, read_release, study_of
 from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import given, params
-from core.study import Finding
 
 
-def told(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Iterator[str]:
-    """Yield the lines, tables included."""
-    yield from _head(plan, study)
+def outcome(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Outcome:
+    """Return what the card gives away, and which precision to publish."""
     first, *others = STUDY.findings(study, study.settings)
-    for finding in (replace(first, evidence=""), *others):  # its evidence is that of the others
-        yield ""
-        yield from _lines(finding)
-    for table in _figures(study):
-        yield ""
-        yield table
-    if study.in_common.values:
-        yield ""
-        yield aligned(
-            ["In common, %", "disclosed", "the rest"],
-            [
-                [f"{value.column}: {value.value}", estimate_words(value.among_pinned), estimate_words(value.among_rest)]
-                for value in study.in_common.values
-            ],
-        )
-    if advice is not None:
-        yield ""
-        rows = []
-        for row in advice.tried:
-            disclosed, draws = f"{row.pinned:,}" if row.known else "not known", "" if row.epsilon is None else row.draws
-            rows.append([precision_text(row.decimals, row.epsilon), disclosed, f"{draws}", f"{row.df_bits:.1f}"])
-        yield aligned(["Precision", "disclosed", "worst of draws", "bits expected"], rows)
-        yield from _lines(advised(advice, study))
+    advised_to = [] if advice is None else [advised(advice, study)]
+    return Outcome(
+        about=list(_head(plan, study)),
+        findings=[replace(first, evidence=""), *others, *advised_to],  # its evidence is that of the others
+        tables=tables(study, advice),
+        details=DETAILS,
+        settings={"settings": plain(study.settings)},
+        content=study.to_dict() | {"title": plan.title or study.people.title, "advice": plain(advice)},
+    )
 
 
 def _head(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
@@ -71,31 +54,6 @@ def _head(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
         yield f"A gap is the rate of {people.group} minus that of {people.other}"
     if plan.numbers:
         yield "Typed numbers replace those that publish.statistics and publish.sizes name; no others are read"
-
-
-def _lines(finding: Finding) -> Iterator[str]:
-    yield from filter(None, (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats))
-
-
-def _figures(study: ReleaseStudy) -> Iterator[str]:
-    """Yield the tables of accuracies and bits."""
-    found, meter, bits = study.measured, study.meter, study.prediction.bits
-    rows = [
-        ["accuracy before, %", estimate_words(found.accuracy_before), estimate_words(found.balanced_before)],
-        ["accuracy after, %", estimate_words(found.accuracy_after), estimate_words(found.balanced_after)],
-        ["gain, points", *(estimate_words(one, signed=True) for one in (found.accuracy_gain, found.balanced_gain))],
-        ["majority-class baseline, %", estimate_words(found.majority), estimate_words(found.majority_balanced)],
-    ]
-    yield aligned(["Inference", "over all", "balanced"], rows)
-    expected = "" if math.isnan(bits.low) else f" [{bits_text(bits.low)}, {bits_text(bits.high)}]"
-    gains = [
-        ["measured", f"{bits_text(found.bits.value)} [{bits_text(found.bits.low)}, {bits_text(found.bits.high)}]"],
-        ["expected", f"{bits_text(bits.value)}{expected}"],
-        ["all numbers together", bits_text(meter.joint_bits)],
-        ["of that, person by person", bits_text(meter.person_bits)],
-        ["uncertainty before publication", bits_text(meter.prior_bits)],
-    ]
-    yield aligned(["Bits", "value"], gains)
 
 
 NAME = "release"
@@ -144,10 +102,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         tell = console.counting("precisions tried", every=_STEPS_PER_NOTE, first=1)
         release, seed = study.published.release, plan.settings.seed
         advice = advise(people.posterior, release, sensitive=people.sensitive, seed=seed, report=tell)
-    console.results(told(plan, study, advice))
-    write_csv(study.to_frame(), arguments, console)
-    content = study.to_dict() | {"title": plan.title or people.title, "advice": plain(advice)}
-    write_json(content, arguments, console)
+    present(outcome(plan, study, advice), arguments, console)
     return _exit_code(study)
 
 

@@ -28,6 +28,8 @@ class Outcome:
     """What the columns mean: a line each."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Name -> what was set."""
+    content: Mapping[str, Any] = field(default_factory=dict)
+    """What --json holds besides."""
 
 
 def present(found: Outcome, arguments: argparse.Namespace, console: Console) -> None:
@@ -36,8 +38,8 @@ def present(found: Outcome, arguments: argparse.Namespace, console: Console) -> 
     write_csv([*_set(found.settings), *plain_rows(found.tables)], arguments, console)
     if getattr(arguments, "json", None) is not None:
         tables = {title: [plain_row(row) for row in rows] for title, rows in found.tables.items()}
-        content = {"about": list(found.about), **found.settings, "findings": list(found.findings), "tables": tables}
-        write_json(plain(content), arguments, console)
+        own = {"about": list(found.about), "findings": list(found.findings), "tables": tables}
+        write_json(plain({**found.content, **found.settings, **own}), arguments, console)
 
 
 def _set(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -58,10 +60,9 @@ def _lines(found: Outcome) -> Iterator[str]:
         if rows and title not in found.details:
             header, cells, left = in_words(rows)
             yield from ("", title, aligned(header, cells, left=left))
-    if found.notes:
-        yield from ("", *found.notes)
-    if found.details:
-        yield f"Only in the files of --csv and --json: {', '.join(found.details)}."
+    hidden = ", ".join(title for title in found.details if found.tables.get(title))
+    notes = [*found.notes, f"Only in the files of --csv and --json: {hidden}."] if hidden else found.notes
+    yield from ("", *notes) if notes else ()
 
 
 def sentences(finding: Finding) -> Iterator[str]:

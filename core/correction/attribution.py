@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,7 @@ from core.serialize import Result
 from core.validation import unit_interval
 
 if TYPE_CHECKING:
-    import pandas
+    pass
 
 STEP_TITLES = {
     "majority": "Baseline",
@@ -115,23 +115,6 @@ class Attribution(Result):
     def step(self, name: str) -> LeakStep:
         """Return a step by name."""
         return next(step for step in self.steps if step.step == name)
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a step: attacker, step, and mean, limits and deviation of each measure and change."""
-        import pandas as pd
-
-        rows = []
-        for step in self.steps:
-            row: dict[str, Any] = {"attacker": self.attacker, "step": step.step, "builds_on": step.builds_on}
-            row["seeds"] = step.n_seeds
-            for kind, measures in (("", step.values), ("_change", step.changes)):
-                for measure in MEASURES:
-                    found, name = measures.get(measure, over_seeds([])), f"{measure}{kind}"
-                    row |= {name: found.value, f"{name}_low": found.low, f"{name}_high": found.high}
-                    row[f"{name}_sd"] = found.sd
-            over = step.values[MEASURES[0]].over
-            rows.append(row | {"interval_over": over, "reason": " ".join(step.reasons)})
-        return pd.DataFrame(rows)
 
 
 def attribute_leak(

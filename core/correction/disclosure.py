@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +54,6 @@ from core.estimates import (
     accuracy,
     accuracy_gain,
     balanced_accuracy,
-    estimate_columns,
     paired_gain,
     proportion,
 )
@@ -136,13 +134,6 @@ class Disclosure(Result):
     def is_true(self) -> bool:
         """Whether the model really satisfies what the attacker was told."""
         return self.achieved <= self.used + 1e-12
-
-    @property
-    def row(self) -> dict[str, Any]:
-        """The numbers as one row of a table; None where there is no correction."""
-        told = {"metric": self.metric, "tolerance": self.used, "achieved": self.achieved, "changed": self.n_changed}
-        numbers = {name: estimate_columns(name, getattr(self, name)) for name in ("before", "after", "gain")}
-        return told | {"status": self.certificate.status} | numbers["before"] | numbers["after"] | numbers["gain"]
 
 
 def disclose(

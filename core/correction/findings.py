@@ -30,6 +30,7 @@ from core.estimates import (
 )
 from core.fairness import METRIC_TITLES, difference_title
 from core.models import GIVEN
+from core.quantities import change, share
 from core.study import Finding, Row
 
 _FEW = 400
@@ -277,7 +278,7 @@ _COMPARED_STEPS = {
 
 
 def mitigation_rows(found: Sequence[LeakPoint], config: AuditConfig) -> tuple[Row, ...]:
-    """Return what mitigation changes, in points and paired by seed: with, without, difference and its limits.
+    """Return what mitigation changes, paired by seed: with, without and difference.
 
     None of it where the chosen model has no mitigation.
     """
@@ -300,11 +301,9 @@ def mitigation_rows(found: Sequence[LeakPoint], config: AuditConfig) -> tuple[Ro
     for name, (own, other) in numbers.items():
         both = sorted(set(own) & set(other))
         if both:
-            means = [100 * sum(side[seed] for seed in both) / len(both) for side in (own, other)]
-            change = over_repeats([own[seed] - other[seed] for seed in both])
-            low, high = 100 * change.low, 100 * change.high
-            row: dict[str, str | float | int | None] = {"": name, "with": means[0], "without": means[1]}
-            rows.append(row | {"difference": 100 * change.value, "low": low, "high": high})
+            means = [share(sum(side[seed] for seed in both) / len(both)) for side in (own, other)]
+            apart = change(over_repeats([own[seed] - other[seed] for seed in both]))
+            rows.append({"": name, "with": means[0], "without": means[1], "difference": apart})
     return tuple(rows)
 
 

@@ -21,6 +21,7 @@ from core.correction.findings import (
     stronger_disclosure,
     tuning,
 )
+from core.correction.tables import tables
 from core.estimates import epsilon_text
 from core.fairness import METRICS
 from core.fingerprint import fingerprint
@@ -233,12 +234,12 @@ def _methods(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
             "group from the overall rate) and difference between groups (Fairlearn's)",
         )
         st.dataframe(every, hide_index=True, height="content")
-    tables = {"Methods": drawing.table, "All methods and metrics": every}
+    shown = {"Methods": drawing.table, "All methods and metrics": every}
     if any(row.method == "threshold_optimizer" for row in rows):
-        tables["Table III of Ferry et al. (threshold optimizer), here"] = table_three(
+        shown["Table III of Ferry et al. (threshold optimizer), here"] = table_three(
             _summary(points), protocol=PROTOCOLS[attacker["as_published"]], cost=attacker["cost"]
         )
-    panels.numbers(tables, key="methods")
+    panels.numbers(shown, key="methods")
 
 
 _LEAK_SEEDS = (3, 5, 10)
@@ -268,10 +269,8 @@ def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> 
     attribute = shell.escape(wording.attribute(config))
     several = f"Means and 95% intervals over {len(own)} seeds"
     over = several if len(own) > 1 else "One seed: 95% intervals over people"
-    tables = {}
-    for column, name in zip(st.columns(2, gap="large"), KINDS, strict=True):
-        leak = attribute_over_seeds([point.attributions[name] for point in own])
-        tables[f"What each piece of knowledge adds, {name} attacker"] = leak.to_frame()
+    leaks = [attribute_over_seeds([point.attributions[name] for point in own]) for name in KINDS]
+    for column, name, leak in zip(st.columns(2, gap="large"), KINDS, leaks, strict=True):
         with column:
             panels.titled(
                 f"What each piece of knowledge adds, {name} attacker",
@@ -288,9 +287,9 @@ def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> 
     left, right = st.columns(2, gap="large")
     with left:
         mitigation = "mitigation" if config.method == "unmitigated" else METHOD_TITLES[config.method].lower()
-        shell.whisper(f"With and without {mitigation}", "In %, the same people and seeds; differences paired by seed")
+        shell.whisper(f"With and without {mitigation}", "The same people and seeds; differences paired by seed")
         if rows := mitigation_rows(points, config):
-            st.dataframe(panels.frame(rows), hide_index=True, height="content")
+            st.dataframe(panels.worded(rows), hide_index=True, height="content")
             st.caption(shell.escape(mitigation_truth(points, config).text))
         else:
             st.caption("The chosen model is the one without mitigation.")
@@ -298,29 +297,7 @@ def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> 
         shell.whisper("The controls", "What does not come from what the model says about somebody")
         for finding in control_findings(points, own, config):
             panels.statement(finding)
-    corrected = [(p.config.seed, {"real": p.real, "permuted": p.permuted}) for p in own]
-    estimated = [(p.config.seed, {"trained": p.unknown.trained, "estimated": p.unknown.estimated}) for p in own]
-    for title, first, every in (
-        ("Permuted predictions, correction", "predictions", corrected),
-        ("Constraint estimated", "constraint", estimated),
-    ):
-        tables[title] = panels.frame(
-            [
-                {"seed": seed, first: name, **told.row}
-                for seed, sides in every
-                for name, told in sides.items()
-                if told is not None
-            ]
-        )
-    tables["On the attackers' own validation sets"] = panels.frame(
-        [
-            {"seed": p.config.seed, "method": p.config.method, "attacker": kind}
-            | {"accuracy": right.value, "low": right.low, "high": right.high}
-            for p in points
-            for kind, right in p.held_out.items()
-        ]
-    )
-    panels.numbers(tables, key="seeds")
+    panels.numbers(panels.frames(tables(points, leaks, config)), key="seeds")
 
 
 def _search(result: CorrectionResult, attacker: Attacker) -> Background:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from core.errors import FairLeakError
 from core.files import csv_of_frame
-from core.quantities import Row, Tables, plain_row
+from core.quantities import Row, Tables, in_words, plain_row
 from pages.common import shell
 
 if TYPE_CHECKING:
@@ -122,6 +122,14 @@ def frame(rows: Iterable[Row]) -> pandas.DataFrame:
     import pandas as pd
 
     return pd.DataFrame(list(map(plain_row, rows)))
+
+
+def worded(rows: Iterable[Row]) -> pandas.DataFrame:
+    """Return rows as a table in words, to be read beside a chart."""
+    import pandas as pd
+
+    header, cells, _ = in_words(rows)
+    return pd.DataFrame(cells, columns=header)
 
 
 def frames(tables: Tables) -> dict[str, pandas.DataFrame]:

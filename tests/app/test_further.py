@@ -75,7 +75,7 @@ def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: Poi
     assert any(text.startswith("**Correction with permuted predictions.**") for text in dashboard.texts)
     assert any("The metric is right in" in text for text in dashboard.texts)
     (frame,) = (f.value for f in dashboard.test.dataframe)
-    assert list(frame.columns)[1:] == ["with", "without", "difference", "low", "high"] and len(frame) == 11
+    assert list(frame.columns)[1:] == ["with (%)", "without (%)", "difference (points)"] and len(frame) == 11
     assert not dashboard.has_button("start_seeds")
 
 

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from core.adversaries import AttackedRecords
-from core.correction import MEASURES, STEPS, Attribution, attribute_over_seeds, soft_correct
+from core.correction import MEASURES, STEP_TITLES, STEPS, Attribution, attribute_over_seeds, soft_correct
 from core.correction.attribution import BUILDS_ON, LeakStep, attribute_leak
 from core.correction.findings import constraint_effect
+from core.correction.tables import step_rows
 from core.estimates import Estimate, over_seeds
+from core.quantities import plain_row
 
 
 def people(seed: int = 0, *, n: int = 600, k: int = 2) -> dict[str, Any]:
@@ -116,7 +118,8 @@ def test_what_cannot_be_met_is_a_reason_and_not_a_figure() -> None:
     summary = attribute_over_seeds([attributed(certain)] * 2)
     assert summary.step("shares").n_seeds == 0 and summary.step("shares").reasons
     assert "could not be measured" in constraint_effect(summary).text
-    assert summary.to_frame()["accuracy"].notna().tolist() == [True, True, True, False, False, False]
+    measured = [plain_row(row)["accuracy"] is not None for row in step_rows(summary)]
+    assert measured == [True, True, True, False, False, False]
 
 
 def test_whether_the_bound_was_true_is_said() -> None:
@@ -143,9 +146,10 @@ def test_seeds_are_summed_up_by_student() -> None:
             assert told.sd == pytest.approx(values.std(ddof=1)) and (told.seeds, told.over) == (5, "seeds")
     gained = [seed.step("constraint").changes["accuracy"] for seed in seeds]
     assert found.step("constraint").changes["accuracy"].value == pytest.approx(np.mean([g.value for g in gained]))
-    frame = found.to_frame()
-    assert list(zip(frame["attacker"], frame["step"], strict=True)) == [("test", step.step) for step in found.steps]
-    assert (frame["interval_over"] == "seeds").all()
+    rows = list(step_rows(found))
+    assert [row["step"] for row in rows] == [STEP_TITLES[step.step] for step in found.steps]
+    assert {row["interval over"] for row in rows} == {"seeds"}
+    assert plain_row(rows[1])["accuracy, sd"] == found.steps[1].values["accuracy"].sd
 
 
 def test_one_seed_keeps_the_interval_over_people_and_says_so() -> None:
