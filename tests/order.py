@@ -19,6 +19,7 @@ SECONDS = {
     "tests/properties/test_attriguard_properties.py": 68,
     "tests/app/test_further.py": 68,
     "tests/app/test_own_table.py": 60,
+    "tests/app/test_desk.py": 30,
     "tests/app/test_pages.py": 60,
     "tests/app/test_membership.py": 58,
     "tests/app/test_bias_queries.py": 57,

@@ -301,14 +301,10 @@ def test_what_is_released_is_said_chosen_and_in_the_plan(dashboard: Dashboard, a
         *(f"Scores rounded to {places} decimals" for places in range(2, 7)),
         "Labels only",
     ]
-    released().set_value(OutputsPlan(decimals=1))
-    dashboard.click("asked_keep")
-    assert "Released: scores rounded to 1 decimal." in dashboard.finding.replace("\\", "")
     released().set_value(OutputsPlan(released="labels"))
     dashboard.click("asked_keep")
     assert [plan.outputs for plan in attacks.asked] == [
         OutputsPlan(decimals=3),
-        OutputsPlan(decimals=1),
         OutputsPlan(released="labels"),
     ]
     assert all(read_plan(plan_text(plan)) == plan for plan in attacks.asked)

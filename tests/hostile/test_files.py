@@ -281,6 +281,7 @@ TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
 SLOW = (
     "2 GB of blanks, packed",
     "an array of zeros, packed",
+    "a text of 100 MB",
     "50 columns of ",
     "400 columns of numbers",
     "500 columns of one text",
