@@ -1,7 +1,9 @@
-"""The sweep here and in worker processes: the same points, each measured once, stored before it is told."""
+"""Which configurations a grid holds, and the sweep here and in workers: the same points, each measured once."""
 
 from __future__ import annotations
 
+import itertools
+import math
 import os
 import pickle
 from dataclasses import replace
@@ -13,7 +15,9 @@ import pytest
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.errors import Cancelled, FairLeakError, InputError
-from core.sweep import FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
+from core.fairness import METRICS
+from core.models import METHODS
+from core.sweep import PAPER_TOLERANCES, TOLERANCES, FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
 from core.sweep import engine as workers
 from tests.sweep_work import BASE, begun, logged, people, surroundings, unattacked
 
@@ -138,3 +142,30 @@ def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(m
         workers.measure_in_process(0, BASE, sent, look, 1)
     assert seen[1] is seen[0] is first and seen[2] is shuffled and seen[3] is own and seen[4] is not own
     assert workers._process.last is not None and workers._process.last[1] is shuffled
+
+
+BASE = AuditConfig(dataset="sample", train_share=0.4)
+
+
+def test_a_long_sweep_goes_on_from_a_short_one():
+    assert set(TOLERANCES) < set(PAPER_TOLERANCES)
+
+
+def test_only_methods_that_take_a_tolerance_are_swept():
+    found = grid(BASE, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
+    assert len(found) == len(set(found)) == 2 * 4 * (49 + 4)
+    assert {c.tolerance for c in found if c.method != "exponentiated_gradient"} == {0.0}
+    assert {(c.method, c.metric, c.seed) for c in found} == set(itertools.product(METHODS, METRICS, (0, 1)))
+    assert all(c.train_share == 0.4 and c.dataset == "sample" for c in found)
+
+
+def test_epsilon_is_the_private_trees_alone():
+    found = grid(replace(BASE, epsilon=2.0), tolerances=(0.0, 0.1), methods=METHODS)
+    assert {c.method: c.epsilon for c in found} == {m: 2.0 if m == "dp_id3" else math.inf for m in METHODS}
+    with pytest.raises(InputError, match=r"^epsilon must be at least 1e-06, or infinite, got 0\.$"):
+        replace(BASE, epsilon=0)
+
+
+def test_nothing_to_choose_from_is_told():
+    with pytest.raises(InputError, match="seeds must hold at least one"):
+        grid(BASE, seeds=())
