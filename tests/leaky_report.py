@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from core.estimates import Estimate, proportion
+from core.model_card import ReleasedPeople
 from core.release_audit import GroupSummary, ReleaseAudit
-from core.release_audit.inputs import AttackedPeople
+from tests.report_people import people_with
 from tests.samples_report import group, sample
 
 Cells = tuple[int, ...]
@@ -36,19 +37,13 @@ def told(cells: dict[str, Cells]) -> str:
     return f"It needs 10 people, {' and '.join(parts)}, in '{FILE[:38]}…' of /home/my files/{FILE}."
 
 
-def people_in(cells: dict[str, Cells]) -> AttackedPeople:
+def people_in(cells: dict[str, Cells]) -> ReleasedPeople:
     """Return the test people, by label and prediction; what a reader makes of each does not hang on the truth."""
     patterns = [(1, 1), (1, 0), (0, 1), (0, 0)]
     rows = [(y, p, g) for i, (y, p) in enumerate(patterns) for g, c in enumerate(cells.values()) for _ in range(c[i])]
     labels, predictions, sensitive = (np.array(column, dtype=np.uint8) for column in zip(*rows, strict=True))
     prior = np.random.default_rng(5).dirichlet(np.ones(len(cells)), size=len(rows))
-    return AttackedPeople(
-        predictions=predictions,
-        labels=labels,
-        sensitive=sensitive,
-        group_names=tuple(cells),
-        posterior=prior,
-    )
+    return people_with(tuple(cells), predictions, labels, sensitive, prior)
 
 
 def leaky(cells: dict[str, Cells]) -> ReleaseAudit:

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from core.model_card import ReleasedPeople
 from core.release_audit import GroupSummary
 from tests.samples_report import GROUPS
 
@@ -35,7 +37,7 @@ def with_texts(value: Any, change: Callable[[str], str], name: str = "") -> Any:
     return value
 
 
-def people_of(groups: tuple[GroupSummary, ...] = GROUPS, *, sharpness: float = 1.0, seed: int = 0) -> dict[str, Any]:
+def people_of(groups: tuple[GroupSummary, ...] = GROUPS, *, sharpness: float = 1.0, seed: int = 0) -> ReleasedPeople:
     """Return test people with these groups' counts, and a reader who knows a little of everybody."""
     rng = np.random.default_rng(seed)
     predictions, labels, sensitive = [], [], []
@@ -52,10 +54,25 @@ def people_of(groups: tuple[GroupSummary, ...] = GROUPS, *, sharpness: float = 1
     shares = np.bincount(truth, minlength=k) / truth.size
     logits = np.log(shares) + sharpness * (rng.normal(size=(truth.size, k)) + np.eye(k)[truth])
     prior = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
-    return {
-        "predictions": np.array(predictions, dtype=np.uint8),
-        "labels": np.array(labels, dtype=np.uint8),
-        "sensitive": truth,
-        "group_names": tuple(g.group for g in reversed(groups)),
-        "posterior": prior,
-    }
+    names = tuple(g.group for g in reversed(groups))
+    return people_with(names, np.array(predictions), np.array(labels), truth, prior)
+
+
+def people_with(
+    names: tuple[str, ...], predictions: np.ndarray, labels: np.ndarray, codes: np.ndarray, prior: np.ndarray
+) -> ReleasedPeople:
+    """Return test people, all arrays of shape (n,) but for the reader's probabilities, (n, K)."""
+    rows = np.arange(labels.size)
+    return ReleasedPeople.of(
+        names[1],
+        title="",
+        attribute="sex",
+        group_names=names,
+        posteriors=prior,
+        codes=codes.astype(np.uint8),
+        rows=rows,
+        predictions=predictions.astype(np.uint8)[None],
+        names=("model 1",),
+        labels=labels.astype(np.uint8),
+        columns=pd.DataFrame(index=rows),
+    )

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,6 +105,32 @@ class ReleasedPeople(Result):
     """One sentence for each reason why records of the table are not looked at, with their number."""
     rows_read: int = 0
     """Records of the table, those left out included."""
+    group_names: tuple[str, ...] = ()
+    posteriors: Floats | None = field(default=None, repr=False)
+    codes: npt.NDArray[np.uint8] | None = field(default=None, repr=False)
+    """All groups, the attacker's probability of each, (n, K), and which of them everybody is in, (n,)."""
+
+    @classmethod
+    def of(
+        cls, group: str, *, group_names: Sequence[str], posteriors: Floats, codes: npt.NDArray[np.uint8], **more: Any
+    ) -> ReleasedPeople:
+        """Return people of whose groups one counts as 1."""
+        names, code = tuple(group_names), list(group_names).index(group)
+        return cls(
+            group=group,
+            other=names[1 - code] if len(names) == 2 else EVERYBODY_ELSE,
+            posterior=np.ascontiguousarray(posteriors[:, code], dtype=np.float64),
+            sensitive=(codes == code).astype(np.uint8),
+            group_names=names,
+            posteriors=posteriors,
+            codes=codes,
+            **more,
+        )
+
+    def about(self, group: str) -> ReleasedPeople:
+        """Return the same people with another group counting as 1."""
+        named = [each.name for each in fields(self) if each.name not in ("group", "other", "posterior", "sensitive")]
+        return ReleasedPeople.of(group, **{name: getattr(self, name) for name in named})
 
     @property
     def n(self) -> int:
@@ -121,6 +147,8 @@ class ReleasedPeople(Result):
             predictions=self.predictions[:, drawn],
             labels=self.labels[drawn],
             sensitive=self.sensitive[drawn],
+            posteriors=None if self.posteriors is None else self.posteriors[drawn],
+            codes=None if self.codes is None else self.codes[drawn],
             columns=self.columns.iloc[drawn].reset_index(drop=True),
         )
 
@@ -144,7 +172,7 @@ def released_people(
     """
     family, count = choice(settings.family, FAMILIES, name="family"), settings.count
     groups = dataset.group_names
-    group = groups.index(choice(settings.group or groups[1], groups, name="group"))
+    group = choice(settings.group or groups[1], groups, name="group")
     kept_columns(dataset, settings.without)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     rows = released_rows(config, dataset, on=settings.on)
@@ -155,7 +183,7 @@ def released_people(
             report(done, total)
 
     tick(0)
-    posterior = np.ascontiguousarray(attacker_posteriors(dataset, splits, rows, seed=config.seed)[:, group])
+    posteriors = attacker_posteriors(dataset, splits, rows, seed=config.seed)
     tick(1)
     if family == "given":
         predictions, called = _given(given, names, rows, dataset.n)
@@ -177,17 +205,17 @@ def released_people(
         )
         predictions, called = np.vstack([predictions, more]), (*called, *more_names)
     tick(total)
-    people = ReleasedPeople(
+    people = ReleasedPeople.of(
+        group,
         title=dataset.title,
         attribute=dataset.roles.attribute,
-        group=groups[group],
-        other=groups[1 - group] if dataset.n_groups == 2 else EVERYBODY_ELSE,
+        group_names=groups,
+        posteriors=posteriors,
+        codes=dataset.sensitive[rows],
         rows=rows,
-        posterior=posterior,
         predictions=predictions,
         names=called,
         labels=dataset.labels[rows],
-        sensitive=(dataset.sensitive[rows] == group).astype(np.uint8),
         columns=_readable(dataset, rows),
         left_out=_left_out(dataset),
         rows_read=dataset.rows_read,

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from core.arrays import Codes, Floats
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
 from core.datasets.columns import quoted
 from core.errors import Cancelled, InputError
 from core.files import content_of
-from core.model_card import attacker_posteriors
+from core.model_card import ReleasedPeople, attacker_posteriors
 from core.release_audit.plan import AuditPlan
 from core.subject import Subject
 
@@ -141,48 +140,32 @@ FEWEST_KNOWN = 10
 """People of each group the release meter's attacker learns from at least: two in each of its five folds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class AttackedPeople:
-    """The test people, with what a reader of the report believes of them and the truth to judge that by.
+def readers_of(audited: Audited) -> ReleasedPeople | str:
+    """Return the test people as somebody who holds the report knows them, or why that cannot be learned."""
+    import pandas as pd
 
-    `predictions` and `labels`, 0 or 1, and `sensitive`, 0 to K - 1, are of shape (n,); the groups have the report's
-    names. `posterior`, shape (n, K), are the reader's probabilities from features and label
-    (`core.model_card.attacker_posteriors`); None where they could not be learned, and `reason` says why.
-    """
-
-    predictions: Codes = field(repr=False)
-    labels: Codes = field(repr=False)
-    sensitive: Codes = field(repr=False)
-    group_names: tuple[str, ...]
-    posterior: Floats | None = field(default=None, repr=False)
-    reason: str = "its attacker was not trained"
-
-
-def readers_of(audited: Audited) -> AttackedPeople:
-    """Return the test people as somebody who holds the report knows them."""
-    dataset, rows = audited.dataset, audited.splits.test
-    posterior, reason = _posterior(audited)
-    return AttackedPeople(
-        predictions=audited.model.predictions[rows],
-        labels=dataset.labels[rows],
-        sensitive=dataset.sensitive[rows],
-        group_names=tuple(dataset.group_names),
-        posterior=posterior,
-        reason=reason,
-    )
-
-
-def _posterior(audited: Audited) -> tuple[Floats | None, str]:
-    """Return what the meter's attacker believes of the test people, or why they could not be trained."""
-    dataset, splits = audited.dataset, audited.splits
+    dataset, splits, rows = audited.dataset, audited.splits, audited.splits.test
     known = np.bincount(dataset.sensitive[splits.known], minlength=dataset.n_groups)
     if known.min() < FEWEST_KNOWN:
-        return None, (
+        return (
             f"its attacker learns from at least {FEWEST_KNOWN} people of each group, and of one it knows {known.min()}"
         )
     try:
-        return attacker_posteriors(dataset, splits, splits.test, seed=audited.config.seed), ""
+        posteriors = attacker_posteriors(dataset, splits, rows, seed=audited.config.seed)
     except Cancelled:
         raise
     except Exception as error:  # the report then says that its numbers were not metered
-        return None, f"its attacker could not be trained ({type(error).__name__})"
+        return f"its attacker could not be trained ({type(error).__name__})"
+    return ReleasedPeople.of(
+        dataset.group_names[1],
+        title=dataset.title,
+        attribute=audited.attribute,
+        group_names=dataset.group_names,
+        posteriors=posteriors,
+        codes=dataset.sensitive[rows],
+        rows=rows,
+        predictions=audited.model.predictions[None, rows],
+        names=("model 1",),
+        labels=dataset.labels[rows],
+        columns=pd.DataFrame(index=rows),
+    )

@@ -13,10 +13,11 @@ from core.correction import ATTACKERS
 from core.datasets import Table
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
+from core.model_card import ReleasedPeople
 from core.policy import CHECKS, Policy, judge
 from core.quantities import plain_row
 from core.queries import DECODERS
-from core.release_audit.inputs import AttackedPeople, Audited, dataset_and_notes, readers_of
+from core.release_audit.inputs import Audited, dataset_and_notes, readers_of
 from core.release_audit.plan import AuditPlan, other_studies
 from core.release_audit.result import (
     ReleaseAudit,
@@ -85,8 +86,8 @@ def audit_with_people(
     model_file: ModelFile | None = None,
     self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
     report: Report | None = None,
-) -> tuple[ReleaseAudit, AttackedPeople]:
-    """Audit a model and judge it by a policy; return that, and the test people as a reader of the report knows them.
+) -> tuple[ReleaseAudit, ReleasedPeople | str]:
+    """Audit a model and judge it by a policy; return that, and `readers_of` the report.
 
     An attack that breaks does not stop the audit: its check says so, and blocks a release that asks for it. Two runs
     of one plan on one table differ in nothing but their times.

@@ -1,6 +1,5 @@
 """The report of a release audit: one JSON document, drawn as HTML, cut into CSV files, in two editions."""
 
-from core.release_audit.inputs import AttackedPeople
 from core.report.canonical import report_fingerprint
 from core.report.document import EDITIONS, CheckRow, check_rows, policy_of
 from core.report.editions import Reports, document
@@ -11,7 +10,6 @@ from core.report.verification import Verification, verify_report
 
 __all__ = [
     "EDITIONS",
-    "AttackedPeople",
     "CheckRow",
     "Reports",
     "Verification",

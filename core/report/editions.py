@@ -37,10 +37,10 @@ from typing import Any
 from core.datasets import CATALOG
 from core.errors import InputError
 from core.fairness import METRIC_TITLES
+from core.model_card import ReleasedPeople
 from core.policy import CHECKS, Limit, Status, headline_and_detail, policy_text, redacted_of
 from core.policy.decisions import NO_LIMIT, Decision, why
 from core.release_audit import AuditPlan, ReleaseAudit, failed_tests, plan_text
-from core.release_audit.inputs import AttackedPeople
 from core.release_audit.result import ModelNote, TableTitle
 from core.report.canonical import estimate_of, number_of, printed, read, rounded, rounded_estimate, strict
 from core.report.document import (
@@ -66,12 +66,12 @@ from core.validation import choice
 class Reports:
     """An audit's report in both editions: each is built once, and metered once.
 
-    `people` are the test people of the audit, for the meter; without them the report says that its numbers were not
-    metered. Counts below the threshold, at least 2, are withheld from the edition for others.
+    `people` are the readers of the audit, for the meter, or why there are none; without them the report says that its
+    numbers were not metered. Counts below the threshold, at least 2, are withheld from the edition for others.
     """
 
     def __init__(
-        self, audit: ReleaseAudit, people: AttackedPeople | None = None, *, threshold: int = THRESHOLD
+        self, audit: ReleaseAudit, people: ReleasedPeople | str | None = None, *, threshold: int = THRESHOLD
     ) -> None:
         if isinstance(threshold, bool) or not isinstance(threshold, int) or threshold < 2:
             raise InputError(f"threshold must be a whole number of at least 2, got {threshold!r}.")
@@ -97,11 +97,11 @@ class Reports:
     @cached_property
     def cards(self) -> tuple[Card, ...] | str:
         """The reports' fairness numbers as model cards, or why they are none."""
-        if self.people is None or self.people.posterior is None:
-            return "the test people were not at hand" if self.people is None else self.people.reason
+        if self.people is None or isinstance(self.people, str):
+            return self.people or "the test people were not at hand"
         forms = {"every_digit": self.whole, "page": _as_printed(self.whole), "disclosure": self._cut}
         try:
-            return cards_of(forms, self.people, attribute=self.audit.data.attribute)
+            return cards_of(forms, self.people)
         except InputError as error:
             return str(error).rstrip(".")
         except Exception as error:  # the report then says that it was not metered
@@ -125,9 +125,8 @@ class Reports:
             return replace(withheld, told=METER_WITHHELD)
         if not isinstance(cards, str):
             return meter_of(cards if inside else cards[-1:], threshold=threshold)
-        if self.people is None or self.people.posterior is None:
-            untrained = not inside and self.people is not None
-            return not_metered("its attacker could not be trained" if untrained else cards, threshold)
+        if not isinstance(self.people, ReleasedPeople):
+            return not_metered(cards if inside or not self.people else "its attacker could not be trained", threshold)
         wrong = cards if inside else "its numbers contradict the people it was estimated on"
         return not_metered(wrong, threshold, outcome=MeterOutcome.FAILED)
 
@@ -161,7 +160,7 @@ def document(
     audit: ReleaseAudit,
     *,
     edition: str = "internal",
-    people: AttackedPeople | None = None,
+    people: ReleasedPeople | str | None = None,
     threshold: int = THRESHOLD,
 ) -> Document:
     """Return the report of an audit in one edition; see `Reports`."""

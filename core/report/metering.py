@@ -43,8 +43,6 @@ from core.model_card import (
     measure_card,
     project,
 )
-from core.model_card.card_people import EVERYBODY_ELSE
-from core.release_audit.inputs import AttackedPeople
 from core.report.canonical import decimals_of, number_of, printed, strict
 from core.serialize import Result
 
@@ -122,7 +120,7 @@ _MOST_TRIED = 50
 
 
 def published_of(
-    document: Mapping[str, Any], people: AttackedPeople, group: int, *, exact: bool = False
+    document: Mapping[str, Any], people: ReleasedPeople, group: int, *, exact: bool = False
 ) -> Published | None:
     """Return what a document's summaries say of a group of these people, and of all others, as published numbers.
 
@@ -134,7 +132,7 @@ def published_of(
     values: dict[tuple[str, str], float | tuple[float, float]] = {}
     for part, (label, statistic, size_name, _) in _PARTS.items():
         rows = np.ones(len(people.labels), dtype=bool) if label is None else people.labels == label
-        n, accepted = int(rows.sum()), int(np.count_nonzero(people.predictions[rows]))
+        n, accepted = int(rows.sum()), int(np.count_nonzero(people.predictions[0, rows]))
         counts: dict[int, tuple[int, range]] = {}
         for summary in document["groups"]:
             if summary["group"] not in names:
@@ -272,7 +270,7 @@ class Card:
         return several + " ".join(filter(None, sentences))
 
 
-def cards_of(documents: Mapping[str, Mapping[str, Any]], people: AttackedPeople, *, attribute: str) -> tuple[Card, ...]:
+def cards_of(documents: Mapping[str, Mapping[str, Any]], people: ReleasedPeople) -> tuple[Card, ...]:
     """Return the card of each form of the numbers, the first of which says something.
 
     `documents` has form -> the document whose groups' summaries have the numbers in this form. InputError if they are
@@ -284,7 +282,7 @@ def cards_of(documents: Mapping[str, Mapping[str, Any]], people: AttackedPeople,
         numbers = {code: published_of(document, people, code, exact=form == "every_digit") for code in codes}
         told = {code: published for code, published in numbers.items() if published is not None}
         cards = [
-            measure_card(_card_people(people, code, attribute), ReleaseSettings(), published=published)
+            measure_card(people.about(people.group_names[code]), ReleaseSettings(), published=published)
             for code, published in told.items()
         ]
         study = max(cards, key=lambda card: card.prediction.bits.value, default=None)
@@ -298,37 +296,15 @@ def cards_of(documents: Mapping[str, Mapping[str, Any]], people: AttackedPeople,
     return tuple(found)
 
 
-def _card_people(people: AttackedPeople, group: int, attribute: str) -> ReleasedPeople:
-    """Return the test people as those of a card about one group."""
-    import pandas as pd
-
-    assert people.posterior is not None
-    rows, names = np.arange(people.labels.size), people.group_names
-    return ReleasedPeople(
-        title="",
-        attribute=attribute,
-        group=names[group],
-        other=names[1 - group] if len(names) == 2 else EVERYBODY_ELSE,
-        rows=rows,
-        posterior=np.ascontiguousarray(people.posterior[:, group], dtype=np.float64),
-        predictions=people.predictions[None],
-        names=("model 1",),
-        labels=people.labels,
-        sensitive=(people.sensitive == group).astype(np.uint8),
-        columns=pd.DataFrame(index=rows),
-    )
-
-
 _ROUNDS = 200
 _STILL = 1e-6
 """Times all cards are read one after the other, at most; and the change of a probability at which it is enough."""
 
 
-def _joint_bits(people: AttackedPeople, published: Mapping[int, Published]) -> float:
+def _joint_bits(people: ReleasedPeople, published: Mapping[int, Published]) -> float:
     """Return the bits by which all cards together shorten a description of everybody's group."""
-    assert people.posterior is not None
-    before = np.asarray(people.posterior, dtype=np.float64)
-    after = before
+    assert people.posteriors is not None and people.codes is not None
+    before = after = np.asarray(people.posteriors, dtype=np.float64)
     for _ in range(_ROUNDS if published else 0):
         start = after
         for group, numbers in published.items():
@@ -336,7 +312,7 @@ def _joint_bits(people: AttackedPeople, published: Mapping[int, Published]) -> f
         if np.abs(after - start).max() < _STILL:
             break
     rows, least = np.arange(len(before)), 2.0**-1000
-    truth = people.sensitive
+    truth = people.codes
     return float(np.log2(np.maximum(after[rows, truth], least) / np.maximum(before[rows, truth], least)).sum())
 
 

@@ -173,10 +173,7 @@ class Card:
     def __init__(self, config: AuditConfig, table: Table, dataset: AuditDataset, settings: ReleaseSettings) -> None:
         self.config, self.table, self.dataset, self.settings = config, table, dataset, settings
         self.store: Store = cached.store_of(config.dataset)
-        own = settings.family == GIVEN or settings.group == dataset.group_names[1]
-        self._trained = ReleaseSettings(
-            family=settings.family, columns=settings.columns, group=settings.group if own else ""
-        )
+        self._trained = ReleaseSettings(family=settings.family, columns=settings.columns)
         self._key = fingerprint("release people", dataset.fingerprint, table.fingerprint, config, self._trained)
 
     @property
@@ -225,27 +222,8 @@ class Card:
             everybody = need(self.store, key, label, lambda job: self._train(job, first))
             if wanted > first:
                 want(self.whole, patience=0.0)
-        if self.settings.group != self._trained.group:
-            everybody = self._regrouped(everybody)
-        some: ReleasedPeople = everybody.some(self.settings.people, seed=self.config.seed)
-        return some
-
-    def _regrouped(self, people: ReleasedPeople) -> ReleasedPeople:
-        """Return the people with the attacker's posterior of another group; no model is trained again."""
-        import numpy as np
-
-        from core.model_card import released_people
-
-        def regroup(job: Job) -> ReleasedPeople:
-            answers = np.zeros((len(people.predictions), self.dataset.n), dtype=np.uint8)
-            answers[:, people.rows] = people.predictions
-            group = ReleaseSettings(family=GIVEN, group=self.settings.group)
-            told: dict[str, Any] = {"given": answers, "names": people.names, "report": job.report}
-            return released_people(self.config, self.dataset, group, **told)
-
-        key = fingerprint(self._key, self.settings.group, len(people.predictions))
-        regrouped: ReleasedPeople = need(self.store, key, "Training the attacker", regroup)
-        return regrouped
+        about: ReleasedPeople = everybody.about(self.settings.group or everybody.group_names[1])
+        return about.some(self.settings.people, seed=self.config.seed)
 
     def _train(self, job: Job, number: int) -> ReleasedPeople:
         from core.model_card import released_people

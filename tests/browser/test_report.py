@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from core.report import AttackedPeople, document, to_html
+from core.report import document, to_html
 from tests.browser.axe import violations
 from tests.browser.conftest import Open
 from tests.browser.reports import downloaded, read_alone
@@ -36,9 +36,7 @@ _CUT = """() => [...document.querySelectorAll('.scroll, main td, main th, svg.ch
 @pytest.mark.parametrize("edition", ["internal", "disclosure"])
 def test_every_table_and_chart_is_whole_on_a_telephone(page: Page, tmp_path: Path, edition: str):
     path = tmp_path / "report.html"
-    path.write_text(
-        to_html(document(sample(), edition=edition, people=AttackedPeople(**people_of()))), encoding="utf-8"
-    )
+    path.write_text(to_html(document(sample(), edition=edition, people=people_of())), encoding="utf-8")
     page.set_viewport_size({"width": 400, "height": 844})
     page.goto(path.as_uri())
     assert page.evaluate(_CUT) == [] and page.evaluate("document.documentElement.scrollWidth") <= 400

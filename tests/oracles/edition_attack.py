@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from core.estimates import proportion
+from core.model_card import ReleasedPeople
 from core.projection import Constraints, project
-from core.release_audit.inputs import AttackedPeople
 from core.report.canonical import number_of, printed
 
 __all__ = ["attacked"]
@@ -36,10 +36,10 @@ def _counts(rates: list[Mapping[str, Any]], accepted: int) -> list[tuple[int, ..
     return [found for found in product(*ways) if sum(found) == accepted]
 
 
-def attacked(document: Mapping[str, Any], people: AttackedPeople) -> tuple[float, np.ndarray]:
+def attacked(document: Mapping[str, Any], people: ReleasedPeople) -> tuple[float, np.ndarray]:
     """Return how many bits the truth costs less after reading, and who was open before and is nearly certain after."""
-    assert people.posterior is not None
-    pattern, k = people.predictions + 2 * people.labels, len(people.group_names)
+    assert people.posteriors is not None and people.codes is not None
+    pattern, k = people.predictions[0] + 2 * people.labels, len(people.group_names)
     codes = [people.group_names.index(group["group"]) for group in document["groups"]]
     rows: list[tuple[np.ndarray, int, float, float]] = []  # patterns, group, least, most
     for part, inside in PARTS.items():
@@ -52,7 +52,7 @@ def attacked(document: Mapping[str, Any], people: AttackedPeople) -> tuple[float
         for place, (code, rate) in enumerate(zip(codes, rates, strict=True)):
             rows.append((size, code, rate["n"], rate["n"]))
             rows.append((hits, code, counts[:, place].min(), counts[:, place].max()))
-    before = after = people.posterior
+    before = after = people.posteriors
     known = [np.kron(row, np.ones(k)) for row in np.eye(4)]  # everybody is in one group
     kept = []
     for row in sorted(rows, key=lambda row: row[3] - row[2]):  # equations that follow from others are left out
@@ -76,6 +76,6 @@ def attacked(document: Mapping[str, Any], people: AttackedPeople) -> tuple[float
         assert told.status == "converged"
         after = told.probability
     n = np.arange(len(pattern))
-    gain = np.log2(after[n, people.sensitive]) - np.log2(before[n, people.sensitive])
+    gain = np.log2(after[n, people.codes]) - np.log2(before[n, people.codes])
     top = before.max(axis=1)
     return float(gain.sum()), np.flatnonzero((top >= 0.5) & (top <= 0.95) & (after.max(axis=1) > 0.995))

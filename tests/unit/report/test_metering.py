@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
-from core.model_card import Release, measured, meter, pinned, predict, project
-from core.report import AttackedPeople, Reports, document
+from core.model_card import Release, ReleasedPeople, measured, meter, pinned, predict, project
+from core.report import Reports, document
 from core.report.canonical import decimals_of, printed
 from core.report.metering import published_of
 from tests.oracles.edition_attack import attacked
@@ -30,13 +30,9 @@ LARGE = (
 )
 
 
-def people(groups=GROUPS, **more):
-    return AttackedPeople(**people_of(groups, **more))
-
-
 def metered(groups=GROUPS, who=None):
     """Return the reports of a sample, and its test people."""
-    who = people(groups) if who is None else who
+    who = people_of(groups) if who is None else who
     return Reports(sample(groups), who), who
 
 
@@ -47,8 +43,8 @@ def row_of(reports, form):
 def test_people_of_another_audit_are_refused():
     edition = disclosure_edition(sample())
     with pytest.raises(InputError, match="groups must be those of the people, got 'women'"):
-        published_of(edition, replace(people(), group_names=("x", "y")), 1)
-    few = AttackedPeople(**{k: v if k == "group_names" else v[::3] for k, v in people_of().items()})
+        published_of(edition, replace(people_of(), group_names=("x", "y")), 1)
+    few = people_of().some(4975, seed=0)
     with pytest.raises(InputError, match="must not have more than the 4,975 people attacked"):
         published_of(edition, few, 1)
     told = disclosure_edition(sample(), people=few)["release_meter"]
@@ -73,7 +69,7 @@ def test_with_every_digit_a_report_gives_away_what_its_sizes_and_rates_do():
     release = Release(who.predictions, labels=who.labels, statistics=RATES)
     row = row_of(audit, "every_digit")
     assert row.numbers == 9 and row.group == who.group_names[1]
-    assert_is(row, who.posterior[:, 1], who.sensitive, release.publish(who.sensitive))
+    assert_is(row, who.posteriors[:, 1], who.sensitive, release.publish(who.sensitive))
 
 
 def test_the_digits_of_a_large_table_leave_something_open():
@@ -82,7 +78,7 @@ def test_the_digits_of_a_large_table_leave_something_open():
     assert given.df_bits == printed.df_bits < exact.df_bits
     assert given.joint_bits < exact.joint_bits
     published = published_of(disclosure_edition(sample(LARGE)), who, 1)
-    assert_is(given, who.posterior[:, 1], who.sensitive, published)
+    assert_is(given, who.posteriors[:, 1], who.sensitive, published)
     truth = Release(who.predictions, labels=who.labels, statistics=RATES).publish(who.sensitive)
     true = {number.statistic: number.value for number in truth.numbers}
     assert len(published.numbers) == 9 and {number.statistic for number in published.numbers} == set(true)
@@ -91,14 +87,14 @@ def test_the_digits_of_a_large_table_leave_something_open():
         assert number.high - number.low <= 0.00101
 
 
-def planted(groups, few: int = 12) -> AttackedPeople:
+def planted(groups, few: int = 12) -> ReleasedPeople:
     """Return people of whom a reader knows everybody's group but that of the first so many accepted of one group."""
-    who = people(groups)
-    open_ = np.flatnonzero((who.sensitive == 1) & (who.predictions == 1) & (who.labels == 0))[:few]
+    who = people_of(groups)
+    open_ = np.flatnonzero((who.codes == 1) & (who.predictions[0] == 1) & (who.labels == 0))[:few]
     k = len(groups)
-    certain = np.where(np.eye(k)[who.sensitive] == 1, 1 - 1e-6 * (k - 1), 1e-6)
+    certain = np.where(np.eye(k)[who.codes] == 1, 1 - 1e-6 * (k - 1), 1e-6)
     certain[open_] = np.where(np.arange(k) == 0, 0.6, 0.4 / (k - 1))
-    return replace(who, posterior=certain)
+    return replace(who, posteriors=certain)
 
 
 EVEN = tuple(group(name, (40, 30, 20, 60), 200, 400) for name in ("a", "b", "c"))
@@ -108,7 +104,7 @@ EVEN = tuple(group(name, (40, 30, 20, 60), 200, 400) for name in ("a", "b", "c")
 @pytest.mark.parametrize("leaking", [False, True])
 def test_the_meter_sees_what_an_attack_on_all_groups_at_once_sees(groups, leaking: bool):
     """Of the edition for others: planted, its numbers settle twelve people; of more groups all cards are read."""
-    who = planted(groups, few=4 if groups is TINY else 12) if leaking else people(groups)
+    who = planted(groups, few=4 if groups is TINY else 12) if leaking else people_of(groups)
     reports, _ = metered(groups, who)
     row = row_of(reports, "disclosure")
     bits, settled = attacked(disclosure_edition(sample(groups)), who)
@@ -127,7 +123,7 @@ def test_of_more_groups_the_one_with_the_most_bits_is_told():
     audit, who = metered(SMALL_GROUPS)
     release = Release(who.predictions, labels=who.labels, statistics=RATES)
     bits = {
-        name: predict(who.posterior[:, g], release.publish((who.sensitive == g).astype(np.uint8))).bits.value
+        name: predict(who.posteriors[:, g], release.publish((who.codes == g).astype(np.uint8))).bits.value
         for g, name in enumerate(who.group_names)
     }
     row = row_of(audit, "every_digit")
@@ -137,7 +133,7 @@ def test_of_more_groups_the_one_with_the_most_bits_is_told():
 
 
 def test_twelve_people_are_pinned_by_every_digit_and_not_by_what_others_get():
-    who = replace(people(TINY), posterior=np.full((12, 2), 0.5))
+    who = replace(people_of(TINY), posteriors=np.full((12, 2), 0.5))
     audit, _ = metered(TINY, who)
     whole, given = row_of(audit, "every_digit"), row_of(audit, "disclosure")
     assert (whole.pinned, whole.pinned_right, whole.unsure) == (12, 12, 12)
@@ -174,11 +170,11 @@ def test_the_edition_tells_its_bits_only_where_nothing_is_withheld():
 def test_what_cannot_be_metered_is_said_in_one_sentence():
     nobody = Reports(sample()).meter
     assert nobody.outcome == "not_run" and nobody.forms == () and nobody.told.count(". ") == 0
-    untold = metered(who=replace(people(), posterior=None, reason="it knows 3 people"))[0].meter
+    untold = metered(who="it knows 3 people")[0].meter
     assert untold.told == "What the fairness numbers reveal was not estimated: it knows 3 people."
-    others = metered(who=people(LARGE))[0].meter
+    others = metered(who=people_of(LARGE))[0].meter
     assert others.outcome == "failed" and others.reason and math.isnan(others.majority.value)
-    edition = disclosure_edition(sample(), people=replace(people(), posterior=None, reason="it knows 3 people"))
+    edition = disclosure_edition(sample(), people="it knows 3 people")
     assert edition["release_meter"]["outcome"] == "not_run" and "3" not in edition["release_meter"]["told"]
     assert "not at hand" in disclosure_edition(sample())["release_meter"]["told"]
 
