@@ -74,23 +74,13 @@ class Claim:
         return self.estimate.low <= self.limit <= self.estimate.high
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
-    """What is decided about one claim; see `core.policy.CheckVerdict` for the fields."""
-
-    verdict: Status
-    decided: Estimate | None = None
-    p_value: float = math.nan
-    p_adjusted: float = math.nan
-
-
-def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
-    """Return the decision on each claim, by its name.
+def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, CheckVerdict]:
+    """Return what is decided about each claim, by its name.
 
     `level`, in [0.5, 1), is one minus the chance that any claim at its limit is called kept or broken.
     """
     done = {
-        name: Decision(verdict=Status.PASS if claim.kept else Status.FAIL)
+        name: CheckVerdict(check=name, verdict=Status.PASS if claim.kept else Status.FAIL, why="")
         for name, claim in claims.items()
         if claim.computed
     }
@@ -105,8 +95,10 @@ def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, Decision]:
         verdict = Status.INCONCLUSIVE if not told_apart else Status.PASS if claim.kept else Status.FAIL
         before = rank if told_apart else rejected  # the step that stopped the procedure is that of all that are left
         step = alpha / (len(family) - before)
-        done[family[place]] = Decision(
+        done[family[place]] = CheckVerdict(
+            check=family[place],
             verdict=verdict,
+            why="",
             decided=_decided(claim, min(step, 1.0 - claim.estimate.level), told_apart) if claim.bounded else None,
             p_value=raw[place],
             p_adjusted=adjusted[place],
@@ -264,47 +256,33 @@ def _claim(limit: Limit, measurement: Measurement | None) -> Claim | None:
     return Claim(estimate=found, limit=float(limit.value), at_least=at_least, freedom=measurement.freedom)
 
 
-def _asked(item: int, limit: Limit, measurement: Measurement | None, decision: Decision | None) -> CheckVerdict:
-    found = decision or Decision(verdict=Status.NOT_RUN)
-    row = CheckVerdict(
-        check=limit.check,
-        verdict=found.verdict,
-        limit=limit,
-        item=item,
-        measurement=measurement,
-        decided=found.decided,
-        p_value=found.p_value,
-        p_adjusted=found.p_adjusted,
-        why=why(limit, measurement, decision) if decision and measurement else _why_not_run(limit, measurement),
-        blocks=limit.required and found.verdict != Status.PASS,
-    )
-    return replace(row, blocks=False) if row.excused else row
+def _asked(item: int, limit: Limit, measurement: Measurement | None, decided: CheckVerdict | None) -> CheckVerdict:
+    found = decided or CheckVerdict(check=limit.check, verdict=Status.NOT_RUN, why="")
+    row = replace(found, limit=limit, item=item, measurement=measurement)
+    row = replace(row, why=why(row) if decided else _why_not_run(limit, measurement))
+    return replace(row, blocks=limit.required and row.verdict != Status.PASS and not row.excused)
 
 
-def why(limit: Limit, measurement: Measurement, decision: Decision) -> str:
+def why(row: CheckVerdict) -> str:
     """Return the sentence beside a verdict that was reached on a number."""
+    limit, measurement, decided = row.limit, row.measurement, row.decided
+    assert limit is not None and measurement is not None
     limited = limit_text(limit.check, limit.value)
-    if decision.decided:
-        interval = range_text(limit.check, decision.decided, limit.value)
-        told_at = f"{interval} at {level_text(decision.decided.level)} confidence"
-        return {
-            Status.PASS: f"The whole interval, {told_at}, keeps to the limit of {limited}.",
-            Status.FAIL: f"The whole interval, {told_at}, breaks the limit of {limited}.",
-            Status.INCONCLUSIVE: f"The interval, {told_at}, holds the limit of {limited}. "
-            + _settling(limit, measurement, decision),
-        }[decision.verdict]
-    if decision.verdict == Status.INCONCLUSIVE or measurement.estimate is None:
+    does = "keeps to" if row.verdict == Status.PASS else "breaks"
+    if decided is not None:
+        told_at = f"{range_text(limit.check, decided, limit.value)} at {level_text(decided.level)} confidence"
+        if row.verdict != Status.INCONCLUSIVE:
+            return f"The whole interval, {told_at}, {does} the limit of {limited}."
+        return f"The interval, {told_at}, holds the limit of {limited}. {_settling(limit, measurement, decided)}"
+    if row.verdict == Status.INCONCLUSIVE or measurement.estimate is None:
         return f"There is no interval, so it cannot be told whether the limit of {limited} is kept."
     value = value_text(limit.check, measurement.estimate.value, limit=limit.value)
-    does = "keeps to" if decision.verdict == Status.PASS else "breaks"
     how = "Computed from what was declared" if measurement.basis == Basis.DECLARED else "Without an interval"
     return f"{how}, {value} {does} the limit of {limited}."
 
 
-def _settling(limit: Limit, measurement: Measurement, decision: Decision) -> str:
+def _settling(limit: Limit, measurement: Measurement, found: Estimate) -> str:
     """Say how many more people would settle it: the interval then ends at the limit, n · (half width / distance)²."""
-    found = decision.decided
-    assert found is not None
     value, bound, unit = found.value, float(limit.value), "people" if measurement.freedom is None else "repeats"
     half, distance = (value - found.low if bound < value else found.high - value), abs(value - bound)
     if half > math.sqrt(_MOST_TIMES) * distance or distance == 0.0:

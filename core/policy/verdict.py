@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from core.estimates import Estimate, in_words
 from core.policy.checks import CHECKS
@@ -208,26 +209,18 @@ def _joined(*sentences: str) -> str:
     return " ".join(sentence for sentence in sentences if sentence)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bullet(Result):
+class Bullet(NamedTuple):
     """Where a value lies on a scale from 0 over the limit to twice the limit.
 
     `value`, `low` and `high`, in [0, 1], are positions of the value and of the interval the verdict follows from; the
-    limit's is 0.5. Without an interval low and high are the value's. What lies beyond is shown at the scale's end.
+    limit's is 0.5. Without an interval low and high are the value's. What lies beyond is shown at the scale's end, and
+    `arrows` are the ends beyond which something lies: False for the left one, True for the right one.
     """
 
     value: float
     low: float
     high: float
-    value_beyond: bool
-    low_beyond: bool
-    high_beyond: bool
-
-    @property
-    def arrows(self) -> tuple[bool, ...]:
-        """The ends of the scale beyond which something lies: False for the left one, True for the right one."""
-        ends = ((self.value, self.value_beyond), (self.low, self.low_beyond), (self.high, self.high_beyond))
-        return tuple(sorted({place > 0.5 for place, beyond in ends if beyond}))
+    arrows: tuple[bool, ...]
 
 
 def bullet(row: CheckVerdict) -> Bullet | None:
@@ -244,6 +237,6 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     span = abs(limit) or (1.0 if CHECKS[row.check].unit == "columns" else 0.05)
     ends = [estimate.value if math.isnan(x) else x for x in (estimate.value, shown.low, shown.high)]
     places = [0.5 + (x - limit) / span / 2 for x in ends]
+    beyond = {place > 0.5 for place in places if not -1e-9 <= place <= 1 + 1e-9}
     value, low, high = (min(1.0, max(0.0, place)) for place in places)
-    beyond = [not -1e-9 <= place <= 1 + 1e-9 for place in places]
-    return Bullet(value=value, low=low, high=high, value_beyond=beyond[0], low_beyond=beyond[1], high_beyond=beyond[2])
+    return Bullet(value=value, low=low, high=high, arrows=tuple(sorted(beyond)))

@@ -38,11 +38,11 @@ from core.datasets import CATALOG
 from core.errors import InputError
 from core.fairness import METRIC_TITLES
 from core.model_card import ReleasedPeople
-from core.policy import CHECKS, Limit, Status, headline_and_detail, policy_text, redacted_of
-from core.policy.decisions import NO_LIMIT, Decision, why
+from core.policy import CHECKS, CheckVerdict, headline_and_detail, policy_text, redacted_of
+from core.policy.decisions import NO_LIMIT, why
 from core.release_audit import AuditPlan, ReleaseAudit, failed_tests, plan_text
 from core.release_audit.result import ModelNote, TableTitle
-from core.report.canonical import estimate_of, number_of, printed, read, rounded, rounded_estimate, strict
+from core.report.canonical import number_of, printed, read, rounded, rounded_estimate, strict
 from core.report.document import (
     EDITIONS,
     GROUP_RATES,
@@ -467,8 +467,7 @@ def why_of(row: Document, measurement: Document | None, because: str) -> str:
         return WITHHELD.format(because=because)
     if row["verdict"] == "not_run" or measurement is None:
         return (measurement or {}).get("reason") or "The audit has no measurement of it."
-    decision = Decision(verdict=Status(row["verdict"]), decided=estimate_of(row["decided"]))
-    told = why(read(row["limit"], Limit), read(measurement, Measurement), decision)
+    told = why(replace(read(row, CheckVerdict), measurement=read(measurement, Measurement)))
     return f"{told} Numbers are rounded here, intervals outwards."
 
 

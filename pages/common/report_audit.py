@@ -24,7 +24,7 @@ from core.report import Reports
 from core.report.tables import report_tables, self_test_table
 from pages.common import cached, panels, report_plan, shell, state
 from pages.common import report_policy as policies
-from pages.common.background import Background, Job, State, stop, time_left
+from pages.common.background import Background, Job, pace, stop, time_left
 from pages.common.report_plan import Subject
 
 
@@ -53,15 +53,8 @@ class Attacks(Background):
 
     def show_progress(self) -> None:
         """Show progress, a problem, or an offer to start again."""
-        self.show(_stage, "Start again", again="Try again", icon=":material/refresh:")
-
-
-def _stage(job: Job) -> str:
-    if job.stopping:
-        return "Stopping after this step"
-    if job.state == State.WAITING:
-        return "Waiting for another audit on this server"
-    return f"Attacking the model: step {min(job.done + 1, job.total)} of {job.total}, {time_left(job)}"
+        told = {"again": "Try again", "icon": ":material/refresh:"}
+        self.show(lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **told)
 
 
 class SelfTests(Background):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -23,13 +22,15 @@ from core.release_audit import (
     catalogue_plan,
     suggested_outputs,
 )
-from core.settings import Setting, params
+from core.settings import params
 from pages.common import cached, shell
-from pages.common.controls import Kind, control
+from pages.common.controls import control
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
+
+P = TypeVar("P", PlannedAnswers, MembershipPlan, GuardPlan)
 
 _ASKED, _RELEASED = "release_asked", "release_outputs"
 
@@ -117,8 +118,6 @@ SECTIONS = {
 _MOST_DECIMALS = 6
 _SHADOWS = (0, 4, 8, 16, 32, 64, 128)
 
-_PLAN, _OUTPUTS, _ANSWERS = params(AuditPlan), params(OutputsPlan), params(PlannedAnswers)
-
 
 def section() -> str | None:
     """Choose what is shown below the verdict; nothing, until somebody chooses."""
@@ -139,68 +138,39 @@ def attacks(config: AuditConfig, table: Table) -> None:
     shell.whisper(
         "What is attacked", "The model and its promise are in the sidebar; what else is planned with it, here"
     )
-
-    def asked(setting: Setting, kind: Kind | None = None, **told: Any) -> Any:
-        return control(setting, f"asked_{setting.name}_{mark}", kind, persist_state=None, **told)
-
     with st.form(f"attacks_{mark}"):
         left, right = st.columns(2, vertical_alignment="bottom")
-        title = asked(_PLAN["title"], place=left, value=now.title, help=None, placeholder="the table's")
+        words: dict[str, Any] = {"help": None, "placeholder": "the table's", "persist_state": None}
+        title = control(params(AuditPlan)["title"], f"asked_title_{mark}", place=left, value=now.title, **words)
         offered = _outputs(config, now.outputs)
         outputs = right.selectbox(
-            _OUTPUTS["released"].param.title,
+            params(OutputsPlan)["released"].param.title,
             offered,
             index=offered.index(now.outputs),
             key=f"asked_outputs_{mark}",
             format_func=released,
             help="Attacks use all of it: scores with the decimals they are released with, and the labels.",
         )
-        planned = _asked_answers(asked, now.answers)
-        left, right = st.columns(2, vertical_alignment="bottom")
-        shadows = asked(
-            params(MembershipPlan)["shadows"],
-            "select_slider",
-            place=left,
-            options=sorted({*_SHADOWS, now.membership.shadows}),
-            value=now.membership.shadows,
-            disabled=config.method == GIVEN,
-            help="Models trained like the audited one, with and without each person; 0 leaves out the attacks that "
-            "need them. Given predictions cannot be trained again.",
-        )
-        budget = asked(
-            params(GuardPlan)["budget"],
-            place=right,
-            value=now.guard.budget,
-            help="On average; 0 if records are published as they are. The default policy sets no limit to it.",
-        )
+        answers = _asked(now.answers, ("questions", "people", "mechanism", "epsilon"), mark)
+        shadows = sorted({*_SHADOWS, now.membership.shadows})
+        told: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN}
+        membership = _asked(now.membership, ("shadows",), mark, kind="select_slider", **told)
+        guard = _asked(now.guard, ("budget",), mark)
         if not st.form_submit_button("Attack by this plan", key=f"asked_keep_{mark}", type="primary"):
             return
-    plan = AuditPlan(
-        title=(title or "").strip(),
-        outputs=outputs,
-        answers=planned,
-        membership=MembershipPlan(shadows=int(shadows)),
-        guard=GuardPlan(budget=float(budget)),
-    )
-    st.session_state[_ASKED] = plan
-    st.session_state[_RELEASED] = {_released_of(config, table): plan.outputs}
+    parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
+    st.session_state[_ASKED] = AuditPlan(title=(title or "").strip(), outputs=outputs, **parts)
+    st.session_state[_RELEASED] = {_released_of(config, table): outputs}
     st.rerun()
 
 
-def _asked_answers(asked: Callable[..., Any], answers: PlannedAnswers) -> PlannedAnswers:
-    """Ask which answers to questions about fairness are planned."""
-    helps = {
-        "questions": "How many are planned in all; 0 promises to answer none. More than 100 take long.",
-        "people": None,
-        "mechanism": None,
-        "epsilon": "Not used by exact and rounded answers. Rounded answers have three decimals.",
-    }
-    planned = {}
-    for place, (name, told) in zip(st.columns(4, vertical_alignment="bottom"), helps.items(), strict=True):
-        value = getattr(answers, name)
-        more = {"min_value": 0.01, "value": max(0.01, value)} if name == "epsilon" else {"value": value}
-        planned[name] = asked(_ANSWERS[name], place=place, help=told, **more)
-    return replace(answers, **planned)
+def _asked(part: P, names: tuple[str, ...], mark: str, **told: Any) -> P:
+    """Draw the widgets of some settings of a part of the plan beside each other; return the part as it is set."""
+    values: dict[str, Any] = {}
+    for place, name in zip(st.columns(len(names), vertical_alignment="bottom"), names, strict=True):
+        about = {"place": place, "value": getattr(part, name), "persist_state": None, **told}
+        values[name] = control(params(type(part))[name], f"asked_{name}_{mark}", **about)
+    return replace(part, **values)
 
 
 def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:

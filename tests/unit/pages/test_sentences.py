@@ -72,7 +72,7 @@ def test_a_bar_shows_what_core_places(row):
         assert "dot" not in bar and "allowed" not in bar
         return
     assert f'<circle cx="{100 * places.value:.4g}%"' in bar
-    assert ("▸" in bar or "◂" in bar) == (places.value_beyond or places.low_beyond or places.high_beyond)
+    assert ("▸" in bar, "◂" in bar) == (True in places.arrows, False in places.arrows)
     right = bar[bar.index('x="50%"') :]
     assert right[: right.index(">")].endswith('class="allowed"') == (row.verdict.check == "four_fifths")
 
