@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.estimates import Estimate, over_repeats, proportion
+from core.estimates import over_repeats, proportion
 from core.policy.decisions import Claim, at_alpha, decide, p_value
 from tests.policy_samples import estimate
 
@@ -151,10 +151,6 @@ def test_without_an_interval_nothing_is_told_and_the_others_pay_for_it() -> None
     assert decided["a"].verdict == "inconclusive" and decided["a"].p_adjusted == pytest.approx(0.08)
 
 
-def test_nothing_to_decide() -> None:
-    assert decide({}, level=0.95) == {}
-
-
 def normal(rng: np.random.Generator) -> list[Claim]:
     return [Claim(estimate=estimate(x, x - Z, x + Z), limit=0.0) for x in rng.normal(size=6)]
 
@@ -202,9 +198,3 @@ def test_values_off_their_limits_are_seldom_put_on_the_wrong_side(shared: float)
         right += verdicts[0] == "pass" and verdicts[5] == "fail"
     assert wrong / audits <= 0.05
     assert right / audits > 0.7
-
-
-def test_an_estimate_is_not_changed_by_its_own_level() -> None:
-    found = Estimate(value=0.3, low=0.25, high=0.4, n=7, level=0.9)
-    same = at_alpha(found, 0.1)
-    assert (same.low, same.high, same.n) == (pytest.approx(0.25), pytest.approx(0.4), 7)

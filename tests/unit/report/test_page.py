@@ -78,14 +78,6 @@ def test_every_drawing_says_what_it_shows():
     assert "Disclosed tolerance. at 0.2: " in page and "77.3% the paper&#39;s attacker (A)" in page
 
 
-def test_the_bullets_share_one_scale():
-    page = to_html(document(sample()))
-    bullet = page[page.index('class="bullet fail"') :]
-    assert '<circle cx="70%"' in bullet[: bullet.index("</svg>")]  # 0.07 of 0.10
-    assert page.count('<rect x="50%" y="0"') == 8  # the limit in the middle
-    assert page.count("▸</text>") == 1 and page.count("◂</text>") == 1  # one beyond twice the limit, one below 0
-
-
 def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_editions():
     """It comes from the groups' rates that an edition prints, so an edition for others tells nothing more by it."""
     for audit, told in ((sample(), True), (sample(SMALL_GROUPS), False)):
