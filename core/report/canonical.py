@@ -36,6 +36,9 @@ from core.serialize import plain
 OUTSIDE = ("fingerprint", "times")
 """What the fingerprint leaves out: itself, and what differs between two runs that found the same."""
 
+THRESHOLD = 10
+"""Counts below this are withheld from the disclosure edition."""
+
 _WHOLE = 2**53
 
 _HALF = re.compile("[\ud800-\udfff]")

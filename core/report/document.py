@@ -39,9 +39,6 @@ OF_CHECK = ("unit", "at_least", "definition")
 EDITIONS = ("internal", "disclosure")
 """Everything the audit found; and what can be given to others, small counts withheld."""
 
-THRESHOLD = 10
-"""Counts below this are withheld from the disclosure edition."""
-
 GROUP_RATES = ("label_rate", "test_rate", "test_tpr", "test_fpr")
 """Rates in a group's summary."""
 

@@ -42,11 +42,10 @@ from core.policy import CHECKS, CheckVerdict, headline_and_detail, policy_text, 
 from core.policy.decisions import NO_LIMIT, why
 from core.release_audit import AuditPlan, ReleaseAudit, failed_tests, plan_text
 from core.release_audit.result import ModelNote, TableTitle
-from core.report.canonical import number_of, printed, read, rounded, rounded_estimate, strict
+from core.report.canonical import THRESHOLD, number_of, printed, read, rounded, rounded_estimate, strict
 from core.report.document import (
     EDITIONS,
     GROUP_RATES,
-    THRESHOLD,
     Document,
     internal_document,
     judged_parts,
@@ -67,20 +66,16 @@ class Reports:
     """An audit's report in both editions: each is built once, and metered once.
 
     `people` are the readers of the audit, for the meter, or why there are none; without them the report says that its
-    numbers were not metered. Counts below the threshold, at least 2, are withheld from the edition for others.
+    numbers were not metered. Counts below `THRESHOLD` are withheld from the edition for others.
     """
 
-    def __init__(
-        self, audit: ReleaseAudit, people: ReleasedPeople | str | None = None, *, threshold: int = THRESHOLD
-    ) -> None:
-        if isinstance(threshold, bool) or not isinstance(threshold, int) or threshold < 2:
-            raise InputError(f"threshold must be a whole number of at least 2, got {threshold!r}.")
-        self.audit, self.people, self.threshold = audit, people, threshold
+    def __init__(self, audit: ReleaseAudit, people: ReleasedPeople | str | None = None) -> None:
+        self.audit, self.people = audit, people
         self._documents: dict[str, Document] = {}
 
     def judged(self, audit: ReleaseAudit) -> Reports:
         """Return the reports of the same attacks under another policy, title or self-test; nothing is metered again."""
-        again = Reports(audit, self.people, threshold=self.threshold)
+        again = Reports(audit, self.people)
         again.__dict__["whole"] = {**self.whole, **judged_parts(audit)}
         again.__dict__["cards"] = self.cards
         return again
@@ -92,7 +87,7 @@ class Reports:
 
     @cached_property
     def _cut(self) -> Document:
-        return cut_edition(self.whole, self.audit, self.threshold)
+        return cut_edition(self.whole, self.audit)
 
     @cached_property
     def cards(self) -> tuple[Card, ...] | str:
@@ -119,16 +114,16 @@ class Reports:
         people hang on the counts, and may tell them to whoever knows the prior. No reason that counts people is given
         there either.
         """
-        inside, cards, threshold = edition == "internal", self.cards, self.threshold
-        if not inside and self.people is not None and has_small_count(self.whole, threshold):
-            withheld = not_metered("", threshold, outcome=MeterOutcome.WITHHELD)
+        inside, cards = edition == "internal", self.cards
+        if not inside and self.people is not None and has_small_count(self.whole):
+            withheld = not_metered("", outcome=MeterOutcome.WITHHELD)
             return replace(withheld, told=METER_WITHHELD)
         if not isinstance(cards, str):
-            return meter_of(cards if inside else cards[-1:], threshold=threshold)
+            return meter_of(cards if inside else cards[-1:])
         if not isinstance(self.people, ReleasedPeople):
-            return not_metered(cards if inside or not self.people else "its attacker could not be trained", threshold)
+            return not_metered(cards if inside or not self.people else "its attacker could not be trained")
         wrong = cards if inside else "its numbers contradict the people it was estimated on"
-        return not_metered(wrong, threshold, outcome=MeterOutcome.FAILED)
+        return not_metered(wrong, outcome=MeterOutcome.FAILED)
 
     def document(self, edition: str = "internal") -> Document:
         """Return one of `EDITIONS`, sealed with its fingerprint."""
@@ -161,10 +156,9 @@ def document(
     *,
     edition: str = "internal",
     people: ReleasedPeople | str | None = None,
-    threshold: int = THRESHOLD,
 ) -> Document:
     """Return the report of an audit in one edition; see `Reports`."""
-    return Reports(audit, people, threshold=threshold).document(edition)
+    return Reports(audit, people).document(edition)
 
 
 def _as_printed(document: Mapping[str, Any]) -> Document:
@@ -189,7 +183,7 @@ def _rounded(told: Document) -> Document:
 # ---------------------------------------------------------------------------------------------- what is withheld at all
 
 
-def has_small_count(whole: Document, threshold: int) -> bool:
+def has_small_count(whole: Document) -> bool:
     """Whether a document counts fewer people of a group than the threshold, 0 included, in any of its parts.
 
     Of a group's records the smallest parts are looked at: label by prediction on the test records, the label on the
@@ -208,7 +202,7 @@ def has_small_count(whole: Document, threshold: int) -> bool:
         positive, negative, labels = (_split_by(rate["n"], rate["value"]) for rate in rates)
         counts += [*positive, *negative, labels[0] - sum(positive), labels[1] - sum(negative)]
     uncounted = len({row["group"] for row in training}) < len(whole["groups"])
-    return uncounted or min(counts) < threshold
+    return uncounted or min(counts) < THRESHOLD
 
 
 def _split_by(n: int | None, rate: float | str | None) -> tuple[int, int]:
@@ -228,24 +222,24 @@ _ALWAYS = (
 _SHOWN = (
     "Not withheld are the verdicts, which show on which side of its limit a number lies, how many of all people an "
     "attack inferred correctly, and counts at or above the threshold, which rates and sizes may show exactly.",
-    "No count of a group is below {threshold}: none had to be withheld.",
+    f"No count of a group is below {THRESHOLD}: none had to be withheld.",
 )
 _HIDDEN = (
     "Not withheld are the verdicts, which show on which side of its limit a number lies.",
-    "A count of a group is below {threshold}. With it every number that hangs on who is in which group is withheld, "
+    f"A count of a group is below {THRESHOLD}. With it every number that hangs on who is in which group is withheld, "
     "always all of them, so that what is left out does not reveal which count it is: counts and rates of all groups, "
     "comparisons between groups, and inferences of the attribute.",
 )
 
 
-def cut_edition(whole: Document, audit: ReleaseAudit, threshold: int) -> Document:
+def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
     """Return the redacted edition before it is metered and sealed."""
-    plan, hidden = audit.plan, has_small_count(whole, threshold)
-    because = _withheld(whole, threshold, hidden)
+    plan, hidden = audit.plan, has_small_count(whole)
+    because = _withheld(whole, hidden)
     facts = _facts(audit)
     measurements = [_measurement(one, plan, facts, because.get(one["check"], "")) for one in whole["measurements"]]
     tables = [cut for table in whole["tables"] for cut in _table(table, hidden)]
-    notes = [*_ALWAYS, *(note.format(threshold=threshold) for note in (_HIDDEN if hidden else _SHOWN))]
+    notes = [*_ALWAYS, *(_HIDDEN if hidden else _SHOWN)]
     if [(len(table["columns"]), len(table["rows"])) for table in tables] != [
         (len(table["columns"]), len(table["rows"])) for table in whole["tables"]
     ]:
@@ -259,15 +253,15 @@ def cut_edition(whole: Document, audit: ReleaseAudit, threshold: int) -> Documen
         "edition": "disclosure",
         "groups": [_group(group, hidden) for group in whole["groups"]],
         "plan": _plan(whole["plan"], plan, whole["data"]["title"]),
-        "data": _data(whole["data"], plan, threshold),
-        "model": _model(whole["model"], plan, threshold, hidden),
+        "data": _data(whole["data"], plan),
+        "model": _model(whole["model"], plan, hidden),
         "measurements": measurements,
         "verdict": _verdict(whole, audit, {one["check"]: one for one in measurements}, because),
         "findings": [_findings(study) for study in whole["findings"]],
         "tables": tables,
         "provenance": {**whole["provenance"], "plan": "", "seeds": {}},
         "times": {"started": started} if started else {},
-        "withheld": {"threshold": threshold, "notes": notes},
+        "withheld": {"threshold": THRESHOLD, "notes": notes},
     }
 
 
@@ -287,7 +281,7 @@ def _group(group: Document, hidden: bool) -> Document:
     return {**group, **rates, "count": None if hidden else group["count"]}
 
 
-def _data(data: Document, plan: AuditPlan, threshold: int) -> Document:
+def _data(data: Document, plan: AuditPlan) -> Document:
     """Return the table without fingerprint, notes and names of files; if a set is small, no set's size is told."""
     own, config = _own(plan), plan.config
     does = "train the model" if plan.model.kind == "train" else "stand for the model's unknown training records"
@@ -297,7 +291,7 @@ def _data(data: Document, plan: AuditPlan, threshold: int) -> Document:
     )
     if config.roles is not None and config.roles.sets:
         split = "The sets are those of a column of the table; a seed that is withheld divides the attacker's."
-    small = min(data["sets"].values()) < threshold
+    small = min(data["sets"].values()) < THRESHOLD
     return {
         **data,
         "title": _OWN if own else data["title"],
@@ -309,10 +303,10 @@ def _data(data: Document, plan: AuditPlan, threshold: int) -> Document:
     }
 
 
-def _model(model: Document, plan: AuditPlan, threshold: int, hidden: bool) -> Document:
+def _model(model: Document, plan: AuditPlan, hidden: bool) -> Document:
     """Return the model without fingerprint and file; its unfairness unless it is hidden."""
     rates = {
-        name: None if model[name]["n"] < threshold else rounded_estimate(model[name])
+        name: None if model[name]["n"] < THRESHOLD else rounded_estimate(model[name])
         for name in ("accuracy_train", "accuracy_test", "majority_test")
     }
     return {
@@ -362,7 +356,7 @@ _COUNTED = "counts of a group are withheld here, and with them every number that
 _INSIDE = "the reason stands in the internal report alone, for it may count people."
 
 
-def _withheld(whole: Document, threshold: int, hidden: bool) -> dict[str, str]:
+def _withheld(whole: Document, hidden: bool) -> dict[str, str]:
     """Return check -> why its number is withheld: the rule that withholds it."""
     because: dict[str, str] = {}
     for measurement in whole["measurements"]:
@@ -370,8 +364,8 @@ def _withheld(whole: Document, threshold: int, hidden: bool) -> dict[str, str]:
         of_people = measurement["basis"] != "declared" and measurement["freedom"] is None
         if estimate is not None and hidden and name in _OF_GROUPS:
             because[name] = _COUNTED
-        elif estimate is not None and of_people and 0 < estimate["n"] < threshold:
-            because[name] = f"it rests on fewer than {threshold} people"
+        elif estimate is not None and of_people and 0 < estimate["n"] < THRESHOLD:
+            because[name] = f"it rests on fewer than {THRESHOLD} people"
     return because
 
 

@@ -43,7 +43,7 @@ from core.model_card import (
     measure_card,
     project,
 )
-from core.report.canonical import decimals_of, number_of, printed, strict
+from core.report.canonical import THRESHOLD, decimals_of, number_of, printed, strict
 from core.serialize import Result
 
 
@@ -97,7 +97,7 @@ class ReportMeter(Result):
     outcome: MeterOutcome
     reason: str
     people: int = 0
-    threshold: int
+    threshold: int = THRESHOLD
     forms: tuple[MeteredForm, ...] = ()
     accuracy_before: Estimate = field(default_factory=not_measured)
     majority: Estimate = field(default_factory=not_measured)
@@ -325,8 +325,8 @@ def _moved(posterior: Floats, group: int, probability: Floats) -> Floats:
     return made
 
 
-def meter_of(cards: Sequence[Card], *, threshold: int) -> ReportMeter:
-    """Return what cards give away, of which the first has the most digits; `threshold` is the disclosure edition's."""
+def meter_of(cards: Sequence[Card]) -> ReportMeter:
+    """Return what cards give away, of which the first has the most digits."""
     first = cards[0]
     measured = first.before.measured
     alike: dict[str, list[str]] = {}
@@ -336,7 +336,6 @@ def meter_of(cards: Sequence[Card], *, threshold: int) -> ReportMeter:
         outcome=MeterOutcome.DONE,
         reason="",
         people=first.before.n,
-        threshold=threshold,
         forms=tuple(card.row for card in cards),
         accuracy_before=measured.accuracy_before,
         majority=measured.majority,
@@ -346,7 +345,7 @@ def meter_of(cards: Sequence[Card], *, threshold: int) -> ReportMeter:
     )
 
 
-def not_metered(reason: str, threshold: int, *, outcome: MeterOutcome = MeterOutcome.NOT_RUN) -> ReportMeter:
+def not_metered(reason: str, *, outcome: MeterOutcome = MeterOutcome.NOT_RUN) -> ReportMeter:
     """Return that nothing was metered, and why."""
     sentence = f"What the fairness numbers reveal was not estimated: {reason}."
-    return ReportMeter(outcome=outcome, reason=reason, threshold=threshold, told=sentence, control="")
+    return ReportMeter(outcome=outcome, reason=reason, told=sentence, control="")
