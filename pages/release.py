@@ -32,7 +32,7 @@ from core.study import Finding
 
 opening = st.empty()
 try:
-    row = st.columns([25, 23, 24, 18], gap="small", vertical_alignment="bottom")
+    row = st.columns([25, 23, 42], gap="small", vertical_alignment="bottom")
     settings = cards.controls(row, config, table, dataset)
     card = cards.Card(config, table, dataset, settings)
 except InputError as error:

@@ -47,28 +47,6 @@ def element(name: str, *inside: Any, **attributes: Any) -> Markup:
     return Markup(f"<{name}{told}>") + content + Markup(f"</{name}>")
 
 
-def text(x: float | str, y: float, words: str, **attributes: Any) -> Markup:
-    """Return words at a place."""
-    return element("text", words, x=x, y=y, **attributes)
-
-
-def drawing(*inside: Any, width: float, height: float, label: str, class_: str, description: str = "") -> Markup:
-    """Return a whole drawing that says what it shows to those who do not see it."""
-    title = element("title", label)
-    desc = element("desc", description) if description else Markup("")
-    return element(
-        "svg",
-        title,
-        desc,
-        *inside,
-        viewBox=f"0 0 {width:g} {height:g}",
-        role="img",
-        aria_label=clean(f"{label} {description}".strip()),
-        class_=class_,
-        fill="none",
-    )
-
-
 def _number(value: Any) -> Any:
     if isinstance(value, float):
         return f"{round(value, 2):g}"
@@ -109,7 +87,8 @@ def bullet(row: CheckRow) -> Markup:
         width = places.high - places.low
         parts += [element("rect", x=_at(places.low), y=_MIDDLE - 2.5, width=_at(width), height=5)] if width else []
         parts.append(element("circle", cx=_at(places.value), cy=_MIDDLE, r=6, class_="dot"))
-        parts += [text("100%", 16, "▸", dx=4) if right else text("0%", 16, "◂", dx=-12) for right in places.arrows]
+        tips = {True: ("▸", {"x": "100%", "dx": 4}), False: ("◂", {"x": "0%", "dx": -12})}
+        parts += [element("text", tips[right][0], y=16, **tips[right][1]) for right in places.arrows]
     told = f"{row.number if row.measured else 'No value'}. Limit: {row.limit}."
     return element(
         "svg",
@@ -285,10 +264,13 @@ class _Paper:
         x, y = self.layout["xaxis"], self.layout["yaxis"]
         look, bottom = {"fill": LIGHT.grey, "font_size": 12}, self.top + self.high + 16
         named = zip(x["tickvals"], x["ticktext"], strict=True)
-        parts = [text(self.across(at), bottom, words, text_anchor="middle", **look) for at, words in named]
+        parts = [
+            element("text", words, x=self.across(at), y=bottom, text_anchor="middle", **look) for at, words in named
+        ]
         if y["showticklabels"]:
             named, left = zip(y["tickvals"], y["ticktext"], strict=True), self.left - 6
-            parts += [text(left, self.down(at) + 4, words, text_anchor="end", **look) for at, words in named]
+            look["text_anchor"] = "end"
+            parts += [element("text", words, x=left, y=self.down(at) + 4, **look) for at, words in named]
         return parts
 
 
@@ -297,8 +279,20 @@ def svg(chart: Drawing, width: float, form: str) -> Markup:
     paper = _Paper(chart, width)
     shapes = [paper.shape(one) for one in paper.layout["shapes"]]
     traces, words = [paper.trace(one) for one in paper.data], [paper.words(one) for one in paper.layout["annotations"]]
-    look: dict[str, Any] = {"label": f"{chart.title}.", "description": chart.told, "class_": f"chart {form}"}
-    return drawing(*shapes, *traces, *paper.ticks(), *words, width=width, height=paper.height, **look)
+    return element(
+        "svg",
+        element("title", f"{chart.title}."),
+        element("desc", chart.told) if chart.told else Markup(""),
+        *shapes,
+        *traces,
+        *paper.ticks(),
+        *words,
+        viewBox=f"0 0 {width:g} {paper.height:g}",
+        role="img",
+        aria_label=clean(f"{chart.title}. {chart.told}".strip()),
+        class_=f"chart {form}",
+        fill="none",
+    )
 
 
 def _marker(kind: str, x: float, y: float, colour: str) -> Markup:

@@ -18,11 +18,11 @@ from core.datasets.splits import split
 from core.estimates import count
 from core.fingerprint import fingerprint
 from core.model_card import STATISTIC_TITLES, STATISTICS, Advice, ReleasedPeople, ReleaseSettings, ReleaseStudy
-from core.model_card.settings import FAMILIES
+from core.model_card.settings import FAMILIES, precision_text
 from core.models import GIVEN
 from core.release_audit.card_plan import ReleasePlan
 from core.settings import params
-from pages.common import cached, panels, state
+from pages.common import cached, state
 from pages.common.background import Background, Job, Store, need, want
 from pages.common.controls import control
 from pages.common.report_plan import plan_of, subject
@@ -39,10 +39,17 @@ PEOPLE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000)
 FIRST = 20
 """Models trained before anybody asks for more."""
 
-EPSILONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+PRECISIONS: dict[str, tuple[int | None, float | None]] = {
+    precision_text(decimals, epsilon): (decimals, epsilon)
+    for decimals, epsilon in (
+        (None, None),
+        *((decimals, None) for decimals in (6, 5, 4, 3, 2, 1)),
+        *((None, epsilon) for epsilon in (100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)),
+    )
+}
+"""In words -> decimals and privacy budget, from the finest on."""
 
 _SETTINGS = params(ReleaseSettings)
-_WAYS = {"exact": "Exact", "rounded": "Rounded", "noise": "DP noise"}
 _SIZES = "sizes"
 _SHORT = {
     "sp_gap": "SP gap",
@@ -109,8 +116,15 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
             options=dataset.group_names,
             value=dataset.group_names[1],
         )
-    way = panels.pick("Precision", _WAYS, key="release_way", default="exact", place=row[2])
-    decimals, epsilon = _how_precisely(row[3], way)
+    words = row[2].select_slider(
+        "Precision",
+        list(PRECISIONS),
+        key="release_precision",
+        help="Of all numbers together. Rounding promises nothing. With DP noise one person's attribute, all else being "
+        "the same, makes no card more than e to the ε times as likely: smaller is more private.",
+        persist_state="session",
+    )
+    decimals, epsilon = PRECISIONS[words]
     chosen = st.pills(
         _SETTINGS["statistics"].param.title,
         [*STATISTICS, _SIZES],
@@ -134,27 +148,6 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         epsilon=epsilon,
         seed=config.seed,
     )
-
-
-def _how_precisely(place: Any, way: str) -> tuple[int | None, float | None]:
-    """Choose decimals or a privacy budget, where the way has either."""
-    if way == "rounded":
-        told: dict[str, Any] = {"help": None, "options": [1, 2, 3, 4, 5, 6], "place": place}
-        return int(control(_SETTINGS["decimals"], "release_decimals", "select_slider", **told)), None
-    if way == "exact":
-        return None, None
-    value = control(
-        _SETTINGS["epsilon"],
-        "release_epsilon",
-        "select_slider",
-        place=place,
-        options=EPSILONS,
-        value=10.0,
-        format_func="{:g}".format,
-        help="Of all its numbers together, group sizes included: one person's attribute, all else being the same, "
-        "makes no card more than e to the ε times as likely. Smaller is more private.",
-    )
-    return None, float(value)
 
 
 def watch(work: Background, doing: str, go_on: str) -> None:

@@ -156,9 +156,9 @@ def test_a_page_says_what_its_study_says(page: str, name: str, dashboard: Dashbo
         assert sentence.rstrip(".") in words, sentence
 
 
-@pytest.mark.parametrize("way", ["exact", "noise"])
+@pytest.mark.parametrize("precision", ["exact", "noise, ε = 10"])
 def test_the_page_of_a_card_says_what_its_study_says(
-    way: str, dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch
+    precision: str, dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch
 ):
     made: list[ReleaseStudy] = []
 
@@ -167,7 +167,7 @@ def test_the_page_of_a_card_says_what_its_study_says(
         return made[-1]
 
     monkeypatch.setattr(core.model_card, "measure_card", keeping)
-    dashboard.open("release").choose(release_way=way)
+    dashboard.open("release").choose(release_precision=precision)
     words = shown(dashboard)
     cards = [core.model_card.drawn_again(card) for card in made if card.n_models == 4]
     for sentence in sentences(STUDIES["model_card"].findings(cards[-1], cards[-1].settings)):

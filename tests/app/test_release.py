@@ -90,11 +90,11 @@ def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
 
 
 def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family: None):
-    dashboard.open("release").choose(release_way="rounded", release_decimals=2)
+    dashboard.open("release").choose(release_precision="2 decimals")
     assert_tells(dashboard, card(decimals=2))
     dashboard.choose(release_statistics=["sp_gap", "tpr_rate"])
     assert_tells(dashboard, card(decimals=2, statistics=("sp_gap", "tpr_rate"), sizes=False))
-    dashboard.choose(release_way="noise", release_epsilon=0.1)
+    dashboard.choose(release_precision="noise, ε = 0.1")
     noisy = card(epsilon=0.1, statistics=("sp_gap", "tpr_rate"))
     assert_tells(dashboard, noisy)
     assert noisy.draws is not None and (noisy.most_pinned, noisy.draws.count) == (0, 20)
@@ -168,7 +168,7 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
 
 
 def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, family: None):
-    dashboard.open("release").choose(release_way="rounded", release_decimals=2)
+    dashboard.open("release").choose(release_precision="2 decimals")
     labels = [button.proto.label for button in dashboard.test.get("download_button")]
     assert labels.count("Card (TOML)") == 1
     shown = ReleaseSettings(family="mixed", people=PEOPLE, decimals=2, seed=CONFIG.seed)
