@@ -22,7 +22,7 @@ from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, lar
 from core.membership import REGISTRY
 from core.policy import VERDICT_TITLES
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
-from core.report.charts import GLYPHS, bullet, clean, element, group_chart, line_chart
+from core.report.charts import bullet, clean, element, group_chart, line_chart
 from core.report.document import BASIS_WORDS, METRIC_RATES, CheckRow, Document, check_rows
 from core.report.metering import BITS_OF_THE_METER
 from core.report.tables import count_words, provenance_rows, rate_words, report_tables
@@ -97,11 +97,11 @@ def _environment() -> Environment:
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     folder = files("core.report")
-    names = ("board.html", "report.html", "style.html")
+    names = ("board.html", "bullet.css", "report.html", "style.html")
     sources = {name: (folder / name).read_text(encoding="utf-8") for name in names}
     made = Environment(loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean)
     made.trim_blocks = True
-    made.globals |= {"bullet": bullet, "icon": _icon, "words": defaultdict(str, VERDICT_TITLES)}
+    made.globals |= {"bullet": bullet, "words": defaultdict(str, VERDICT_TITLES)}
     return made
 
 
@@ -111,6 +111,11 @@ def board_html(rows: Sequence[CheckRow], *, waiting: bool = False) -> str:
     While they are `waiting` for their attacks there are only the limits.
     """
     return str(_environment().get_template("board.html").module.board(rows, waiting))  # type: ignore[attr-defined]
+
+
+def bullet_style() -> str:
+    """Return the style sheet of bars and marks; --fl-ink, -paper, -allowed, -forbidden, -empty are yours."""
+    return str(_environment().get_template("bullet.css").render())
 
 
 def _shown(told: Document) -> dict[str, Any]:
@@ -127,7 +132,6 @@ def _shown(told: Document) -> dict[str, Any]:
         "title": told["plan"]["title"] or told["data"]["title"],
         "day": str(told["times"].get("started", ""))[:10],
         "logo": _logo(),
-        "ring": _icon(told["verdict"]["overall"], filled=False),
         "basis_words": BASIS_WORDS,
         "rows": rows,
         "contents": _contents(findings, gone),
@@ -210,15 +214,6 @@ def _model(told: Document) -> list[tuple[str, str]]:
 def _by_size(sets: Mapping[str, int | None]) -> list[tuple[str, int | None]]:
     order = ("train", "attack", "validation", "test")
     return sorted(sets.items(), key=lambda item: (order.index(item[0]) if item[0] in order else 9, item[0]))
-
-
-def _icon(verdict: str, *, filled: bool = True) -> Markup:
-    """Return a verdict's sign in its colour, cut out of a disc or inside a ring."""
-    ring = {} if filled else {"stroke": "currentColor", "stroke_width": 1.8}
-    disc = element("circle", cx=10, cy=10, r=10 if filled else 8.8, fill="currentColor" if filled else None, **ring)
-    look = {"stroke_linecap": "round", "stroke_linejoin": "round", **(ring or {"stroke_width": 2, "class_": "glyph"})}
-    sign = element("path", d=GLYPHS[verdict], **look)
-    return element("svg", disc, sign, viewBox="-0.5 -0.5 21 21", aria_hidden="true", fill="none")
 
 
 def _logo() -> Markup:

@@ -9,7 +9,7 @@ import streamlit as st
 from core.estimates import tolerance_text
 from core.fairness import METRIC_TITLES
 from core.policy import Policy, Verdict
-from core.report import CheckRow, board_html
+from core.report import CheckRow, board_html, bullet_style
 from pages.common import shell, wording
 from pages.common.background import State
 from pages.common.report_plan import Subject, released
@@ -88,7 +88,6 @@ _STYLE = """
 .fl-board summary:hover {background: var(--fl-hover)}
 .fl-board summary:focus-visible {outline: 2px solid var(--fl-grey); outline-offset: 2px}
 .fl-board .verdict {font-weight: 600; display: flex; align-items: center; gap: .45rem}
-.fl-board .verdict svg {flex: none; width: 1.3rem; height: 1.3rem}
 .fl-board .fail {color: var(--fl-fail)}
 .fl-board .inconclusive {color: var(--fl-inconclusive)}
 .fl-board .pass {color: var(--fl-pass)}
@@ -104,12 +103,7 @@ _STYLE = """
 .fl-board details[open] .brief {-webkit-line-clamp: none}
 .fl-board .chip {border: 1px solid var(--fl-line); border-radius: 4px; padding: 0 .3rem; font-size: .78rem;
   color: var(--fl-grey); white-space: nowrap}
-.fl-board .bullet {display: block; width: calc(100% - .7rem); overflow: visible}
-.fl-board .bullet .allowed {fill: var(--fl-allowed)}
-.fl-board .bullet .forbidden {fill: var(--fl-forbidden)}
-.fl-board .bullet .empty {fill: var(--fl-empty)}
-.fl-board .bullet .limit {fill: var(--fl-ink)}
-.fl-board .bullet .dot, .fl-board .glyph {stroke: var(--fl-paper)}
+.fl-board .bullet {margin-left: 0}
 .fl-board .more {padding: .2rem 0 .9rem 9.2rem; font-size: .9rem}
 .fl-board dl {display: grid; grid-template-columns: 9.5rem minmax(0, 1fr); gap: .3rem 1rem; margin: 0; padding: 0}
 .fl-board dt {font-weight: 400}
@@ -142,4 +136,4 @@ def style(overall: str = "none") -> str:
         "grey": palette.grey,
     }
     told = "; ".join(f"--fl-{name}: {colour}" for name, colour in colours.items())
-    return f"<style>:root {{{told}}}{_STYLE}</style>"
+    return f"<style>:root {{{told}}}{bullet_style()}{_STYLE}</style>"

@@ -71,11 +71,20 @@ def test_every_drawing_says_what_it_shows():
     page = to_html(document(sample()))
     drawings = re.findall(r"<svg([^>]*)>(.*?)</svg>", page)
     told = [head for head, _ in drawings if 'role="img"' in head]
-    assert len(told) == 8 + 2 + 2  # bullets; rates of groups and corrections, for paper and for telephones
+    assert len(told) == 2 + 2  # rates of groups and corrections, for paper and for telephones
+    assert page.count('class="bullet ') == page.count('<span role="img" aria-label=') == 8
     for head, inside in drawings:
         assert 'aria-hidden="true"' in head or ("aria-label=" in head and inside.startswith("<title>"))
     assert 'aria-label="+7.0 points, 95%: 6.5 to 7.4. Limit: at most 5.0 points."' in page
     assert "Disclosed tolerance. at 0.2: " in page and "77.3% the paper&#39;s attacker (A)" in page
+
+
+def test_the_bullets_share_one_scale():
+    page = to_html(document(sample()))
+    bullet = page[page.index('class="bullet fail"') :]
+    assert 'class="dot" style="left: 70%"' in bullet[: bullet.index("</p>")]  # 0.07 of 0.10
+    assert page.count('class="limit"') == 8  # in the middle
+    assert page.count(">▸</span>") == 1 and page.count(">◂</span>") == 1  # one beyond twice the limit, one below 0
 
 
 def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_editions():
