@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from core.charts import LIGHT, Drawing
 from core.charts.model_card import draw_fullness, draw_in_common, draw_pinned, draw_precisions
 from core.model_card import Advice, Tried
@@ -55,6 +57,12 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
     assert len(draw_in_common(now).table) == len(now.in_common.values)
     others = traces(drawing, "others")
     assert 0 < len(others) <= people().n - now.pinned.count
+
+
+def test_many_people_at_one_place_are_drawn_once():
+    same = replace(people(), posterior=np.full(300, 0.3))
+    now = replace(card(1), probability=np.full(300, 0.31))
+    assert len(traces(draw_pinned(same, now), "others")) == 1
 
 
 def test_a_pin_that_is_wrong_is_a_cross():
