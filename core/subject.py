@@ -27,6 +27,7 @@ from core.fairness import (
 from core.fingerprint import fingerprint
 from core.models import GIVEN, FairModel, fit_model
 from core.param import Param
+from core.seeds import child_generator
 from core.serialize import Result
 from core.settings import Settings
 
@@ -253,21 +254,45 @@ class OutputsPlan(Settings):
         return f"predicted labels and scores{decimals}"
 
 
+_FOLDS = 5
+"""Parts of the known records that the attacker without the release leaves out in turn."""
+
+
 def prior_of(dataset: AuditDataset, splits: Splits, rows: Ints, *, seed: int) -> Floats:
-    """Return P(group), (rows, K), by the best attacker without the release: gradient boosting from features and label.
+    """Return P(group), (rows, K), by the best attacker without the release, who knows features and label.
 
-    They learn from the attack records, or a sample of them, and are calibrated on the validation records; trained once
-    a dataset, for all models of the same records.
+    Five gradient boostings each leave out a fifth of the records the attacker knows, attack and validation records;
+    what they say of the records they left out calibrates their mean. They are trained once a dataset. Raises
+    `InputError` if any of the rows is among the known ones.
     """
-    x, y, s = dataset.features, dataset.labels, dataset.sensitive
-    learn, held_out = taught(splits.attack, seed), splits.validation
+    if shared := np.intersect1d(rows, splits.known).size:
+        raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
+    x, y, known = dataset.features, dataset.labels, taught(splits.known, seed)
 
-    def train() -> tuple[Adversary, PlattScale]:
-        adversary = train_strong(x[learn], y[learn], s[learn], categorical=dataset.categorical, seed=seed)
-        return adversary, calibrate(adversary.probability(x[held_out], y[held_out]), s[held_out])
+    def train() -> tuple[list[Adversary], PlattScale]:
+        s = dataset.sensitive[known]
+        fold, held_out, made = _folds(s, seed), np.zeros((known.size, dataset.n_groups)), []
+        for i in range(_FOLDS):
+            learn, left = known[fold != i], known[fold == i]
+            own = train_strong(x[learn], y[learn], s[fold != i], categorical=dataset.categorical, seed=seed)
+            if left.size:
+                held_out[fold == i] = own.probability(x[left], y[left])
+            made.append(own)
+        return made, calibrate(held_out, s)
 
-    adversary, scale = dataset.once(("prior", fingerprint(learn, held_out, seed)), train)
-    return scale.apply(adversary.probability(x[rows], y[rows]))
+    adversaries, scale = dataset.once(("prior", fingerprint(known, seed)), train)
+    said = np.zeros((np.size(rows), dataset.n_groups))
+    for each in adversaries:
+        said += each.probability(x[rows], y[rows]) / _FOLDS
+    return scale.apply(said)
+
+
+def _folds(sensitive: Codes, seed: int) -> Ints:
+    """Return a fold for each record, every group spread evenly over the folds."""
+    order = child_generator(seed, "attacker folds").permutation(sensitive.size)
+    fold = np.empty(sensitive.size, dtype=np.intp)
+    fold[order[np.argsort(sensitive[order], kind="stable")]] = np.arange(sensitive.size) % _FOLDS
+    return fold
 
 
 class Progress:

@@ -25,7 +25,7 @@ from core.estimates import Estimate, accuracy
 from core.fingerprint import fingerprint
 from core.serialize import Result
 from core.study import Report
-from core.subject import ModelFindings, Subject, prior_of
+from core.subject import ModelFindings, Subject
 from core.validation import choice
 
 ATTACKERS = {
@@ -47,6 +47,9 @@ TOLERANCES = (*(t / 1000 for t in (*range(20), *range(20, 60, 4), *range(60, 201
 
 TOLERANCES_OF_MANY = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2)
 """The same with more than two groups, where each takes programs of its own."""
+
+_BLIND = ("features", "strong")
+"""Those that do not see the model: asked once for all models on the same records."""
 
 _Rows = npt.NDArray[np.intp]
 
@@ -94,20 +97,18 @@ def attack_model(
     x, y, s = dataset.features, dataset.labels, dataset.sensitive
     learn, tune = (splits.attack, splits.validation) if protocol == "held_out" else (splits.known, splits.test)
     learn = taught(learn, config.seed)
-    if kind == "strong":
-        said = tuple(prior_of(dataset, splits, rows, seed=config.seed) for rows in (splits.train, tune))
-        return attack_saying(said, said, (splits.train, tune), dataset, predictions)
 
     def ask() -> tuple[Floats, ...]:
         known = x[learn], y[learn], s[learn]
         if kind in STRONG:
-            adversary = train_strong(*known, predictions[learn], categorical=dataset.categorical, seed=config.seed)
+            answers = predictions[learn] if kind == "strong_predictions" else None
+            adversary = train_strong(*known, answers, categorical=dataset.categorical, seed=config.seed)
         else:
             parameters = None if config.forest is None else dict(config.forest)
             adversary = train_adversary(kind, *known, predictions[learn], seed=config.seed, parameters=parameters)
         return tuple(adversary.probability(x[rows], y[rows], predictions[rows]) for rows in (splits.train, tune))
 
-    if kind == "features":
+    if kind in _BLIND:
         key = fingerprint(kind, learn, splits.train, tune, config.seed, config.forest)
         raw = dataset.once(("attacker", key), ask)
     else:

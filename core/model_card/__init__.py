@@ -12,7 +12,7 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 - `measure_card` does all of it for one card, `findings` words it, and `study.STUDY` does so for an audited model.
 """
 
-from core.model_card.card_people import ReleasedPeople, attacker_posteriors, released_people
+from core.model_card.card_people import ReleasedPeople, released_people
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from core.model_card.leakage import ReleaseStudy, drawn_again, measure_card, release_of
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
@@ -42,7 +42,6 @@ __all__ = [
     "ReleasedPeople",
     "Tried",
     "advise",
-    "attacker_posteriors",
     "drawn_again",
     "in_common",
     "measure_card",

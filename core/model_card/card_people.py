@@ -1,9 +1,7 @@
 """The people of a release: the attacker's posterior of them and the models' predictions.
 
-The posterior before the release is gradient boosting on other people, cross-fitted and calibrated. One that is off by a
-little in the mean gains bits from the group sizes alone, so calibration matters more here than elsewhere: five strong
-adversaries each leave out a fifth of the records the attacker knows; what they say of the records they left out
-calibrates their mean.
+The posterior before the release is that of the best attacker without it (`core.subject.prior_of`). One that is off by a
+little in the mean gains bits from the group sizes alone, so that calibration matters more here than elsewhere.
 
 Natural models are what a developer trains on the way to one model. None of them sees the attribute when it predicts.
 Trees, gradient boosting, logistic regressions and small forests take turns; only fair models, over a sweep of
@@ -20,56 +18,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries import calibrate, train_strong
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
-from core.datasets.splits import Splits, split, taught
+from core.datasets.splits import Splits, split
 from core.errors import InputError
 from core.model_card.published_counts import Floats
 from core.model_card.settings import FAMILIES, NATURAL, SETS, ReleaseSettings
 from core.models import fit_model
 from core.seeds import child_generator
 from core.serialize import Result
-from core.subject import train_model
+from core.subject import prior_of, train_model
 from core.validation import choice
 
 if TYPE_CHECKING:
     import pandas
-
-_FOLDS = 5
-
-
-def attacker_posteriors(dataset: AuditDataset, splits: Splits, rows: npt.NDArray[np.intp], *, seed: int = 0) -> Floats:
-    """Return P(s = g) of the released records, by their row numbers, for every group, shape (rows, K).
-
-    The strong adversaries learn from the attack and validation records (features and label). Raises `InputError` if
-    any of these is among the released ones.
-    """
-    chosen = np.asarray(rows, dtype=np.intp)
-    if shared := np.intersect1d(chosen, splits.known).size:
-        raise InputError(f"The attacker must not learn from released records, got {shared} that are in both.")
-    x, y, s = dataset.features, dataset.labels, dataset.sensitive
-    known = taught(splits.known, seed)
-    fold = _folds(s[known], child_generator(seed, "attacker folds"))
-    held_out = np.zeros((known.size, dataset.n_groups))
-    said = np.zeros((chosen.size, dataset.n_groups))
-    for i in range(_FOLDS):
-        learn, left = known[fold != i], known[fold == i]
-        adversary = train_strong(x[learn], y[learn], s[learn], categorical=dataset.categorical, seed=seed)
-        said += adversary.probability(x[chosen], y[chosen]) / _FOLDS
-        if left.size:
-            held_out[fold == i] = adversary.probability(x[left], y[left])
-    return calibrate(held_out, s[known]).apply(said)
-
-
-def _folds(sensitive: npt.NDArray[np.uint8], rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """Return a fold for each record, every group spread evenly over the folds."""
-    order = rng.permutation(sensitive.size)
-    ranked = order[np.argsort(sensitive[order], kind="stable")]
-    fold = np.empty(sensitive.size, dtype=np.intp)
-    fold[ranked] = np.arange(sensitive.size) % _FOLDS
-    return fold
-
 
 EVERYBODY_ELSE = "everybody else"
 """What those are called who are not in the group, where there are more than two groups."""
@@ -183,7 +145,7 @@ def released_people(
             report(done, total)
 
     tick(0)
-    posteriors = attacker_posteriors(dataset, splits, rows, seed=config.seed)
+    posteriors = prior_of(dataset, splits, rows, seed=config.seed)
     tick(1)
     if family == "given":
         predictions, called = _given(given, names, rows, dataset.n)

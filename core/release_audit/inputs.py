@@ -17,9 +17,9 @@ from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_
 from core.datasets.columns import quoted
 from core.errors import Cancelled, InputError
 from core.files import content_of
-from core.model_card import ReleasedPeople, attacker_posteriors
+from core.model_card import ReleasedPeople
 from core.release_audit.plan import AuditPlan
-from core.subject import Subject
+from core.subject import Subject, prior_of
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -151,7 +151,7 @@ def readers_of(audited: Audited) -> ReleasedPeople | str:
             f"its attacker learns from at least {FEWEST_KNOWN} people of each group, and of one it knows {known.min()}"
         )
     try:
-        posteriors = attacker_posteriors(dataset, splits, rows, seed=audited.config.seed)
+        posteriors = prior_of(dataset, splits, rows, seed=audited.config.seed)
     except Cancelled:
         raise
     except Exception as error:  # the report then says that its numbers were not metered

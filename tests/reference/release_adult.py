@@ -15,8 +15,9 @@ import numpy as np
 
 from core.datasets import build_dataset, load
 from core.datasets.splits import split
-from core.model_card import Published, Release, attacker_posteriors, measured, meter, pinned, project
+from core.model_card import Published, Release, measured, meter, pinned, project
 from core.model_card.card_people import natural_models
+from core.subject import prior_of
 
 __all__ = ["COUNTS", "HEAD", "PRECISIONS", "Split", "long_table", "row_of", "sizes_only", "splits_of"]
 
@@ -83,8 +84,7 @@ def splits_of(folder: Path, seeds: range, *, count: int = 50) -> Iterator[Split]
             predictions=models,
             labels=datasets["sex"].labels[parts.test],
             posterior={
-                name: attacker_posteriors(dataset, parts, parts.test, seed=seed)[:, 1]
-                for name, dataset in datasets.items()
+                name: prior_of(dataset, parts, parts.test, seed=seed)[:, 1] for name, dataset in datasets.items()
             },
             sensitive={name: dataset.sensitive[parts.test] for name, dataset in datasets.items()},
         )

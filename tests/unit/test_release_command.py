@@ -142,7 +142,7 @@ def test_bad_input_is_one_sentence_before_anything_is_trained(text: str, run: Ru
     def trained(*_: object, **__: object) -> None:
         raise AssertionError("nothing may be trained")
 
-    monkeypatch.setattr("core.model_card.card_people.attacker_posteriors", trained)
+    monkeypatch.setattr("core.model_card.card_people.prior_of", trained)
     code, _, error = run(f"{text}\n[data]\ndataset = 'demo'")
     message = error.strip().splitlines()[-1]
     assert code == 3 and BAD[text] in message and message.endswith(".") and "Traceback" not in message

@@ -22,7 +22,6 @@ from core.model_card import (
     ReleasedPeople,
     ReleaseSettings,
     advise,
-    attacker_posteriors,
     drawn_again,
     in_common,
     measure_card,
@@ -33,6 +32,7 @@ from core.model_card import (
 )
 from core.model_card.card_people import natural_models
 from core.model_card.pinned_people import noise_generator, worst_of_draws
+from core.subject import prior_of
 from tests.release_cases import Case, large_case
 from tests.release_samples import people as made_up
 
@@ -53,7 +53,7 @@ def people() -> ReleasedPeople:
 
 def test_the_attacker_is_calibrated_and_repeatable():
     splits = split(demo(), seed=3)
-    q = attacker_posteriors(demo(), splits, splits.test, seed=3)[:, 1]
+    q = prior_of(demo(), splits, splits.test, seed=3)[:, 1]
     s = demo().sensitive[splits.test]
     assert q.shape == s.shape and q.mean() == pytest.approx(s.mean(), abs=0.03)
     for low, high in ((0.1, 0.4), (0.4, 0.6), (0.6, 0.9)):
@@ -68,7 +68,7 @@ def test_the_attacker_is_calibrated_and_repeatable():
 def test_the_attacker_learns_nothing_from_released_records():
     splits = split(demo(), seed=3)
     with pytest.raises(InputError, match="must not learn from released records, got 5 that are in both"):
-        attacker_posteriors(demo(), splits, np.append(splits.test, splits.attack[:5]))
+        prior_of(demo(), splits, np.append(splits.test, splits.attack[:5]), seed=3)
     with pytest.raises(InputError, match="group must be one of men, women, got 'nobody'"):
         released_people(CONFIG, demo(), ReleaseSettings(group="nobody"))
 
@@ -108,7 +108,7 @@ def test_natural_models_can_be_told_what_not_to_see_and_be_stopped():
 
 def test_given_models(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(
-        "core.model_card.card_people.attacker_posteriors", lambda _, __, rows, **told: np.full((rows.size, 2), 0.5)
+        "core.model_card.card_people.prior_of", lambda _, __, rows, **told: np.full((rows.size, 2), 0.5)
     )
     columns = np.vstack([demo().labels, 1 - demo().labels])
     found = released_people(CONFIG, demo(), ReleaseSettings(family="given"), given=columns, names=["a", "b"])
