@@ -16,7 +16,7 @@ from core.charts.words import known, short
 from core.correction import STEPS, Attribution, Disclosure
 from core.estimates import Estimate, Spread, epsilon_text, interval, percent, points, tolerance_text
 from core.models import METHOD_TITLES
-from core.sweep import SweepRow, SweepSummary
+from core.sweep import SweepRow, summary_frame
 from core.sweep.landscape import MEMBER_ATTACKER, Landscape, MapCell
 
 if TYPE_CHECKING:
@@ -263,7 +263,7 @@ def _trained(
     **more: Any,
 ) -> Drawing:
     """Draw curves over the target tolerance."""
-    rows = SweepSummary(rows=tuple(done)).to_frame()
+    rows = summary_frame(done)
     return draw_lines(title, curves, x=_tolerances("Target tolerance"), y=y, rows=rows, height=height, **more)
 
 

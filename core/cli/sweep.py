@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from core.cli.arguments import (
     add_dataset_arguments,
@@ -26,10 +26,10 @@ from core.sweep import (
     SweepPoint,
     SweepRow,
     SweepSettings,
-    SweepSummary,
     grid,
     measure,
     summarise,
+    summary_frame,
 )
 from core.validation import unit_interval
 
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     )
     summary = summarise(finished(configs, arguments, console, measure=measure, result=SweepPoint))
     console.results(_printed(summary, settings, config))
-    write_csv(summary.to_frame(), arguments, console)
+    write_csv(summary_frame(summary), arguments, console)
 
 
 def _tolerances(text: str) -> tuple[float, ...]:
@@ -72,9 +72,9 @@ def _tolerances(text: str) -> tuple[float, ...]:
     return tuple(dict.fromkeys(unit_interval(part, name="--tolerances") for part in parts))  # type: ignore[arg-type]
 
 
-def _printed(summary: SweepSummary, settings: SweepSettings, config: AuditConfig) -> Iterator[str]:
+def _printed(summary: Sequence[SweepRow], settings: SweepSettings, config: AuditConfig) -> Iterator[str]:
     """Yield the tables: recovered people, then the audited models; each number with its interval."""
-    rows = [row for row in summary.rows if (row.protocol, row.cost) == (settings.protocol, settings.cost)]
+    rows = [row for row in summary if (row.protocol, row.cost) == (settings.protocol, settings.cost)]
     several = len({seed for row in rows for seed in row.seeds}) > 1
     over = "over seeds (t)" if several else "over people; one seed says nothing of another"
     where = f"{config.dataset}, exponent chosen {settings.protocol}, cost {settings.cost}"

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -262,13 +262,8 @@ def widened(own: Estimate, found: Floats, *, within: tuple[float, float] = (0.0,
     quantile = float(stdtrit(drawn.size - 1, 0.5 + own.level / 2))
     half = math.hypot(quantile * float(drawn.std(ddof=1)), off)
     first, last = np.quantile(drawn, (0.5 - own.level / 2, 0.5 + own.level / 2)) + off
-    return Estimate(
-        value=own.value,
-        low=max(within[0], min(own.low, own.value - half, float(first))),
-        high=min(within[1], max(own.high, own.value + half, float(last))),
-        n=own.n,
-        level=own.level,
-    )
+    low, high = min(own.low, own.value - half, float(first)), max(own.high, own.value + half, float(last))
+    return replace(own, low=low, high=high).within(*within)
 
 
 def named_in_draws(

@@ -14,7 +14,7 @@ import numpy as np
 
 from core.arrays import Codes
 from core.errors import InputError
-from core.estimates import Estimate, certain, count, estimate_columns, strongest
+from core.estimates import Estimate, certain, count, estimate_columns, percent, strongest
 from core.membership.attack import TAUGHT, MemberGuess, taught_both_ways
 from core.membership.attacks import REGISTRY, attacks_on
 from core.membership.disparity import GapResult, lira_gaps
@@ -304,8 +304,8 @@ def membership_gap(members: JudgedMembers) -> Measurement:
         control_name="no difference",
         attacked=(
             f"Who of {splits.train.size + splits.test.size:,} people was in the training data, by "
-            f"{REGISTRY[name].phrase}: TPR at 1% FPR {100 * gap.rates[0].value:.1f}% among {gap.group} and "
-            f"{100 * gap.rates[1].value:.1f}% among {gap.others}."
+            f"{REGISTRY[name].phrase}: TPR at 1% FPR {percent(gap.rates[0].value)} among {gap.group} and "
+            f"{percent(gap.rates[1].value)} among {gap.others}."
         ),
         knows=_knows(members, name),
         assumptions=(*_assumptions(members), _AVERAGE, "Each group has a threshold of its own."),

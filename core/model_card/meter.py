@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import InputError
-from core.estimates import Estimate, accuracy, balanced_accuracy, balanced_gain, not_measured, paired_gain
+from core.estimates import Estimate, accuracy, accuracy_gain, balanced_accuracy, balanced_gain, certain, not_measured
 from core.model_card.equations import Modes, modes_of, project
 from core.model_card.published_counts import SIZE_PARTS, Floats, part_of
 from core.model_card.release import Published, PublishedNumber, Release, table_value
@@ -116,7 +116,7 @@ class Chance(Result):
         this gain does not contradict, 2.5% to either side, up to `most` bits: what there was to know.
         """
         if not self.deviation > 0.0:
-            return Estimate(value=gain, low=gain, high=gain, n=n)
+            return certain(gain, n)
         low, high = self._mean_where(1.0 - _TAIL, gain), self._mean_where(_TAIL, gain)
         if not self.noise:
             low = max(low, min(0.0, gain))
@@ -208,15 +208,13 @@ def measured(
         cost, entropy = float(-_log2_said(before, s).sum()), float(entropy_bits(before).sum())
         bits = chance.expected(gain, s.size, most=max(cost, entropy))  # what there was to know
     guess, now = (before > 0.5).astype(np.uint8), (after > 0.5).astype(np.uint8)
-    was_right, is_right = guess == s, now == s
-    won, lost = int(np.count_nonzero(is_right & ~was_right)), int(np.count_nonzero(was_right & ~is_right))
     larger = np.full(s.size, int(2 * s.sum() > s.size), dtype=np.uint8)
     return Measured(
         bits=bits,
         moved_bits=moved_bits(before, after),
         accuracy_before=accuracy(s, guess),
         accuracy_after=accuracy(s, now),
-        accuracy_gain=paired_gain(won, lost, s.size),
+        accuracy_gain=accuracy_gain(s, guess, now),
         balanced_before=balanced_accuracy(s, guess),
         balanced_after=balanced_accuracy(s, now),
         balanced_gain=balanced_gain(s, guess, now),

@@ -316,7 +316,7 @@ def _declared(planned: PlannedAnswers) -> list[str]:
     return [
         f"The answers keep ε = {planned.epsilon:g} together, over their whole life; an attacker who knows the group "
         "sizes is bounded by twice that.",
-        f"Without the group sizes an attacker is right about at most {100 * declared_limits(planned)[1]:.1f}%.",
+        f"Without the group sizes an attacker is right about at most {percent(declared_limits(planned)[1])}.",
         "The bound is for an attacker without a prior; one with a prior starts from it.",
     ]
 

@@ -19,7 +19,7 @@ from core.sweep.point import (
     point_key,
 )
 from core.sweep.store import FolderStore, MemoryStore
-from core.sweep.summary import SweepRow, SweepSummary, summarise, table_three
+from core.sweep.summary import SweepRow, summarise, summary_frame, table_three
 
 __all__ = [
     "PAPER_TOLERANCES",
@@ -31,12 +31,12 @@ __all__ = [
     "SweepPoint",
     "SweepRow",
     "SweepSettings",
-    "SweepSummary",
     "environment",
     "grid",
     "measure",
     "point_key",
     "summarise",
+    "summary_frame",
     "sweep",
     "table_three",
 ]

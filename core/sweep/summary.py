@@ -9,7 +9,7 @@ keeps its own interval over people, and says so.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -71,20 +71,14 @@ _OF_MODEL = {
 """Number of a row -> that of a point."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepSummary(Result):
-    """A sweep over seeds; intervals over seeds aim at a coverage of 95%, those over people keep their own."""
+def summary_frame(rows: Iterable[SweepRow]) -> pandas.DataFrame:
+    """Return one line a row; each number as its mean, and with _sd, _low, _high, _n, _interval."""
+    import pandas as pd
 
-    rows: tuple[SweepRow, ...]
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one line a row; each number as its mean, and with _sd, _low, _high, _n, _interval."""
-        import pandas as pd
-
-        return pd.DataFrame([_line(row) for row in self.rows])
+    return pd.DataFrame([_line(row) for row in rows])
 
 
-def summarise(points: Sequence[SweepPoint]) -> SweepSummary:
+def summarise(points: Sequence[SweepPoint]) -> tuple[SweepRow, ...]:
     """Gather the points of a sweep, in any order, setting by setting over seeds.
 
     Raises `InputError` if there are no points, two are of one configuration, some are of different tables, or private
@@ -94,13 +88,12 @@ def summarise(points: Sequence[SweepPoint]) -> SweepSummary:
     groups: dict[tuple[Any, ...], list[SweepPoint]] = defaultdict(list)
     for point in sorted(points, key=lambda p: p.config.seed):
         groups[point.config.method, point.config.metric, point.tolerance].append(point)
-    rows = [
+    return tuple(
         _row(members, attacker)
         for _, members in sorted(groups.items())
         for attacker in members[0].disclosures
         if all(attacker in member.disclosures for member in members)
-    ]
-    return SweepSummary(rows=tuple(rows))
+    )
 
 
 def _check(points: Sequence[SweepPoint]) -> None:
@@ -154,7 +147,7 @@ _ADVERSARIES = {"features": "A", "predictions": "A'"}
 
 
 def table_three(
-    summary: SweepSummary,
+    summary: Iterable[SweepRow],
     *,
     protocol: str = "as_published",
     cost: str = "published",
@@ -168,7 +161,7 @@ def table_three(
     if the sweep has no point of the method.
     """
     method = "threshold_optimizer"
-    rows = [row for row in summary.rows if (row.method, row.protocol, row.cost) == (method, protocol, cost)]
+    rows = [row for row in summary if (row.method, row.protocol, row.cost) == (method, protocol, cost)]
     if not rows:
         raise InputError(f"Table III needs points of {method} under {protocol} with the cost {cost}, got none.")
     import pandas as pd

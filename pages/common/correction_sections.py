@@ -118,7 +118,7 @@ def _rows(points: list[Any], attacker: Attacker) -> list[Any]:
     if not points:
         return []
     wanted = (attacker["adversary"], PROTOCOLS[attacker["as_published"]], attacker["cost"])
-    return [row for row in _summary(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
+    return [row for row in _summary(points) if (row.adversary, row.protocol, row.cost) == wanted]
 
 
 def _trained_models(result: CorrectionResult, attacker: Attacker) -> Sweep:

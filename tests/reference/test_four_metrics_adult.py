@@ -43,9 +43,7 @@ def rows() -> Iterator[dict[tuple[str, str], SweepRow]]:
     configs = grid(base, tolerances=[0.0], metrics=METRICS, seeds=[42])
     summary = summarise(list(sweep(configs, dataset)))
     yield {
-        (row.metric, row.adversary): row
-        for row in summary.rows
-        if (row.protocol, row.cost) == ("as_published", "published")
+        (row.metric, row.adversary): row for row in summary if (row.protocol, row.cost) == ("as_published", "published")
     }
 
 

@@ -53,7 +53,7 @@ def curve(findings: CorrectionResult) -> list[Disclosure]:
 def swept(findings: CorrectionResult, people: AuditDataset) -> list[SweepRow]:
     points = list(sweep(grid(findings.config, tolerances=(0.0, 0.1), seeds=(1, 2)), people))
     wanted = ("features", "held_out", "published")
-    return [row for row in summarise(points).rows if (row.adversary, row.protocol, row.cost) == wanted]
+    return [row for row in summarise(points) if (row.adversary, row.protocol, row.cost) == wanted]
 
 
 def _told(findings: CorrectionResult, curve: list[Disclosure], marker: Disclosure) -> Drawing:

@@ -16,7 +16,7 @@ from scipy import stats
 from core.config import AuditConfig
 from core.errors import InputError
 from core.estimates import Estimate
-from core.sweep import SweepPoint, grid, measure, summarise, table_three
+from core.sweep import SweepPoint, grid, measure, summarise, summary_frame, table_three
 from tests.sweep_work import BASE, people
 
 ATTACKERS = list(itertools.product(("features", "predictions"), ("held_out", "as_published"), ("published", "count")))
@@ -106,7 +106,7 @@ NUMBERS = [
 
 
 def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(points: list[SweepPoint]):
-    frame = summarise(points).to_frame().set_index(SETTING).sort_index()
+    frame = summary_frame(summarise(points)).set_index(SETTING).sort_index()
     groups = long(points).groupby(SETTING)
     assert len(frame) == len(groups) == 2 * (2 + 1) * 8
     for name in NUMBERS:
@@ -126,18 +126,18 @@ def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(points: list
 
 
 def test_seeds_without_a_correction_are_counted_not_averaged(points: list[SweepPoint]):
-    rows = summarise(points).rows
+    rows = summarise(points)
     missing = [r for r in rows if r.method == "exponentiated_gradient" and r.tolerance == 0]
     assert missing and all(r.after is not None and r.after.seeds == 2 and r.before.seeds == 3 for r in missing)
     assert all(r.after is not None and r.after.seeds == 3 for r in rows if r not in missing)
     alone = summarise([p for p in points if p.config == replace(GRID[0], tolerance=0.0, seed=1)])
-    assert len(alone.rows) == 8 and all(r.after is None and r.gain is None for r in alone.rows)
-    assert alone.to_frame()["after"].isna().all()
+    assert len(alone) == 8 and all(r.after is None and r.gain is None for r in alone)
+    assert summary_frame(alone)["after"].isna().all()
 
 
 def test_one_seed_keeps_the_interval_over_people(points: list[SweepPoint]):
     only = [p for p in points if p.config.seed == 0]
-    for row in summarise(only).rows:
+    for row in summarise(only):
         told = next(p for p in only if (p.config.method, p.config.metric, p.tolerance) == row_setting(row))
         before = told.disclosures[row.adversary, row.protocol, row.cost].before
         assert (row.before.value, row.before.low, row.before.high) == (before.value, before.low, before.high)
@@ -153,7 +153,7 @@ def test_table_three_is_a_line_a_metric_with_both_adversaries(points: list[Sweep
     summary = summarise(points)
     table = table_three(summary)
     assert list(table.metric) == ["equal_opportunity", "statistical_parity"] and set(table.tolerance) == {0.0}
-    whole = summary.to_frame().set_index(SETTING)
+    whole = summary_frame(summary).set_index(SETTING)
     for line in table.to_dict("records"):
         for label, adversary in (("A", "features"), ("A'", "predictions")):
             here = whole.loc[("threshold_optimizer", line["metric"], 0.0, adversary, "as_published", "published")]
