@@ -14,8 +14,6 @@ from core.datasets.splits import split
 from core.subject import ModelFindings, train_model
 from pages.common import state
 
-__all__ = ["audit", "model", "run_once"]
-
 _SETTINGS = ("method", "metric", "tolerance", "train_share", "seed")
 
 _findings: dict[str, CorrectionResult] = {}

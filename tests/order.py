@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["SECONDS", "UNKNOWN", "rank"]
-
 SECONDS = {
     "tests/hostile/test_files.py": 60,
     "tests/hostile/test_special_files.py": 40,

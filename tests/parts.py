@@ -19,8 +19,6 @@ import pytest
 from tests.order import SECONDS, UNKNOWN
 from tests.properties.conftest import TIMES
 
-__all__ = ["ROOM", "Part", "cost", "main", "parts"]
-
 ROOT = Path(__file__).resolve().parents[1]
 STAMPS = ROOT / ".parts"
 WORKERS = 3

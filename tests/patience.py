@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-__all__ = ["PATIENT", "wait_until"]
-
 PATIENT = 300.0
 """Seconds after which a test gives up. It only ends what would never end: whatever passes, passes long before."""
 

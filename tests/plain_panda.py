@@ -13,8 +13,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-__all__ = ["plain_panda", "plain_weights"]
-
 TIE = 1e-9
 
 

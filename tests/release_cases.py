@@ -11,8 +11,6 @@ import numpy as np
 from core.errors import InputError
 from core.model_card import Published, Release
 
-__all__ = ["Case", "agreeing", "large_case", "small_case"]
-
 GAPS = ("sp_gap", "tpr_gap", "fpr_gap")
 RATES = ("sp_rate", "tpr_rate", "fpr_rate")
 

@@ -9,8 +9,6 @@ import pandas as pd
 
 from core.model_card import ReleasedPeople, ReleaseSettings, ReleaseStudy, measure_card
 
-__all__ = ["card", "people"]
-
 
 @cache
 def people(n: int = 300, k: int = 12, *, seed: int = 3) -> ReleasedPeople:

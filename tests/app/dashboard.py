@@ -24,8 +24,6 @@ from tests import expected
 from tests.expected import run_once
 from tests.patience import PATIENT
 
-__all__ = ["APP", "Dashboard", "PointsOnDemand", "RecordedJob"]
-
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
 

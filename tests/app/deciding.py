@@ -15,8 +15,6 @@ from core.release_audit import AuditPlan, MembershipPlan, PlannedAnswers, Releas
 from tests.app.dashboard import Dashboard
 from tests.patience import PATIENT
 
-__all__ = ["SELF_TESTS", "Attacks", "attacks", "board", "changed", "quick", "section"]
-
 SELF_TESTS = (
     SelfTest(
         attack="A made-up attack",

@@ -8,8 +8,6 @@ from typing import NamedTuple
 import axe_playwright_python
 from playwright.sync_api import Page
 
-__all__ = ["Violation", "violations"]
-
 _ENGINE = Path(axe_playwright_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
 
 _RUN = """(async () => (await axe.run(document, {resultTypes: ['violations']})).violations.flatMap(

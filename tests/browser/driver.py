@@ -15,8 +15,6 @@ from types import TracebackType
 
 from tests.patience import PATIENT
 
-__all__ = ["CHROMIUM", "LAUNCH_ARGS", "ROOT", "Server"]
-
 ROOT = Path(__file__).resolve().parents[2]
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

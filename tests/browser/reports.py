@@ -11,8 +11,6 @@ from core.report import EDITIONS, embedded_document, from_json
 from tests.browser.axe import violations
 from tests.browser.view import PATIENT, View
 
-__all__ = ["Downloaded", "downloaded", "judged", "read_alone"]
-
 _LIVE = "script, img, iframe, object, embed, form, input, link, b b, [onerror], [onload], a:not([href^='#'])"
 
 

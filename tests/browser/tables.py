@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["HOSTILE_CELL", "HOSTILE_NAME", "STYLED_NAME", "people", "predicted"]
-
 HOSTILE_NAME = "<script>alert(1)</script>"
 STYLED_NAME = "*a*_b_"
 HOSTILE_CELL = "<img src=x onerror=alert(2)> [k](javascript:alert(3)) **F** :red[x]"

@@ -12,8 +12,6 @@ from playwright.sync_api import Browser, Dialog, Locator, Request, TimeoutError,
 
 from tests import patience
 
-__all__ = ["PATIENT", "WHOLE_CURVE", "View"]
-
 T = TypeVar("T")
 
 PATIENT = 1000 * patience.PATIENT

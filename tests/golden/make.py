@@ -16,8 +16,6 @@ from typing import Any
 
 import core
 
-__all__ = ["FILES", "RENEW", "compare", "helps", "html_text", "json_text", "normal", "page_text", "printed"]
-
 FILES = Path(__file__).with_name("files")
 """Where the golden files lie."""
 

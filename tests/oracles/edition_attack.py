@@ -17,8 +17,6 @@ from core.model_card import ReleasedPeople
 from core.projection import Constraints, project
 from core.report.canonical import number_of, printed
 
-__all__ = ["attacked"]
-
 PARTS = {"test_rate": (0, 1, 2, 3), "test_tpr": (2, 3), "test_fpr": (0, 1)}
 """Rate -> the patterns, prediction + 2 · label, of the people it is about."""
 

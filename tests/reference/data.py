@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["FOLDER", "RATINGS", "needs_adult", "needs_compas", "needs_ratings"]
-
 FOLDER = Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
 RATINGS = FOLDER / "google_play_ratings"
 

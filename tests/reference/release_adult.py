@@ -19,8 +19,6 @@ from core.model_card import Published, Release, measured, meter, pinned, project
 from core.model_card.card_people import natural_models
 from core.subject import prior_of
 
-__all__ = ["COUNTS", "HEAD", "PRECISIONS", "Split", "long_table", "row_of", "sizes_only", "splits_of"]
-
 COUNTS = (1, 5, 20, 50)
 PRECISIONS: dict[str, dict[str, Any]] = {
     "exact": {},

@@ -16,8 +16,6 @@ from core.model_card import Release, predict, project
 from core.model_card.meter import gained_bits
 from tests.reference.release_adult import Split
 
-__all__ = ["Redraw", "covered", "drawn", "redraw"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Redraw:

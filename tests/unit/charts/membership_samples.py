@@ -16,8 +16,6 @@ from core.membership.roc import Roc
 from core.membership.settings import MembershipSettings
 from core.membership.targets import TargetFindings
 
-__all__ = ["attack", "bands", "compared", "estimate", "fairpick_bands", "findings", "low_fpr", "ranges", "roc"]
-
 ADULT = (0.131, 0.210, -0.079)
 REASON = "n/a, needs at least 1,000 non-members, got 137"
 

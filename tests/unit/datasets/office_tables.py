@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-__all__ = ["DECIMALS", "ENCODINGS", "LINE_ENDS", "QUOTINGS", "SEPARATORS", "THOUSANDS", "Dialect", "readings"]
-
 SEPARATORS = (",", ";", "\t", "|")
 DECIMALS = (".", ",")
 THOUSANDS = ("", ",", ".", " ", "\u00a0", "\u202f", "'", "\u2019")
