@@ -34,7 +34,6 @@ SECONDS = {
     "tests/unit/test_command_line.py": 35,
     "tests/unit/desk/test_damage.py": 35,
     "tests/unit/correction/test_groups.py": 35,
-    "tests/unit/test_reveal_command.py": 30,
     "tests/browser/test_report.py": 60,
     "tests/reference/test_permuted_adult.py": 25,
     "tests/reference/test_four_metrics_adult.py": 24,
