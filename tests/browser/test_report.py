@@ -41,8 +41,8 @@ def test_every_table_and_chart_is_whole_on_a_telephone(page: Page, tmp_path: Pat
     page.goto(path.as_uri())
     assert page.evaluate(_CUT) == [] and page.evaluate("document.documentElement.scrollWidth") <= 400
     limits = page.get_by_role("region", name="Table: Limits")
-    rationale = limits.locator("[data-name=Rationale]").first
-    assert rationale.evaluate("e => getComputedStyle(e, '::before').content") == '"Rationale: "'
+    rationale = limits.locator("[data-name=rationale]").first
+    assert rationale.evaluate("e => getComputedStyle(e, '::before').content") == '"rationale: "'
     row = limits.locator("tbody tr").first
     room = sum(cell.bounding_box()["height"] for cell in row.locator("th, td").all())
     assert row.bounding_box()["height"] <= room + 20  # no blanks beside or between
