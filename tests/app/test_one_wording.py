@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import html
+import importlib
 import io
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import core.cli.arguments  # before a dashboard of tests replaces the sweep of its page
 import core.model_card
 from core.__main__ import main
 from core.model_card import ReleaseStudy, measure_card
 from core.studies import STUDIES
 from core.study import Finding
+from pages.common import panels
 from tests.app.dashboard import Dashboard
+from tests.app.test_bias_queries import ends, few
+from tests.app.test_membership import Gate, gate
 from tests.app.test_release import family
 
-__all__ = ["family"]
+__all__ = ["ends", "family", "few", "gate"]
 
 PLAN = """\
 schema = 1
@@ -172,3 +178,85 @@ def test_the_page_of_a_card_says_what_its_study_says(
     cards = [core.model_card.drawn_again(card) for card in made if card.n_models == 4]
     for sentence in sentences(STUDIES["model_card"].findings(cards[-1], cards[-1].settings)):
         assert sentence.rstrip(".") in words, sentence
+
+
+MARK = "said once"
+
+READERS = {
+    "membership": (
+        "membership --shadows 4 --epsilon inf --depth 3 --attacks loss,network",
+        ["core.membership.findings:findings", "core.cli.membership:findings"],
+        ["core.membership.tables:tables", "core.cli.membership:tables"],
+    ),
+    "bias_queries": (
+        "reveal --method unmitigated --people 30 --repeats 4 --questions 0,6",
+        [f"core.{at}:{name}" for at in ("queries", "cli.reveal") for name in ("findings", "curve_finding")],
+        ["core.queries.tables:tables", "core.cli.reveal:tables"],
+    ),
+    "attriguard": (
+        "attriguard --budgets 0.25",
+        ["core.attriguard.findings:findings", "core.cli.attriguard:findings"],
+        ["core.attriguard.tables:tables", "core.cli.attriguard:tables"],
+    ),
+    "correction": (
+        "attribution --seeds 0 --store none --tolerance 0.05",
+        ["core.correction.findings:constraint_effect", "core.cli.attribution:constraint_effect"],
+        ["core.correction.tables:step_rows"],
+    ),
+}
+"""Page -> the command of its study, whence both have their sentences, and whence their tables."""
+
+
+def marked(made: Any, name: str) -> Any:
+    """Return findings with a mark each, or tables or rows with one more that is marked."""
+    if isinstance(made, Finding):
+        return replace(made, point=f"{made.point} {MARK} by {name}")
+    if isinstance(made, tuple):
+        return tuple(replace(one, point=f"{one.point} {MARK} by {name} {i}") for i, one in enumerate(made))
+    if isinstance(made, dict):
+        return {**made, MARK: [{"step": MARK}]}
+    return [*made, {"step": MARK}]
+
+
+@contextlib.contextmanager
+def marking(places: Iterable[str]) -> Iterator[set[str]]:
+    """Mark what these functions return; yield the marks that were set in sentences."""
+    found: set[str] = set()
+
+    def marks(own: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def made(*given: Any, **more: Any) -> Any:
+            whole = marked(own(*given, **more), name)
+            said = whole if isinstance(whole, tuple) else [whole] if isinstance(whole, Finding) else []
+            found.update(f"{MARK} by{one.point.rpartition(f'{MARK} by')[2]}" for one in said)
+            return whole
+
+        return made
+
+    with pytest.MonkeyPatch.context() as patch:
+        for place in places:
+            module, _, name = place.partition(":")
+            where = importlib.import_module(module)
+            patch.setattr(where, name, marks(getattr(where, name), name))
+        yield found
+
+
+@pytest.mark.parametrize("page", READERS)
+def test_page_and_command_have_their_sentences_and_tables_from_one_function(
+    page: str, dashboard: Dashboard, gate: Gate, ends: None, monkeypatch: pytest.MonkeyPatch
+):
+    numbers: list[str] = []
+    monkeypatch.setattr(panels, "numbers", lambda tables, key: numbers.append(f"{dict(tables)}"))
+    command, sentences, tables = READERS[page]
+    with marking((*sentences, *tables)) as marks:
+        told = printed(*command.split())
+        there = {*marks}
+        marks.clear()
+        dashboard.open(page)
+        words = shown(dashboard)
+    assert there and marks, "a function that was to say it was not asked"
+    assert [mark for mark in there if mark not in told] == []
+    assert [mark for mark in marks if mark not in words] == []
+    bare = told
+    for mark in there:
+        bare = bare.replace(mark, "")
+    assert MARK in bare and any(MARK in table for table in numbers)
