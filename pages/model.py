@@ -23,8 +23,8 @@ with opening:
     panels.finding(headline)
 left, right = st.columns([3, 2], gap="large")
 with left:
-    rates = draw_rates(subject.model, names=subject.dataset.group_names, seen=seen)
     quantity = "Positive predictions, with 95% intervals; dotted: everybody"
+    rates = draw_rates(subject.model, names=subject.dataset.group_names, seen=seen)
     panels.titled("Selection rate by group", quantity, rates, key="rates_chart")
 with right:
     accuracy = draw_accuracy(subject.model, seen=seen)
@@ -32,5 +32,5 @@ with right:
 for caution in cautions:
     st.info(shell.escape(caution.point), icon=":material/info:")
 guide = wording.GIVEN_MODEL_GUIDE if state.given() else wording.MODEL_GUIDE
-reached = panels.frame(constraint_rows(subject))
-panels.foot(guide, {"Rates by group": rates.table, "Accuracy": accuracy.table, "Asked and reached": reached}, "model")
+tables = {**STUDY.tables(subject, FairnessSettings()), "Asked and reached": tuple(constraint_rows(subject))}
+panels.foot(guide, {"Accuracy": accuracy.table, **panels.frames(tables)}, "model")

@@ -295,19 +295,14 @@ def draw_transfer(attackers: Sequence[str], noises: Sequence[str], fooled: Float
     where there are none.
     """
     rows = [attacker_label(name) for name in attackers]
-    words = [[percent(float(rate), decimals=0) for rate in row] for row in fooled]
     table = [{"attacker": name, **dict(zip(noises, row, strict=True))} for name, row in zip(rows, fooled, strict=True)]
     return draw_heat(
         "Transferability, share of noisy records read as the noise wants",
         fooled.tolist(),
-        [[f"<b>{rate}</b>" for rate in row] for row in words],
+        [[f"<b>{percent(float(rate), decimals=0)}</b>" for rate in row] for row in fooled],
         names=(noises, rows),
         titles=("Noise against", "Attacker"),
         colors=("first 8", "first 50"),
         ends=(0.0, 1.0),
-        told=[
-            [f"{short(name)}, {short(column)}: {rate}" for column, rate in zip(noises, row, strict=True)]
-            for name, row in zip(rows, words, strict=True)
-        ],
         rows=table,
     )

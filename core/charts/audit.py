@@ -61,25 +61,8 @@ def draw_rates(model: ModelFindings, *, names: Sequence[str], seen: tuple[str, s
     sets = list(zip(seen, (model.rates_train, model.rates_test), strict=True))
     parts = sorted({r.part for _, found in sets for r in found})
     lines = [line for part in parts for line in _part_rows(part, sets, names)]
-    table = [
-        {
-            "records": told,
-            "among": "all" if part == "all" else f"people with the {_LABELS[part]}",
-            "group": names[int(r.group)],
-            "n": r.count,
-            "selection rate": r.rate.value,
-            "low": r.rate.low,
-            "high": r.rate.high,
-            "overall": r.overall.value,
-            "difference": r.rate.value - r.overall.value,
-        }
-        for part in parts
-        for told, found in sets
-        for r in found
-        if r.part == part
-    ]
     head = " → ".join(seen)
-    return draw_rows("Selection rate by group", lines, percents("Selection rate (%)"), value=head, table=table)
+    return draw_rows("Selection rate by group", lines, percents("Selection rate (%)"), first="group", value=head)
 
 
 def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names: Sequence[str]) -> list[Row]:

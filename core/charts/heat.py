@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from core.charts.drawing import Axis, Drawing
-from core.charts.words import NARROW, fit, plain, width
+from core.charts.words import NARROW, fit, plain, short, width
 
 _FEW = 20  # cells that are all told in words
 
@@ -21,8 +21,8 @@ def draw_heat(
     titles: tuple[str, str],
     colors: tuple[str, str],
     ends: tuple[float, float],
-    told: Sequence[Sequence[str]],
     rows: Any,
+    told: Sequence[Sequence[str]] = (),
     pitch: int = 34,
     scale: tuple[str, Mapping[float, str]] | None = None,
 ) -> Drawing:
@@ -33,7 +33,7 @@ def draw_heat(
     values : sequence of sequence of float
         By row and column; nan is an empty cell.
     words, told : sequence of sequence of str
-        What is written in each cell, and what the pointer tells of it.
+        What is written in each cell, and what the pointer tells of it: by itself its names and what is written.
     names, titles : (columns, rows)
         As they are; the form shortens them and makes them harmless.
     colors, ends : (low, high)
@@ -56,6 +56,8 @@ def draw_heat(
     drawing.layout["xaxis"] |= {"ticks": ""}
     drawing.layout["shapes"] = []  # of a grid
     size = min(13, int(13 * room / max(width(one) for row in words for one in row)))
+    own = [[f"{short(i, 40)}, {short(j, 40)}: {word}" for j, word in zip(names[0], row, strict=True)]
+           for i, row in zip(names[1], words, strict=True)]  # fmt: skip
     drawing.trace(
         "heatmap",
         x=list(range(wide)),
@@ -69,7 +71,7 @@ def draw_heat(
         text=[list(row) for row in words],
         texttemplate="%{text}",
         textfont={"color": "ink", "size": size},
-        customdata=[list(row) for row in told],
+        customdata=[list(row) for row in told or own],
         hoverlabel={"align": "left", "font": {"size": 12}},
         hovertemplate="%{customdata}<extra></extra>",
         **({"showscale": False} if scale is None else _bar(*scale, down=54 / (pitch * deep))),

@@ -208,12 +208,9 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
         start = placed.x[0] if placed.x else drawing.x.ends[0]
         drawing.segment((start, drawing.x.ends[1]), placed.end, curve.color, **look, layer="below")
         return
-    limits = [[drawing.y.place(end) for end in ends_of(number)] for number in curve.of]
-    inside = [
-        (at, max(low, bottom), min(high, top))
-        for at, (low, high) in zip(placed.x, limits, strict=True)
-        if curve.band and not math.isnan(low)
-    ]
+    limits = [[drawing.y.place(end) for end in ends_of(number)] for number in curve.of if curve.band]
+    pairs = zip(placed.x, limits, strict=curve.band)
+    inside = [(at, max(low, bottom), min(high, top)) for at, (low, high) in pairs if not math.isnan(low)]
     if len(inside) > 1:
         xs, lows, highs = zip(*inside, strict=True)
         drawing.band(xs, lows, highs, curve.color)

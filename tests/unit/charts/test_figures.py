@@ -96,7 +96,7 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
     assert len(told.groups) == 3 and len(found.group_names) == 3
     for drawing, lines in (
         (draw_groups(three), 4),
-        (draw_rates(found.model, names=three.group_names), 12),
+        (draw_rates(found.model, names=three.group_names), 8),
         (draw_recognition(told, [told], names=three.group_names), 5),
     ):
         _check(drawing)
