@@ -18,7 +18,6 @@ from core.datasets import AuditDataset, Roles, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.estimates import Estimate
 from core.files import check_place, csv_bytes, csv_of_frame, write_file
 from core.serialize import Result
 from core.sweep import FolderStore, MemoryStore, sweep
@@ -159,12 +158,6 @@ def check_files(arguments: argparse.Namespace) -> None:
     """Refuse a place for --csv or --json that cannot be written, before the work rather than after."""
     for name in _FILES:
         check_place(getattr(arguments, name, None), what=f"--{name}")
-
-
-def interval_cells(name: str, estimate: Estimate | None) -> dict[str, Any]:
-    """Return the cells of an estimate in a file of numbers: "name", "name low" and "name high"."""
-    ends = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
-    return dict(zip((name, f"{name} low", f"{name} high"), ends, strict=True))
 
 
 def write_csv(

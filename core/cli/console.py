@@ -51,10 +51,10 @@ def table(rows: Sequence[Mapping[str, str]], *, left: int = 1) -> Block:
     return aligned(list(rows[0]), [list(row.values()) for row in rows], left=range(left))
 
 
-def estimate_words(found: Estimate | None, *, signed: bool = False, percent: bool = True, nothing: str = "none") -> str:
+def estimate_words(found: Estimate | None, *, signed: bool = False, percent: bool = True) -> str:
     """Return a number with its interval, such as "76.3 [75.6, 77.0]", or what to say where nothing was measured."""
     if found is None or math.isnan(found.value):
-        return nothing
+        return "none"
     scale, digits = (100, 1) if percent else (1, 4)
     told = [f"{scale * number:{'+' if signed else ''}.{digits}f}" for number in (found.value, found.low, found.high)]
     return told[0] if math.isnan(found.low) else f"{told[0]} [{told[1]}, {told[2]}]"
