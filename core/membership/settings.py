@@ -73,7 +73,7 @@ class MembershipSettings(Result):
     ] = False
     shadows: Annotated[
         int,
-        Param("Shadow models", "Models trained like the target, for attacks that need them.", least=0),
+        Param("Shadow models", "Models trained like the target, an even number of at least 4.", least=0),
     ] = 64
     online: Annotated[
         bool,

@@ -78,9 +78,10 @@ def test_the_command_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     said = capsys.readouterr().out
     assert "share their score with fewer than 4 others." in said and "share a score with" in said
     with open(tmp_path / "a.csv", encoding="utf-8-sig", newline="") as file:
-        assert [row["table"] for row in csv.DictReader(file)] == [STUDY.title] * 3
+        assert [row["table"] for row in csv.DictReader(file)].count(STUDY.title) == 3
     found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    assert found["settings"] == {"fewest": 4} and set(found["checks"]) == {"score_uniqueness"}
+    (check,) = found["tables"]["Checks"]
+    assert found["settings"] == {"fewest": 4} and check["check"] == "score_uniqueness"
     assert main(["attack", "uniqueness", "--set", "fewest=1"]) == 3
 
 
