@@ -1,10 +1,12 @@
-"""The reference of every setting and membership attack, from what each declares; ``python -m core.docs`` prints it."""
+"""The reference pages made from the code; ``python -m core.docs FOLDER`` writes them."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
+from core.glossary import chapters
 from core.settings import Tables, params, reference_rows
 
 
@@ -94,5 +96,20 @@ def _row(name: str, default: str, rule: str, told: str) -> str:
     return f"| `{name}` | {default} | {rule} | {words} |"
 
 
+def glossary_reference() -> str:
+    """Return the page of the glossary, as Markdown."""
+    from core.membership import REGISTRY
+
+    lines = ["# Glossary", "", "Made from the code by `make docs`. The dashboard and the report show the same texts."]
+    for chapter, terms in chapters(REGISTRY).items():
+        lines += ["", f"## {chapter}", "", "| Term | Meaning |", "|---|---|"]
+        lines += [f"| **{term}** | {meaning} |" for term, meaning in terms.items()]
+    return "\n".join([*lines, ""])
+
+
+PAGES = {"settings.md": settings_reference, "glossary.md": glossary_reference}
+"""Name of a file -> what writes it."""
+
 if __name__ == "__main__":
-    sys.stdout.write(settings_reference())
+    for name, page in PAGES.items():
+        Path(sys.argv[1], name).write_text(page(), encoding="utf-8")

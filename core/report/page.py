@@ -19,6 +19,7 @@ from markupsafe import Markup
 from core.errors import InputError
 from core.estimates import count, tolerance_text
 from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, largest_difference
+from core.glossary import chapters
 from core.membership import REGISTRY
 from core.policy import VERDICT_TITLES
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
@@ -32,42 +33,6 @@ if TYPE_CHECKING:
 
     from core.estimates import Estimate
 
-GLOSSARY = {
-    "Pass, fail, inconclusive": "Pass: the whole interval lies on the allowed side of the limit. Fail: it lies on the "
-    "other side. Inconclusive: it holds the limit, so these people cannot tell. Inconclusive blocks a release like a "
-    "fail.",
-    "Not run, not asked": "Not run: the policy asks for the check and there is no number, with the reason; this "
-    "blocks. Not asked: the policy sets no limit; this never blocks.",
-    "Measured, combined, declared": "Measured: counted or attacked on this model and these people. Declared: computed "
-    "from settings somebody promises to keep. Combined: a measurement that also rests on such a promise.",
-    "Interval": "Where the number would lie for other people like these, in 95 of 100 audits. The band the verdict is "
-    "reached on is wider where several limits are judged at once.",
-    "Holm's correction": "With many limits, one is easily called kept or broken by luck. The correction asks for more "
-    "evidence: the chance that any number exactly at its limit is called kept or broken is at most what the policy "
-    "allows (Holm 1979). That the side called is right is proved besides where the numbers are independent, not for "
-    "numbers about the same people.",
-    "Control": "What is reached without the model, the promise or the answers. Only what lies beyond it is a leak of "
-    "theirs.",
-    "Points": "Hundredths: from 75.9% to 82.9% are 7 points.",
-    "Balanced accuracy": "The average, over the groups, of the share of a group that is named rightly. Naming the "
-    "larger group for everybody gets 50% of two groups.",
-    "Statistical parity, predictive equality, equal opportunity, equalized odds": "Every group is accepted equally "
-    "often: among all, among those with a negative label, among those with a positive label, among both.",
-    "Unfairness": "The largest deviation of a group's rate of acceptance from the overall rate.",
-    "Difference between groups": "The highest rate of acceptance of a group minus the lowest: Fairlearn's demographic "
-    "parity difference. It is at least as large as the unfairness.",
-    "Tolerance, fairness promise": "How much unfairness the model is allowed. Told to others, it helps to guess who is "
-    "in which group.",
-    "Prior": "What an attacker makes of features and label alone.",
-    "Members, false alarms": "Members are people the model was trained on. A false alarm names somebody as a member "
-    "who is none.",
-    **{attack.title: attack.described for attack in REGISTRY.values() if attack.uses & {"scores", "labels"}},
-    "ε (epsilon)": "A privacy budget: the odds of any guess about a person change by a factor of at most e to the "
-    "power of ε.",
-    "AttriGuard": "Noise added to a person's record so that attackers guess an attribute wrongly (Jia and Gong 2018).",
-}
-"""Term -> explanation, in the order they are met."""
-
 _CONTENTS = (
     ("checks", "The checks"),
     ("policy", "Policy"),
@@ -76,7 +41,7 @@ _CONTENTS = (
     ("meter", "Leakage of the report itself"),
     ("selftest", "Self-test"),
     ("edition", "This edition"),
-    ("glossary", "Words"),
+    ("glossary", "Glossary"),
     ("provenance", "Provenance"),
     ("verify", "Verify and repeat"),
     ("sign", "Signatures"),
@@ -147,7 +112,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "audit_tables": [(table, line_chart(source)) for table, source in zip(tables, told["tables"], strict=True)],
         "meter": meter,
         "bits_here": BITS_OF_THE_METER,
-        "glossary": GLOSSARY,
+        "glossary": chapters(REGISTRY),
         "provenance": provenance_rows(told),
         "replay": _replay(told),
         "fairleak": told["provenance"]["fairleak"],

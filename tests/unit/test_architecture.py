@@ -154,7 +154,7 @@ SHOWING = ("charts", "cli", "examples")
 """Rooms of core whose files are named after what they show."""
 
 FLOORS = (
-    ("arrays", "errors", "param", "serialize"),
+    ("arrays", "errors", "glossary", "param", "serialize"),
     ("estimates", "files", "projection", "settings", "solvers", "untrusted", "validation"),
     ("fairness", "quantities", "seeds"),
     ("fingerprint",),

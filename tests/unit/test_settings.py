@@ -234,7 +234,7 @@ def test_two_classes_share_the_flags_of_one_name():
 
 def test_the_page_is_current_and_has_every_setting():
     text = settings_reference()
-    assert PAGE.read_text(encoding="utf-8") == text, "python -m core.docs > docs/reference/settings.md"
+    assert PAGE.read_text(encoding="utf-8") == text, "make docs"
     for _, title, key, setting in KEYS:
         [(name, *_)] = reference_rows({key: setting}, title=title)
         assert f"| `{name}` |" in text

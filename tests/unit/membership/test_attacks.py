@@ -13,11 +13,20 @@ from hypothesis import strategies as st
 
 from core.docs import settings_reference
 from core.estimates import Estimate
-from core.membership import Evidence, MembershipSplit, attack, attacks, judging_everybody, roc, true_label_probability
+from core.glossary import chapters
+from core.membership import (
+    REGISTRY,
+    Evidence,
+    MembershipSplit,
+    attack,
+    attacks,
+    judging_everybody,
+    roc,
+    true_label_probability,
+)
 from core.membership.attack import NEEDS, best_threshold, halves, taught_both_ways
 from core.membership.attacks import gap
 from core.membership.roc import advantage, precision_recall
-from core.report.page import GLOSSARY
 from tests.unit.membership.samples import guess, half, remembered
 
 N = 400
@@ -251,7 +260,7 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run_and_is_listed():
         found = one.judge(evidence)
         assert found.name == name and np.array_equal(found.rows, split.judged_rows) and np.isfinite(found.score).all()
         assert f"| {one.title} (`{name}`) | {one.described} |" in listed
-        assert (one.title in GLOSSARY) == bool(one.uses & {"scores", "labels"})
+        assert one.title in chapters(REGISTRY)["Membership attacks"]
         for released in ("scores", "labels"):
             assert (one in attacks.attacks_on(released, shadows=True)) == (released in one.uses)
     assert told == [1, 2, 3, 4]  # the shadow models, trained once for all

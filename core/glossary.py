@@ -1,0 +1,168 @@
+"""The glossary: every technical term with its meaning, and the phrases that these terms replace.
+
+Page, report and documentation read the terms from here; a test reads the phrases to avoid.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+GLOSSARY: Mapping[str, Mapping[str, str]] = {
+    "Attacks on attributes": {
+        "Attacker": "A party that uses published information to learn something about individuals.",
+        "Sensitive attribute": "The column to protect. Fairlearn says sensitive feature, Hamman et al. protected "
+        "attribute, Jia and Gong private attribute.",
+        "Attribute inference": "Predicting a person's sensitive attribute from other information. For the whole "
+        "training set it is also called reconstruction.",
+        "Accuracy": "Share of people whose attribute is inferred correctly.",
+        "Balanced accuracy": "Mean of the accuracies in each group. Random guessing between two groups reaches 50%.",
+        "Baseline": "What anyone gets without any information: always guess the largest group.",
+        "Imputation baseline": "Inference from the other columns alone, without the model (Jayaraman and Evans 2022). "
+        "What it reaches is no leak of the model.",
+        "Control": "The same attack without the leak: on shuffled predictions, on non-members, or after random "
+        "deletion. What it reaches is no leak of the model.",
+        "Permutation control": "The same attack on shuffled predictions. What it gains does not come from the model.",
+        "Prior": "The probability the attacker gives to a person's attribute before anything is published.",
+        "Near-certain inference": "A disclosed attribute: the probability of a group was 5% to 95% before publication, "
+        "and is above 99.5% or below 0.5% after it.",
+        "Information gain (bits)": "By how many bits the published numbers shorten a description of everybody's "
+        "attribute.",
+        "Leakage estimate": "Expected information gain, computed without the true attribute.",
+        "Model card": "The published fairness numbers of one or more models.",
+    },
+    "Fairness": {
+        "Selection rate": "Share of a group that is predicted positive.",
+        "Fairness constraint": "A fairness metric and a tolerance that the model should satisfy. It is disclosed when "
+        "the attacker knows it.",
+        "Disclosed, target and achieved": "The disclosed tolerance is published. The target tolerance is what training "
+        "aims at. The achieved unfairness is what the model has.",
+        "Satisfied, violated": "A constraint is satisfied if the achieved unfairness is at most the tolerance.",
+        "Unfairness": "Largest deviation of a group's rate from the overall rate. For two groups it is smaller than "
+        "the difference between them.",
+        "Difference between groups": "Highest rate of a group minus the lowest: Fairlearn's demographic parity "
+        "difference and its kin.",
+        "Gap": "Rate of one group minus the rate of the others, with its sign.",
+        "Statistical parity": "Equal selection rates; also called demographic parity.",
+        "Predictive equality": "Equal selection rates among people with a negative label (false-positive-rate parity).",
+        "Equal opportunity": "Equal selection rates among people with a positive label (true-positive-rate parity).",
+        "Equalized odds": "Predictive equality and equal opportunity together.",
+        "Selection-rate ratio": "Lowest selection rate of a group divided by the highest. The four-fifths rule asks "
+        "for 0.8 (29 CFR 1607).",
+        "Group proportions": "Share of each group among the people attacked.",
+        "Reconstruction correction": "The smallest weighted change of the attacker's guesses that satisfies the "
+        "disclosed constraint (Ferry et al. 2023, model RC_e).",
+        "Correction cost": "Weight of changing one guess: a power of the attacker's confidence, its log-odds, or 1.",
+    },
+    "Queries and privacy": {
+        "Bias query": "A question about a model's fairness gap on somebody's test set (Hamman et al. 2023).",
+        "Leakage": "Balanced accuracy of the reconstruction (Hamman et al. 2023, definition 5.1).",
+        "Targeted query": "A query built to isolate one person's contribution.",
+        "Theoretical bound": "Best accuracy that any attacker can expect under ε and the given prior.",
+        "ε, privacy budget": "One person's data changes the probability of any output by a factor of at most e^ε.",
+        "Post-processing (no charge)": "Computed from answers that are already paid for. It reveals nothing further.",
+        "New noisy answer": "Pays again, and is combined with earlier answers to the same query.",
+        "Total privacy budget": "Sum of ε for one test set and attribute. It cannot be increased.",
+        "DP training noise": "Random noise in the training of a differentially private (DP) model.",
+        "Answer noise": "Random noise on the answers to bias queries.",
+        "AttriGuard perturbation": "Changes to a person's public record that mislead a classifier (Jia and Gong 2018).",
+        "Noise budget β": "Mean number of entries changed for each person; the paper's utility-loss budget.",
+        "Surrogate classifier": "The classifier against which the defender optimises the perturbation.",
+        "Target distribution": "The predictions that the defender wants attackers to make.",
+        "Adaptive attacker": "An attacker trained on protected records. The opposite is defense-unaware.",
+    },
+    "Membership": {
+        "Members, non-members": "Records in the training set, and records that are not.",
+        "TPR, FPR": "True-positive and false-positive rate: share of members, and of non-members, that an attack "
+        "classifies as members.",
+        "TPR at 1% FPR": "Share of members identified while 1% of non-members are misclassified as members "
+        "(Carlini et al. 2022).",
+        "AUC": "Area under the ROC curve: 0.5 is random guessing, 1 is a perfect attack.",
+        "Membership advantage": "TPR minus FPR (Yeom et al. 2018). Its difference between groups is the disparate "
+        "vulnerability (Kulynych et al. 2022).",
+        "Vulnerability disparity (VD)": "Difference of TPR between groups (Zhang et al. 2020). It ignores false "
+        "positives.",
+        "Shadow model": "A model the attacker trains in the same way, with known training records.",
+    },
+    "Verdict": {
+        "Limit": "Largest or smallest value that the policy accepts.",
+        "Pass, fail, inconclusive": "Pass: the whole interval is on the allowed side of the limit. Fail: it is on the "
+        "other side. Inconclusive: the interval contains the limit, there is no interval, or the self-test failed. "
+        "Inconclusive blocks a release like a fail.",
+        "Not run, not covered": "Not run: the policy requires the check and there is no number; the reason is given, "
+        "and this blocks. Not covered: the policy sets no limit; this never blocks.",
+        "Measured, combined, declared": "Measured: an attack was run on this model and these people. Declared: "
+        "calculated from stated settings, no attack was run. Combined: a measurement that also assumes such settings.",
+        "95% CI": "95% confidence interval: range for other people like these, with the same model and seed unless "
+        "stated. A verdict uses a wider one where several limits are judged together.",
+        "Holm's correction": "All limits are tested together. The chance of any wrong pass or fail is at most what the "
+        "policy allows, for values exactly at their limit (Holm 1979). That the side itself is right holds for "
+        "independent numbers; it is not proved for numbers about the same people.",
+        "Percentage points": "From 75.9% to 82.9% is +7.0 points.",
+        "Self-test": "Runs each attack on models with no leak and on models with a planted leak.",
+        "Internal report, external report": "The external report is redacted: small cells are suppressed, and it has "
+        "no seeds and no paths.",
+        "Audit settings": "Dataset, attribute, metric, tolerance, method and seed.",
+    },
+}
+"""Chapter -> term -> its meaning."""
+
+AVOID: Mapping[str, str] = {
+    r"told|tells? (?:who|apart|them|how|which)|hears? nothing": "disclosed, distinguished, says",
+    r"rightly|right for|right predictions?": "correctly, accuracy",
+    r"names? (?:them|her|him|people|(?:no|any|every|some)(?:body|one))": "infers … correctly",
+    r"names? the (?:sex|group|attribute|larger|women|men)": "infers … correctly",
+    r"(?:people|person|who|whom) (?:is|are|was|were|be) named": "inferred",
+    r"(?:correctly|wrongly) named|named (?:correctly|wrongly|right)": "inferred",
+    r"called (?:a member|members?|kept|broken)|calling everybody|calls (?:a person|people|everybody)": (
+        "inferred, classified as"
+    ),
+    r"recogni[sz]ed|found out|caught": "inferred, identified",
+    r"pinn?(?:ed|s)(?: down)?|settled after": "near-certain inference",
+    r"paper's attacker": "published attack",
+    r"strong(?:er|est)? attackers?": "imputation baseline; best attack",
+    r"promis(?:e|es|ed|ing)": "fairness constraint; guarantee",
+    r"being told|a falsehood": "disclosing; does not hold for this model",
+    r"price of changing": "correction cost",
+    r"dealt|anew": "shuffled, again",
+    r"majority guess|naming the larger": "majority-class baseline",
+    r"coin(?: toss)?|at a guess": "random guessing",
+    r"nothing measurable": "no statistically significant effect",
+    r"cannot be told": "not significantly different from",
+    r"knows? (?:nothing|something) of the noise": "defense-unaware; adaptive",
+    r"the people that chose": "the tuning set",
+    r"look further": "more analyses",
+    r"outsiders?": "non-members",
+    r"false alarms?": "false positives",
+    r"more exposed": "higher TPR",
+    r"where the flags fall|attack any good": "VD by predicted probability; precision and recall",
+    r"muted": "greyed out",
+    r"ruins?|worth having": "makes the answers useless; error of the answers",
+    r"the past (?:answers|knows)|from the past|fresh look": "post-processing; a new noisy answer",
+    r"for good": "cannot be increased",
+    r"good outcome": "positive outcome",
+    r"export (?:holds|does not hold)|holds the limit|keeps to (?:the|its) limit|breaks the limit": (
+        "verification passed; is within, exceeds, contains the limit"
+    ),
+    r"who still knows|drops noisy|noise made against|should read as": "adaptive; surrogate classifier; target",
+    r"who is in it|learn(?:ed|s|t)? from (?:people|them)": "group sizes and base rates; training set",
+    r"groups' shares|share of (?:women|men)(?= is| are|,)": "group proportions",
+    r"(?:of|over|mean of|per|each|every|one|more|\d+|20|these|the) draws?": ("random draws, repetitions"),
+    r"the meter|meters? a|metered": "leakage estimate",
+    r"beyond the features|what there was to know": "information gain; remaining uncertainty",
+    r"not asked by|what was attacked|taken for granted|rests on|its source|it broke": (
+        "not covered; check; assumptions; evidence; source; stopped with an error"
+    ),
+    r"whoever|about whom": "the attacker; whose",
+    r"she|he|her|him|his|hers|herself|himself": "they, their",
+    r"edition(?:s)? for|this edition": "external report, internal report",
+    r"undecided": "inconclusive",
+    r"invented people": "synthetic records",
+    r"gives? away|given away": "reveals",
+}
+"""Phrase that is avoided, a regular expression of whole words in any case -> the standard term."""
+
+
+def chapters(attacks: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+    """Return the whole glossary: the terms of this file, and the membership attacks, which describe themselves."""
+    return {**GLOSSARY, "Membership attacks": {attack.title: attack.described for attack in attacks.values()}}
