@@ -18,7 +18,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -43,9 +42,6 @@ from core.fairness import row_sets
 from core.projection import ProjectionStatus, project
 from core.serialize import Result
 from core.validation import unit_interval
-
-if TYPE_CHECKING:
-    pass
 
 STEP_TITLES = {
     "majority": "Baseline",
@@ -74,8 +70,8 @@ BUILDS_ON = {
 MEASURES = ("accuracy", "balanced_accuracy", "log_loss")
 """What is measured of each step; of the log-loss, less is more leak."""
 
-_LIMITS = ((0.0, 1.0), (0.0, 1.0), (0.0, math.inf))
-"""Smallest and largest value of each measure."""
+_LARGEST = (1.0, 1.0, math.inf)
+"""Largest value of each measure; the smallest is 0."""
 
 LOG_LOSS_CLIP = 1e-12
 """Smallest probability the log-loss is taken of, so that one wrong certainty costs 27.6 nats and not infinity."""
@@ -229,12 +225,12 @@ def _measure(
         )
     if step in drawn and step != "predictions":
         now = _in_draws(drawn[step])
-        values = tuple(widened(own, a, within=limits) for own, a, limits in zip(values, now, _LIMITS, strict=True))
+        values = tuple(widened(own, a, within=(0.0, most)) for own, a, most in zip(values, now, _LARGEST, strict=True))
         if base in drawn:
             was = _in_draws(drawn[base])
             gains = tuple(
-                own and widened(own, a - b, within=(low - high, high - low))
-                for own, a, b, (low, high) in zip(gains, now, was, _LIMITS, strict=True)
+                own and widened(own, a - b, within=(-most, most))
+                for own, a, b, most in zip(gains, now, was, _LARGEST, strict=True)
             )
     measured, changed = (
         {name: over_seeds([each]) for name, each in zip(MEASURES, own, strict=True)} for own in (values, gains)

@@ -17,6 +17,7 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.report.canonical import json_text, parse_json
 from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, Document
+from core.settings import params, told
 from core.study import Outcome
 
 Schema = dict[str, Any]
@@ -124,7 +125,7 @@ def report_schema() -> Schema:
         "times": times | {"description": _TIMES},
     }
     number = {"anyOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]}
-    told = "A value with its interval, the records it rests on, and the interval's level."
+    described = "A value with its interval, the records it rests on, and the interval's level."
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:fairleak:report:1",
@@ -133,7 +134,7 @@ def report_schema() -> Schema:
         **_object(content, ("release_meter", "findings")),
         "$defs": {
             "number": number | {"description": "A number; null for none, inf and -inf for infinities."},
-            "estimate": _record(Estimate) | {"description": told},
+            "estimate": _record(Estimate) | {"description": described},
             "fingerprint": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
             "check": {"enum": list(CHECKS)},
             "limit": _record(Limit),
@@ -179,7 +180,6 @@ def _known() -> dict[tuple[str, str], Schema]:
     """Return the fields of which less is possible than their type says."""
     from core.policy import UNITS, Limit
     from core.release_audit.plan import ModelPlan
-    from core.settings import params
 
     check, version = {"$ref": "#/$defs/check"}, {"type": "integer"}
     return {
@@ -255,15 +255,15 @@ def is_report(found: Mapping[str, Any]) -> bool:
 def schema_error(found: Mapping[str, Any]) -> str:
     """Return the first place where an object breaks the schema, in one sentence; empty if it does not."""
     if not is_report(found):
-        return f"A report must have the kind {KIND!r}, got {_told(found.get('kind'))}."
+        return f"A report must have the kind {KIND!r}, got {told(found.get('kind'))}."
     known = report_schema()["properties"]["schema"]["const"]
     if found.get("schema") != known:
-        return f"A report must have the schema version {known}, got {_told(found.get('schema'))}."
+        return f"A report must have the schema version {known}, got {told(found.get('schema'))}."
     error = next(iter(sorted(_validator().iter_errors(found), key=lambda e: list(map(str, e.absolute_path)))), None)
     if error is None:
         return ""
     place = "/".join(str(part) for part in error.absolute_path) or "its top"
-    return f"A report must follow its schema; at {_told(place)} {_rule(error)}."
+    return f"A report must follow its schema; at {told(place)} {_rule(error)}."
 
 
 def _validator() -> Any:
@@ -276,13 +276,8 @@ def _rule(error: Any) -> str:
     """Return what is wrong, in words: the validator's own quote whole objects."""
     if error.validator == "additionalProperties":
         more = sorted(set(error.instance) - set(error.schema.get("properties", ())))
-        return f"there must be no key {_told(more[0] if more else '')}"
+        return f"there must be no key {told(more[0] if more else '')}"
     if error.validator == "required":
         missing = sorted(set(error.validator_value) - set(error.instance))
-        return f"there must be a key {_told(missing[0] if missing else '')}"
-    return f"{error.validator} does not hold for {_told(error.instance)}"
-
-
-def _told(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"
+        return f"there must be a key {told(missing[0] if missing else '')}"
+    return f"{error.validator} does not hold for {told(error.instance)}"

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core.adversaries import Outputs, attack_released, decimals_of
+from core.adversaries.released_outputs import _score_columns, _Teaching
 
 KNOWN, JUDGED = 2_000, 1_500
 
@@ -104,6 +105,24 @@ def test_a_withheld_score_is_something_released():
     scores[(people.rng.random(scores.size) < 0.6) & (people.sensitive == 1)] = np.nan
     before, after, _ = people.judged(scores, labels=(people.logit > 0).astype(np.uint8))
     assert after[0] > before[0] + 0.15
+
+
+@pytest.mark.parametrize("noise", [0.25, 1.0])
+def test_a_learner_of_scores_gives_the_log_likelihood_ratio_of_the_model_that_made_them(noise):
+    rng = np.random.default_rng(11)
+    n, shift = 2_000, 1.0
+    groups = rng.integers(0, 2, 2 * n)
+    x = rng.normal(size=(2 * n, 2))
+    own = noise * rng.normal(size=2 * n)
+    outputs = Outputs(labels=np.zeros(2 * n, np.uint8), scores=sigmoid(x[:, 0] + shift * groups + own))
+    rows = np.arange(2 * n)
+    known = _Teaching(x[:n], outputs.of(rows[:n]), groups[:n], 2, np.zeros(2, bool), seed=1)
+    numbers, _ = _score_columns(known, x[n:], outputs.of(rows[n:]))
+    from_0 = own[n:] + shift * groups[n:]
+    true = (from_0**2 - (from_0 - shift) ** 2) / (2 * noise**2)
+    for found, error in ((numbers[:, 2], 0.15), (numbers[:, 4], 0.3)):  # linear, boosted
+        slope = (found * true).sum() / (true**2).sum()
+        assert slope == pytest.approx(1, abs=error) and np.corrcoef(found, true)[0, 1] > 0.9
 
 
 def test_decimals_are_the_fewest_that_write_every_score():

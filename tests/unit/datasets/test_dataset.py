@@ -87,11 +87,26 @@ def test_group_by_limit(cells: object) -> None:
     assert data.notes == ("40 records without hired or years are left out.",)
 
 
-def test_group_names() -> None:
-    letters, numbers = pd.Series(list("abcdefgh") * 5), pd.Series([1.0, 2e6] * 20)
-    roles = Roles(label="y", positive="1", sensitive="s", group=("a", "b", "c", "d", "e"))
-    assert groups_of(letters, roles)[1] == ("the others", "a or b or 3 more")
+@pytest.mark.parametrize(
+    ("values", "names"),
+    [
+        ("a", ("not a", "a")),
+        ("ab", ("not a or b", "a or b")),
+        ("abc", ("the others", "a or b or c")),
+        ("abcd", ("the others", "a or b or 2 more")),
+        ("abcdefg", ("h", "a or b or 5 more")),
+    ],
+)
+def test_groups_are_called_by_their_values_while_these_are_few(values: str, names: tuple[str, str]) -> None:
+    letters = pd.Series(list("abcdefgh") * 5)
+    roles = Roles(label="y", positive="1", sensitive="s", group=tuple(values))
+    assert groups_of(letters, roles)[1] == names
     assert groups_of(letters, replace(roles, first_name="some", other_name="rest"))[1] == ("rest", "some")
+
+
+def test_groups_by_a_limit_are_called_by_it() -> None:
+    numbers = pd.Series([1.0, 2e6] * 20)
+    roles = Roles(label="y", positive="1", sensitive="s", group=("a",))
     limit = replace(roles, group=(), at_most=1234567.5)
     assert groups_of(numbers, limit)[1] == ("s above 1234567.5", "s up to 1234567.5")
 

@@ -6,6 +6,7 @@ import itertools
 import math
 import secrets
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 from core.desk import TestSet, example_ledger, open_ledger
 from core.desk.noise import GRID, Noise, centred, discrete_laplace, gap_interval, gap_value, on_grid, standard_error
 from core.queries import statistical_parity_gap
-from tests.ledger_work import ATTRIBUTE, NAME, seeded
+from tests.ledger_work import ATTRIBUTE, NAME, people, seeded
 
 OPENED_WITH = open_ledger.__kwdefaults__["randbelow"]  # type: ignore[index]
 """Before any test replaces it."""
@@ -53,6 +54,16 @@ def test_the_bound_is_the_quantile(reach: int, thousandths: int, level: float):
     beyond = 2 * p ** (bound + 1) / (1 + p)
     assert beyond <= (1 - level) * (1 + 1e-9)
     assert bound == 0 or 2 * p**bound / (1 + p) > (1 - level) * (1 - 1e-9)
+
+
+def test_the_size_of_the_disadvantaged_group_has_the_shortest_interval_of_its_level(tmp_path: Path):
+    ledger = open_ledger(tmp_path / "ledger", create=True)
+    ledger.register(NAME, people(400), budget=1, columns=ATTRIBUTE, count_epsilon=0.5)
+    size = ledger.registration(NAME).n_disadvantaged
+    half = round(size.high - size.value)
+    assert size.value - size.low == size.high - size.value == half
+    held, shorter = (sum(law(x, 2, 1) for x in range(-k, k + 1)) for k in (half, half - 1))
+    assert shorter < size.level <= held
 
 
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=12), st.data())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -74,6 +75,9 @@ def test_correction_that_cannot_be():
     assert "infeasible" in step(case, 2).result
     assert cells(step(case, 3), "Unfairness")[8] == "0.0056" and cells(step(case, 3), "Accepted")[8] == "4"
     assert min(map(float, cells(step(case, 3), "Unfairness"))) == 0.0056
+    shares = zip(cells(step(case, 3), "Women's rate"), cells(step(case, 3), "Men's rate"), strict=True)
+    apart = [float(abs(Fraction(women) - Fraction(men))) for women, men in shares]
+    assert [float(cell) for cell in cells(step(case, 3), "Difference between groups")] == pytest.approx(apart, abs=5e-5)
     assert case.numbers["who"] == "Person 4 becomes a woman"
     accepted = [word == "accepted" for word in cells(case, "Model says")]
     guess = [word == "woman" for word in cells(case, "Attacker guesses")]

@@ -103,6 +103,12 @@ def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
     assert worse.detail == f"{before.detail} The self-test failed: {missed} {told}"
 
 
+@pytest.mark.parametrize(("level", "text"), [(0.8, "80%"), (0.95, "95%"), (0.99, "99%")])
+def test_a_pass_says_at_which_confidence_the_policy_decides(level: float, text: str) -> None:
+    verdict = verdict_of(policy(level=level, correction_gain=0.05), done("correction_gain", 0.01, 0.005))
+    assert verdict.overall == "pass" and verdict.detail.startswith(f"Decided at {text} confidence over all limits")
+
+
 NAMES = list(CHECKS)
 
 
