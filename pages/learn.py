@@ -1,4 +1,4 @@
-"""Learn by example: small cases with every step's numbers, a question first, and a sheet to print."""
+"""Worked examples: small cases with a question first, every step's numbers, and a printable sheet."""
 
 from pages.common import shell
 
@@ -9,11 +9,11 @@ import streamlit as st
 from core.examples import example
 from pages.common import lessons
 
-shell.head(badge="invented people")
+shell.head(badge="synthetic people")
 opening = st.container()
 case = example(lessons.chosen())
 with opening:
-    shell.finding(shell.escape(case.title), shell.escape(case.story))
+    lessons.opening(case)
 left, right = st.columns([3, 2], gap="large")
 with left:
     lessons.shown_table(case.table)
@@ -22,4 +22,4 @@ with right:
     lessons.sheets(case)
 if solved:
     lessons.solution(case)
-st.caption(shell.escape(f"{case.source}. The people are invented; the steps' numbers are computed when you open them."))
+st.caption(shell.escape(f"{case.source}. The people are synthetic; the steps are computed when you open them."))

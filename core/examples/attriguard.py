@@ -1,6 +1,6 @@
-"""AttriGuard on five apps: ratings that change the city read, and a budget of changes.
+"""AttriGuard on five apps: ratings that change the inferred city, and a budget of changes.
 
-Eight people's ratings, and an attacker who reads one of three cities off them by a linear classifier: each app has a
+Eight people's ratings, and an attacker who infers one of three cities from them by a linear classifier: each app has a
 weight for each city, and the weights of an app add up to 0 (Jia and Gong 2018).
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.attriguard import allocate, expected_size, panda, representatives
-from core.examples.example import Example, number, numbers, signed, told
+from core.examples.example import Example, compose, number, numbers, signed
 
 CITIES = ("Ash", "Birch", "Cedar")
 WEIGHTS = np.array([[5, -1, -4], [-1, 3, -2], [-2, -1, 3], [1, 1, -2], [-3, 2, 1]], float)  # one row an app
@@ -43,7 +43,7 @@ def attacker() -> Any:
 
 
 def person(i: int) -> str:
-    """Return what a person is called."""
+    """Return the name of a person."""
     return f"Person {i + 1}" if i else "Ana"
 
 
@@ -52,7 +52,7 @@ _BUDGET = 1.0
 
 
 def guard_noise(name: str) -> Example:
-    """Return the case of one person and one wanted city."""
+    """Return the case of one person and one target city."""
     reader, clean = attacker(), RATED[:1]
     found, noise = panda(clean, reader, 2), representatives(RATED, reader)
     start = _scores(reader, clean[0])
@@ -69,7 +69,7 @@ def guard_noise(name: str) -> Example:
     ]
     way = [
         (
-            f"{'rating' if found.noisy[0, column] else 'taking back'} App {column + 1}",
+            f"{'rating' if found.noisy[0, column] else 'removing'} App {column + 1}",
             *(number(score) for score in after),
             "tie" if (after == after.max()).sum() > 1 else _read(after),
         )
@@ -80,7 +80,7 @@ def guard_noise(name: str) -> Example:
         (person(i), rated[i], CITIES[int(noise.predicted[i])], *(int(size) for size in noise.size[i]))
         for i in range(len(RATED))
     ]
-    return told(
+    return compose(
         name,
         {
             "sums": _sums(path[0]),
@@ -101,10 +101,10 @@ def guard_noise(name: str) -> Example:
                 [(*app, signed(gain)) for app, gain in zip(apps, gains, strict=True)],
             ),
             3: (
-                ("After", *CITIES, "Read as"),
+                ("After", *CITIES, "Inferred city"),
                 [("nothing", *(number(score) for score in scores[0]), _read(scores[0])), *way],
             ),
-            4: (("Person", "Rated", "Read as", *(f"To {city}" for city in CITIES)), everybody),
+            4: (("Person", "Rated", "Inferred city", *(f"To {city}" for city in CITIES)), everybody),
         },
     )
 
@@ -135,7 +135,7 @@ def guard_budget(name: str) -> Example:
         )
         for i in range(len(size))
     ]
-    return told(
+    return compose(
         name,
         {
             "wanted": free,
@@ -147,16 +147,19 @@ def guard_budget(name: str) -> Example:
         },
         right=round(100 * float(mine[0]), 6),
         within=0.5,
-        table=(("Read as", "Changed ratings l", "Wanted share p"), noises),
+        table=(("Inferred city", "Changed ratings l", "Target share p"), noises),
         tables={
             4: (("Budget β", *CITIES), budgets),
-            5: (("Person", "Read as", "Changes l", "Shares M", "Expected changes", "Read as before"), everybody),
+            5: (
+                ("Person", "Inferred city", "Changes l", "Shares M", "Expected changes", "Same city as before"),
+                everybody,
+            ),
         },
     )
 
 
 def _turned(record: npt.NDArray[np.float64], app: int) -> npt.NDArray[np.float64]:
-    """Return a record with one app rated that was not, or the other way round."""
+    """Return a record with the rating of one app added or removed."""
     turned = record.copy()
     turned[app] = 1 - turned[app]
     return turned
@@ -181,9 +184,9 @@ def _named(scores: npt.NDArray[np.float64]) -> str:
 def _sums(record: npt.NDArray[np.float64]) -> str:
     """Write each city's score as a sum over the rated apps."""
     rated = np.flatnonzero(record)
-    told = []
+    terms = []
     for i, city in enumerate(CITIES):
         parts = [float(WEIGHTS[j, i]) for j in rated]
         first, rest = number(parts[0]), "".join(f" {'+' if w >= 0 else '−'} {number(abs(w))}" for w in parts[1:])
-        told.append(f"{city} {first}{rest} = {number(sum(parts))}")
-    return ", ".join(told)
+        terms.append(f"{city} {first}{rest} = {number(sum(parts))}")
+    return ", ".join(terms)

@@ -1,13 +1,16 @@
-"""All examples by name, in the order in which they are taught, and their exercise sheets to print or to hand on.
+"""All examples by name, in the order in which they are taught, and their printable exercise sheets.
 
 A sheet is one HTML file, with or without the solution. It needs nothing else: no script, no font, no picture from
-elsewhere. Whatever is inserted is escaped.
+elsewhere; formulas are MathML. All text put into it is escaped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import unescape
 from importlib.resources import files
+from typing import Any
+from xml.etree.ElementTree import tostring
 
 from core.examples.attriguard import guard_budget, guard_noise
 from core.examples.correction import correction_impossible, correction_kept
@@ -42,6 +45,21 @@ def sheet(example: Example, *, solution: bool) -> str:
     """Return an example as a page of HTML: its solution with every number, or else its steps with room to write."""
     from jinja2 import Environment, StrictUndefined
 
-    made = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["mathml"] = _mathml
     source = (files("core.examples") / "sheet.html").read_text(encoding="utf-8")
-    return made.from_string(source).render(example=example, solution=solution)
+    return environment.from_string(source).render(example=example, solution=solution)
+
+
+def _mathml(latex: str) -> Any:
+    """Return a formula as MathML, which browsers set and print by themselves.
+
+    latex2mathml writes signs as entities into the text of its elements: they are read first, and escaped as a whole.
+    """
+    from latex2mathml.converter import convert_to_element
+    from markupsafe import Markup
+
+    element = convert_to_element(latex, display="block")
+    for part in element.iter():
+        part.text = unescape(part.text or "")
+    return Markup(tostring(element, encoding="unicode"))

@@ -1,7 +1,7 @@
-"""Reconstruction correction on 20 people: a promise that helps the attacker, one that does not, one that cannot be.
+"""Reconstruction correction on 20 people: a constraint that helps the attacker, one that does not, one infeasible.
 
-The attacker guesses everybody's group. A promise of fairness then tells her that some of these guesses must be wrong,
-and she changes the cheapest ones until the promise holds (Ferry et al. 2023).
+The attacker guesses everybody's group. A disclosed fairness constraint then shows that some of these guesses must be
+wrong, and the attacker changes the cheapest ones until the constraint holds (Ferry et al. 2023).
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import numpy as np
 import numpy.typing as npt
 
 from core.correction import Correction, correct, smallest_tolerance
-from core.examples.example import Columns, Example, number, told, total
+from core.examples.example import Columns, Example, compose, number, total
 from core.fairness import difference_between_groups, group_rates, unfairness
 
 _Codes = npt.NDArray[np.uint8]
 
 _ACCEPTED = np.repeat(np.array([1, 0], np.uint8), 10)
 _GUESS = np.array([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], np.uint8)  # 1 = woman
-_SURE_ACCEPTED = (0.90, 0.84, 0.73, 0.52, 0.55, 0.66, 0.70, 0.81, 0.88, 0.93)
-_SURE_REFUSED = (0.58, 0.61, 0.75, 0.86, 0.92, 0.64, 0.69, 0.77, 0.83, 0.95)
-_CONFIDENCE = np.array([*_SURE_ACCEPTED, *_SURE_REFUSED])
+_CONFIDENCE_ACCEPTED = (0.90, 0.84, 0.73, 0.52, 0.55, 0.66, 0.70, 0.81, 0.88, 0.93)
+_CONFIDENCE_REFUSED = (0.58, 0.61, 0.75, 0.86, 0.92, 0.64, 0.69, 0.77, 0.83, 0.95)
+_CONFIDENCE = np.array([*_CONFIDENCE_ACCEPTED, *_CONFIDENCE_REFUSED])
 _WOMEN = {
     "correction": (1, 2, 3, 4, 5, 11, 13, 14, 15, 16),
     "correction-loses": (1, 2, 3, 6, 7, 11, 13, 14, 15, 16),
 }
-"""Who is a woman in truth, counted from 1: the two cheapest changes are right, or wrong."""
+"""Who is a woman, counted from 1: the two cheapest changes are correct, or wrong."""
 
 
 def correction_kept(name: str) -> Example:
-    """Return the case of a promise of tolerance 0 that is true, of the women of this name."""
+    """Return the case of a true constraint of tolerance 0, for the women of this name."""
     truth = np.isin(np.arange(1, 21), _WOMEN[name]).astype(np.uint8)
     correction = correct(_GUESS, _ACCEPTED, tolerance=0.0, cost=_CONFIDENCE)
     vector, moved = _vector(correction), _changed(correction)
@@ -41,7 +41,7 @@ def correction_kept(name: str) -> Example:
         for women in (10, 8, 6)
     ]
     people = ((i + 1, _group(truth[i]), _group(_GUESS[i]), _group(vector[i])) for i in range(20))
-    return told(
+    return compose(
         name,
         _rates(_ACCEPTED)
         | _repair(_ACCEPTED, correction)
@@ -53,28 +53,28 @@ def correction_kept(name: str) -> Example:
             "right_after": after,
             "before": before / 20,
             "after": after / 20,
-            "effect": "gained" if after > before else "cost",
-            "difference": abs(after - before),
+            "effect": f"{'corrects' if after > before else 'spoils'} {abs(after - before)} guesses",
         },
         right=2.0,
         table=_shown(_ACCEPTED),
         tables={
-            2: (("Women then", "People changed", "Cost", "Sum"), (_way(women, way) for women, way in ways)),
-            4: (("Person", "In truth", "First guess", "Corrected guess"), people),
+            2: (("Number of women", "People changed", "Cost", "Sum"), (_way(women, way) for women, way in ways)),
+            4: (("Person", "Truth", "First guess", "Corrected guess"), people),
         },
+        marked=moved,
     )
 
 
 def correction_impossible(name: str) -> Example:
-    """Return the case in which no split into two groups keeps the promise."""
+    """Return the case in which no split into two groups satisfies the constraint."""
     accepted = _ACCEPTED.copy()
     accepted[9] = 0
     least = smallest_tolerance(accepted)
     exact = correct(_GUESS, accepted, tolerance=0.0, cost=_CONFIDENCE)
     repaired = _repair(accepted, correct(_GUESS, accepted, tolerance=least, cost=_CONFIDENCE))
-    return told(
+    return compose(
         name,
-        _rates(accepted) | repaired | {"told": str(exact.certificate.status), "least": least},
+        _rates(accepted) | repaired | {"infeasible": str(exact.certificate.status), "least": least},
         right="Only for all 20 people together",
         table=_shown(accepted),
         tables={
@@ -87,7 +87,7 @@ def correction_impossible(name: str) -> Example:
 
 
 def _shown(accepted: _Codes) -> Columns:
-    return ("Person", "Model says", "Attacker guesses", "How sure"), (
+    return ("Person", "Model says", "Attacker guesses", "Confidence"), (
         (i + 1, "accepted" if accepted[i] else "refused", _group(_GUESS[i]), f"{_CONFIDENCE[i]:.2f}") for i in range(20)
     )
 
@@ -97,7 +97,7 @@ def _group(code: Any) -> str:
 
 
 def _rates(accepted: _Codes) -> dict[str, float | str]:
-    """Return what the texts say of the guesses under the promise."""
+    """Return what the texts say of the guesses under the constraint."""
     men, women = group_rates(accepted, _GUESS, metric="statistical_parity")
     value = unfairness(accepted, _GUESS, metric="statistical_parity")
     rates = [
@@ -126,7 +126,7 @@ def _repair(accepted: _Codes, correction: Correction) -> dict[str, float | str]:
 
 
 def _way(women: int, way: Correction) -> tuple[str | int, ...]:
-    """Return the cheapest way to a number of women that can keep the promise with two changes."""
+    """Return the row of the cheapest correction to a number of women."""
     changed = _changed(way)
     people = ", ".join(str(i + 1) for i in changed)
     return women, people, total(_CONFIDENCE[changed], 2), f"{way.objective:.2f}"
@@ -143,7 +143,7 @@ def _changed(correction: Correction) -> list[int]:
 
 
 def _nearest(accepted: _Codes) -> Iterator[tuple[str | int, ...]]:
-    """Yield, for 1 to 10 women, the number of accepted ones that is nearest to the promise."""
+    """Yield, for 1 to 10 women, the number of accepted ones that is nearest to the constraint."""
     positives = int(accepted.sum())
     for women in range(1, 11):
         found = []

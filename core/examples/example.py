@@ -1,7 +1,8 @@
-"""What an example is: a small case with a question and steps, made from its texts and the numbers put into them.
+"""Worked example: a small case with a question and steps, composed of its texts and computed numbers.
 
 The texts lie in ``texts/NAME.toml``, with places for numbers: {x} is written as "0.375", {x:+} with its sign, {x:2} or
-{x:+2} with two decimals at most, and {x:1%} in per cent with one decimal.
+{x:+2} with two decimals at most, and {x:1%} in per cent with one decimal. A formula is LaTeX, one formula a line, and
+has no places.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class ExampleTable(Result):
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     """One cell a column: text as it is to be read, or a whole number."""
+    marked: tuple[int, ...] = ()
+    """Rows to highlight, counted from 0."""
 
     def to_frame(self) -> pandas.DataFrame:
         """Return the table as it is read."""
@@ -45,18 +48,18 @@ class Step(Result):
     """What is done, and why."""
     formula: str = ""
     source: str = ""
-    """The same in symbols, and where it is published; may be empty."""
+    """The same in LaTeX, one formula a line, and where it is published; may be empty."""
     computation: str = ""
     result: str = ""
     """The numbers put in, and what comes out."""
     task: str = ""
-    """What an exercise sheet must tell besides, so that the step can be done by hand; may be empty."""
+    """What an exercise sheet needs besides, so that the step can be done by hand; may be empty."""
     table: ExampleTable | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Result):
-    """What is right, and what to say to whoever answered."""
+    """The right answer to the question, and what the page says to a right and to a wrong one."""
 
     right: str | float
     """One of `choices`, or a number where there are none."""
@@ -65,13 +68,13 @@ class Answer(Result):
     """How far from `right` a number still counts."""
     why: str
     hint: str
-    """Said after the right answer, and after a wrong one."""
+    """Shown after the right answer, and after a wrong one."""
 
-    def accepts(self, given: str | float) -> bool:
+    def accepts(self, answer: str | float) -> bool:
         """Return whether an answer, one of the choices or else a number, is right."""
         if self.choices:
-            return given == self.right
-        return abs(float(given) - float(self.right)) <= self.within * (1 + 1e-9)
+            return answer == self.right
+        return abs(float(answer) - float(self.right)) <= self.within * (1 + 1e-9)
 
     @property
     def text(self) -> str:
@@ -85,8 +88,15 @@ class Example(Result):
 
     name: str
     """As it stands in an address."""
-    method: str
+    topic: str
+    page: str
+    """The page of the same topic, by its address."""
     title: str
+    goal: str
+    """What pupils can do afterwards."""
+    minutes: int
+    needs: str
+    """What one must know before."""
     story: str
     """Who knows what, and what happens."""
     table: ExampleTable
@@ -96,6 +106,8 @@ class Example(Result):
     steps: tuple[Step, ...]
     lesson: str
     """What to remember, with its limit."""
+    discuss: str
+    """A question to discuss."""
     source: str
     """Where the method is published."""
     numbers: Mapping[str, float | str] = field(repr=False)
@@ -113,7 +125,7 @@ Columns = tuple[tuple[str, ...], Iterable[tuple[Cell, ...]]]
 """Names of a table's columns, and its rows."""
 
 
-def told(
+def compose(
     name: str,
     numbers: Mapping[str, float | str],
     *,
@@ -121,23 +133,28 @@ def told(
     within: float = 0.0,
     table: Columns,
     tables: Mapping[int, Columns] | None = None,
+    marked: Iterable[int] = (),
 ) -> Example:
-    """Return an example with its numbers put in for each {name} of its texts; steps with tables count from 1."""
+    """Return an example with its numbers put in for each {name} of its texts.
+
+    The steps with tables count from 1; `marked` are the rows to highlight in the last of these tables.
+    """
     put_in = {key: one if isinstance(one, str) else _Number(one) for key, one in numbers.items()}
+    content, own = texts(name), tables or {}
 
-    def filled(content: Mapping[str, Any]) -> dict[str, str]:
-        return {key: one.format(**put_in) for key, one in content.items() if isinstance(one, str)}
+    def filled(part: Mapping[str, Any]) -> dict[str, str]:
+        words = {key: one for key, one in part.items() if isinstance(one, str)}
+        return {key: one if key == "formula" else one.format(**put_in) for key, one in words.items()}
 
-    def tabled(caption: str, columns: Columns) -> ExampleTable:
-        return ExampleTable(caption=caption, columns=columns[0], rows=tuple(columns[1]))
+    def tabled(caption: str, columns: Columns, rows: Iterable[int] = ()) -> ExampleTable:
+        return ExampleTable(caption=caption, columns=columns[0], rows=tuple(columns[1]), marked=tuple(rows))
 
-    content = texts(name)
     words, steps = filled(content), []
     for i, one in enumerate(content["step"], start=1):
         step = filled(one)
         caption = step.pop("caption", "")
-        own = tabled(caption, tables[i]) if tables and i in tables else None
-        steps.append(Step(**step, table=own))
+        shown = tabled(caption, own[i], marked if i == max(own) else ()) if i in own else None
+        steps.append(Step(**step, table=shown))
     answer = Answer(
         right=right,
         within=within,
@@ -147,6 +164,7 @@ def told(
     )
     return Example(
         name=name,
+        minutes=content["minutes"],
         numbers=numbers,
         table=tabled(words.pop("caption"), table),
         answer=answer,
@@ -156,7 +174,7 @@ def told(
 
 
 class _Number(float):
-    """A number that a text's place tells how to write."""
+    """A number written as its place in a text asks."""
 
     __slots__ = ()
 

@@ -1,8 +1,8 @@
 """Membership inference on a few people: two gaps, one private split, FairPick's deletions.
 
-The published gap compares how often members are recognised in two groups (Zhang et al. 2020). It says nothing about
-leakage by itself, which the first case shows. A private tree never sees the records: it sees counts with noise, and
-every count has its price (DP-ID3, Friedman and Schuster 2010).
+The published gap compares the true-positive rates of two groups (Zhang et al. 2020). It says nothing about leakage by
+itself, which the first case shows. A private tree never sees the records: it sees counts with noise, and every count
+has its price (DP-ID3, Friedman and Schuster 2010).
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from core.estimates import Estimate, interval, percent, proportion
-from core.examples.example import Example, number, numbers, signed, told
+from core.examples.example import Example, compose, number, numbers, signed
 from core.membership import fairpick_counts, vulnerability_disparity
 from core.membership.fairpick import differences
 from core.models.id3 import best_attribute, noisy_score
 from core.models.tree_budget import BudgetLedger, noisy_counts
 from core.seeds import child_generator
 
-_FLAGGED = {("women", "member"): 8, ("women", "outsider"): 7, ("men", "member"): 6, ("men", "outsider"): 2}
-"""Called members, of ten each."""
+_FLAGGED = {("women", "member"): 8, ("women", "non-member"): 7, ("men", "member"): 6, ("men", "non-member"): 2}
+"""Classified as members, of ten each."""
 
 _COUNTS = np.array([[7, 2], [1, 6], [2, 2]], float)  # clusters by men and women
 _THETA = 0.75
@@ -52,7 +52,7 @@ def two_gaps(name: str) -> Example:
     verdict = np.concatenate([np.arange(10) < k for k in _FLAGGED.values()]).astype(int)
     found = vulnerability_disparity(verdict, group, member, names=("women", "men"))
     (women, men), (women_false, men_false) = found.recall, found.false_alarms
-    return told(
+    return compose(
         name,
         {
             "women": women.value,
@@ -69,8 +69,8 @@ def two_gaps(name: str) -> Example:
         },
         right="About men",
         table=(
-            ("Group", "In truth", "People", "Called members"),
-            ((who, f"{kind}s of the training data", 10, flagged) for (who, kind), flagged in _FLAGGED.items()),
+            ("Group", "Truth", "People", "Classified as members"),
+            ((who, f"{kind}s", 10, flagged) for (who, kind), flagged in _FLAGGED.items()),
         ),
     )
 
@@ -81,7 +81,7 @@ def fairpick_deletes(name: str) -> Example:
     kept = _COUNTS - deleted
     before, after = differences(_COUNTS), differences(kept)
     share, gone = float(deleted.sum() / _COUNTS.sum()), float(deleted.sum())
-    return told(
+    return compose(
         name,
         {
             "before": ", ".join(signed(one) for one in before),
@@ -93,6 +93,7 @@ def fairpick_deletes(name: str) -> Example:
             "women": float(deleted[1, 1]),
         },
         right=round(gone, 6),
+        marked=np.flatnonzero(deleted.sum(axis=1)).tolist(),
         table=(
             ("Cluster", "Men", "Women"),
             ((c + 1, int(_COUNTS[c, 0]), int(_COUNTS[c, 1])) for c in range(3)),
@@ -130,7 +131,7 @@ def private_split(name: str) -> Example:
         for value, word in ((1, "yes"), (0, "no"))
     ]
     yes_no = ("no", "yes")
-    return told(
+    return compose(
         name,
         {
             "slot": ledger.slot,
@@ -150,7 +151,7 @@ def private_split(name: str) -> Example:
             "noisy_degree": noisy_v[0],
             "noisy_town": noisy_v[1],
             "first": _ATTRIBUTES[chosen].lower(),
-            "verdict": "say the same" if chosen == int(np.argmax(exact_v)) else "would have chosen the other",
+            "verdict": "agree" if chosen == int(np.argmax(exact_v)) else "favour the other",
             "draws": f"{_OTHERS:,}",
             "times": str(round(_OTHERS * often.value)),
             "often": percent(often),
@@ -183,8 +184,8 @@ def _joint(column: _Ints, label: _Ints) -> _Ints:
 
 
 def _how_often(true: list[_Ints], each: float) -> Estimate:
-    """Return how often the first attribute is asked for, over many draws of the noise."""
+    """Return how often the first attribute is chosen, over many draws of the noise."""
     rng = child_generator(SEED, "other noise")
-    told = [noisy_counts(np.tile(joint, (_OTHERS, 1, 1)), each, rng) for joint in true]
-    scores = np.column_stack([noisy_score(counts, counts.sum(axis=2)) for counts in told])
+    noisy = [noisy_counts(np.tile(joint, (_OTHERS, 1, 1)), each, rng) for joint in true]
+    scores = np.column_stack([noisy_score(counts, counts.sum(axis=2)) for counts in noisy])
     return proportion(int((best_attribute(scores) == 0).sum()), _OTHERS)

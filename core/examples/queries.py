@@ -1,7 +1,7 @@
 """Bias queries on 20 people: one flip, everybody's flip in closed form, and an answer with noise (Hamman et al. 2023).
 
-Somebody may ask how much a model favours the advantaged group, as often as she likes and for any model of her own. The
-answers are averages, and two of them that differ in one person are enough to name her group.
+A tester asks how much a model favours the advantaged group, as often as they like and for any model of their own. The
+answers are averages, and two of them that differ in one person are enough to infer this person's group.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from core.examples.example import Columns, Example, number, signed, told
+from core.examples.example import Columns, Example, compose, number, signed
 from core.queries import (
     LaplaceGlobal,
     accuracy_limit,
@@ -37,7 +37,7 @@ def flip_one(name: str) -> Example:
     size = 1 / abs(step)
     accepted, side = _ACCEPTED == 1, _ADVANTAGED == 1
     one, other = int((accepted & side).sum()), int((accepted & ~side).sum())
-    return told(
+    return compose(
         name,
         {
             "first": first,
@@ -73,7 +73,7 @@ def flip_everybody(name: str) -> Example:
         )
         for i in range(n)
     )
-    return told(
+    return compose(
         name,
         {
             "seventh": float(answers[_ASKED]),
@@ -86,7 +86,7 @@ def flip_everybody(name: str) -> Example:
         },
         right=float(n),
         table=(("Person", "First model", "Answer with this person flipped"), asked),
-        tables={3: (("Person", "h_i", "SP_i", "SP_i − SP_0", "v_i", "Group"), people)},
+        tables={3: (("Person", "hᵢ", "SPᵢ", "SPᵢ − SP₀", "vᵢ", "Group"), people)},
     )
 
 
@@ -107,7 +107,7 @@ def noisy_answer(name: str) -> Example:
         )
         for epsilon in (0.1, 0.5, 1.0, 5.0)
     )
-    return told(
+    return compose(
         name,
         {
             "sensitivity": sensitivity,
@@ -123,7 +123,7 @@ def noisy_answer(name: str) -> Example:
         },
         right="Larger, more than six times",
         table=_shown(),
-        tables={4: (("ε", "Scale of the noise", "Right at most"), budgets)},
+        tables={4: (("ε", "Scale of the noise", "Accuracy at most"), budgets)},
     )
 
 

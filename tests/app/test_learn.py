@@ -1,4 +1,4 @@
-"""The page of examples in-process: the address holds the case, the question comes first, every step is told."""
+"""The page of examples in-process: the address holds the case, the question comes first, every step is shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.app.dashboard import Dashboard
 def answer(dashboard: Dashboard, given: float) -> None:
     """Fill in a number and send it."""
     dashboard.test.number_input(key="answer_correction").set_value(given)
-    dashboard.test.button[0].click()
+    next(button for button in dashboard.test.button if button.label == "Answer").click()
     dashboard.settle()
 
 
@@ -40,7 +40,9 @@ def test_an_address_restores_an_example(start: Start, name: str):
     said = dashboard.told
     for step in case.steps:
         assert step.words in said and step.computation in said and step.result in said
-    assert [code.value for code in dashboard.test.code] == [step.formula for step in case.steps if step.formula]
+    formulas = [line for step in case.steps for line in step.formula.splitlines()]
+    assert [one.value.strip("$\n") for one in dashboard.test.latex] == formulas
+    assert case.lesson in dashboard.test.info[0].value.replace("\\", "") and case.discuss in said
     assert not dashboard.test.exception and not dashboard.test.error
 
 
@@ -48,3 +50,13 @@ def test_a_nonsensical_address_opens_the_first(start: Start):
     dashboard = start({"example": "<script>"}).open("learn")
     assert dashboard.test.selectbox(key="example").value == next(iter(EXAMPLES))
     assert not dashboard.test.exception
+
+
+def test_the_next_example_follows_and_after_the_last_comes_the_first(start: Start):
+    names = list(EXAMPLES)
+    dashboard = start({"example": names[-2]}).open("learn")
+    for name in (names[-1], names[0]):
+        dashboard.click("example_next")
+        assert dashboard.test.selectbox(key="example").value == name
+        assert dashboard.test.query_params["example"] in (name, [name])
+        assert example(name).goal in dashboard.told

@@ -6,6 +6,7 @@ import math
 import re
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -48,9 +49,9 @@ def test_correction(name: str, after: float):
 def test_both_corrections_look_alike_to_the_attacker():
     gains, loses = example("correction"), example("correction-loses")
     assert gains.table == loses.table and gains.steps[:3] == loses.steps[:3]
-    truth = cells(step(gains, 4), "In truth"), cells(step(loses, 4), "In truth")
+    truth = cells(step(gains, 4), "Truth"), cells(step(loses, 4), "Truth")
     accepted = [word == "accepted" for word in cells(gains, "Model says")]
-    for told in truth:  # the promise is true: 5 women of the 10 accepted, 5 of the 10 refused
+    for told in truth:  # the constraint is true: 5 women of the 10 accepted, 5 of the 10 refused
         assert sum(word == "woman" for word, yes in zip(told, accepted, strict=True) if yes) == 5
         assert told.count("woman") == 10
 
@@ -59,7 +60,7 @@ def test_the_cheapest_correction_is_so_by_brute_force():
     case = example("correction")
     accepted = np.array([word == "accepted" for word in cells(case, "Model says")])
     guess = np.array([word == "woman" for word in cells(case, "Attacker guesses")])
-    cost = np.array([float(word) for word in cells(case, "How sure")])
+    cost = np.array([float(word) for word in cells(case, "Confidence")])
     bits = np.unpackbits(np.arange(1 << 20, dtype=">u4").view(np.uint8).reshape(-1, 4), axis=1)
     masks = bits[:, 12:].astype(np.float32)  # all 2^20 splits
     women, both = masks.sum(axis=1), masks @ accepted
@@ -94,11 +95,11 @@ def test_everybodys_flip():
     case = example("flips")
     base = 7 / 24
     assert_numbers(case, seventh=base - 1 / 12, sum=18 * base, base=base, leakage=100, weight=1 / 8)
-    assert set(cells(step(case, 3), "v_i")) == {"+0.125", "−0.0833"}
+    assert set(cells(step(case, 3), "vᵢ")) == {"+0.125", "−0.0833"}
     advantaged = [i + 1 for i, word in enumerate(cells(step(case, 3), "Group")) if word == "advantaged"]
     assert advantaged == [1, 2, 5, 8, 10, 11, 15, 18]
     # Accepted and advantaged: the flip takes 1/8 away; refused and other: it takes 1/12 away.
-    assert cells(step(case, 3), "SP_i − SP_0")[:7] == [
+    assert cells(step(case, 3), "SPᵢ − SP₀")[:7] == [
         "−0.125",
         "−0.125",
         "−0.0833",
@@ -114,7 +115,7 @@ def test_noise():
     assert_numbers(case, sensitivity=21 / 38, scale=21 / 38, ratio=12 * 21 / 38, exact=7 / 24, limit=0.7310585786)
     assert case.numbers["drawn"] != case.numbers["exact"]
     assert cells(step(case, 4), "Scale of the noise") == ["5.5263", "1.1053", "0.5526", "0.1105"]
-    assert cells(step(case, 4), "Right at most") == ["52.5%", "62.2%", "73.1%", "99.3%"]
+    assert cells(step(case, 4), "Accuracy at most") == ["52.5%", "62.2%", "73.1%", "99.3%"]
 
 
 def test_the_noise_of_one_person():
@@ -144,7 +145,7 @@ def test_two_gaps():
     case = example("gaps")
     assert_numbers(case, women=0.8, men=0.6, vd=0.2, women_false=0.7, men_false=0.2, fpr_gap=0.5, advantage_gap=-0.3)
     assert case.numbers["low"] < 0 < case.numbers["high"]
-    assert "It holds 0" in step(case, 4).result
+    assert "It contains 0" in step(case, 4).result
 
 
 def test_fairpick():
@@ -236,7 +237,10 @@ def test_everything_on_a_sheet_is_escaped(solution: bool):
     answer = Answer(right=EVIL, choices=(EVIL, "no"), why=EVIL, hint=EVIL)
     evil = replace(
         case,
-        method=EVIL,
+        topic=EVIL,
+        goal=EVIL,
+        needs=EVIL,
+        discuss=EVIL,
         title=EVIL,
         story=EVIL,
         question=EVIL,
@@ -251,3 +255,41 @@ def test_everything_on_a_sheet_is_escaped(solution: bool):
     assert "<script" not in page and "script" not in tags.tags
     assert tags.text.count("{{ 7 * 7 }}") >= 8
     assert f"Table: {EVIL}" in tags.labels
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_formula_is_set_on_the_sheet(name: str):
+    case = example(name)
+    lines = [line for step in case.steps for line in step.formula.splitlines()]
+    page = sheet(case, solution=True)
+    assert len(lines) >= 2 and page.count('display="block"') == len(lines)
+    assert "\\" not in page and "$" not in page, "a command that MathML lacks"
+
+
+def test_the_changed_rows_of_the_last_table_are_marked():
+    assert {name: example(name).steps[-1].table.marked for name in ("correction", "correction-loses", "fairpick")} == {
+        "correction": (3, 4),
+        "correction-loses": (3, 4),
+        "fairpick": (0, 1),
+    }
+    assert sheet(example("correction"), solution=True).count('<tr class="marked">') == 2
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_has_what_a_teacher_asks_for(name: str):
+    case = example(name)
+    assert 5 <= case.minutes <= 20
+    assert case.goal.endswith(".") and case.discuss.endswith("?") and not case.needs.endswith(".")
+    assert (Path(__file__).parents[3] / "pages" / f"{case.page}.py").is_file()
+    for solution in (False, True):
+        text = Reader(sheet(case, solution=solution)).text
+        assert case.goal in text and case.discuss in text and f"{case.minutes} minutes" in text
+
+
+def test_no_sentence_is_long():
+    case = [example(name) for name in EXAMPLES]
+    texts = [part for one in case for part in (one.goal, one.story, one.lesson, one.discuss, one.question)]
+    texts += [part for one in case for part in (one.answer.why, one.answer.hint)]
+    texts += [part for one in case for step in one.steps for part in (step.words, step.task, step.result)]
+    sentences = [sentence for text in texts for sentence in re.split(r"(?<=[.?:;])\s+", text)]
+    assert [sentence for sentence in sentences if len(sentence.split()) > 25] == []
