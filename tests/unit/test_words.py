@@ -32,7 +32,6 @@ NOT_YET = (
     "core/desk/",
     "core/errors.py",
     "core/estimates.py",
-    "core/examples/",
     "core/files.py",
     "core/fingerprint.py",
     "core/membership/",
