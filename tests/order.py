@@ -23,7 +23,7 @@ SECONDS = {
     "tests/app/test_bias_queries.py": 57,
     "tests/reference/test_unknown_constraint_adult.py": 56,
     "tests/reference/test_reveal_adult.py": 55,
-    "tests/app/test_release.py": 50,
+    "tests/app/test_model_card_page.py": 50,
     "tests/properties/test_soft_properties.py": 44,
     "tests/browser/test_walks.py": 43,
     "tests/browser/test_labels.py": 200,

@@ -17,7 +17,7 @@ import streamlit as st
 from core.config import AuditConfig
 from core.correction import ATTACKERS, CorrectionSettings
 from core.datasets.catalog import CATALOG
-from core.estimates import epsilon_text
+from core.estimates import epsilon_text, tolerance_text
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from core.settings import Setting, params
@@ -31,6 +31,9 @@ Kind = Literal[
 
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
+
+_WITHOUT_AUDIT = ("learn", "glossary")
+"""Pages about no audit."""
 
 S = TypeVar("S")
 
@@ -102,8 +105,10 @@ def _can_be_drawn(setting: Setting) -> bool:
 
 
 def audit_settings(page: str) -> None:
-    """Draw in the sidebar the settings that `page` does not show itself."""
+    """Draw in the sidebar what is audited, and the settings that `page` does not show itself."""
     state.apply_choices(page)
+    if page in _WITHOUT_AUDIT:
+        return
     table = own(state.UPLOAD) if state.given() else None
     config = state.config(table) if table is not None else None
     if table is None or config is None:
@@ -111,16 +116,31 @@ def audit_settings(page: str) -> None:
     else:  # predictions that came with a table start at the smallest tolerance they keep to
         state.start_tolerance((table.fingerprint, config.roles), kept_tolerance(table, config))
     with st.sidebar:
-        st.markdown("#### What is audited")
-        if page != "data":
-            _audited("dataset", "attribute")
-        if page != "model":
-            _audited("metric")
-            _audited("tolerance", "seed", shares=[1, 1])
-            if state.given():
-                st.caption("Audited are the predictions in your table; no model is trained.")
-            else:
-                _audited("method", *_train_share())
+        summary = st.empty()
+        with st.popover("Audit settings", width="stretch", key="audit_settings"):
+            if page != "data":
+                _audited("dataset", "attribute")
+            if page != "model":
+                _audited("metric")
+                _audited("tolerance", "seed", shares=[1, 1])
+                if state.given():
+                    st.caption("Audited are the predictions in your table; no model is trained.")
+                else:
+                    _audited("method", *_train_share())
+        summary.markdown(_summary())
+
+
+def _summary() -> str:
+    """Return what is audited, in two lines: data and attribute, constraint and seed."""
+    dataset = state.dataset_name()
+    names = state.attributes(dataset)
+    title = CATALOG[dataset].title if dataset in CATALOG else "Your table"
+    attribute = names.get(st.session_state.get("attribute", ""), next(iter(names.values()), "columns to choose"))
+    metric, tolerance, seed = (state.setting(name) for name in ("metric", "tolerance", "seed"))
+    return (
+        f"#### Audited\n\n{shell.escape(title)} · {shell.escape(attribute)}\n\n"
+        f"{METRIC_TITLES[metric]} ≤ {tolerance_text(tolerance)} · seed {seed}"
+    )
 
 
 def data_settings() -> None:

@@ -60,10 +60,15 @@ def choose_columns() -> NoReturn:
     st.stop()
 
 
-def finding(found: Finding) -> None:
-    """Write what a page found: its point, under it in grey what it rests on, and what follows."""
-    parts = (" ".join((found.evidence, *found.caveats)), f"{found.so_what} {found.to_do}".strip())
-    shell.finding(shell.escape(found.point), "\n\n".join(shell.escape(part) for part in parts if part))
+def finding(found: Finding, *links: str) -> None:
+    """Write what a page found: its point, under it what it is based on, what it means and what can be done about it."""
+    shell.finding(
+        shell.escape(found.point),
+        shell.escape(" ".join((found.evidence, *found.caveats))),
+        so_what=shell.escape(found.so_what),
+        to_do=shell.escape(found.to_do),
+        links=links,
+    )
 
 
 def statement(found: Finding) -> None:

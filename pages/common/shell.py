@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import runpy
 import time
+from collections.abc import Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,41 +19,95 @@ if TYPE_CHECKING:
 
 _ROOT = Path(__file__).resolve().parents[2]
 _STARTED: ContextVar[bool] = ContextVar("started_by_app", default=False)
-_HEAD: ContextVar[tuple[Any, Any, str]] = ContextVar("head")  # the row of a page's title, its place there, and itself
+_HEAD: ContextVar[tuple[Any, Any, PageHead]] = ContextVar("head")  # the row of a page's head, its place there, itself
 
 _HEAD_START = 0.1
 """Seconds, once a session, in which the browser paints the title before it builds the rest."""
 
+
+@dataclass(frozen=True, slots=True)
+class PageHead:
+    """What the navigation calls a page, its icon, its title, and the question it answers."""
+
+    label: str
+    icon: str
+    title: str
+    question: str
+
+
 _PAGES = {
     "Audit": {
-        "start": ("Start", "flag", "What does a fair model give away?"),
-        "data": ("Data", "table_rows", "Data"),
-        "model": ("Model", "balance", "Model"),
+        "overview": PageHead("Overview", "flag", "Overview", "What does a fair model reveal about people?"),
+        "data": PageHead("Data", "table_rows", "Data", "Which table, and what are its columns?"),
+        "model": PageHead("Model", "balance", "Model", "Is the model fair, also for people it was not trained on?"),
     },
-    "Attacks": {
-        "correction": ("Correction", "tune", "Reconstruction correction"),
-        "bias_queries": ("Bias queries", "quiz", "Bias queries"),
-        "attriguard": ("AttriGuard", "shield", "AttriGuard"),
-        "membership": ("Membership", "group", "Membership inference"),
+    "Leakage": {
+        "correction": PageHead(
+            "Correction",
+            "tune",
+            "Attribute reconstruction",
+            "Does a published fairness tolerance help to infer a sensitive attribute?",
+        ),
+        "bias_queries": PageHead(
+            "Bias queries", "quiz", "Bias queries", "How much do answers about fairness reveal about individuals?"
+        ),
+        "membership": PageHead(
+            "Membership",
+            "group",
+            "Membership inference",
+            "Who was in the training data, and is it easier to infer for some groups?",
+        ),
+        "model_card": PageHead(
+            "Model card", "contact_page", "Model card", "What can an attacker infer from published fairness numbers?"
+        ),
     },
-    "Decision": {
-        "release": ("Release", "contact_page", "What a model card gives away"),
-        "report": ("Report", "fact_check", "Report"),
-        "desk": ("Query desk", "account_balance", "Query desk"),
+    "Defences": {
+        "attriguard": PageHead(
+            "AttriGuard", "shield", "AttriGuard", "Can noise on a person's record stop attribute inference?"
+        ),
+        "desk": PageHead(
+            "Query desk",
+            "account_balance",
+            "Private query desk",
+            "How can others ask about fairness without learning about a person?",
+        ),
     },
-    "Teaching": {"learn": ("Learn by example", "school", "Learn by example")},
+    "Decision": {"report": PageHead("Report", "fact_check", "Release report", "May this model be released?")},
+    "Learn": {
+        "learn": PageHead("Worked examples", "school", "Worked examples", "How does each method work, step by step?"),
+        "glossary": PageHead("Glossary", "menu_book", "Glossary", "What do the words mean?"),
+    },
 }
-"""Section of the navigation -> file of a page -> what the navigation calls it, its icon, and its title."""
+"""Section of the navigation -> file of a page -> its head."""
 
-_TITLES = {name: title for pages in _PAGES.values() for name, (_, _, title) in pages.items()}
+_HEADS = {name: head for pages in _PAGES.values() for name, head in pages.items()}
 
-_STUDY_PAGES = {"queries": "bias_queries", "model_card": "release", "model_fairness": "model"}
+_FIRST = "overview"
+"""The page at the bare address."""
+
+_FORMER = {"start": _FIRST, _FIRST: _FIRST, "release": "model_card"}
+"""Address that earlier links have, or a guess -> the page it leads to."""
+
+_STUDY_PAGES = {"queries": "bias_queries", "model_fairness": "model"}
 """Study -> the page about it, where that has another name."""
 
 _STYLE = """<style>
-.stMainBlockContainer {max-width: 1240px; padding: 4.4rem 5rem 2rem}
+.stMainBlockContainer {max-width: 1140px; padding: 3.75rem 45px 2rem}
+.st-key-head {min-height: 30px; gap: .5rem}
+.st-key-head [data-testid=stMarkdownContainer]
+  {display: flex; flex-wrap: wrap; align-items: baseline; column-gap: .7rem}
+.st-key-head [data-testid=stMarkdownContainer], .st-key-finding [data-testid=stMarkdownContainer] {margin-bottom: 0}
+.st-key-head p {color: var(--fl-grey); margin: 0}
+.st-key-head h1 + p {border-left: 1px solid var(--fl-line); padding-left: .7rem}
+.st-key-finding {row-gap: .4rem}
+.st-key-finding [data-testid=stColumn] {border-top: 1px solid var(--fl-line); padding-top: .4rem}
+.st-key-finding [data-testid=stColumn] p {margin: 0}
+.st-key-finding [data-testid=stColumn] [data-testid=stVerticalBlock] {row-gap: 0}
+[data-testid=stSidebarNavLink] {padding-block: .2rem; line-height: 1.5}
+.stSidebar h4 + p, .stSidebar h4 + p + p {font-size: .85rem; margin: 0}
 @media (max-width: 760px) {
-  .stMainBlockContainer {padding: 4.4rem 1rem 2rem}
+  .stMainBlockContainer {padding: 4rem 1rem 2rem}
+  .st-key-head h1 + p {border: 0; padding: 0}
   [data-testid=stButtonGroup] > div {flex-wrap: wrap}
   [data-testid=stHorizontalBlock] {row-gap: 1rem}
 }
@@ -77,6 +133,7 @@ _COLOURS = {
     "ink": ("#22262D", "#E9E7E2"),
     "leak": ("#B84A00", "#F5965A"),
     "grey": ("#5B626D", "#A9B0BA"),
+    "line": ("#DDD9D1", "#353A44"),
     "press": ("#1F5FA8", "#3B72C0"),  # white words on the theme's own dark blue have a contrast of 3.8 only
     "chosen": ("#1F5FA8", "#7FB2F0"),  # so have words in that blue on a ground tinted with it: 3.7
 }
@@ -116,45 +173,60 @@ def _wordmark() -> None:
 def navigation() -> Any:
     """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server.
 
-    A study that no page is about has one made of what it declares.
+    A study that no page is about has one made of what it declares. A former address leads to its page, with all that
+    the link sets.
     """
     from core.studies import STUDIES
 
-    def page(name: str, title: str, icon: str, file: str = "") -> Any:
-        path, first = _ROOT / "pages" / f"{file or name}.py", name == "start"
-        return st.Page(path, title=title, icon=f":material/{icon}:", url_path=None if first else name, default=first)
+    def page(name: str, title: str, icon: str, file: str = "", **more: Any) -> Any:
+        path = _ROOT / "pages" / f"{file or name}.py"
+        return st.Page(path, title=title, icon=f":material/{icon}:", url_path=name, **more)
 
     shown = {
-        section: [page(name, title, icon) for name, (title, icon, _) in pages.items()]
+        section: [page(name, head.label, head.icon) for name, head in pages.items()]
         for section, pages in _PAGES.items()
     }
-    without = {*STUDIES} - {*_TITLES, *_STUDY_PAGES}
-    shown["Attacks"] += [page(name, STUDIES[name].title, "search", "study") for name in STUDIES if name in without]
-    return st.navigation(shown, position="sidebar")
+    shown["Audit"][0] = page("home", _HEADS[_FIRST].label, _HEADS[_FIRST].icon, _FIRST, default=True)
+    without = {*STUDIES} - {*_HEADS, *_STUDY_PAGES}
+    shown["Leakage"] += [page(name, STUDIES[name].title, "search", "study") for name in STUDIES if name in without]
+    former = {
+        name: page(name, _HEADS[target].label, "link", target, visibility="hidden") for name, target in _FORMER.items()
+    }
+    chosen = st.navigation({**shown, "": list(former.values())}, position="sidebar", expanded=True)
+    if chosen in former.values():
+        target = _FORMER[chosen.url_path]
+        pages = [page for group in shown.values() for page in group]
+        st.switch_page(pages[list(_HEADS).index(target)], query_params=st.query_params.to_dict())
+    return chosen
 
 
 def open_page(page: Any) -> None:
     """Write the page's title, then the wordmark; what the page adds to the title comes later."""
-    row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
+    row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head")
     place = row.empty()
-    title = _TITLES.get(page.url_path or "start", page.title)
-    place.markdown(f"# {title}")
-    _HEAD.set((row, place, title))
+    head = _HEADS.get(page.url_path or _FIRST) or PageHead(page.title, "", page.title, "")
+    place.markdown(_headline(head, ""))
+    _HEAD.set((row, place, head))
     _wordmark()
     if not st.session_state.get("opened"):
         st.session_state["opened"] = True
         time.sleep(_HEAD_START)
 
 
+def _headline(head: PageHead, badge: str) -> str:
+    shown = f" :gray-badge[{badge}]" if badge else ""
+    return f"# {head.title}{shown}\n\n{head.question}"
+
+
 def head(*, badge: str | None = None) -> Any:
     """Put a badge behind the page's title, by itself that of synthetic data; return the row it stands in."""
     from pages.common import state
 
-    row, place, title = _HEAD.get()
+    row, place, own = _HEAD.get()
     if badge is None:
         badge = "synthetic data" if state.dataset_name() == "demo" else ""
     if badge:
-        place.markdown(f"# {title} :gray-badge[{badge}]")
+        place.markdown(_headline(own, badge))
     return row
 
 
@@ -194,9 +266,26 @@ def escape(words: str) -> str:
     return re.sub(r"([\\`*_{}\[\]()#+!|~$:<>&-])", r"\\\1", str(words))
 
 
-def finding(point: str, quantity: str) -> None:
-    """Write what the page found, and under it in grey the interval and the control."""
-    st.markdown(f"## {point}\n\n{quantity}")
+def finding(point: str, evidence: str, *, so_what: str = "", to_do: str = "", links: Sequence[str] = ()) -> None:
+    """Write what a page found, in grey on what evidence, what it means, and what can be done, with links to pages."""
+    with st.container(key="finding", gap="small"):
+        st.markdown(f"## {point}\n\n{evidence}")
+        if not (so_what or to_do):
+            return
+        meaning, doing = st.columns(2, gap="medium")
+        meaning.markdown(f"**So what**\n\n{so_what}")
+        with doing:
+            st.markdown(f"**What you can do**\n\n{to_do}")
+            if links:
+                with st.container(horizontal=True, gap="small"):
+                    for name in links:
+                        link(name)
+
+
+def link(name: str, label: str = "") -> None:
+    """Draw a link to a page, by the name of its file."""
+    own = _HEADS[name]
+    st.page_link(f"pages/{name}.py", label=f":primary[{label or own.label}]", icon=f":material/{own.icon}:")
 
 
 def whisper(heading: str, quantity: str) -> None:

@@ -57,19 +57,20 @@ def keep(key: str, value: Any) -> None:
     st.session_state.setdefault("settings_kept", {})[key] = (value, st.session_state["page_now"])
 
 
-def _setting(key: str) -> Any:
+def setting(key: str) -> Any:
+    """Return a setting's value."""
     value = st.session_state.get(key)
     return _DEFAULTS[key] if value is None else value
 
 
 def dataset_name() -> str:
     """Return the name of the chosen table."""
-    return str(_setting("dataset"))
+    return str(setting("dataset"))
 
 
 def epsilon() -> float:
     """Return the privacy budget of the private tree, whether or not it is the chosen method."""
-    return float(_setting("epsilon"))
+    return float(setting("epsilon"))
 
 
 def _own_roles(dataset: str) -> list[Roles]:
@@ -100,8 +101,8 @@ def start_tolerance(subject: Any, start: float) -> None:
     The subject is what the tolerance is about; None for a model that is trained.
     """
     before, began = st.session_state.get("tolerance_started", (None, _DEFAULTS["tolerance"]))
-    if subject != before or _setting("tolerance") == began:
-        if _setting("tolerance") != start:
+    if subject != before or setting("tolerance") == began:
+        if setting("tolerance") != start:
             st.session_state["tolerance"] = start
         began = start
     st.session_state["tolerance_started"] = (subject, began)
@@ -147,17 +148,17 @@ def config(table: Table) -> AuditConfig | None:
     roles = chosen_roles(table)
     if roles is None:
         return None
-    method = GIVEN if roles.gives_predictions else _setting("method")
+    method = GIVEN if roles.gives_predictions else setting("method")
     name, attribute, forest = st.session_state.get("forest") or ("", "", None)
     tuned = (name, attribute) == (table.name, str(st.session_state.get("attribute")))
     return AuditConfig(
         dataset=table.name,
         roles=roles,
         method=method,
-        metric=_setting("metric"),
-        tolerance=float(_setting("tolerance")),
-        train_share=float(_DEFAULTS["train_share"] if method == GIVEN or roles.sets else _setting("train_share")),
-        seed=int(_setting("seed")),
+        metric=setting("metric"),
+        tolerance=float(setting("tolerance")),
+        train_share=float(_DEFAULTS["train_share"] if method == GIVEN or roles.sets else setting("train_share")),
+        seed=int(setting("seed")),
         epsilon=epsilon() if method == "dp_id3" else math.inf,
         forest=forest if tuned else None,
     )

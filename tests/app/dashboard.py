@@ -123,10 +123,9 @@ class Dashboard:
         if not self._begun:
             self.test.run()  # the pages are known after the first run
             self._begun = True
-        if (APP.parent / "pages" / f"{page}.py").exists():
-            self.test.switch_page(f"pages/{page}.py")
-        else:  # a study's, made of what it declares
-            self.test._page_hash = calc_hash(page)
+        self.test._page_hash = calc_hash(
+            "home" if page == "overview" else page
+        )  # the address of the first page is bare
         if settled:
             return self.settle()
         self.test.run()

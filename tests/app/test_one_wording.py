@@ -25,7 +25,7 @@ from pages.common import panels
 from tests.app.dashboard import Dashboard
 from tests.app.test_bias_queries import ends, few
 from tests.app.test_membership import Gate, gate
-from tests.app.test_release import family
+from tests.app.test_model_card_page import family
 
 __all__ = ["ends", "family", "few", "gate"]
 
@@ -173,7 +173,7 @@ def test_the_page_of_a_card_says_what_its_study_says(
         return made[-1]
 
     monkeypatch.setattr(core.model_card, "measure_card", keeping)
-    dashboard.open("release").choose(release_precision=precision)
+    dashboard.open("model_card").choose(release_precision=precision)
     words = shown(dashboard)
     cards = [core.model_card.drawn_again(card) for card in made if card.n_models == 4]
     for sentence in sentences(STUDIES["model_card"].findings(cards[-1], cards[-1].settings)):

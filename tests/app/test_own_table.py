@@ -41,7 +41,7 @@ __all__ = ["attacks", "gate"]
 
 ON_THE_FORM = ("every value chosen", "limit below everybody", "everything excluded", "numbers and text")
 UPLOADED = ("empty file", "unclosed quote", "hostile file name", "pickle")
-PAGES = ("start", "data", "model", "correction", "bias_queries", "attriguard", "membership")
+PAGES = ("overview", "data", "model", "correction", "bias_queries", "attriguard", "membership")
 TRAINING = ("methods", "seeds", "trained")  # last the one that stays open
 ROLES = Roles(
     label="hired",
@@ -147,7 +147,7 @@ def test_a_bad_file_is_one_sentence_and_the_audit_stays(dashboard: Dashboard, ba
 
 def test_other_pages_send_the_owner_of_a_fresh_table_to_the_data_page(dashboard: Dashboard):
     dashboard.open("data").upload("good.csv", GOOD)
-    for page in ("start", "model", "correction"):
+    for page in ("overview", "model", "correction"):
         dashboard.open(page)
         (info,) = dashboard.test.info
         assert "Data page" in info.value and not dashboard.test.warning
@@ -170,7 +170,7 @@ def test_own_names_are_shown_and_never_obeyed(dashboard: Dashboard):
     for sensitive, group in ((STYLED_NAME, "*clerk*_x_"), (HOSTILE_NAME, None)):
         dashboard.open("data")
         dashboard.assign(sensitive=sensitive, **({"group": [group]} if group else {}))
-        for page in ("start", "data", "model", "correction"):
+        for page in ("overview", "data", "model", "correction"):
             dashboard.open(page)
             assert "%" in dashboard.finding
             for name in (HOSTILE_CELL, HOSTILE_NAME, STYLED_NAME):
@@ -197,7 +197,7 @@ def test_removing_the_table_brings_the_demo_back(dashboard: Dashboard):
     dashboard.click("remove_upload")
     assert dashboard.finding == before
     assert "Your table" not in dashboard.test.selectbox(key="dataset").options
-    for page in ("start", "model", "correction"):
+    for page in ("overview", "model", "correction"):
         dashboard.open(page)
         assert percent(expected.audit().disclose(0.005).before) in dashboard.finding or page == "model"
         assert dashboard.test.selectbox(key="dataset").value == "demo"
@@ -207,7 +207,7 @@ def test_a_table_that_went_with_its_connection(dashboard: Dashboard):
     bring_people(dashboard)
     dashboard.open("correction")
     st.cache_resource.clear()  # what a lost connection does; the session's settings survive it
-    for page in ("model", "start", "correction"):
+    for page in ("model", "overview", "correction"):
         dashboard.open(page)
         (info,) = dashboard.test.info
         assert "Your table is gone" in info.value
@@ -222,7 +222,7 @@ def test_nothing_of_an_own_table_is_in_the_shared_store(start: Start):
     marker = f"Marker{uuid4().hex}"
     owner = start()
     bring_people(owner, woman=marker)
-    for page in ("start", "model", "correction"):
+    for page in ("overview", "model", "correction"):
         owner.open(page)
         assert "%" in owner.finding
     shared = cached.store_of("demo")

@@ -16,7 +16,7 @@ from core.estimates import percent, tolerance_text
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES, METHODS
 from core.sweep.landscape import Landscape, LandscapePlan, landscape_steps, read_landscape
-from pages.common import shell, start_map
+from pages.common import overview_map, shell
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -38,10 +38,10 @@ def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
         report(1, landscape_steps(plan))
         assert go_on.wait(PATIENT)
         report(2, landscape_steps(plan))
-        return read_landscape(start_map.KEPT_MAP)
+        return read_landscape(overview_map.KEPT_MAP)
 
     monkeypatch.setattr(core.sweep.landscape, "landscape", made)
-    dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("start")
+    dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("overview")
     assert dashboard.has_button("start_map") and not asked and "%" in dashboard.finding
     dashboard.button("start_map").click()
     dashboard.until(lambda: dashboard.has_button("cancel_map"))
@@ -61,8 +61,8 @@ def test_start_does_without_the_kept_map(
     path = tmp_path / "map.json"
     if content is not None:
         path.write_text(content)
-    monkeypatch.setattr("pages.common.start_map.KEPT_MAP", path)
-    dashboard = start().open("start")
+    monkeypatch.setattr("pages.common.overview_map.KEPT_MAP", path)
+    dashboard = start().open("overview")
     assert dashboard.has_button("start_map") and "%" in dashboard.finding and not dashboard.test.warning
 
 
@@ -102,7 +102,7 @@ def test_the_private_trees_budget_is_kept_told_and_in_links(start: Start):
 
 
 def test_a_link_restores_an_audit(start: Start):
-    dashboard = start({"seed": "7", "tolerance": "0.02", "train_share": "0.4"}).open("start")
+    dashboard = start({"seed": "7", "tolerance": "0.02", "train_share": "0.4"}).open("overview")
     now = expected.audit(seed=7, tolerance=0.02, train_share=0.4).disclose(0.02)
     assert now.after is not None and percent(now.after) in dashboard.finding
     assert dashboard.test.number_input(key="seed").value == 7
@@ -132,12 +132,12 @@ def test_a_nonsensical_link_cannot_leave_the_ranges(start: Start, link: dict[str
 
 
 def test_a_setting_put_back_stays_so_on_the_next_page(dashboard: Dashboard):
-    dashboard.open("start").choose(metric="equal_opportunity")
+    dashboard.open("overview").choose(metric="equal_opportunity")
     dashboard.open("model")
     assert dashboard.test.selectbox(key="metric").value == "equal_opportunity"
     dashboard.test.selectbox(key="metric").set_value("statistical_parity")
     dashboard.choose(seed=7)
-    dashboard.open("start")
+    dashboard.open("overview")
     assert dashboard.test.selectbox(key="metric").value == "statistical_parity"
     assert dashboard.test.number_input(key="seed").value == 7
 

@@ -39,7 +39,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "further_members",
         ("Accuracy over ε", "FairPick", "Other groups", "Accounting", "Over ε"),
     ),
-    "release": (4, "", ()),
+    "model_card": (4, "", ()),
     "desk": (
         1,
         "desk_section",
@@ -47,6 +47,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
     ),
     "report": (0, "further_release", ("Policy and limits",)),
     "learn": (0, "", ()),
+    "glossary": (0, "", ()),
 }
 """Address -> charts at least, key of the sections below, and these."""
 

@@ -18,7 +18,7 @@ from tests.golden.make import compare, page_text
 
 __all__ = ["attacks"]
 
-QUICK = ("start", "data", "model", "correction", "attribute", "desk", "learn", "release", "report")
+QUICK = ("overview", "data", "model", "correction", "attribute", "desk", "learn", "glossary", "model_card", "report")
 LONG = ("bias_queries", "attriguard", "membership")
 
 

@@ -12,7 +12,7 @@ import pytest
 from core.charts import LIGHT
 from core.charts.correction import draw_landscape
 from core.sweep.landscape import Landscape, read_landscape
-from pages.common.start_map import KEPT_MAP
+from pages.common.overview_map import KEPT_MAP
 from tests.unit.charts.checks import check
 
 

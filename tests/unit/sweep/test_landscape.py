@@ -26,7 +26,7 @@ from core.sweep.landscape import (
     read_landscape,
     write_landscape,
 )
-from pages.common.start_map import KEPT_MAP
+from pages.common.overview_map import KEPT_MAP
 from tests import samples
 
 PLAN = LandscapePlan(tolerances=(0.01, None), epsilons=(math.inf, 1.0), seeds=(0, 3))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.common import cached, panels, start_map, wording
+from pages.common import cached, overview_map, panels, wording
 
 _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
     (
@@ -19,7 +19,7 @@ _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
         (
             ("data.py", "Bring a table or a model", ":material/table_rows:"),
             ("report.py", "Read the verdict", ":material/fact_check:"),
-            ("release.py", "Meter a model card", ":material/contact_page:"),
+            ("model_card.py", "Estimate what a model card leaks", ":material/contact_page:"),
         ),
     ),
     (
@@ -62,7 +62,7 @@ below = st.container()
 with waiting:
     config, table = cached.audited()
 with left:
-    start_map.draw_map(config, table)
+    overview_map.draw_map(config, table)
 with waiting:
     result = cached.audit(config, table)
 tolerance = round(min(config.tolerance, 0.2), 3)

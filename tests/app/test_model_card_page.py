@@ -29,8 +29,8 @@ from core.model_card import (
     released_people,
 )
 from core.release_audit.card_plan import read_release, release_text, study_of
-from pages.common import cached, release_card, state
-from pages.common.release_card import Card
+from pages.common import cached, card_controls, state
+from pages.common.card_controls import Card
 from tests import expected
 from tests.app.dashboard import Dashboard
 from tests.unit.datasets.bad_tables import assert_one_sentence
@@ -49,10 +49,10 @@ _people: dict[str, ReleasedPeople] = {}
 @pytest.fixture
 def family(monkeypatch: pytest.MonkeyPatch) -> None:
     """At most six models, of which four are trained at first, about 200 people."""
-    monkeypatch.setattr(release_card, "COUNTS", COUNTS)
-    monkeypatch.setattr(release_card, "_SWEEP", 2)
-    monkeypatch.setattr(release_card, "FIRST", FIRST)
-    monkeypatch.setattr(release_card, "_FIRST_PEOPLE", PEOPLE)
+    monkeypatch.setattr(card_controls, "COUNTS", COUNTS)
+    monkeypatch.setattr(card_controls, "_SWEEP", 2)
+    monkeypatch.setattr(card_controls, "FIRST", FIRST)
+    monkeypatch.setattr(card_controls, "_FIRST_PEOPLE", PEOPLE)
     monkeypatch.setattr(core.model_card, "released_people", once)
 
 
@@ -90,7 +90,7 @@ def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
 
 
 def test_precision_and_statistics_move_the_finding(dashboard: Dashboard, family: None):
-    dashboard.open("release").choose(release_precision="2 decimals")
+    dashboard.open("model_card").choose(release_precision="2 decimals")
     assert_tells(dashboard, card(decimals=2))
     dashboard.choose(release_statistics=["sp_gap", "tpr_rate"])
     assert_tells(dashboard, card(decimals=2, statistics=("sp_gap", "tpr_rate"), sizes=False))
@@ -112,7 +112,7 @@ def test_more_models_are_trained_beside_the_page(dashboard: Dashboard, family: N
         return once(config, dataset, settings, report=report, **more)
 
     monkeypatch.setattr(core.model_card, "released_people", waiting)
-    dashboard.open("release")
+    dashboard.open("model_card")
     dashboard.widget("release_count").set_value(COUNTS[-1])
     dashboard.test.run()
     assert f"for {FIRST} models" in dashboard.plain_finding  # what is there stays
@@ -142,7 +142,7 @@ def own_table(models: int) -> bytes:
 
 def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None):
     roles = Roles(label="hired", positive="1", sensitive="town", group=("*Up*",))
-    dashboard.bring("towns.csv", own_table(5), roles).open("release")
+    dashboard.bring("towns.csv", own_table(5), roles).open("model_card")
     dashboard.choose(release_family="given")
     assert dashboard.widget("release_columns").value == [f"pred_{i}" for i in range(5)]
     assert "for 5 models reveal " in dashboard.plain_finding
@@ -161,14 +161,14 @@ def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboa
     roles = Roles(
         label="hired", positive="1", sensitive="town", group=("*Up*",), prediction="pred_0", excluded=("pred_1",)
     )
-    dashboard.bring("towns.csv", "\n".join(holes).encode(), roles).open("release")
+    dashboard.bring("towns.csv", "\n".join(holes).encode(), roles).open("model_card")
     assert dashboard.widget("release_family").value == "audited"
     assert "for one model reveal " in dashboard.plain_finding
     assert "Of 900 records of the table: 40 records without pred_0 are left out." in dashboard.told
 
 
 def test_the_card_as_a_file_is_the_plan_of_what_is_shown(dashboard: Dashboard, family: None):
-    dashboard.open("release").choose(release_precision="2 decimals")
+    dashboard.open("model_card").choose(release_precision="2 decimals")
     labels = [button.proto.label for button in dashboard.test.get("download_button")]
     assert labels.count("Card (TOML)") == 1
     shown = ReleaseSettings(family="mixed", people=PEOPLE, decimals=2, seed=CONFIG.seed)

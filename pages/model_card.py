@@ -10,7 +10,7 @@ import streamlit as st
 from core.errors import InputError
 from core.estimates import count
 from pages.common import cached, panels
-from pages.common import release_card as cards
+from pages.common import card_controls as cards
 from pages.common.background import want
 
 shell.head()
