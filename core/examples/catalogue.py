@@ -13,23 +13,30 @@ from typing import Any
 from xml.etree.ElementTree import tostring
 
 from core.examples.attriguard import guard_budget, guard_noise
-from core.examples.correction import correction_impossible, correction_kept
+from core.examples.correction import correction_impossible, correction_kept, proportions
 from core.examples.example import Example, texts
+from core.examples.imputation import imputation
+from core.examples.lira import likelihood_ratio
 from core.examples.membership import fairpick_deletes, private_split, two_gaps
+from core.examples.model_card import card
 from core.examples.queries import flip_everybody, flip_one, noisy_answer
 
 _MADE: dict[str, Callable[[str], Example]] = {
     "correction": correction_kept,
     "correction-loses": correction_kept,
     "correction-impossible": correction_impossible,
+    "proportions": proportions,
+    "imputation": imputation,
     "flip": flip_one,
     "flips": flip_everybody,
     "noise": noisy_answer,
-    "panda": guard_noise,
-    "budget": guard_budget,
     "gaps": two_gaps,
+    "lira": likelihood_ratio,
     "split": private_split,
     "fairpick": fairpick_deletes,
+    "card": card,
+    "panda": guard_noise,
+    "budget": guard_budget,
 }
 
 EXAMPLES: dict[str, str] = {name: texts(name)["title"] for name in _MADE}

@@ -17,6 +17,7 @@ from core.examples.example import Columns, Example, compose, number, total
 from core.fairness import difference_between_groups, group_rates, unfairness
 
 _Codes = npt.NDArray[np.uint8]
+_Confidences = npt.NDArray[np.float64]
 
 _ACCEPTED = np.repeat(np.array([1, 0], np.uint8), 10)
 _GUESS = np.array([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], np.uint8)  # 1 = woman
@@ -28,6 +29,17 @@ _WOMEN = {
     "correction-loses": (1, 2, 3, 6, 7, 11, 13, 14, 15, 16),
 }
 """Who is a woman, counted from 1: the two cheapest changes are correct, or wrong."""
+
+
+_MANY_WOMEN = np.isin(np.arange(1, 21), (1, 2, 3, 4, 11, 12, 13, 14, 15, 16)).astype(np.uint8)
+_FEW_WOMEN = np.isin(np.arange(1, 21), (1, 2, 3, 11, 12, 17)).astype(np.uint8)
+_MANY_WOMEN_CONFIDENCE = np.array(
+    [
+        *(0.91, 0.83, 0.76, 0.56, 0.63, 0.72, 0.68, 0.79, 0.85, 0.94),
+        *(0.88, 0.74, 0.51, 0.54, 0.58, 0.70, 0.61, 0.77, 0.82, 0.90),
+    ]
+)
+"""Guesses with too many women, who they are, and the confidence in the guesses."""
 
 
 def correction_kept(name: str) -> Example:
@@ -86,9 +98,60 @@ def correction_impossible(name: str) -> Example:
     )
 
 
-def _shown(accepted: _Codes) -> Columns:
+def proportions(name: str) -> Example:
+    """Return the case of group proportions beside the constraint."""
+    guess, cost, truth = _MANY_WOMEN, _MANY_WOMEN_CONFIDENCE, _FEW_WOMEN
+    women = int(truth.sum())
+    shares = [None, women / 20]
+    kinds = {"constraint": (0.0, None), "proportions": (1.0, shares), "both": (0.0, shares)}
+    found = {
+        kind: correct(guess, _ACCEPTED, tolerance=tolerance, cost=cost, group_shares=known)
+        for kind, (tolerance, known) in kinds.items()
+    }
+    vectors = {kind: _vector(one) for kind, one in found.items()}
+    right = {kind: int((vector == truth).sum()) for kind, vector in vectors.items()}
+    start = int((guess == truth).sum())
+    said: dict[str, float | str] = {"added": str(right["both"] - right["proportions"])}
+    for kind, one in found.items():
+        changed = _changed(one, guess)
+        said |= {
+            kind: str(right[kind]),
+            f"{kind}_gain": float(right[kind] - start),
+            f"{kind}_changed": ", ".join(str(i + 1) for i in changed),
+            f"{kind}_changes": str(len(changed)),
+            f"{kind}_sum": total(cost[changed], 2),
+            f"{kind}_cost": float(one.objective or 0.0),
+        }
+    men_rate, women_rate = group_rates(_ACCEPTED, vectors["proportions"], metric="statistical_parity")
+    columns = [truth, guess, *vectors.values()]
+    return compose(
+        name,
+        said
+        | {
+            "women": str(women),
+            "guessed": str(int(guess.sum())),
+            "truth": ", ".join(str(i + 1) for i in np.flatnonzero(truth)),
+            "rates": _rates(_ACCEPTED, guess)["rates"],
+            "start": str(start),
+            "baseline": str(20 - women),
+            "women_rate": women_rate.rate.value,
+            "men_rate": men_rate.rate.value,
+        },
+        right=f"{women} of the 20 people are women",
+        table=_shown(_ACCEPTED, guess, cost),
+        tables={
+            4: (
+                ("Person", "Truth", "First guess", "Constraint", "Proportions", "Both"),
+                ((i + 1, *(_group(column[i]) for column in columns)) for i in range(20)),
+            )
+        },
+        marked=_changed(found["both"], guess),
+    )
+
+
+def _shown(accepted: _Codes, guess: _Codes = _GUESS, confidence: _Confidences = _CONFIDENCE) -> Columns:
     return ("Person", "Model says", "Attacker guesses", "Confidence"), (
-        (i + 1, "accepted" if accepted[i] else "refused", _group(_GUESS[i]), f"{_CONFIDENCE[i]:.2f}") for i in range(20)
+        (i + 1, "accepted" if accepted[i] else "refused", _group(guess[i]), f"{confidence[i]:.2f}") for i in range(20)
     )
 
 
@@ -96,16 +159,16 @@ def _group(code: Any) -> str:
     return "woman" if code else "man"
 
 
-def _rates(accepted: _Codes) -> dict[str, float | str]:
+def _rates(accepted: _Codes, guess: _Codes = _GUESS) -> dict[str, float | str]:
     """Return what the texts say of the guesses under the constraint."""
-    men, women = group_rates(accepted, _GUESS, metric="statistical_parity")
-    value = unfairness(accepted, _GUESS, metric="statistical_parity")
+    men, women = group_rates(accepted, guess, metric="statistical_parity")
+    value = unfairness(accepted, guess, metric="statistical_parity")
     rates = [
         f"{name} {round(rate.count * rate.rate.value)}/{rate.count} = {number(rate.rate.value)}"
         for name, rate in (("women", women), ("men", men))
     ]
     everybody = f"everybody {int(accepted.sum())}/20 = {number(women.overall.value)}"
-    apart = difference_between_groups(accepted, _GUESS, metric="statistical_parity")
+    apart = difference_between_groups(accepted, guess, metric="statistical_parity")
     return {"rates": ", ".join((*rates, everybody)), "unfairness": value, "apart": apart}
 
 
@@ -137,9 +200,9 @@ def _vector(correction: Correction) -> _Codes:
     return correction.reconstruction
 
 
-def _changed(correction: Correction) -> list[int]:
+def _changed(correction: Correction, guess: _Codes = _GUESS) -> list[int]:
     """Return who is changed."""
-    return [int(i) for i in np.flatnonzero(_vector(correction) != _GUESS)]
+    return [int(i) for i in np.flatnonzero(_vector(correction) != guess)]
 
 
 def _nearest(accepted: _Codes) -> Iterator[tuple[str | int, ...]]:
