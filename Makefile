@@ -35,10 +35,10 @@ lint: $(VENV)/test.done
 benchmark: $(VENV)/test.done
 	$(BIN)/python -m tests.benchmarks
 
-# A decision against the release (1, or 2 for undecided) is a result here and no error; unusable input (3) is one.
+# A decision against the release (1, or 2 for inconclusive) is a result here and no error; unusable input (3) is one.
 audit: $(VENV)/run.done
 	@mkdir -p audit-demo
-	$(BIN)/python -m core gen-config --dataset demo > audit-demo/plan.toml
+	$(BIN)/python -m core init --dataset demo > audit-demo/plan.toml
 	$(BIN)/python -m core audit audit-demo/plan.toml --out audit-demo/report --force || test $$? -le 2
 
 reference: $(VENV)/test.done

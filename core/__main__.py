@@ -1,7 +1,7 @@
-"""The command line: ``fairleak COMMAND`` where it is installed, ``python -m core COMMAND`` in a clone.
+"""The command line: ``fairleak COMMAND``, or ``python -m core COMMAND`` in a clone.
 
 Exit codes: 0 pass, 1 fail, 2 inconclusive or not run, 3 unusable input (usage errors too), 130 stopped by Ctrl-C.
-Unusable input is answered with one sentence, never with a traceback.
+Unusable input is answered with one sentence, never with a traceback. A verdict is the last line on stderr.
 """
 
 from __future__ import annotations
@@ -10,61 +10,89 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from core import __version__
 from core.errors import FairLeakError
 from core.files import is_full
 
+if TYPE_CHECKING:
+    from core.cli import Command, Group
+
 STOPPED = 130
-PROGRAM = "fairleak" if Path(sys.argv[0]).stem == "fairleak" else "python -m core"
-"""What the user typed to get here."""
+PROGRAM = "fairleak"
+
+_EPILOG = "exit codes: 0 pass or done, 1 fail, 2 inconclusive or not run, 3 input that cannot be used."
 
 # The commands are imported where they are used: a spawned worker imports this file and needs none of them.
 
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
-    from core.cli import COMMANDS
+    from core.cli import commands
     from core.cli.arguments import Parser
 
-    made = Parser(prog=PROGRAM, description="FairLeak: what a fair model gives away.", allow_abbrev=False)
+    made = Parser(
+        prog=PROGRAM, description="FairLeak: what a fair model gives away.", epilog=_EPILOG, allow_abbrev=False
+    )
     made.add_argument("--version", action="version", version=f"FairLeak {__version__}")
-    commands = made.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in COMMANDS:
-        own = commands.add_parser(command.NAME, help=command.HELP, description=command.HELP, allow_abbrev=False)
-        command.add_arguments(own)
-        own.set_defaults(run=command.run)
+    inner = made.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name, command in commands().items():
+        _add(inner, name, command)
     return made
+
+
+def _add(parsers: argparse._SubParsersAction[Any], name: str, command: Command | Group) -> None:
+    """Add a command, or a group with its commands."""
+    from core.cli import Group
+
+    if isinstance(command, Group):
+        own = parsers.add_parser(name, help=command.help, description=command.description or command.help)
+        own.epilog, own.allow_abbrev = command.epilog, False
+        if command.epilog:
+            own.formatter_class = argparse.RawDescriptionHelpFormatter
+        inner = own.add_subparsers(dest="action", metavar="ACTION", required=True, parser_class=command.parser)
+        for part, one in command.commands.items():
+            _add(inner, part, one)
+        return
+    own = parsers.add_parser(name, help=command.HELP, description=command.HELP, allow_abbrev=False)
+    command.add_arguments(own)
+    own.add_argument("-q", "--quiet", action="store_true", help="No progress and no notes on stderr.")
+    own.set_defaults(run=command.run, program=own.prog)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
-        return _run(parser().parse_args(argv))
+        from core.cli.renamed import current
+
+        words, note = current(sys.argv[1:] if argv is None else argv)
+        if note:
+            sys.stderr.write(f"{note}\n")
+        return _run(parser().parse_args(words))
     except KeyboardInterrupt:
         return STOPPED
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from core.cli import Console
+    from core.cli import VERDICTS, Console
     from core.cli.arguments import UNUSABLE, check_files
 
-    console = Console(out=sys.stdout, err=sys.stderr)
+    console = Console(out=sys.stdout, err=sys.stderr, quiet=arguments.quiet)
     try:
         check_files(arguments)
-        code: int = arguments.run(arguments, console) or 0
+        verdict: str | None = arguments.run(arguments, console)
         sys.stdout.flush()
-        return code
+        if verdict is not None:
+            console.alert(verdict)
+        return 0 if verdict is None else VERDICTS[verdict]
     except FairLeakError as error:
-        action = getattr(arguments, "action", None)
-        name = " ".join([PROGRAM, arguments.command, *([action] if action else [])])
-        console.note(f"{name}: {error}")
+        console.alert(f"{arguments.program}: {error}")
         return UNUSABLE
     except MemoryError:
-        console.note(f"{PROGRAM} {arguments.command}: This needs more memory than there is.")
+        console.alert(f"{arguments.program}: This needs more memory than there is.")
         return UNUSABLE
-    except BrokenPipeError:  # whoever read the tables has seen enough
+    except BrokenPipeError:  # the reader of the tables has seen enough
         _close_output()
         return 0
     except OSError as error:
@@ -74,7 +102,7 @@ def _run(arguments: argparse.Namespace) -> int:
             sys.stdout.flush()
         except OSError:
             _close_output()
-        console.note(f"{PROGRAM} {arguments.command}: The disk is full; make room and start again.")
+        console.alert(f"{arguments.program}: The disk is full; make room and start again.")
         return UNUSABLE
 
 

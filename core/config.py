@@ -29,17 +29,18 @@ class AuditConfig(Result):
     roles: Roles | None = None
     """Roles of its columns; None for the table's own default."""
     method: Annotated[
-        str, Param("Fair learning method", "How it is trained: {options}.", options=METHODS, only=("kind", ("train",)))
+        str,
+        Param("Fair learning method", "Fair learning method: {options}.", options=METHODS, only=("kind", ("train",))),
     ] = "exponentiated_gradient"
     """Also `core.models.GIVEN`, for the predictions that came with the table; of these the tolerance is disclosed."""
-    metric: Annotated[str, Param("Fairness metric", "The fairness metric: {options}.", options=METRICS)] = (
+    metric: Annotated[str, Param("Fairness metric", "Fairness metric: {options}.", options=METRICS)] = (
         "statistical_parity"
     )
     tolerance: Annotated[
         float,
         Param(
             "Tolerance",
-            "The largest unfairness that is promised, and so disclosed to attackers.",
+            "Tolerance of the fairness constraint, which is disclosed to the attacker.",
             least=0.0,
             most=1.0,
             step=0.001,
@@ -49,7 +50,7 @@ class AuditConfig(Result):
         float,
         Param(
             "Training share",
-            "Share of the records that trains the model; of the rest the attacker knows half.",
+            "Share of the records in the training set; of the rest the attacker knows half.",
             least=0.1,
             most=0.8,
             step=0.01,
@@ -57,21 +58,22 @@ class AuditConfig(Result):
     ] = 0.34
     """The records that do not train are halved between attacker and test. Not used where the table names the sets."""
     seed: Annotated[
-        int, Param("Seed", "Fixes sets, training, predictions and attackers.", least=0, most=2**32 - 1, step=1)
+        int, Param("Seed", "Seed of splits, training, predictions and attackers.", least=0, most=2**32 - 1, step=1)
     ] = 42
     epsilon: Annotated[
         float,
         Param(
             "Privacy budget ε",
-            "Privacy budget the private tree is trained with; inf is no noise.",
+            "Privacy budget of training, for the private tree; inf is no noise.",
             least=LEAST_EPSILON,
             infinite=True,
             only=("method", ("dp_id3",)),
+            flag="--train-epsilon",
         ),
     ] = math.inf
     forest: Annotated[
         tuple[tuple[str, int | float | str | None], ...] | None,
-        Param("Forest", "Hyper-parameters of the paper's adversaries, in place of the pinned ones.", form="table"),
+        Param("Forest", "Hyper-parameters of the published attack, in place of the published ones.", form="table"),
     ] = None
 
     def __post_init__(self) -> None:

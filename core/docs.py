@@ -17,9 +17,9 @@ def files() -> dict[str, Tables]:
     from core.release_audit.plan import plan_tables
 
     return {
-        "Plan of a release audit (`python -m core audit`)": plan_tables(),
-        "Model card (`python -m core release`)": CARD_TABLES,
-        "Policy (`python -m core audit --policy`)": POLICY_TABLES,
+        "Plan of a release audit (`fairleak audit`)": plan_tables(),
+        "Model card (`fairleak card`)": CARD_TABLES,
+        "Policy (`fairleak audit --policy`)": POLICY_TABLES,
     }
 
 
@@ -36,21 +36,21 @@ def studies() -> dict[str, tuple[type, str]]:
     from core.sweep.landscape import LandscapePlan
 
     return {
-        "Audit": (AuditConfig, "attribution, reveal"),
+        "Audit": (AuditConfig, "attack correction, attack queries"),
         "Sweep": (SweepSettings, "sweep"),
-        "Bias queries": (Asking, "reveal"),
-        "Answers to bias queries": (Answering, "reveal"),
-        "Bias queries, what is printed": (RevealSettings, "reveal"),
-        "Query desk, a file": (Columns, "queries register"),
-        "Query desk, a test set": (RegisterSettings, "queries register"),
-        "Query desk, a question": (AskSettings, "queries ask"),
-        "Membership attacks": (MembershipSettings, "membership"),
-        "Membership attacks, several": (RunSettings, "membership"),
-        "AttriGuard on ratings": (GuardSettings, "attriguard"),
-        "AttriGuard on a table": (TableSettings, "attriguard"),
-        "AttriGuard, its curves": (CurveSettings, "attriguard"),
-        "Model card": (ReleaseSettings, "release"),
-        "Map of tolerance and privacy": (LandscapePlan, "landscape"),
+        "Bias queries": (Asking, "attack queries"),
+        "Answers to bias queries": (Answering, "attack queries"),
+        "Bias queries, what is printed": (RevealSettings, "attack queries"),
+        "Query desk, a file": (Columns, "desk register"),
+        "Query desk, a test set": (RegisterSettings, "desk register"),
+        "Query desk, a question": (AskSettings, "desk ask"),
+        "Membership attacks": (MembershipSettings, "attack membership"),
+        "Membership attacks, several": (RunSettings, "attack membership"),
+        "AttriGuard on ratings": (GuardSettings, "defend attriguard"),
+        "AttriGuard on a table": (TableSettings, "defend attriguard"),
+        "AttriGuard, its curves": (CurveSettings, "defend attriguard"),
+        "Model card": (ReleaseSettings, "card"),
+        "Map of tolerance and privacy": (LandscapePlan, "tradeoff"),
     }
 
 
@@ -68,7 +68,7 @@ def _page() -> Iterator[str]:
         for title, settings in tables.items():
             yield from (_row(key, *rest) for key, _, *rest in reference_rows(settings, title=title))
     for called, (cls, commands) in studies().items():
-        named = " and ".join(f"`python -m core {command}`" for command in commands.split(", "))
+        named = " and ".join(f"`fairleak {command}`" for command in commands.split(", "))
         yield from ("", f"## {called} ({named})", "", *_head("Flag"))
         yield from (_row(flag, *rest) for _, flag, *rest in reference_rows(params(cls)))
     yield from _attacks()

@@ -182,6 +182,16 @@ class Setting:
         return self.param.flag or f"--{self.name.replace('_', '-')}"
 
     @property
+    def choices(self) -> tuple[str, ...] | None:
+        """The names one value of it can be; None where it is no name, or a list."""
+        return None if self.param.options is None or self.many else tuple(self.param.options)
+
+    @property
+    def argument(self) -> str:
+        """Name of its value among parsed arguments: that of its flag."""
+        return self.flag.strip("-").replace("-", "_")
+
+    @property
     def rule(self) -> str:
         """What its value, or each item of it, must be besides its type; "" where nothing is asked of it."""
         param = self.param
@@ -534,7 +544,7 @@ def add_arguments(
     """Add a flag for each setting of a class, or for those named, in their order; what is not given has no value.
 
     A list is written with commas, as in 0.1,0.5, and "all" is every name there is; what is no list of texts or numbers
-    as in a TOML file. Several classes share the flags of one name; their key is where a class holds, as in "on a
+    as in a TOML file. Several classes share the flags of one name; their key is where a class holds, as in "On a
     table". `defaults` are what the help tells instead of a setting's own default; None tells none.
     """
     classes = {"": cls} if isinstance(cls, type) else cls
@@ -542,19 +552,18 @@ def add_arguments(
         settings = {where: params(one)[name] for where, one in classes.items() if name in params(one)}
         helps = {where: _flag_help(setting, defaults) for where, setting in settings.items()}
         same = len(set(helps.values())) == 1 and len(helps) == len(classes)
-        text = next(iter(helps.values())) if same else "; ".join(f"{where}: {told}" for where, told in helps.items())
+        text = next(iter(helps.values())) if same else " ".join(f"{where}: {each}" for where, each in helps.items())
         _add_flag(parser, next(iter(settings.values())), text)
 
 
 def _flag_help(setting: Setting, defaults: Mapping[str, Any]) -> str:
-    text, default = setting.comment.rstrip("."), defaults.get(setting.name, setting.default)
-    text = text if text[1:2].isupper() else text[:1].lower() + text[1:]
+    text, default = setting.comment, defaults.get(setting.name, setting.default)
     unsaid = default is MISSING or default in (None, "", ()) or isinstance(default, bool)
-    return text if unsaid else f"{text} (default {_flag_text(default)})"
+    return text if unsaid else f"{text.rstrip('.')} (default: {_flag_text(default)})."
 
 
 def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -> None:
-    more: dict[str, Any] = {"dest": setting.name, "default": argparse.SUPPRESS, "help": text.replace("%", "%%")}
+    more: dict[str, Any] = {"dest": setting.argument, "default": argparse.SUPPRESS, "help": text.replace("%", "%%")}
     if setting.default is MISSING:
         more["required"] = True
     if setting.default is False:
@@ -562,11 +571,16 @@ def _add_flag(parser: argparse._ActionsContainer, setting: Setting, text: str) -
     elif setting.base is bool:
         parser.add_argument(setting.flag, action=argparse.BooleanOptionalAction, **more)
     elif setting.many or setting.base is tuple:
-        parser.add_argument(setting.flag, metavar="LIST", type=partial(_list_of, setting), **more)
+        parser.add_argument(
+            setting.flag,
+            metavar="TABLE" if setting.param.form == "table" else "LIST",
+            type=partial(_list_of, setting),
+            **more,
+        )
     else:
         metavar = {int: "N", float: "X", str: "NAME" if setting.param.options else "TEXT"}[setting.base]
         kind = _or_none(setting.base) if setting.optional and setting.base is not str else setting.base
-        parser.add_argument(setting.flag, metavar=metavar, type=kind, **more)
+        parser.add_argument(setting.flag, metavar=metavar, type=kind, choices=setting.choices, **more)
 
 
 def given(arguments: argparse.Namespace, cls: type, *, but: Collection[str] = ()) -> dict[str, Any]:
@@ -575,9 +589,9 @@ def given(arguments: argparse.Namespace, cls: type, *, but: Collection[str] = ()
     Raises `InputError` if a value breaks its rule; the sentence begins with the flag.
     """
     return {
-        name: checked(setting, getattr(arguments, name), setting.flag)
+        name: checked(setting, getattr(arguments, setting.argument), setting.flag)
         for name, setting in params(cls).items()
-        if hasattr(arguments, name) and name not in but
+        if hasattr(arguments, setting.argument) and name not in but
     }
 
 

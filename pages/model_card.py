@@ -164,7 +164,7 @@ def draw() -> None:
                 key="download_card",
                 mime="application/toml",
                 icon=":material/checklist:",
-                help="For python -m core release card.toml: the same card of the same models, about the same people.",
+                help="For fairleak card card.toml: the same card of the same models, about the same people.",
             )
 
 

@@ -43,33 +43,42 @@ DEFENDERS = {
 """What the defender looks for noise with, and what to call it."""
 
 
-_Target = Annotated[str, Param("Target distribution", "What inferences should look like: {options}.", options=TARGETS)]
+_Target = Annotated[
+    str, Param("Target distribution", "Target distribution p of inferences: {options}.", options=TARGETS)
+]
 _Shares = Annotated[
     tuple[float, ...], Param("Shares", "The target's shares, one a value, where it is given.", least=0.0)
 ]
 _Margin = Annotated[float, Param("Margin", "Lead of the target value.", least=0.0)]
-_Seed = Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)]
+_Seed = Annotated[int, Param("Seed", "Seed of every random number.", least=0, most=2**32 - 1)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardSettings(Result):
     """Settings of the noise and of the attackers on ratings; `given` is empty where the target is another."""
 
-    policy: Annotated[str, Param("The noise may", "What may change in ratings: {options}.", options=POLICIES)] = (
-        "modify_add"
-    )
+    policy: Annotated[
+        str,
+        Param(
+            "The noise may",
+            "Changes that the noise may make to ratings: {options}.",
+            options=POLICIES,
+            flag="--noise-policy",
+        ),
+    ] = "modify_add"
     defender: Annotated[
-        str, Param("Surrogate classifier", "What the defender looks for noise with: {options}.", options=DEFENDERS)
+        str,
+        Param("Surrogate classifier", "Classifier that the noise is optimised against: {options}.", options=DEFENDERS),
     ] = "logistic"
     target: _Target = "train_shares"
     given: _Shares = ()
     margin: _Margin = 0.0
     attackers: Annotated[
         tuple[str, ...],
-        Param("Attackers", "Who attacks, in this order.", options=RATING_ATTACKERS),
+        Param("Attackers", "Attackers, in this order.", options=RATING_ATTACKERS),
     ] = RATING_ATTACKERS
     trained_at: Annotated[
-        tuple[float, ...], Param("Trained at", "Budgets of the noise that some attackers learn from.", least=0.0)
+        tuple[float, ...], Param("Trained at", "Noise budgets that adaptive attackers are trained at.", least=0.0)
     ] = (1.0, 3.0, 5.0)
     seed: _Seed = 42
 
@@ -95,14 +104,14 @@ class TableSettings(Settings):
         bool,
         Param(
             "Keep out pairs that never occur together",
-            "Whether pairs of values that never occur together are kept out of changed records.",
+            "Rules that keep pairs of values which never occur together out of changed records.",
         ),
     ] = True
     least_expected: Annotated[
         float,
         Param(
             "Least expected",
-            "How many known people must be expected with a pair for its absence to be a rule.",
+            "Least expected number of records with a pair for its absence to be a rule.",
             least=0.0,
         ),
     ] = LEAST_EXPECTED
@@ -125,14 +134,18 @@ class TableSettings(Settings):
     ] = 0.01
     defender: Annotated[
         str,
-        Param("Surrogate classifier", "The classifier the noise is found against: {options}.", options=TABLE_DEFENDERS),
+        Param(
+            "Surrogate classifier",
+            "Classifier that the noise is optimised against: {options}.",
+            options=TABLE_DEFENDERS,
+        ),
     ] = "logistic"
     target: _Target = "uniform"
     given: _Shares = ()
     margin: _Margin = 0.0
     trained_budgets: Annotated[
         tuple[float, ...],
-        Param("Trained at", "Budgets of the noise that some attackers are trained against.", least=0.0, some=True),
+        Param("Trained at", "Noise budgets that adaptive attackers are trained at.", least=0.0, some=True),
     ] = (0.1, 0.25, 0.5, 0.75)
     seed: _Seed = 42
 

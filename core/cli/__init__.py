@@ -1,44 +1,99 @@
-"""The command line's commands, one module each: `NAME`, `HELP`, `add_arguments(parser)` and `run(arguments, console)`.
+"""The commands, one module each: `HELP`, `add_arguments(parser)` and `run(arguments, console)`; `commands` is the tree.
 
-A command returns its exit code (0 pass or nothing, 1 fail, 2 inconclusive or not run; 3, unusable input, is what an
-error of FairLeak becomes). It prints through the console it is handed and is added to `COMMANDS` here.
+A command prints through the console it is handed. It returns None, or a word of `VERDICTS`: the exit code follows from
+the word, which is the last line on stderr. An error of FairLeak is exit code 3, unusable input.
 """
 
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
 from core.cli import (
-    attack,
-    attribution,
     attriguard,
     audit,
+    correction,
     dashboard,
-    gen_config,
-    landscape,
+    datasets,
+    desk,
+    init,
     membership,
+    model_card,
     queries,
     replay,
-    reveal,
     sign,
     sweep,
+    tradeoff,
     verify,
 )
-from core.cli import model_card as release
+from core.cli.arguments import Parser
+from core.cli.attack import StudyCommand, StudyParser
 from core.cli.console import Console
+from core.studies import STUDIES
 
-__all__ = ["COMMANDS", "Console"]
+__all__ = ["VERDICTS", "Command", "Console", "Group", "commands"]
 
-COMMANDS = (
-    dashboard,
-    audit,
-    verify,
-    sign,
-    replay,
-    gen_config,
-    sweep,
-    attribution,
-    reveal,
-    queries,
-    attriguard,
-    membership,
-    landscape,
-    release,
-    attack,
-)
+VERDICTS = {"pass": 0, "fail": 1, "refused": 1, "inconclusive": 2, "not run": 2}
+"""Verdict of a command -> its exit code."""
+
+
+class Command(Protocol):
+    """What the parser needs of a command, as a module or an object."""
+
+    @property
+    def HELP(self) -> str:
+        """One sentence on what it does."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Add the command's arguments."""
+
+    def run(self, arguments: argparse.Namespace, console: Console) -> str | None:
+        """Do the work and return the verdict, if there is one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Commands under one name, as in `fairleak report verify`."""
+
+    help: str
+    commands: Mapping[str, Command]
+    description: str = ""
+    epilog: str = ""
+    parser: type[Parser] = Parser
+
+
+ATTACKS: Mapping[str, Command] = {
+    "correction": correction,
+    "queries": queries,
+    "membership": membership,
+    "attriguard": attriguard,
+    "model_card": model_card,
+}
+"""Studies with a command of their own."""
+
+
+def commands() -> Mapping[str, Command | Group]:
+    """Return the tree of commands: name -> a command or a group of them."""
+    attacks = {name: ATTACKS.get(name) or StudyCommand(study) for name, study in STUDIES.items()}
+    return {
+        "dashboard": dashboard,
+        "init": init,
+        "audit": audit,
+        "report": Group(
+            help="Verify, replay or sign a report.", commands={"verify": verify, "replay": replay, "sign": sign}
+        ),
+        "attack": Group(help="Run one study: attacks and their defences.", commands=attacks, parser=StudyParser),
+        "defend": Group(help="Measure one defence.", commands={"attriguard": attriguard}),
+        "card": model_card,
+        "sweep": sweep,
+        "tradeoff": tradeoff,
+        "desk": Group(
+            help="Answer fairness queries about a test set within a total privacy budget.",
+            description=desk.DESCRIPTION,
+            epilog=desk.EPILOG,
+            commands=desk.COMMANDS,
+        ),
+        "datasets": datasets,
+    }

@@ -30,11 +30,11 @@ _MOST_SEEDS = 10_000
 
 
 UNUSABLE = 3
-"""The exit code of unusable input."""
+"""Exit code of unusable input."""
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, but a usage error is unusable input like any other, told under the name of the command it is in."""
+    """argparse, but a usage error is unusable input like any other: one sentence, under the name of its command."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse what is left over; argparse would leave that to the outermost command."""
@@ -43,6 +43,13 @@ class Parser(argparse.ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(left)}")
         return found, left
 
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a value that is no choice, in our words; those of argparse differ between versions."""
+        if action.choices is not None and value not in action.choices:
+            name = action.option_strings[-1] if action.option_strings else action.metavar
+            rule = f"must be one of {', '.join(map(str, action.choices))}"
+            raise argparse.ArgumentError(None, f"{name} {rule}, got {value!r}")
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one sentence and end."""
         self.exit(UNUSABLE, f"{visible(f'{self.prog}: {message}; --help lists what there is.')}\n")
@@ -50,38 +57,44 @@ class Parser(argparse.ArgumentParser):
 
 def add_dataset_arguments(parser: argparse.ArgumentParser, names: Collection[str] = tuple(CATALOG)) -> None:
     """Add --dataset, --attribute and --data."""
-    parser.add_argument("--dataset", default="demo", metavar="NAME", help=f"one of {', '.join(names)} (default demo)")
+    parser.add_argument(
+        "--dataset",
+        default="demo",
+        choices=tuple(names),
+        metavar="NAME",
+        help=f"Dataset: {', '.join(names)} (default: demo).",
+    )
     parser.add_argument(
         "--attribute",
         metavar="NAME",
-        help="of a table, such as sex, race/each or age/ranges; its first one when left out",
+        help="Sensitive attribute, such as sex, race/each or age/ranges (default: the dataset's first).",
     )
-    add_data_argument(
-        parser, "folder of data files; $FAIRLEAK_DATA when left out, and a download where neither has them"
-    )
+    add_data_argument(parser)
 
 
-def add_data_argument(
-    parser: argparse.ArgumentParser, told: str = "of the catalogue; $FAIRLEAK_DATA when left out"
-) -> None:
+def add_data_argument(parser: argparse.ArgumentParser) -> None:
     """Add --data."""
-    parser.add_argument("--data", type=Path, metavar="FOLDER", help=told)
+    parser.add_argument(
+        "--data",
+        type=Path,
+        metavar="FOLDER",
+        help="Folder with local dataset files (default: $FAIRLEAK_DATA); datasets not in it are downloaded.",
+    )
 
 
-def add_seeds_argument(parser: argparse.ArgumentParser) -> None:
+def add_seeds_argument(parser: argparse._ActionsContainer) -> None:
     """Add --seeds."""
-    parser.add_argument("--seeds", default="42", metavar="LIST", help="such as 0,1,2 or 0-9 (default 42)")
+    parser.add_argument("--seeds", default="42", metavar="LIST", help="Seeds, such as 0,1,2 or 0-9 (default: 42).")
 
 
-def check_epsilon(epsilon: float, methods: Sequence[str], *, flag: str = "--epsilon") -> None:
+def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
     """Refuse a finite budget of the private tree although none is trained."""
     if math.isfinite(epsilon) and "dp_id3" not in methods:
-        raise InputError(f"{flag} is for the method dp_id3 alone, got {epsilon:g} with {', '.join(methods)}.")
+        raise InputError(f"--train-epsilon is for the method dp_id3 alone, got {epsilon:g} with {', '.join(methods)}.")
 
 
 def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
     """Return the table the arguments name, and the roles of its columns for the attribute they name."""
-    choice(arguments.dataset, CATALOG, name="--dataset")
     known = CATALOG[arguments.dataset].attributes
     if arguments.attribute is not None:
         choice(arguments.attribute, known, name="--attribute")
@@ -135,20 +148,23 @@ def parts_of(text: str, *, name: str) -> list[str]:
 P = TypeVar("P", bound=Result)
 
 
-def add_running_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add --jobs, --scheduler, --store and --csv."""
-    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="worker processes on this machine (default 1)")
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="Dask scheduler, such as tcp://127.0.0.1:8786")
+def add_running_arguments(parser: argparse._ActionsContainer) -> None:
+    """Add --jobs, --scheduler and --store."""
     parser.add_argument(
-        "--store", metavar="FOLDER", help="where finished configurations are kept; 'none' keeps nothing"
+        "--jobs", type=int, default=1, metavar="N", help="Worker processes on this machine (default: 1)."
     )
-    add_file_arguments(parser, "csv")
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://127.0.0.1:8786."
+    )
+    parser.add_argument(
+        "--store", metavar="FOLDER", help="Folder for finished configurations, or 'none' (default: the user's cache)."
+    )
 
 
-_FILES = {"csv": "write every number to this file", "json": "write every number and setting to this file"}
+_FILES = {"csv": "File for every number.", "json": "File for every number and setting."}
 
 
-def add_file_arguments(parser: argparse.ArgumentParser, *names: str) -> None:
+def add_file_arguments(parser: argparse._ActionsContainer, *names: str) -> None:
     """Add --csv and --json, or one of them; `check_files` is called before the work."""
     for name in names or _FILES:
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=_FILES[name])
@@ -176,8 +192,8 @@ def write_csv(
 def write_json(content: dict[str, Any], arguments: argparse.Namespace, console: Console) -> None:
     """Write results and settings where --json asks for it; null stands for what was not measured."""
     if arguments.json is not None:
-        told = json.dumps(_in_json(content), indent=1, ensure_ascii=False, allow_nan=False)
-        write_file(arguments.json, f"{told}\n".encode(), what="--json")
+        text = json.dumps(_in_json(content), indent=1, ensure_ascii=False, allow_nan=False)
+        write_file(arguments.json, f"{text}\n".encode(), what="--json")
         console.note(f"Everything is in {arguments.json}.")
 
 

@@ -1,4 +1,4 @@
-"""``python -m core attriguard``: attribute inference accuracy under AttriGuard noise."""
+"""``fairleak defend attriguard``: attribute inference accuracy under AttriGuard noise."""
 
 from __future__ import annotations
 
@@ -33,10 +33,8 @@ from core.errors import DataUnavailableError, InputError
 from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, given, params
-from core.validation import choice
 
-NAME = "attriguard"
-HELP = "measure attribute inference accuracy under AttriGuard noise"
+HELP = "Measure attribute inference accuracy under AttriGuard noise."
 
 _RATINGS = ("ratings", "demo_ratings")
 
@@ -45,13 +43,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_dataset_arguments(parser, [*_RATINGS, *CATALOG])
     add_settings(parser, CurveSettings)
-    add_settings(parser, {"on ratings": GuardSettings, "on a table": TableSettings})
+    add_settings(parser, {"On ratings": GuardSettings, "On a table": TableSettings})
     add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Measure and print."""
-    choice(arguments.dataset, [*_RATINGS, *CATALOG], name="--dataset")
     guard = (_on_ratings if arguments.dataset in _RATINGS else _on_table)(arguments)
     asked = from_arguments(arguments, CurveSettings).budgets
     # Without any noise, which is budget 0, is always among the results.
@@ -78,7 +75,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
 
 
 _BUDGETS = {"ratings": (0.3, 0.5, 1.0, 2.0, 3.0, 4.0, 5.0), "columns": (0.1, 0.25, 0.5, 0.75, 1.0)}
-"""Where the curves are read off if nobody says."""
+"""Budgets of the curves, where none are given."""
 
 
 def _on_ratings(arguments: argparse.Namespace) -> Guard:
@@ -109,19 +106,19 @@ _G = TypeVar("_G", GuardSettings, TableSettings)
 def _chosen(arguments: argparse.Namespace, own: type[_G], other: type, whose: str) -> _G:
     """Return the settings of a class, and refuse those that only the other class has."""
     for name, setting in params(other).items():
-        if name not in params(own) and hasattr(arguments, name):
+        if name not in params(own) and hasattr(arguments, setting.argument):
             raise InputError(f"{setting.flag} is for {whose}, got it with --dataset {arguments.dataset}.")
-    told = given(arguments, own)
-    if ("given" in told) != (told.get("target") == "given"):
-        raise InputError(f"--given must come with --target given, got --target {told.get('target')}.")
-    return own(**told)
+    values = given(arguments, own)
+    if ("given" in values) != (values.get("target") == "given"):
+        raise InputError(f"--given must come with --target given, got --target {values.get('target')}.")
+    return own(**values)
 
 
 def _about(exposure: Exposure, guard: Guard) -> Iterator[str]:
     private = f"private: {exposure.attribute}, {len(exposure.values)} values"
     yield f"{exposure.truth.size:,} people of {exposure.title}; {private}"
-    told = {name: value for name, value in plain(guard.settings).items() if isinstance(value, (str, int, float))}
-    words = {name: ("on" if value else "off") if isinstance(value, bool) else value for name, value in told.items()}
+    short = {name: value for name, value in plain(guard.settings).items() if isinstance(value, (str, int, float))}
+    words = {name: ("on" if value else "off") if isinstance(value, bool) else value for name, value in short.items()}
     yield "Noise: " + ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in words.items())
     trained = ", ".join(f"{budget:g}" for budget in guard.trained_at)
     yield f"Adversarial attackers are trained at {trained} {exposure.unit}; each budget shows the nearest one."

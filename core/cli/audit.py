@@ -1,7 +1,7 @@
-"""``python -m core audit``: a release audit from a plan to a decision, with its reports.
+"""``fairleak audit``: a release audit from a plan to a decision, with its reports.
 
-The reports lie in one folder an edition, written whole or not at all. FairLeak's test of itself runs beside the audit,
-in a process of its own: with two cores an audit hardly waits for it.
+The reports lie in a folder each, written whole or not at all. The self-test runs beside the audit, in a process of its
+own: with two cores an audit hardly waits for it.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class SelfTestsBeside:
         self._left.set()
         self._pool.shutdown()
 
-    def begun_by(self, report: Report) -> Report:
+    def beside(self, report: Report) -> Report:
         """Return an audit's report that begins the test: input that cannot be used is refused before."""
 
         def both(done: int, total: int) -> None:
@@ -153,48 +153,52 @@ class SelfTestsBeside:
     def _begin(self) -> Future[tuple[SelfTest, ...]]:
         if self._found is None:
             folder = default_cache_folder().parent / "self-test"
-            self._found = self._pool.submit(decision.self_test_apart, folder, report=self._told)
+            self._found = self._pool.submit(decision.self_test_apart, folder, report=self._progress)
         return self._found
 
-    def _told(self, done: int, total: int) -> None:
+    def _progress(self, done: int, total: int) -> None:
         if self._left.is_set():
             raise Cancelled
-        if done > self._done:  # it is asked several times a second
+        if done > self._done:  # this runs several times a second
             self._done = done
             self._report(done, total)
 
 
-NAME = "audit"
-HELP = "audit a model by a plan, judge it by a policy, and write the report; exit code 0 pass, 1 fail, 2 undecided"
+HELP = "Run all attacks of a plan, compare the results with a policy, and write the reports."
 
 _SHIPPED = {"default": default_policy, "predictions": predictions_policy}
-"""Policies FairLeak brings along, by the name --policy calls them."""
+"""FairLeak's own policies, by their names for --policy."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = (
-        "exit codes: 0 pass, 1 a required check fails, 2 inconclusive or not run, 3 input that cannot be used. "
-        "python -m core gen-config prints a plan to start from."
+        "exit codes: 0 pass, 1 fail (a required check), 2 inconclusive or not run, 3 input that cannot be used. "
+        "fairleak init writes a plan to start from."
     )
-    parser.add_argument("plan", type=Path, metavar="PLAN", help="a TOML file; its own files lie in the same folder")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FOLDER", help="a new or empty folder for the report"
+        "plan", type=Path, metavar="PLAN", help="TOML file of the plan; the files in it lie in the same folder."
     )
-    parser.add_argument("--force", action="store_true", help="replace the earlier report in --out")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FOLDER", help="New or empty folder for the reports."
+    )
+    parser.add_argument("--force", action="store_true", help="An earlier report in --out is replaced.")
     parser.add_argument(
         "--policy",
         metavar="FILE",
-        help=f"a policy file, or {' or '.join(_SHIPPED)}; the plan's when left out, and the default one without any",
+        help=f"Release policy: a file, or {' or '.join(_SHIPPED)} (default: the plan's, else default).",
     )
     add_data_argument(parser)
     parser.add_argument(
-        "--sign", type=Path, metavar="KEY.pem", help="sign the reports with this private key; see python -m core sign"
+        "--sign",
+        type=Path,
+        metavar="KEY.pem",
+        help="Private key to sign the reports with; fairleak report sign makes one.",
     )
-    parser.add_argument("--no-self-test", action="store_true", help="leave FairLeak's test of itself out of the report")
+    parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> str:
     """Audit, write and print."""
     plan = read_plan(content_of(arguments.plan, what="PLAN"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
@@ -210,14 +214,14 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
         audit, people = audited(report=steps)
     else:
         with SelfTestsBeside(console.counting("models of the self-test", every=200)) as tests:
-            audit, people = audited(self_tests=tests, report=tests.begun_by(steps))
+            audit, people = audited(self_tests=tests, report=tests.beside(steps))
         for test in (test for test in audit.self_tests if not test.passed):
-            console.note(f"Warning: self-test failed for {test.attack}: {test.told}")
+            console.alert(f"Warning: self-test failed for {test.attack}: {test.told}")
     reports = Reports(audit, people)
     write_audit(reports, arguments.out, force=arguments.force, key=key)
     console.results(_printed(reports))
     console.note(f"The report is in {arguments.out}: internal for you, disclosure (redacted) for others.")
-    return audit.verdict.exit_code
+    return VERDICT_TITLES[audit.verdict.overall].lower()
 
 
 def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Policy:
@@ -248,9 +252,9 @@ def _printed(reports: Reports) -> Iterator[str]:
     for row in verdict.rows:
         if row.check == "unfairness" and row.measurement is not None:
             yield f"{row.title}: {row.measurement.attacked}"
-        told = false_promise(audit.plan.config.tolerance, audit.model.achieved)
-        if told and row.check == "correction_gain" and row.measurement and row.measurement.outcome == Outcome.DONE:
-            yield f"{row.title}: {told}"
+        untrue = false_promise(audit.plan.config.tolerance, audit.model.achieved)
+        if untrue and row.check == "correction_gain" and row.measurement and row.measurement.outcome == Outcome.DONE:
+            yield f"{row.title}: {untrue}"
     for study in audit.findings:
         yield ""
         yield f"{study.title}: {study.findings[0].point}"

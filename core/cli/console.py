@@ -56,8 +56,8 @@ def estimate_words(found: Estimate | None, *, signed: bool = False, percent: boo
     if found is None or math.isnan(found.value):
         return "none"
     scale, digits = (100, 1) if percent else (1, 4)
-    told = [f"{scale * number:{'+' if signed else ''}.{digits}f}" for number in (found.value, found.low, found.high)]
-    return told[0] if math.isnan(found.low) else f"{told[0]} [{told[1]}, {told[2]}]"
+    words = [f"{scale * number:{'+' if signed else ''}.{digits}f}" for number in (found.value, found.low, found.high)]
+    return words[0] if math.isnan(found.low) else f"{words[0]} [{words[1]}, {words[2]}]"
 
 
 @dataclass(slots=True)
@@ -66,6 +66,7 @@ class Console:
 
     out: TextIO
     err: TextIO
+    quiet: bool = False
     _begun: float = field(default=0.0, init=False)
     _given: int = field(default=0, init=False)
 
@@ -79,7 +80,12 @@ class Console:
             self.result(line)
 
     def note(self, text: str) -> None:
-        """Write one line beside the results; what would steer a terminal is made visible."""
+        """Write one line beside the results, unless they are to be alone."""
+        if not self.quiet:
+            self.alert(text)
+
+    def alert(self, text: str) -> None:
+        """Write one line beside the results in any case; what would steer a terminal is made visible."""
         self.err.write(f"{visible(text)}\n")
         self.err.flush()
 
@@ -96,7 +102,7 @@ class Console:
 
     def counting(self, noun: str, *, every: int = 1, first: int = 0) -> Callable[[int, int], None]:
         """Return what writes progress every few steps, from the `first` on, with a clock of its own."""
-        own = Console(out=self.out, err=self.err)
+        own = Console(out=self.out, err=self.err, quiet=self.quiet)
 
         def report(done: int, total: int) -> None:
             if done >= first and (done % every == 0 or done == total):

@@ -1,4 +1,4 @@
-"""``dashboard``: start the dashboard's server, from any folder."""
+"""``fairleak dashboard``: start the dashboard's server, from any folder."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import core
 from core.cli.console import Console
 from core.errors import InputError
 
-NAME = "dashboard"
-HELP = "start the dashboard on localhost"
+HELP = "Start the dashboard on localhost."
 
 _SERVER = Path(core.__file__).resolve().parents[1] / "serve.py"
 
@@ -20,7 +19,7 @@ _SERVER = Path(core.__file__).resolve().parents[1] / "serve.py"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("--port", type=int, default=8501, metavar="N", help="Port on localhost (default: 8501).")
-    parser.add_argument("--headless", action="store_true", help="Open no browser.")
+    parser.add_argument("--headless", action="store_true", help="No browser is opened.")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:

@@ -1,4 +1,4 @@
-"""``python -m core membership``: membership inference at several privacy budgets, and what it finds about groups."""
+"""``fairleak attack membership``: membership inference at several privacy budgets, and its gaps between groups."""
 
 from __future__ import annotations
 
@@ -45,8 +45,7 @@ from core.settings import add_arguments as add_settings
 from core.study import Finding
 from core.validation import LEAST_EPSILON
 
-NAME = "membership"
-HELP = "print how well attackers tell who was in the training data, and which group more, at several privacy budgets"
+HELP = "Measure membership inference and its gaps between groups, at several privacy budgets."
 
 _EPSILONS = (math.inf, 10.0, 1.0, 0.1)
 _MOST = 100.0
@@ -55,24 +54,24 @@ _MOST = 100.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings(Settings):
-    """What is asked besides one attack's own settings."""
+    """Settings of the command besides those of one attack."""
 
     epsilons: Annotated[
         tuple[float, ...] | None,
         Param(
             "Privacy budgets",
-            "Privacy budgets of dp_id3; inf,10,1,0.1 when left out.",
+            "Privacy budgets of the target dp_id3 (default: inf,10,1,0.1).",
             least=LEAST_EPSILON,
             most=_MOST,
             infinite=True,
             some=True,
-            flag="--epsilon",
+            flag="--train-epsilons",
         ),
     ] = None
     attacks: Annotated[
-        tuple[str, ...], Param("Attacks", "Which attacks, or all: {options}.", options=ATTACKS, some=True)
+        tuple[str, ...], Param("Attacks", "Attacks, or all of them: {options}.", options=ATTACKS, some=True)
     ] = tuple(ATTACKS)
-    repeats: Annotated[int, Param("Repeats", "Of the network attack and of FairPick.", least=1)] = 1
+    repeats: Annotated[int, Param("Repeats", "Repeats of the network attack and of FairPick.", least=1)] = 1
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -86,15 +85,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Check the arguments, then read the data; measure and print."""
-    asked, settings = from_arguments(arguments, RunSettings), from_arguments(arguments, MembershipSettings)
+    asked, settings = (
+        from_arguments(arguments, RunSettings),
+        from_arguments(arguments, MembershipSettings, epsilon=math.inf),
+    )
     _check(asked, settings)
     table, roles = table_and_roles(arguments)
     people = member_people(table, roles)
     if settings.group >= people.n_groups:
         raise InputError(f"--group must be below {people.n_groups}, how many there are, got {settings.group}.")
     if settings.accounting == "naive":
-        console.note("Warning: with the naive accounting every count gets the whole epsilon; the tree is not private.")
-    depth = settings.max_depth if hasattr(arguments, "max_depth") else default_depth(people)
+        console.alert("Warning: with the naive accounting every count gets the whole epsilon; the tree is not private.")
+    depth = settings.max_depth if hasattr(arguments, "depth") else default_depth(people)
     own = _Run(table, roles, people, asked, replace(settings, max_depth=depth), console)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrivacyLeakWarning)  # said above, once
@@ -107,8 +109,11 @@ def _check(asked: RunSettings, settings: MembershipSettings) -> None:
     if shadows < FEWEST_SHADOWS:
         raise InputError(f"--shadows must be at least {FEWEST_SHADOWS}, got {shadows}.")
     if shadows % 2:
-        raise InputError(f"--shadows must be even, half of them with each person, got {shadows}.")
-    for flag, there in (("epsilon", asked.epsilons is not None), ("accounting", settings.accounting != "savings")):
+        raise InputError(f"--shadows must be even, got {shadows}: half of the models are trained with each person.")
+    for flag, there in (
+        ("train-epsilons", asked.epsilons is not None),
+        ("accounting", settings.accounting != "savings"),
+    ):
         if there and target != "dp_id3":
             raise InputError(f"--{flag} is for the target dp_id3, got it with --target {target}.")
     for flag, there in (("theta", settings.theta < 1.0), ("repeats", asked.repeats > 1)):

@@ -1,4 +1,4 @@
-"""``python -m core release``: what the numbers of a model card give away, and about whom."""
+"""``fairleak card``: what the published fairness numbers of a model card reveal."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from core.settings import given, params
 
 
 def outcome(plan: ReleasePlan, study: ReleaseStudy, advice: Advice | None) -> Outcome:
-    """Return what the card gives away, and which precision to publish."""
+    """Return what the card reveals, and which precision to publish."""
     first, *others = STUDY.findings(study, study.settings)
-    advised_to = [] if advice is None else [advised(advice, study)]
+    precision = [] if advice is None else [advised(advice, study)]
     return Outcome(
         about=list(_head(plan, study)),
-        findings=[replace(first, evidence=""), *others, *advised_to],  # its evidence is that of the others
+        findings=[replace(first, evidence=""), *others, *precision],  # its evidence is that of the others
         tables=tables(study, advice),
         details=DETAILS,
         settings={"settings": plain(study.settings)},
@@ -56,37 +56,37 @@ def _head(plan: ReleasePlan, study: ReleaseStudy) -> Iterator[str]:
         yield "Typed numbers replace those that publish.statistics and publish.sizes name; no others are read"
 
 
-NAME = "release"
-HELP = "print what the fairness numbers of a model card give away; exit code 0 nobody is disclosed, 1 somebody is"
+HELP = "Estimate what the published fairness numbers of a model card reveal."
 
 _EPILOG = (
-    "exit codes: 0 nobody's attribute is inferred with near certainty, with noise in none of the draws looked at; 1 "
-    "somebody's is, be it in one of these draws; 2 the attacker's posterior could not be worked out, or a typed number "
-    "is not what the table gives; 3 input that cannot be used. Every gap is the rate of the first group minus that of "
-    "the others; of more than two groups the first is the one that people.group names."
+    "exit codes: 0 pass, no near-certain inference of anybody's attribute; 1 fail, at least one; 2 inconclusive: the "
+    "posterior did not converge, or a typed number is not the table's; 3 input that cannot be used. With answer noise "
+    "every random repetition counts. Every gap is the rate of the first group minus that of the others; of more than "
+    "two groups people.group is the first."
 )
 
-_UNDECIDED = 2
 _STEPS_PER_NOTE = 5
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = _EPILOG
-    parser.add_argument("plan", type=Path, metavar="FILE", help="a TOML file; its own files lie in the same folder")
+    parser.add_argument(
+        "plan", type=Path, metavar="FILE", help="TOML file of the card; the files in it lie in the same folder."
+    )
     add_data_argument(parser)
-    own = parser.add_argument_group("in place of what the file says")
+    own = parser.add_argument_group("in place of the file's own")
     add_settings(own, ReleaseSettings, defaults=dict.fromkeys(params(ReleaseSettings)))
     parser.add_argument(
         "--no-advice",
         action="store_true",
-        help="do not try which precision discloses nobody; nor is it tried for typed numbers",
+        help="No search for a safe precision; there is none for typed numbers either.",
     )
     add_file_arguments(parser)
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
-    """Meter, measure and print."""
+def run(arguments: argparse.Namespace, console: Console) -> str:
+    """Estimate, measure and print."""
     name = arguments.plan.name
     plan = read_release(content_of(arguments.plan, what="FILE"), name=name, instead=given(arguments, ReleaseSettings))
     folder, local = arguments.plan.absolute().parent, data_folder_of(arguments)
@@ -99,16 +99,16 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     study = study_of(plan, people, name=name)
     advice = None
     if not (arguments.no_advice or plan.numbers):
-        tell = console.counting("precisions tried", every=_STEPS_PER_NOTE, first=1)
+        steps = console.counting("precisions tried", every=_STEPS_PER_NOTE, first=1)
         release, seed = study.published.release, plan.settings.seed
-        advice = advise(people.posterior, release, sensitive=people.sensitive, seed=seed, report=tell)
+        advice = advise(people.posterior, release, sensitive=people.sensitive, seed=seed, report=steps)
     present(outcome(plan, study, advice), arguments, console)
-    return _exit_code(study)
+    return _verdict(study)
 
 
-def _exit_code(study: ReleaseStudy) -> int:
+def _verdict(study: ReleaseStudy) -> str:
     if study.status != "converged" or study.disputed:
-        return _UNDECIDED
+        return "inconclusive"
     if study.most_pinned:
-        return 1
-    return 0 if study.draws is None or study.draws.known else _UNDECIDED
+        return "fail"
+    return "pass" if study.draws is None or study.draws.known else "inconclusive"

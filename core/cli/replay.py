@@ -1,4 +1,4 @@
-"""``python -m core replay``: run a report's audit again, and compare every number."""
+"""``fairleak report replay``: run a report's audit again, and compare every number."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ from core.release_audit import (
 )
 from core.report import document, from_json, policy_of, to_json
 
-NAME = "replay"
-HELP = "run the audit of a report again and compare every number; exit code 0 the same, 1 not"
+HELP = "Run the audit of a report again and compare every number."
 
 _SHOWN = 20
 
@@ -42,16 +41,16 @@ _SHOWN = 20
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = (
-        "exit codes: 0 the same to the bit, or within the bounds for other versions and machines, and said so; 1 not "
-        "the same; 3 input that cannot be used, such as another table."
+        "exit codes: 0 pass, the same to the bit or within the bounds for other versions and machines; 1 fail, not the "
+        "same; 3 input that cannot be used, such as another table."
     )
-    parser.add_argument("report", type=Path, metavar="REPORT", help="report.json of an audit, of its internal edition")
+    parser.add_argument("report", type=Path, metavar="REPORT", help="The report.json of an internal report.")
     add_data_argument(parser)
-    parser.add_argument("--file", type=Path, metavar="TABLE", help="the table, where the audit was of a file")
-    parser.add_argument("--model", type=Path, metavar="FILE", help="the model file, where there was one")
+    parser.add_argument("--file", type=Path, metavar="TABLE", help="Table of the audit, if it was a file.")
+    parser.add_argument("--model", type=Path, metavar="FILE", help="Model file of the audit, if there was one.")
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
+def run(arguments: argparse.Namespace, console: Console) -> str:
     """Run again, compare and print."""
     old = from_json(_text(arguments.report))
     if old["edition"] != "internal":
@@ -70,7 +69,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     audit, people = audit_with_people(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
     found = same_numbers(old, from_json(to_json(document(audit, people=people))))
     console.results(_printed(found))
-    return 1 if found.status == Sameness.DIFFERENT else 0
+    return "fail" if found.status == Sameness.DIFFERENT else "pass"
 
 
 def _text(path: Path) -> str:
@@ -80,15 +79,15 @@ def _text(path: Path) -> str:
     return text
 
 
-def _content(path: Path | None, flag: str, told: str) -> bytes:
-    """Return the bytes of a file the report needs, which it calls by its old name."""
+def _content(path: Path | None, flag: str, name: str) -> bytes:
+    """Return the bytes of a file that the report needs, and knows under its old name."""
     if path is None:
-        raise InputError(f"{flag} must name the file the report calls {told!r}; it was left out.")
+        raise InputError(f"{flag} must name the file that was {name!r} in the report; it was left out.")
     return content_of(path, what=flag)
 
 
 def _table(plan: AuditPlan, arguments: argparse.Namespace) -> Table:
-    if plan.data.file:  # under its old name, so that the new report calls it what the old one does
+    if plan.data.file:  # under its old name, so that both reports have the same
         return read_table(_content(arguments.file, "--file", plan.data.file), Path(plan.data.file).name)
     if arguments.file is not None:
         raise InputError(f"--file is for an audit of a file; this one was of the dataset {plan.data.dataset}.")
@@ -104,13 +103,13 @@ def _model(plan: AuditPlan, arguments: argparse.Namespace) -> ModelFile | None:
     return None
 
 
-def _check_table(plan: AuditPlan, table: Table, model_file: ModelFile | None, told: str) -> None:
+def _check_table(plan: AuditPlan, table: Table, model_file: ModelFile | None, digits: str) -> None:
     """Refuse a table that is not the report's, before an hour of work rather than after."""
     dataset = dataset_of(plan, table, model_file=model_file)
     found = data_fingerprint(dataset, answers=plan.model.kind != "file")
-    if found != told:
+    if found != digits:
         raise InputError(
-            f"The table must be the one the report is about, whose fingerprint begins with {told[:12]}, got one that "
+            f"The table must be the one the report is about, whose fingerprint begins with {digits[:12]}, got one that "
             f"begins with {found[:12]}."
         )
 
@@ -119,11 +118,11 @@ def _printed(found: Comparison) -> Iterator[str]:
     """Yield the answer, what the two runs differ in, and the values that differ, those beyond their bounds first."""
     yield _answer(found)
     if found.environment:
-        told = "; ".join(
+        changes = "; ".join(
             f"{one.path.removeprefix('provenance.')} {_value(one.old)}, now {_value(one.new)}"
             for one in (_shortened(each) for each in found.environment)
         )
-        yield f"Run on something else than the report: {told}."
+        yield f"Run on something else than the report: {changes}."
     shown = [*found.beyond, *(one for one in found.differences if one.within), *found.wording]
     if not shown:
         return
@@ -152,8 +151,8 @@ def _shortened(one: Difference) -> Difference:
 
 def _row(one: Difference) -> list[str]:
     bound = "" if math.isnan(one.bound) else f"{one.bound:.3g}"
-    told = "wording" if one.kind == "wording" else "within" if one.within else "beyond"
-    return [one.path, _value(one.old), _value(one.new), bound, told]
+    kind = "wording" if one.kind == "wording" else "within" if one.within else "beyond"
+    return [one.path, _value(one.old), _value(one.new), bound, kind]
 
 
 def _value(value: str | float | int | bool | None) -> str:

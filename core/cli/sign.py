@@ -1,7 +1,4 @@
-"""``python -m core sign``: sign a report that holds, or make the key to sign with.
-
-Exit codes: 0 signed or made, 3 unusable input.
-"""
+"""``fairleak report sign``: sign a report that passes verification, or make the key to sign with."""
 
 from __future__ import annotations
 
@@ -16,25 +13,24 @@ from core.files import check_place, content_of, write_file
 from core.report import verify_report
 from core.report.verification import ENDING, OF_THIS_CODE, new_key, private_key, signature_of
 
-NAME = "sign"
-HELP = "sign a report (JSON or HTML) with an Ed25519 key, or make the key; needs requirements-signing.txt"
+HELP = "Sign a report (JSON or HTML) with an Ed25519 key, or make the key; needs requirements-signing.txt."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("report", nargs="?", type=Path, metavar="REPORT", help="JSON or HTML file of a report")
+    parser.add_argument("report", nargs="?", type=Path, metavar="REPORT", help="JSON or HTML file of a report.")
     how = parser.add_mutually_exclusive_group(required=True)
     how.add_argument(
         "--key",
         type=Path,
         metavar="KEY.pem",
-        help="the private key; the signature goes beside the report, in REPORT.sig",
+        help="Private key; the signature goes beside the report, in REPORT.sig.",
     )
     how.add_argument(
         "--new-key",
         type=Path,
         metavar="KEY.pem",
-        help="make a private key, without a password and readable by you alone, and KEY.public.pem for others",
+        help="New private key, without a password and readable by you alone; KEY.public.pem is for others.",
     )
 
 
@@ -47,11 +43,11 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
         _check_new(private, "--new-key")
         public = private.with_name(f"{private.name.removesuffix('.pem')}.public.pem")
         _check_new(public, "The public key of --new-key")
-        made, told = new_key()
-        write_file(private, made, what="--new-key", new=True, mode=0o600)
-        write_file(public, told, what="The public key of --new-key", new=True, mode=0o644)
+        own, shared = new_key()
+        write_file(private, own, what="--new-key", new=True, mode=0o600)
+        write_file(public, shared, what="The public key of --new-key", new=True, mode=0o644)
         console.result(f"{private} is the private key: it has no password, so keep it where nobody else can read it.")
-        console.result(f"{public} is the public key: give it to whoever verifies, by a way they trust.")
+        console.result(f"{public} is the public key: give it to those who verify, by a way they trust.")
         return
     if arguments.report is None:
         raise InputError("REPORT must be given with --key, got none.")

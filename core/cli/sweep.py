@@ -1,4 +1,4 @@
-"""``python -m core sweep``: measure a grid of configurations and print it as tables."""
+"""``fairleak sweep``: attack accuracy over a grid of methods, metrics, tolerances and seeds."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from core.cli.arguments import (
     add_dataset_arguments,
+    add_file_arguments,
     add_running_arguments,
     add_seeds_argument,
     check_epsilon,
@@ -33,8 +34,7 @@ from core.sweep import (
 )
 from core.validation import unit_interval
 
-NAME = "sweep"
-HELP = "measure many configurations and print what attackers recover from each"
+HELP = "Sweep methods, metrics, tolerances and seeds; report attack accuracy for each."
 
 _NAMED_TOLERANCES = {"18": TOLERANCES, "49": PAPER_TOLERANCES}
 
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, AuditConfig, "epsilon", "train_share", "forest")
     add_seeds_argument(parser)
     add_running_arguments(parser)
+    add_file_arguments(parser, "csv")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
@@ -76,12 +77,12 @@ def _printed(summary: Sequence[SweepRow], settings: SweepSettings, config: Audit
     """Yield the tables: recovered people, then the audited models; each number with its interval."""
     rows = [row for row in summary if (row.protocol, row.cost) == (settings.protocol, settings.cost)]
     several = len({seed for row in rows for seed in row.seeds}) > 1
-    over = "over seeds (t)" if several else "over people; one seed says nothing of another"
+    over = "over seeds (t)" if several else "over people; one seed is no evidence for another"
     where = f"{config.dataset}, exponent chosen {settings.protocol}, cost {settings.cost}"
-    yield f"People whose attribute is recovered, % of those trained on ({where})"
-    yield f"In brackets: 95% intervals {over}. Majority: naming the larger group for everybody."
+    yield f"Attribute inference accuracy on the training set, % ({where})"
+    yield f"In brackets: 95% intervals {over}. Majority: the majority-class baseline."
     yield ""
-    told = [
+    printed = [
         {
             "method": row.method,
             "metric": row.metric,
@@ -96,11 +97,11 @@ def _printed(summary: Sequence[SweepRow], settings: SweepSettings, config: Audit
         }
         for row in rows
     ]
-    yield table(told, left=3)
+    yield table(printed, left=3)
     if any(row.method == "dp_id3" for row in rows):
         yield f"dp_id3: a private tree trained with epsilon {config.epsilon:g}."
-    yield "true: seeds in which the model kept the tolerance told. none: no guess agrees with it; with --protocol"
-    yield "as_published the tolerance is raised until the model keeps it."
+    yield "true: seeds in which the model satisfies the disclosed tolerance. none: no guess satisfies it."
+    yield "With --protocol as_published the tolerance is raised until the model satisfies it."
     yield ""
     yield from _models(rows)
 
@@ -115,7 +116,7 @@ def _models(rows: list[SweepRow]) -> Iterator[str]:
     yield "difference between groups, which is Fairlearn's (demographic parity difference and kin)."
     yield ""
     one = {(row.method, row.metric, row.tolerance): row for row in rows}
-    told = [
+    printed = [
         {
             "method": row.method,
             "metric": row.metric,
@@ -130,4 +131,4 @@ def _models(rows: list[SweepRow]) -> Iterator[str]:
         }
         for row in one.values()
     ]
-    yield table(told, left=2)
+    yield table(printed, left=2)

@@ -1,7 +1,4 @@
-"""``python -m core verify``: whether a report is as written, holds, and who signed it.
-
-Exit codes: 0 everything holds, 1 something does not, 3 the file is no report.
-"""
+"""``fairleak report verify``: whether a report is unaltered, follows from its own numbers, and who signed it."""
 
 from __future__ import annotations
 
@@ -15,26 +12,27 @@ from core.files import MEGABYTE, content_of
 from core.report import verify_report
 from core.report.verification import ENDING, NOT_SIGNED, OF_THIS_CODE, Finding, signature_finding
 
-NAME = "verify"
-HELP = "judge a report (JSON or HTML) again by its own numbers, and tell whether it was altered and who signed it"
+HELP = "Check that a report is unaltered and follows from its own numbers, and who signed it."
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("report", metavar="REPORT", help="JSON or HTML file of a report; its signature is REPORT.sig")
     parser.add_argument(
-        "--fingerprint", default="", metavar="DIGITS", help="as signed: the first 8 or more digits of its fingerprint"
+        "report", metavar="REPORT", help="JSON or HTML file of a report; its signature is in REPORT.sig."
     )
-    parser.add_argument("--signer", type=Path, metavar="PUBLIC.pem", help="public key of who must have signed it")
+    parser.add_argument(
+        "--fingerprint", default="", metavar="DIGITS", help="First 8 or more digits of the signed fingerprint."
+    )
+    parser.add_argument("--signer", type=Path, metavar="PUBLIC.pem", help="Public key of the required signer.")
     parser.add_argument(
         "--any-code",
         action="store_true",
-        help="do not ask for the code of this FairLeak, its page's look and the words of its checks",
+        help="A report of another version of FairLeak: its code, look and words are not compared.",
     )
 
 
-def run(arguments: argparse.Namespace, console: Console) -> int:
-    """Verify and say so."""
+def run(arguments: argparse.Namespace, console: Console) -> str:
+    """Verify and print each finding."""
     path = Path(arguments.report)
     content, text = read_report(path)
     signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
@@ -46,7 +44,7 @@ def run(arguments: argparse.Namespace, console: Console) -> int:
     for finding in asked:
         label = "NOTE   " if finding.told == NOT_SIGNED else "holds  "
         console.result(f"{label if finding.holds else 'BROKEN '} {finding.told}")
-    return 0 if all(finding.holds for finding in asked) else 1
+    return "pass" if all(finding.holds for finding in asked) else "fail"
 
 
 def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> Finding:

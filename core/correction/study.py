@@ -164,24 +164,34 @@ def _told(result: CorrectionResult, tolerance: float | None) -> Iterator[Row]:
         }
 
 
-Cost = Annotated[str, Param("Correction cost", "What changing a guess costs: {options}.", options=COSTS)]
+Cost = Annotated[str, Param("Correction cost", "Weight of changing one guess: {options}.", options=COSTS)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionSettings(Settings):
     """Which attacker is told which tolerance, and how they correct."""
 
-    adversary: Annotated[str, Param("Attack", "Who guesses at first: {options}.", options=ATTACKERS)] = "features"
+    adversary: Annotated[str, Param("Attack", "Attack whose guesses are corrected: {options}.", options=ATTACKERS)] = (
+        "features"
+    )
     cost: Cost = "published"
     as_published: Annotated[
         bool,
         Param(
             "Paper's protocol",
-            "Choose the exponent on the test set, and raise the tolerance until it holds, as in the published code.",
+            "Paper's protocol: the exponent chosen on the test set, the tolerance raised until it holds.",
         ),
     ] = False
     tolerance: Annotated[
-        float | None, Param("Disclosed tolerance", "None for that of the audit.", least=0.0, most=1.0, step=0.001)
+        float | None,
+        Param(
+            "Disclosed tolerance",
+            "Tolerance that the attacker knows; the model's own where none is given.",
+            least=0.0,
+            most=1.0,
+            step=0.001,
+            flag="--disclosed-tolerance",
+        ),
     ] = None
 
 

@@ -78,15 +78,17 @@ def checked_body(entry: Entry, number: int, previous: str) -> dict[str, Any]:
 class RegisterSettings(Settings):
     """What a test set is registered with, for good; budgets are text, because they are counted to the millionth."""
 
-    budget: Annotated[str, Param("Total budget ε", "Epsilon for everything ever answered; it cannot be increased.")]
+    budget: Annotated[
+        str, Param("Total budget ε", "Total privacy budget (epsilon) of all answers; it cannot be increased.")
+    ]
     count_epsilon: Annotated[
-        str | None, Param("Price of the count", "What the noisy group size costs of it; a tenth when left out.")
+        str | None, Param("Price of the count", "Price of the noisy group size (default: a tenth of the budget).")
     ] = None
     another_attribute: Annotated[
         bool,
         Param(
             "People registered before, for another attribute",
-            "Say, on record, that people who have a budget are registered for another attribute; it is believed.",
+            "Statement, on record and believed, that people with a budget are registered for another attribute.",
         ),
     ] = False
 
@@ -99,22 +101,23 @@ class AskSettings(Settings):
         str,
         Param(
             "Price ε of a new answer",
-            "Price of a new answer; half of it means twice the noise. Equal opportunity costs the count of its group "
-            "besides, once.",
+            "Privacy budget of a new answer; half of it means twice the noise. Equal opportunity costs the count of "
+            "its group besides, once.",
+            flag="--answer-epsilon",
         ),
     ]
     metric: Annotated[
         str,
         Param(
             "Gap",
-            "Who is compared, all people or those with a positive label: {options}; of scores the answer is a "
+            "Gap between groups, of all people or of those with a positive label: {options}; of scores the answer is a "
             "difference of means, of labels one of rates.",
             options=METRICS,
         ),
     ] = METRICS[0]
     again: Annotated[
         bool,
-        Param("Pay for a new noisy answer", "Pay for a new noisy answer although earlier ones give it."),
+        Param("Pay for a new noisy answer", "New noisy answer, charged although earlier ones exist.", flag="--fresh"),
     ] = False
 
 

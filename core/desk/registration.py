@@ -165,23 +165,26 @@ def _spelled(identifier: str) -> str:
 class Columns(Result):
     """How a test set's file is read; public, and kept in the ledger. A value left out goes with a column of 1 and 0."""
 
-    id: Annotated[str, Param("Identifier", "The column of the people's identifiers.")] = "id"
-    attribute: Annotated[str, Param("Sensitive attribute", "The column of the sensitive attribute.")]
+    id: Annotated[str, Param("Identifier", "Column of the people's identifiers.")] = "id"
+    attribute: Annotated[str, Param("Sensitive attribute", "Column of the sensitive attribute.")]
     advantaged: Annotated[
         str | None,
         Param(
             "Advantaged group",
-            "Its value that is the advantaged group, everybody else is the other one; not needed if it holds 1 and 0.",
+            "Value of the advantaged group; everybody else is the other one. Not needed if the column holds 1 and 0.",
         ),
     ] = None
     label: Annotated[
         str | None,
         Param(
             "True outcome, for equal opportunity",
-            "The column of the true outcome, for equal opportunity; counts as public.",
+            "Column of the true outcome, for equal opportunity; it counts as public.",
         ),
     ] = None
-    positive: Annotated[str | None, Param("Its good value", "Its good value; not needed if it holds 1 and 0.")] = None
+    positive: Annotated[
+        str | None,
+        Param("Positive outcome", "Positive value of the true outcome; not needed if the column holds 1 and 0."),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

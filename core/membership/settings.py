@@ -41,26 +41,32 @@ class MembershipSettings(Result):
     """One of `core.membership.TARGETS`, or "given"."""
     epsilon: Annotated[
         float,
-        Param("Privacy budget of the tree (ε)", "Privacy budget of dp_id3.", least=LEAST_EPSILON, infinite=True),
+        Param(
+            "Privacy budget of the tree (ε)",
+            "Privacy budget of dp_id3.",
+            least=LEAST_EPSILON,
+            infinite=True,
+            flag="--train-epsilons",
+        ),
     ] = math.inf
     max_depth: Annotated[
         int,
         Param(
             "Depth of the trees",
-            "Of the trees; the page and the command take it from the number of columns.",
+            "Depth of the trees (default: from the number of columns).",
             least=1,
             step=1,
             flag="--depth",
         ),
     ] = 14
-    accounting: Annotated[str, Param("Accounting", "How dp_id3 counts its budget: {options}.", options=ACCOUNTINGS)] = (
+    accounting: Annotated[str, Param("Accounting", "Privacy accounting of dp_id3: {options}.", options=ACCOUNTINGS)] = (
         "savings"
     )
     theta: Annotated[
         float,
         Param(
             "FairPick's θ",
-            "Rows are deleted by FairPick; 1 deletes nobody.",
+            "Parameter of FairPick's deletion of rows; 1 deletes none.",
             least=0.0,
             most=1.0,
             step=0.1,
@@ -68,16 +74,14 @@ class MembershipSettings(Result):
         ),
     ] = 1.0
     """FairPick's share of the distribution differences that stays."""
-    literal: Annotated[
-        bool, Param("As published", "Whether FairPick is as published and drops negative deletions.")
-    ] = False
+    literal: Annotated[bool, Param("As published", "FairPick as published, which drops negative deletions.")] = False
     shadows: Annotated[
         int,
         Param("Shadow models", "Models trained like the target, an even number of at least 4.", least=0),
     ] = 64
     online: Annotated[
         bool,
-        Param("Online", "Whether shadow models are trained with and without each judged person."),
+        Param("Online", "Shadow models trained with and without each judged record."),
     ] = True
     group: Annotated[
         int,
@@ -87,8 +91,10 @@ class MembershipSettings(Result):
             least=0,
         ),
     ] = 1
-    seed: Annotated[int, Param("Seed", "Fixes every draw.", least=0, most=2**32 - 1)] = 42
-    level: Annotated[float, Param("Level", "Of the intervals.", least=0.0, most=1.0, above=True, below=True)] = 0.95
+    seed: Annotated[int, Param("Seed", "Seed of every random number.", least=0, most=2**32 - 1)] = 42
+    level: Annotated[
+        float, Param("Level", "Confidence level of the intervals.", least=0.0, most=1.0, above=True, below=True)
+    ] = 0.95
 
     def __post_init__(self) -> None:
         validate(self, but=("target",) if self.target == GIVEN else ())

@@ -37,41 +37,46 @@ _VARIANTS = ("family", NATURAL)
 class ReleaseSettings(Result):
     """What is published of which models."""
 
-    family: Annotated[str, Param("Models", "Which models have numbers: {options}.", options=FAMILIES)] = "audited"
+    family: Annotated[str, Param("Models", "Models that have numbers: {options}.", options=FAMILIES)] = "audited"
     columns: Annotated[
         tuple[str, ...], Param("Prediction columns", "Columns of given predictions.", only=("family", ("given",)))
     ] = ()
     count: Annotated[
-        int, Param("Models on the card", "How many models are compared.", least=1, most=MOST_MODELS, only=_VARIANTS)
+        int, Param("Models on the card", "Number of models on the card.", least=1, most=MOST_MODELS, only=_VARIANTS)
     ] = 1
     """The first so many models of the people's."""
-    without: Annotated[
-        tuple[str, ...], Param("Without", "Features that none of these models sees.", only=_VARIANTS)
-    ] = ()
-    on: Annotated[str, Param("On", "Whose numbers they are: {options}.", options=SETS)] = "test"
+    without: Annotated[tuple[str, ...], Param("Without", "Features that no model uses.", only=_VARIANTS)] = ()
+    on: Annotated[str, Param("On", "Records the numbers are computed on: {options}.", options=SETS)] = "test"
     people: Annotated[
         int,
         Param(
-            "People covered", "How many people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False
+            "People covered", "Number of people, drawn with the seed; 0 for all.", least=0, most=10_000_000, shown=False
         ),
     ] = 0
-    group: Annotated[str, Param("Group, against all others", "The group that counts as 1, against everybody else.")] = (
-        ""
-    )
+    group: Annotated[str, Param("Group, against all others", "Group that is compared with everybody else.")] = ""
     """The second one where it is empty."""
     statistics: Annotated[
         tuple[str, ...],
         Param(
-            "Published statistics", "What is published of each model: {options}.", options=STATISTIC_TITLES, some=True
+            "Published statistics",
+            "Numbers that are published of each model: {options}.",
+            options=STATISTIC_TITLES,
+            some=True,
         ),
     ] = ("sp_gap", "tpr_gap", "fpr_gap")
-    sizes: Annotated[bool, Param("Group sizes", "Whether sizes are published too.")] = True
-    decimals: Annotated[int | None, Param("Decimals", "Decimals the numbers are rounded to.", least=0, most=12)] = 3
+    sizes: Annotated[bool, Param("Group sizes", "Group sizes are published too.")] = True
+    decimals: Annotated[int | None, Param("Decimals", "Decimals of the published numbers.", least=0, most=12)] = 3
     epsilon: Annotated[
         float | None,
-        Param("Privacy budget ε", "Privacy budget of all numbers together.", least=LEAST_EPSILON, most=1_000.0),
+        Param(
+            "Privacy budget ε",
+            "Privacy budget of all published numbers together.",
+            least=LEAST_EPSILON,
+            most=1_000.0,
+            flag="--publish-epsilon",
+        ),
     ] = None
-    seed: Annotated[int, Param("Seed", "Draws the privacy noise.", least=0, most=2**32 - 1)] = 0
+    seed: Annotated[int, Param("Seed", "Seed of the answer noise.", least=0, most=2**32 - 1)] = 0
 
     @property
     def precision(self) -> str:

@@ -440,6 +440,7 @@ class Answering(Settings):
             "Privacy budget ε (all answers together)",
             "Privacy budget of all answers together; smaller is more private and less accurate. Exact and rounded "
             "answers have none.",
+            flag="--answer-epsilon",
             least=0.0,
             above=True,
         ),

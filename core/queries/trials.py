@@ -12,7 +12,6 @@ The larger group of the dataset counts as the advantaged one (Hamman et al. 2023
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
@@ -35,7 +34,7 @@ from core.queries.guarantees import ErrorQuantiles, accuracy_limit_with_prior, a
 from core.queries.mechanisms import Exact, NoisySums
 from core.seeds import child_generator
 from core.serialize import Result
-from core.settings import Settings, params, validate
+from core.settings import Settings, validate
 from core.subject import ModelFindings, prior_of, train_model
 from core.validation import seed_value
 
@@ -47,9 +46,9 @@ class Asking(Result):
     n: Annotated[
         int, Param("Test-set size n", "People the queries are about, drawn from the test records.", 4, flag="--people")
     ] = 100
-    design: Annotated[str, Param("Query design", "How queries are made: {options}.", options=DESIGNS)] = "jitter"
+    design: Annotated[str, Param("Query design", "Query design: {options}.", options=DESIGNS)] = "jitter"
     """One of `core.queries.DESIGNS`, or "single": question j accepts person j only (for absolute gaps)."""
-    repeats: Annotated[int, Param("Repeats", "Draws of people, queries and noise.", least=1)] = 50
+    repeats: Annotated[int, Param("Repeats", "Repetitions with other people, queries and noise.", least=1)] = 50
     seed: int = 42
 
     def __post_init__(self) -> None:
@@ -59,13 +58,12 @@ class Asking(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RevealSettings(Settings):
-    """Which model is asked about, and after how many answers its leak is measured: None follows from the people."""
+    """Numbers of answers after which leakage is measured; None follows from the number of people."""
 
     questions: Annotated[
         tuple[int, ...] | None,
         Param("Answered queries m", "Numbers of answered queries, such as 10,25,40.", least=0, some=True),
     ] = None
-    model_epsilon: Annotated[float, params(AuditConfig)["epsilon"].param] = math.inf
 
 
 FEWEST_IN_GROUP = 2

@@ -135,7 +135,7 @@ def _replay(told: Document) -> str:
     plan = told["plan"]
     table = " --file TABLE" if plan["data"]["file"] else ""
     model = " --model FILE" if plan["model"]["kind"] == "file" else ""
-    return f"python -m core replay REPORT.json{table}{model}"
+    return f"fairleak report replay REPORT.json{table}{model}"
 
 
 def _difference(told: Document) -> str:

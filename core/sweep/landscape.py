@@ -62,18 +62,31 @@ class LandscapePlan(Result):
     """
 
     metric: Annotated[
-        str, Param("Fairness metric", "Metric of tolerance and unfairness: {options}.", options=METRICS)
+        str, Param("Fairness metric", "Fairness metric of tolerance and unfairness: {options}.", options=METRICS)
     ] = "statistical_parity"
     train_share: Annotated[
-        float, Param("Training share", "Share of the records that trains the models.", least=0.1, most=0.8)
+        float, Param("Training share", "Share of the records in the training set.", least=0.1, most=0.8)
     ] = 0.34
     tolerances: Annotated[
         tuple[float | None, ...],
-        Param("Tolerances", "Trained for and told; none where nothing is promised.", least=0.0, most=1.0, some=True),
+        Param(
+            "Tolerances",
+            "Target tolerances, which are disclosed too; none: no fairness constraint.",
+            least=0.0,
+            most=1.0,
+            some=True,
+        ),
     ] = TOLERANCES
     epsilons: Annotated[
         tuple[float, ...],
-        Param("Privacy budgets", "Privacy budgets, less privacy first.", least=LEAST_EPSILON, infinite=True, some=True),
+        Param(
+            "Privacy budgets",
+            "Privacy budgets of training, less privacy first.",
+            least=LEAST_EPSILON,
+            infinite=True,
+            some=True,
+            flag="--train-epsilons",
+        ),
     ] = EPSILONS
     seeds: Annotated[tuple[int, ...], Param("Seeds", "Seeds of the repeats.", least=0, most=2**32 - 1, some=True)] = (
         tuple(range(5))
@@ -82,7 +95,7 @@ class LandscapePlan(Result):
         float,
         Param(
             "Tree's share",
-            "Share of the budget for the tree where a tolerance is promised.",
+            "Share of the budget for the tree where there is a tolerance.",
             least=0.0,
             most=1.0,
             above=True,

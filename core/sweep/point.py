@@ -50,17 +50,20 @@ class SweepSettings(Settings):
 
     methods: Annotated[
         tuple[str, ...],
-        Param("Fair learning", "How models are trained, or all: {options}.", options=METHODS, some=True),
+        Param("Fair learning", "Fair learning methods, or all: {options}.", options=METHODS, some=True),
     ] = METHODS[:1]
     metrics: Annotated[
         tuple[str, ...], Param("Metrics", "Fairness metrics, or all: {options}.", options=METRICS, some=True)
     ] = METRICS[:1]
     tolerances: Annotated[
-        str, Param("Tolerances", "Trained for and told: 49, 18, or numbers in [0, 1] such as 0,0.01,0.1.")
+        str,
+        Param(
+            "Tolerances", "Target tolerances, which are disclosed too: 49, 18, or numbers in [0, 1] such as 0,0.01,0.1."
+        ),
     ] = "18"
     protocol: Annotated[
         str,
-        Param("Paper's protocol", "How the exponent of the printed tables is chosen: {options}.", options=PROTOCOLS),
+        Param("Paper's protocol", "Choice of the exponent in the printed tables: {options}.", options=PROTOCOLS),
     ] = PROTOCOLS[0]
     cost: Cost = "published"
 

@@ -226,7 +226,7 @@ def _published(people: QueryTrials, answering: Answering) -> None:
         "At these errors the paper's decoder guesses at random, and the best decoder stays near the 70% that "
         "features alone give. Leakages here were measured once, with seed 42 (50 draws at 100 people, ±1 to 4 "
         "points; 5 at 1,000, ±2 to 13); `make reference` measures them again, with intervals. The rows without noise "
-        "come within 3 to 10 points of the printed ones (`python -m core reveal --table`). Black people are 9.8% of "
+        "come within 3 to 10 points of the printed ones (`fairleak attack queries --table`). Black people are 9.8% of "
         "Adult's Black and White records, not 10.4%."
     )
     panels.numbers({"Table 1, printed and recomputed": table}, key="table-one")

@@ -262,6 +262,6 @@ GUIDE = (
     "behind them, and are marked so; replace them by yours. A limit changed here is judged by at once, without "
     "attacking again, and says that it was changed until you say who set it and why.\n\n"
     "**What it does not say.** A pass holds for these attacks on this model and this table. It is no statement about "
-    "attacks nobody has tried. `python -m core audit plan.toml` repeats the audit on the command line, with the plan "
+    "attacks nobody has tried. `fairleak audit plan.toml` repeats the audit on the command line, with the plan "
     "and the policy downloaded here beside your table; `verify` and `replay` check a report later."
 )

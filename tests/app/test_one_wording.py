@@ -135,7 +135,7 @@ def test_the_command_of_a_study_says_what_the_study_says(name: str):
 def test_the_command_of_a_card_says_what_its_study_says(tmp_path: Path):
     (tmp_path / "card.toml").write_text(CARD, encoding="utf-8")
     with recorded() as found:
-        told = printed("release", str(tmp_path / "card.toml"), "--no-advice")
+        told = printed("card", str(tmp_path / "card.toml"), "--no-advice")
     first, *others = found["model_card"]
     for sentence in [first.point, *sentences(tuple(others))]:
         assert sentence in told, sentence
@@ -184,23 +184,23 @@ MARK = "said once"
 
 READERS = {
     "membership": (
-        "membership --shadows 4 --epsilon inf --depth 3 --attacks loss,network",
+        "attack membership --shadows 4 --train-epsilons inf --depth 3 --attacks loss,network",
         ["core.membership.findings:findings", "core.cli.membership:findings"],
         ["core.membership.tables:tables", "core.cli.membership:tables"],
     ),
     "bias_queries": (
-        "reveal --method unmitigated --people 30 --repeats 4 --questions 0,6",
-        [f"core.{at}:{name}" for at in ("queries", "cli.reveal") for name in ("findings", "curve_finding")],
-        ["core.queries.tables:tables", "core.cli.reveal:tables"],
+        "attack queries --method unmitigated --people 30 --repeats 4 --questions 0,6",
+        [f"core.{at}:{name}" for at in ("queries", "cli.queries") for name in ("findings", "curve_finding")],
+        ["core.queries.tables:tables", "core.cli.queries:tables"],
     ),
     "attriguard": (
-        "attriguard --budgets 0.25",
+        "defend attriguard --budgets 0.25",
         ["core.attriguard.findings:findings", "core.cli.attriguard:findings"],
         ["core.attriguard.tables:tables", "core.cli.attriguard:tables"],
     ),
     "correction": (
-        "attribution --seeds 0 --store none --tolerance 0.05",
-        ["core.correction.findings:constraint_effect", "core.cli.attribution:constraint_effect"],
+        "attack correction --decompose --seeds 0 --store none --tolerance 0.05",
+        ["core.correction.findings:constraint_effect", "core.cli.correction:constraint_effect"],
         ["core.correction.tables:step_rows"],
     ),
 }

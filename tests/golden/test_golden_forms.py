@@ -59,7 +59,7 @@ def report(path: Path, folder: Path) -> str:
 
     shutil.copy(path, folder / path.name)
     signed = path.with_name(f"{path.name}.sig")
-    lines = ["verify", path.name, "--any-code"]
+    lines = ["report", "verify", path.name, "--any-code"]
     if signed.exists():
         shutil.copy(signed, folder / signed.name)
         shutil.copy(FORMS / "signer.public.pem", folder)
@@ -79,13 +79,13 @@ def ledger(path: Path, folder: Path) -> str:
         connection.executescript(path.read_text(encoding="utf-8"))
     connection.close()
     lines = (["status"], ["status", "old" if path == LEDGER_1 else "loans"], ["export", "record.jsonl"])
-    told = [_told(["queries", *line, "--ledger", "ledger.sqlite"], folder) for line in lines]
-    return "\n".join([*told, _told(["queries", "verify", "record.jsonl"], folder)])
+    told = [_told(["desk", *line, "--ledger", "ledger.sqlite"], folder) for line in lines]
+    return "\n".join([*told, _told(["desk", "verify", "record.jsonl"], folder)])
 
 
 def export(path: Path, folder: Path) -> str:
     shutil.copy(path, folder / path.name)
-    return _told(["queries", "verify", path.name], folder)
+    return _told(["desk", "verify", path.name], folder)
 
 
 def record(path: Path, folder: Path) -> str:

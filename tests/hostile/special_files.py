@@ -35,58 +35,58 @@ HANGS = 60
 
 ROLES = Roles(label="paid", positive="yes", sensitive="sex", group=("w",), prediction="said", score="", sets="")
 
-ASK = "queries ask loans --ledger ledger --epsilon 0.1 --asker me"
+ASK = "desk ask loans --ledger ledger --answer-epsilon 0.1 --asker me"
 
 READ = {
     "audit PLAN": "audit X --out new",
     "audit --policy": "audit plan.toml --out new --policy X",
     "audit --sign": "audit plan.toml --out new --sign X",
-    "verify REPORT": "verify X",
-    "verify --signer": "verify report.json --signer X",
-    "sign REPORT": "sign X --key key.pem",
-    "sign --key": "sign report.json --key X",
-    "replay REPORT": "replay X",
-    "replay --file": "replay table.json --file X",
-    "replay --model": "replay model.json --file people.csv --model X",
-    "gen-config --file": "gen-config --file X",
-    "gen-config --model": "gen-config --file people.csv --model X",
-    "release FILE": "release X",
-    "queries register --test-set": "queries register a --test-set X --attribute sex --budget 1 --ledger new",
-    "queries ask --test-set": f"{ASK} --test-set X --predictions one.csv",
-    "queries ask --predictions": f"{ASK} --test-set people.csv --predictions X",
-    "queries verify FILE": "queries verify X",
-    "queries status --ledger": "queries status --ledger X",
-    "attriguard --data": "attriguard --dataset ratings --data X",
+    "report verify REPORT": "report verify X",
+    "report verify --signer": "report verify report.json --signer X",
+    "report sign REPORT": "report sign X --key key.pem",
+    "report sign --key": "report sign report.json --key X",
+    "report replay REPORT": "report replay X",
+    "report replay --file": "report replay table.json --file X",
+    "report replay --model": "report replay model.json --file people.csv --model X",
+    "init --file": "init --file X",
+    "init --model": "init --file people.csv --model X",
+    "card FILE": "card X",
+    "desk register --test-set": "desk register a --test-set X --attribute sex --budget 1 --ledger new",
+    "desk ask --test-set": f"{ASK} --test-set X --predictions one.csv",
+    "desk ask --predictions": f"{ASK} --test-set people.csv --predictions X",
+    "desk verify FILE": "desk verify X",
+    "desk status --ledger": "desk status --ledger X",
+    "defend attriguard --data": "defend attriguard --dataset ratings --data X",
 }
 """Argument -> a command in which X stands for a file that is read."""
 
 BESIDE = {
-    "verify REPORT.sig": ("signed.json.sig", "verify signed.json"),
+    "report verify REPORT.sig": ("signed.json.sig", "report verify signed.json"),
     "audit data.file": ("inside.csv", "audit inside.toml --out new"),
-    "release data.file": ("inside.csv", "release inside.toml"),
+    "card data.file": ("inside.csv", "release inside.toml"),
 }
 """Argument -> a link that leads to the file, and a command that reads where it leads."""
 
 WRITTEN = {
     **{
-        f"{command.partition(' ')[0]} {flag}": f"{command} {flag} X"
+        f"{command} {flag}": f"{command} {flag} X"
         for command, flags in {
             "sweep": ("--csv", "--store", "--data"),
-            "attribution": ("--csv", "--store", "--data"),
-            "landscape": ("--csv", "--out", "--data"),
-            "reveal": ("--csv", "--data"),
-            "attriguard --dataset demo_ratings": ("--csv", "--json"),
-            "membership": ("--csv", "--json", "--data"),
-            "release card.toml": ("--csv", "--json", "--data"),
+            "attack correction --decompose": ("--csv", "--store", "--data"),
+            "tradeoff": ("--csv", "--output", "--data"),
+            "attack queries": ("--csv", "--data"),
+            "defend attriguard --dataset demo_ratings": ("--csv", "--json"),
+            "attack membership": ("--csv", "--json", "--data"),
+            "card card.toml": ("--csv", "--json", "--data"),
             "audit plan.toml": ("--out",),
             "audit demo.toml --out new": ("--data",),
         }.items()
         for flag in flags
     },
-    "queries register --ledger": "queries register a --test-set people.csv --id id --attribute sex --advantaged m "
+    "desk register --ledger": "desk register a --test-set people.csv --id id --attribute sex --advantaged m "
     "--budget 1 --ledger X",
-    "queries export FILE": "queries export X --ledger ledger",
-    "sign --new-key": "sign --new-key X",
+    "desk export FILE": "desk export X --ledger ledger",
+    "report sign --new-key": "report sign --new-key X",
 }
 """Argument -> a command in which X stands for what is written, or for a folder of data."""
 
@@ -209,8 +209,8 @@ def prepare(folder: Path) -> None:
         config = AuditConfig(dataset="upload", roles=replace(ROLES, prediction=column), method="given", tolerance=0.1)
         plan = AuditPlan(title="x", data=DataPlan(dataset="", file="people.csv"), model=kind, config=config)
         (folder / f"{name}.json").write_text(json.dumps(told | {"plan": strict(plan)}))
-    assert ended(["sign", "--new-key", "key.pem"])["code"] == 0
-    register = "queries register loans --test-set people.csv --id id --attribute sex --advantaged m --budget 2"
+    assert ended(["report", "sign", "--new-key", "key.pem"])["code"] == 0
+    register = "desk register loans --test-set people.csv --id id --attribute sex --advantaged m --budget 2"
     made = ended([*register.split(), "--ledger", "ledger"])
     assert made["code"] == 0, made
 

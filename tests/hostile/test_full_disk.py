@@ -121,7 +121,7 @@ def test_a_full_disk_is_no_damage(place: Path, disk: Disk, capsys: pytest.Captur
         lambda: open_ledger(disk.folder / "new", create=True),
     ):
         assert refused(do)
-    assert main(["queries", "status", "--ledger", str(place)]) == 3
+    assert main(["desk", "status", "--ledger", str(place)]) == 3
     assert DISK in capsys.readouterr().err
     assert disk.names() == there
     disk.empty()
@@ -173,10 +173,10 @@ def test_a_sweep_goes_on_when_there_is_room_again(disk: Disk):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no /dev/full")
 def test_results_that_find_no_room_are_one_sentence(tmp_path: Path):
     register(open_ledger(tmp_path / "ledger", create=True))
-    command = [sys.executable, "-m", "core", "queries", "status", "--ledger", str(tmp_path / "ledger")]
+    command = [sys.executable, "-m", "core", "desk", "status", "--ledger", str(tmp_path / "ledger")]
     with open("/dev/full", "wb") as full:
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert (done.returncode, done.stderr.splitlines()) == (
         3,
-        ["python -m core queries: The disk is full; make room and start again."],
+        ["fairleak desk status: The disk is full; make room and start again."],
     )

@@ -67,7 +67,7 @@ def test_predictions_are_matched_whatever_the_spelling(kind: str):
 
 def test_look_alikes_are_named_by_their_characters(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "people.csv").write_bytes(file_of(("Ada", "\N{CYRILLIC CAPITAL LETTER A}da", "c"), "sex", "010"))
-    register = ["queries", "register", "x", "--test-set", str(tmp_path / "people.csv"), "--attribute", "sex"]
+    register = ["desk", "register", "x", "--test-set", str(tmp_path / "people.csv"), "--attribute", "sex"]
     assert main([*register, "--budget", "1", "--ledger", str(tmp_path / "ledger")]) == 3
     told = "'Ada' and 'Аda' (with CYRILLIC CAPITAL LETTER A) are taken for one person."
     assert told in capsys.readouterr().err

@@ -45,7 +45,7 @@ def test_no_argument_takes_what_is_no_file(tries: Tries):
     for kind in tries.values():
         for one in kind:
             assert one["code"] == 3 and not one["out"], one
-            assert one["err"].startswith("python -m core ") and one["err"].endswith(".\n"), one
+            assert one["err"].startswith("fairleak ") and one["err"].endswith(".\n"), one
             assert one["err"].count("\n") == 1 and len(one["err"]) < 500, one
     assert memory["code"] < 1500 * MEGABYTE
 

@@ -31,8 +31,8 @@ UNDER = (
 TABLE_1_NOTE = (
     "The noisy rows do not reproduce. The formulas the paper prints add noise whose median is far above the errors it\n"
     "prints, and the average of Cauchy noise is no quantity at all. The rows without noise come close:\n"
-    "python -m core reveal --table. Leakages: l1 as in the paper, then the decoder that knows the noise, without and\n"
-    "with the developers' prior; ± half a 95% interval over draws."
+    "fairleak attack queries --table. Leakages: l1 as in the paper, then the decoder that knows the noise, without\n"
+    "and with the developers' prior; ± half a 95% interval over draws."
 )
 
 

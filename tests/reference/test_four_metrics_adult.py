@@ -2,7 +2,7 @@
 
 Exponentiated gradient trained for tolerance 0, the published protocol (tolerance raised in steps of 0.001 until true,
 exponent chosen on the test records, learning from all known records); means over seeds 42, 0 and 1. Recorded when the
-tests were written, with `python -m core sweep --dataset adult --metrics all --seeds 42,0,1 --tolerances 0`: `MEASURED`.
+tests were written, with `fairleak sweep --dataset adult --metrics all --seeds 42,0,1 --tolerances 0`: `MEASURED`.
 
 Independent runs of the first line's A at other seeds: .763 → .823, .766 → .829, .765 → .824. The paper's text has lost
 its numbers for the other metrics; its figures show the same order. The strong adversary is this project's own.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import csv
 import io
 import os
@@ -18,9 +19,14 @@ from typing import Any
 import pytest
 
 from core.__main__ import main, parser
-from core.cli import COMMANDS
+from core.cli import commands
 from core.cli import console as text_tables
+from core.cli.renamed import COMMANDS as OLD_COMMANDS
+from core.cli.renamed import FLAGS as OLD_FLAGS
+from core.cli.renamed import current
+from core.config import TRAINED_TOLERANCE
 from core.estimates import Estimate
+from core.release_audit import read_plan
 from core.sweep import FolderStore
 from tests import samples
 from tests.patience import PATIENT, wait_until
@@ -52,9 +58,9 @@ def monkeypatch(cache: Path) -> Iterator[pytest.MonkeyPatch]:
 
 
 Told = tuple[str, str]
-SWEEP = ["sweep", "--tolerances", "0.05,0.1", "--seeds", "0-1", "--epsilon", "50"]
+SWEEP = ["sweep", "--tolerances", "0.05,0.1", "--seeds", "0-1", "--train-epsilon", "50"]
 METHODS = ["--methods", "exponentiated_gradient,unmitigated,dp_id3"]
-ATTRIBUTION = ["attribution", "--tolerance", "0.05"]
+ATTRIBUTION = ["attack", "correction", "--decompose", "--tolerance", "0.05"]
 
 
 def said(*arguments: str) -> Told:
@@ -83,7 +89,7 @@ def attributed(cache: Path) -> Told:
 def test_a_sweep_prints_its_tables_and_writes_every_number(swept: Told, cache: Path):
     out, err = swept
     lines = out.splitlines()
-    assert lines[0].startswith("People whose attribute is recovered, % of those trained on (demo")
+    assert lines[0].startswith("Attribute inference accuracy on the training set, % (demo")
     assert "95% intervals over seeds" in lines[1] and "Majority" in lines[1]
     rows = [line for line in lines if line.startswith(("exponentiated_gradient", "unmitigated", "dp_id3  "))]
     assert len(rows) == 4 * 4 + 4
@@ -102,7 +108,7 @@ def test_a_sweep_prints_its_tables_and_writes_every_number(swept: Told, cache: P
 
 def test_one_seed_is_said_to_be_one(swept: Told):
     out, err = said("sweep", "--tolerances", "0.1", "--seeds", "0")
-    assert "intervals over people; one seed says nothing of another" in out and err == "1 of 1 configurations\n"
+    assert "intervals over people; one seed is no evidence for another" in out and err == "1 of 1 configurations\n"
 
 
 def test_what_is_finished_is_not_measured_again(swept: Told, cache: Path):
@@ -119,7 +125,7 @@ BAD = [
     (["--dataset", "nowhere"], "--dataset must be one of demo, adult"),
     (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
     (["--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
-    (["--epsilon", "2"], "--epsilon is for the method dp_id3 alone, got 2 with exponentiated_gradient."),
+    (["--train-epsilon", "2"], "--train-epsilon is for the method dp_id3 alone, got 2 with exponentiated_gradient."),
     (["--tolerances", "0,,1"], "--tolerances must be values with a comma between them"),
     (["--seeds", "-1"], "--seeds must be whole numbers such as 0,1,2 or 0-9, got '-1'"),
     (["--seeds", "3-1"], "--seeds must run upwards"),
@@ -183,7 +189,7 @@ def test_ctrl_c_stops_says_that_it_resumes_and_leaves_130(jobs: str, tmp_path: P
 
 
 def test_a_reader_who_has_seen_enough_is_no_error():
-    running = whole("gen-config")
+    running = whole("init")
     assert running.stdout is not None
     running.stdout.close()
     running.stdout = None
@@ -192,7 +198,7 @@ def test_a_reader_who_has_seen_enough_is_no_error():
 
 
 def test_a_study_goes_by_its_name(attributed: Told, cache: Path):
-    told = ["tolerance=0.05", "seeds=0,2", f"store={cache.parent / 'leaks'}"]
+    told = ["decompose=true", "tolerance=0.05", "seeds=0,2", f"store={cache.parent / 'leaks'}"]
     assert said("attack", "correction", *(word for one in told for word in ("--set", one)))[0] == attributed[0]
 
 
@@ -200,18 +206,21 @@ def test_a_study_goes_by_its_name(attributed: Told, cache: Path):
     "arguments, words",
     [
         (["correction", "--set", "tolerance=2"], " correction: --tolerance must be in [0, 1], got 2.0."),
-        (["correction", "--set", "epsilon=2"], " correction: --epsilon is for the method dp_id3 alone, got 2 with "),
+        (
+            ["correction", "--set", "train_epsilon=2"],
+            " correction: --train-epsilon is for the method dp_id3 alone, got 2 with ",
+        ),
         (["correction", "--set", "tolerance"], " correction: --set must be KEY=VALUE with a key among dataset, "),
         (["queries", "--set", "beauty=1"], " queries: --set must be KEY=VALUE with a key among dataset, "),
         (
             ["queries", "--set", "as_published=maybe"],
-            " queries: --set as_published must be true or false, got 'maybe'.",
+            " queries: --set as_published must be true or false, got 'maybe';",
         ),
         (["attriguard", "--set", "rules=false", "--set", "dataset=demo_ratings"], "--rules is for tables, got it with"),
         (["membership", "--set", "shadows=x"], " membership: argument --shadows: invalid int value: 'x'"),
         (["model_card", "--set", "plan=none.toml"], " model_card: FILE must be a file that can be read"),
         (["model_card"], " model_card: the following arguments are required: FILE"),
-        (["beauty"], ": argument NAME: invalid choice: 'beauty'"),
+        (["beauty"], " ACTION must be one of attribute, attriguard, correction, "),
     ],
 )
 def test_a_study_by_its_name_says_what_is_wrong(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]):
@@ -220,16 +229,101 @@ def test_a_study_by_its_name_says_what_is_wrong(arguments: list[str], words: str
     except SystemExit as left:
         code = int(left.code or 0)
     told = capsys.readouterr()
-    assert code == 3 and words in told.err and told.err.startswith("python -m core attack") and not told.out
+    assert code == 3 and words in told.err and told.err.startswith("fairleak attack") and not told.out
     assert told.err.count("\n") == 1
+
+
+def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Yield the parser of every command."""
+    inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for action in inner:
+        for one in action.choices.values():
+            yield from leaves(one)
+    if not inner:
+        yield parser
 
 
 def test_the_commands_in_the_documentation_are_commands():
     found = set()
     for page in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md")):
-        for line in re.findall(r"^\.venv/bin/python -m core ([^>#\n]+)", page.read_text("utf-8"), re.MULTILINE):
+        for line in re.findall(r"^fairleak ([^>#\n]+)", page.read_text("utf-8"), re.MULTILINE):
+            assert current(shlex.split(line))[1] == "", line
             found.add(parser().parse_args(shlex.split(line)).command)
-    assert found >= {command.NAME for command in COMMANDS}
+    assert found == set(commands())
+
+
+def test_every_help_is_a_sentence_with_a_capital_letter():
+    for one in leaves(parser()):
+        assert re.fullmatch(r"[A-Z].*\.", one.description or ""), one.prog
+        for action in one._actions[1:]:
+            assert re.fullmatch(r"[A-Z].*\.", action.help or "", re.DOTALL), (one.prog, action.option_strings)
+            assert "(default " not in str(action.help) and "when left out" not in str(action.help)
+
+
+def test_a_flag_has_one_meaning():
+    """Flags of one name have one help, but where a dataset, a subject or a file of the command's own is meant."""
+    helps: dict[str, set[str]] = {}
+    for one in leaves(parser()):
+        for action in one._actions:
+            for flag in action.option_strings:
+                helps.setdefault(flag, set()).add(str(action.help))
+    for flag in ("--train-epsilon", "--answer-epsilon", "--data", "--out", "--output", "--policy", "--csv", "--seeds"):
+        words = {re.split(r"[ ;:]", text)[0] for text in helps[flag]}
+        assert len(words) == 1, (flag, words)
+    assert "--epsilon" not in helps and "--again" not in helps and len(helps["--policy"]) == 1
+
+
+@pytest.mark.parametrize("old", OLD_COMMANDS)
+def test_old_names_are_read_and_lead_to_a_command(old: str):
+    words, note = current([old])
+    made: Any = parser()
+    for word in (word for word in words if not word.startswith("-")):
+        (inner,) = (action for action in made._actions if isinstance(action, argparse._SubParsersAction))
+        made = inner.choices[word]
+    assert f"{old} is now {OLD_COMMANDS[old]}" in note and note.count("\n") == 0
+
+
+@pytest.mark.parametrize("command", OLD_FLAGS)
+def test_old_flags_are_read_and_lead_to_a_flag(command: str):
+    for old, new in OLD_FLAGS[command].items():
+        own = next(one for one in leaves(parser()) if one.prog == f"fairleak {command}")
+        assert new in own._option_string_actions and old not in own._option_string_actions
+        words = command.split()
+        assert current([*words, old, "1"])[0] == [*words, new, "1"]
+        assert current([*words, f"{old}=1"])[0] == [*words, f"{new}=1"]
+        key, now = (flag.strip("-").replace("-", "_") for flag in (old, new))
+        assert current([*words, "--set", f"{key}=1"])[0] == [*words, "--set", f"{now}=1"]
+
+
+def test_an_old_command_runs_and_names_its_new_one(capsys: pytest.CaptureFixture[str]):
+    assert main(["gen-config"]) == 0
+    old = capsys.readouterr()
+    assert main(["init"]) == 0
+    new = capsys.readouterr()
+    assert old.out == new.out and not new.err
+    assert old.err == "Note: gen-config is now init. The old names go with the next version.\n"
+
+
+def test_quiet_leaves_only_results_and_errors(capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    line = ["sweep", "--tolerances", "0.1", "--store", "none"]
+    assert main([*line, "--csv", str(tmp_path / "a.csv")]) == 0 and "configurations" in capsys.readouterr().err
+    assert main([*line, "--csv", str(tmp_path / "a.csv"), "-q"]) == 0 and not capsys.readouterr().err
+    assert main([*line, "--tolerances", "2", "-q"]) == 3 and "must be" in capsys.readouterr().err
+
+
+def test_a_plan_for_the_demo_has_the_tolerance_of_the_dashboard(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["init", "-o", str(tmp_path / "plan.toml")]) == 0
+    assert f"The plan is in {tmp_path / 'plan.toml'}" in capsys.readouterr().err
+    plan = read_plan((tmp_path / "plan.toml").read_text("utf-8"))
+    assert plan.config.tolerance == TRAINED_TOLERANCE
+    assert main(["init", "-o", str(tmp_path / "plan.toml")]) == 3  # it is never overwritten
+
+
+def test_arguments_of_the_other_kind_of_correction_are_refused(capsys: pytest.CaptureFixture[str]):
+    assert main(["attack", "correction", "--seeds", "1,2"]) == 3
+    assert "--seeds must come with --decompose." in capsys.readouterr().err
+    assert main(["attack", "correction", "--decompose", "--cost", "count"]) == 3
+    assert "--cost must come without --decompose." in capsys.readouterr().err
 
 
 def test_links_and_paths_in_the_documentation_lead_to_files():

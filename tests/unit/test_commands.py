@@ -42,7 +42,7 @@ def pool(config: AuditConfig) -> QueryPool:
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A small table under the name of the demo, and no folders of this machine."""
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: sample())
-    monkeypatch.setattr("core.cli.reveal.query_pool", lambda config, dataset: pool(config))
+    monkeypatch.setattr("core.cli.queries.query_pool", lambda config, dataset: pool(config))
     monkeypatch.setattr("core.cli.attriguard.demo_ratings", ratings_samples.ratings)
     monkeypatch.setattr("core.cli.attriguard.read_ratings", lambda folder: ratings_samples.ratings())
     monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache")
@@ -77,11 +77,11 @@ def run(tmp_path: Path, capsys: Capture) -> Any:
     return measure
 
 
-MEMBERS = "membership --shadows 8 --depth 3"
+MEMBERS = "attack membership --shadows 8 --depth 3"
 
 
 def test_membership_over_repeats(run: Any):
-    out, err, content = run(MEMBERS, "--attacks", "loss", "--epsilon", "1,inf", "--repeats", "2")
+    out, err, content = run(MEMBERS, "--attacks", "loss", "--train-epsilons", "1,inf", "--repeats", "2")
     assert "2 repeats" in out and "gaps north − south" in out and "6 of 6 steps" in err and "FairPick" not in out
     people = member_people(sample(), samples.ROLES)
     points = epsilon_curve(people, MembershipSettings(max_depth=3), epsilons=(1.0, float("inf")), repeats=2)
@@ -94,7 +94,7 @@ def test_membership_over_repeats(run: Any):
 
 
 def test_fairpick_beside_its_control(run: Any):
-    out, _, content = run(MEMBERS, "--attacks", "loss", "--epsilon", "1", "--theta", "0.5")
+    out, _, content = run(MEMBERS, "--attacks", "loss", "--train-epsilons", "1", "--theta", "0.5")
     deleted = content["tables"]["Rows deleted by FairPick"]
     rows = sum(row["rows deleted"] for row in deleted)
     assert f"At θ = 0.5 FairPick deletes {rows} of 750 training rows.\n" in out and DELETION_REMINDER in out
@@ -117,16 +117,16 @@ def test_other_targets_of_membership(target: str, run: Any):
 
 
 def test_the_naive_accounting_is_said_not_to_be_private(run: Any):
-    _, err, content = run(MEMBERS, "--accounting", "naive", "--epsilon", "1", "--attacks", "loss")
+    _, err, content = run(MEMBERS, "--accounting", "naive", "--train-epsilons", "1", "--attacks", "loss")
     assert "the tree is not private" in err and content["tables"]["Models"][0]["ε spent in truth"] == "no bound"
 
 
-REVEAL = "reveal --method unmitigated --people 30 --repeats 4"
+REVEAL = "attack queries --method unmitigated --people 30 --repeats 4"
 
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_every_noise(noise: str, run: Any):
-    out, err, content = run(REVEAL, "--noise", noise, "--questions", "0,6,6,18", "--epsilon", "20")
+    out, err, content = run(REVEAL, "--noise", noise, "--questions", "0,6,6,18", "--answer-epsilon", "20")
     how = noise_text(Answering(noise=noise, epsilon=20))
     assert f"answers: {how}" in out and "30 people of Sample" in out and "Features alone give" in out
     rows = content["tables"]["Leakage by answers"]
@@ -147,7 +147,7 @@ def test_every_noise(noise: str, run: Any):
 def really(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables from where they are, and no network."""
     monkeypatch.setattr("core.cli.arguments.load", load)
-    monkeypatch.setattr("core.cli.reveal.query_pool", query_pool)
+    monkeypatch.setattr("core.cli.queries.query_pool", query_pool)
 
     def none(*_: object, **__: object) -> None:
         raise OSError("no network in tests")
@@ -156,7 +156,7 @@ def really(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_papers_table_without_data_says_where_to_put_it(really: None, tmp_path: Path, capsys: Capture):
-    assert main(["reveal", "--table", "--data", str(tmp_path)]) == 3
+    assert main(["attack", "queries", "--table", "--data", str(tmp_path)]) == 3
     told = capsys.readouterr()
     assert "adult/adult.data" in told.err and "FAIRLEAK_DATA" in told.err
     assert not told.out and told.err.strip().count("\n") == 0
@@ -165,7 +165,7 @@ def test_the_papers_table_without_data_says_where_to_put_it(really: None, tmp_pa
 @pytest.mark.long
 @pytest.mark.skipif(not (ADULT / "adult" / "adult.data").is_file(), reason="Adult is not here: set FAIRLEAK_DATA")
 def test_the_papers_table_has_all_four_rows(really: None, run: Any):
-    _, _, content = run("reveal --table --repeats 2", "--data", str(ADULT))
+    _, _, content = run("attack queries --table --repeats 2", "--data", str(ADULT))
     rows, complete = content["tables"].values()
     own = [[row[name] for name in ("n", "m", "draws", "paper", "bits: all in")] for row in rows]
     assert own[:2] == [[100, 25, 2, 0.63, "2 queries"], [100, 40, 2, 1.0, "2 queries"]]
@@ -175,7 +175,7 @@ def test_the_papers_table_has_all_four_rows(really: None, run: Any):
     assert [(row["attack"], row["n"]) for row in complete] == [(name, n) for n in (100, 1000) for name in attacks]
 
 
-GUARD = "attriguard --dataset demo_ratings"
+GUARD = "defend attriguard --dataset demo_ratings"
 
 
 def test_budget_0_alone(run: Any):
@@ -194,7 +194,7 @@ def test_no_noise_is_found(run: Any):
 
 def test_the_papers_own_data_come_with_its_curve(tmp_path: Path, run: Any):
     asked = ["--data", str(tmp_path), "--attackers", "adversarial,network", "--budgets", "1,2,2.5"]
-    out, _, content = run("attriguard --dataset ratings", *asked)
+    out, _, content = run("defend attriguard --dataset ratings", *asked)
     rows = content["tables"]["Accuracy by noise budget"]
     printed = {row["β"]: row["accuracy"] for row in rows if row["attacker"].startswith("Jia and Gong")}
     assert printed == PUBLISHED_CURVE
@@ -207,36 +207,36 @@ def test_the_papers_own_data_come_with_its_curve(tmp_path: Path, run: Any):
 
 # what one setting's own bounds refuse is in test_settings
 BAD = {
-    "attriguard --dataset nowhere": "--dataset must be one of ratings, demo_ratings, demo, adult",
-    "attriguard --dataset ratings": "cannot be downloaded; name their folder with --data or FAIRLEAK_DATA",
-    "attriguard --dataset ratings --data /no/such/folder": "--data (or FAIRLEAK_DATA) must be a folder",
+    "defend attriguard --dataset nowhere": "--dataset must be one of ratings, demo_ratings, demo, adult",
+    "defend attriguard --dataset ratings": "cannot be downloaded; name their folder with --data or FAIRLEAK_DATA",
+    "defend attriguard --dataset ratings --data /no/such/folder": "--data (or FAIRLEAK_DATA) must be a folder",
     f"{GUARD} --attribute sex": "--attribute is for tables, got it with --dataset demo_ratings",
-    "attriguard --policy add_new": "--policy is for ratings, got it with --dataset demo",
+    "defend attriguard --noise-policy add_new": "--noise-policy is for ratings, got it with --dataset demo",
     f"{GUARD} --frozen age": "--frozen is for tables, got it with --dataset demo_ratings",
     f"{GUARD} --given 0.5,0.5": "--given must come with --target given, got --target None",
     f"{GUARD} --target given": "--given must come with --target given, got --target given",
     f"{GUARD} --target given --given 0.5,0.6,0,0": "must add up to 1, got 1.1",
-    "attriguard --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
-    "reveal --people 100000": "got 100,000",
-    "reveal --method unmitigated --model-epsilon 2": "--model-epsilon is for the method dp_id3 alone, got 2 with",
-    "reveal --questions 1,x": "--questions must be a list of whole numbers, got '1,x'",
+    "defend attriguard --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
+    "attack queries --people 100000": "got 100,000",
+    "attack queries --method unmitigated --train-epsilon 2": "--train-epsilon is for the method dp_id3 alone, got 2",
+    "attack queries --questions 1,x": "--questions must be a list of whole numbers, got '1,x'",
     f"{REVEAL} --questions 5,1000": "--questions must be in 0 to 18, got 1000",
     f"{REVEAL} --attribute age/ranges": "compare two groups, got 4",
-    "reveal --noise exact --as-published": "--as-published needs noise that the paper has, got --noise exact",
-    "membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
-    "membership --target logistic --epsilon 1": "--epsilon is for the target dp_id3, got it with --target logistic",
-    "membership --target logistic --accounting naive": "--accounting is for the target dp_id3",
-    "membership --target audited --theta 0.5": "--theta is not for the target audited",
-    "membership --target audited --repeats 2": "--repeats is not for the target audited",
-    "membership --group 2": "--group must be below 2, how many there are, got 2",
-    "membership --target given": "--target must be one of dp_id3, decision_tree, random_forest, logistic, audited, got",
-    "membership --shadows 5": "--shadows must be even, half of them with each person, got 5",
+    "attack queries --noise exact --as-published": "--as-published needs noise that the paper has, got --noise exact",
+    "attack membership --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
+    "attack membership --target logistic --train-epsilons 1": "--train-epsilons is for the target dp_id3, got it",
+    "attack membership --target logistic --accounting naive": "--accounting is for the target dp_id3",
+    "attack membership --target audited --theta 0.5": "--theta is not for the target audited",
+    "attack membership --target audited --repeats 2": "--repeats is not for the target audited",
+    "attack membership --group 2": "--group must be below 2, how many there are, got 2",
+    "attack membership --target given": "--target must be one of dp_id3, decision_tree, random_forest, logistic",
+    "attack membership --shadows 5": "--shadows must be even, got 5: half of the models",
 }
 
 
 @pytest.mark.parametrize("line", BAD)
 def test_bad_input_is_one_sentence_and_code_3(line: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
-    monkeypatch.setattr("core.cli.reveal.query_pool", query_pool)
+    monkeypatch.setattr("core.cli.queries.query_pool", query_pool)
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: demo_table())
     try:
         code = main(line.split())
@@ -244,4 +244,4 @@ def test_bad_input_is_one_sentence_and_code_3(line: str, monkeypatch: pytest.Mon
         code = int(left.code or 0)
     told = capsys.readouterr()
     assert code == 3 and not told.out and BAD[line] in told.err
-    assert told.err.startswith(f"python -m core {line.split()[0]}: ") and len(told.err.splitlines()) == 1
+    assert told.err.startswith(f"fairleak {' '.join(line.split()[:2])}: ") and len(told.err.splitlines()) == 1

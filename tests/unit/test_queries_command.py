@@ -34,7 +34,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
     def command(text: str) -> tuple[int, str, str]:
         try:
-            code = main(["queries", *shlex.split(text)])
+            code = main(["desk", *shlex.split(text)])
         except SystemExit as left:
             code = int(left.code or 0)
         told = capsys.readouterr()
@@ -44,7 +44,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 
 REGISTER = "register loans --test-set people.csv --id person --attribute sex --advantaged Male --budget 100"
-ASK = "ask loans --test-set people.csv --predictions one.csv --epsilon 40 --asker me"
+ASK = "ask loans --test-set people.csv --predictions one.csv --answer-epsilon 40 --asker me"
 
 
 def test_the_whole_way(run: Run, tmp_path: Path):
@@ -59,7 +59,7 @@ def test_the_whole_way(run: Run, tmp_path: Path):
     assert gap == pytest.approx(truth, abs=0.01)
     code, out, err = run(ASK.replace("one", "two").replace("40", "60"))
     assert (code, out) == (1, "")
-    assert err == "Refused: The question costs epsilon 60, and 50 of 100 is left for 'loans'.\n"
+    assert err == "Refused: The question costs epsilon 60, and 50 of 100 is left for 'loans'.\nrefused\n"
     assert run(f"{ASK.replace('one', 'two').replace('40', '60')} --quote")[0] == 1
     code, out, _ = run(f"{ASK.replace('one', 'two')} --metric equal_opportunity")
     assert code == 0 and "charged         epsilon 50\n" in out
@@ -72,7 +72,9 @@ def test_the_whole_way(run: Run, tmp_path: Path):
     text = Path("record.jsonl").read_text(encoding="utf-8")
     Path("record.jsonl").write_text(text.replace('"asker":"me"', '"asker":"her"'), encoding="utf-8")
     code, out, err = run("verify record.jsonl")
-    assert code == 1 and "Verification failed: the hash of entry 3" in out and "first 2 entries" in out and not err
+    assert (
+        code == 1 and "Verification failed: the hash of entry 3" in out and "first 2 entries" in out and err == "fail\n"
+    )
 
 
 def test_a_ledger_of_ones_own(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -85,7 +87,7 @@ def test_a_ledger_of_ones_own(run: Run, tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_the_help_tells_the_right_error(run: Run):
     run(f"{REGISTER} --ledger made --count-epsilon 50")
-    out = run(f"{ASK} --ledger made --epsilon 2 --quote")[1]
+    out = run(f"{ASK} --ledger made --answer-epsilon 2 --quote")[1]
     sizes = pd.read_csv("people.csv").sex.value_counts()
     told = 0.7 * (1 / sizes.iloc[0] + 1 / sizes.iloc[1]) / 2
     assert float(out.split()[-1]) == pytest.approx(told, rel=0.05)
@@ -97,10 +99,10 @@ def test_the_help_tells_the_right_error(run: Run):
         ("status nobody --ledger made", "There is no registration 'nobody'"),
         (f"{ASK} --ledger made --predictions people.csv", "got 2"),
         (f"{ASK} --ledger made --test-set one.csv", "must have a column 'sex'"),
-        (f"{ASK} --ledger made --metric parity", "metric must be one of"),
-        (f"{ASK.replace(' --asker me', '')} --ledger made", "--asker must say who asks"),
+        (f"{ASK} --ledger made --metric parity", "--metric must be one of"),
+        (f"{ASK.replace(' --asker me', '')} --ledger made", "--asker must be given, for the record"),
         (f"{REGISTER} --advantaged Man", "must hold the advantaged value 'Man'"),
-        ("sell", "invalid choice: 'sell'"),
+        ("sell", "ACTION must be one of register, ask, status, export, verify, got 'sell'"),
         ("", "required: ACTION"),
         (f"{ASK} --magic", "unrecognized arguments: --magic"),
         ("verify nothing.jsonl", "must be a file that can be read"),
@@ -111,7 +113,7 @@ def test_unusable_input_is_one_sentence_that_names_the_action(text: str, words: 
     code, out, err = run(text)
     assert (code, out) == (3, "") and words in err and err.count("\n") == 1
     action = "" if text in ("", "sell") else f" {text.split()[0]}"
-    assert err.startswith(f"python -m core queries{action}: ")
+    assert err.startswith(f"fairleak desk{action}: ")
 
 
 def test_the_help_can_be_followed(run: Run, capsys: pytest.CaptureFixture[str]):
@@ -121,10 +123,10 @@ def test_the_help_can_be_followed(run: Run, capsys: pytest.CaptureFixture[str]):
     for action in ("register", "ask", "status", "export", "verify"):
         assert run(f"{action} --help")[0] == 0
     Path("model.csv").write_bytes(Path("one.csv").read_bytes())
-    lines = [line.strip() for line in out.splitlines() if line.strip().startswith("python -m core queries ")]
+    lines = [line.strip() for line in out.splitlines() if line.strip().startswith("fairleak desk ")]
     assert len(lines) == 5
     for line in lines[:4]:
-        code, _, err = run(line.removeprefix("python -m core queries "))
+        code, _, err = run(line.removeprefix("fairleak desk "))
         assert code == 0, err
     assert run("verify ledger.jsonl")[0] == 0
 
@@ -136,7 +138,7 @@ def test_the_documented_sample_can_be_followed(run: Run):
     for name, block in zip(("people.csv", "model.csv"), blocks[:2], strict=True):
         assert block.startswith("person,") and block.count("\n") == 5
         Path(name).write_text(block, encoding="utf-8")
-    lines = [line.partition(" queries ")[2] for line in blocks[2].splitlines()]
+    lines = [line.partition(" desk ")[2] for line in blocks[2].splitlines()]
     assert [line.split()[0] for line in lines] == ["register", "ask", "status", "export", "verify"]
     for line in lines:
         code, out, err = run(line)

@@ -1,4 +1,4 @@
-"""``python -m core release``: the findings and figures in text, CSV and JSON, typed numbers, exit codes, bad input."""
+"""``fairleak card``: the findings and figures in text, CSV and JSON, typed numbers, exit codes, bad input."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def run(tmp_path: Path, capsys: Capture) -> Run:
     def of(text: str, *words: str) -> tuple[int, str, str]:
         path = tmp_path / "card.toml"
         path.write_text(text, encoding="utf-8")
-        code = main(["release", str(path), *words])
+        code = main(["card", str(path), *words])
         said = capsys.readouterr()
         return code, said.out, said.err
 
@@ -101,17 +101,17 @@ def test_typed_numbers(run: Run, tmp_path: Path):
 
 
 def test_flags_stand_in_place_of_what_the_file_says(run: Run):
-    noise = ("--epsilon", "3", "--decimals", "none", "--seed", "8", "--count", "2", "--people", "80")
+    noise = ("--publish-epsilon", "3", "--decimals", "none", "--seed", "8", "--count", "2", "--people", "80")
     _, text, _ = run(CARD, *noise, "--no-advice")
     assert "one draw of DP noise, from seed 8.\nAnybody can draw the same noise" in text
     assert "80 people of" in text and "2 models (seeds), " in text and ", noise, ε = 3: " in text
     for words, rule in (
         (
-            ["--epsilon", "3"],
+            ["--publish-epsilon", "3"],
             "card.toml: [publish]: A release is rounded or has privacy noise, got",
         ),
-        (["--decimals", "99"], "release: --decimals must be from 0 to 12, got 99."),
-        (["--statistics", "beauty"], "release: --statistics must be some of sp_gap, "),
+        (["--decimals", "99"], "card: --decimals must be from 0 to 12, got 99."),
+        (["--statistics", "beauty"], "card: --statistics must be some of sp_gap, "),
     ):
         code, _, error = run(CARD, *words)
         assert code == 3 and rule in error
@@ -155,7 +155,7 @@ def test_a_table_that_cannot_be_read_is_told_with_its_key(run: Run, tmp_path: Pa
     (tmp_path / "good.csv").write_bytes(GOOD)
     code, out, error = run("[publish]\ndecimals = 2")
     assert (code, out) == (3, "") and error == (
-        "python -m core release: card.toml: [data] must name a dataset of the catalogue or a file, got neither.\n"
+        "fairleak card: card.toml: [data] must name a dataset of the catalogue or a file, got neither.\n"
     )
     for file, words in (
         ("none.csv", "data.file must be a file that can be read, got 'none.csv': no such file or directory."),

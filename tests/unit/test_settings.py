@@ -14,7 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core.__main__ import parser
-from core.cli.arguments import seeds_in
+from core.cli.arguments import Parser, seeds_in
 from core.config import AuditConfig
 from core.docs import files, settings_reference, studies
 from core.errors import InputError
@@ -194,7 +194,7 @@ def test_every_setting_of_a_study_has_a_flag_at_a_real_command(command: str, key
         action.nargs = "?" if not action.option_strings and action.nargs is None else action.nargs
     told = True if setting.base is bool and setting.default is False else value(setting)
     found = getattr(parser.parse_args(written(setting)), parser._option_string_actions[setting.flag].dest)
-    if (command, key) == ("landscape", "seeds"):  # also takes 0-9
+    if (command, key) == ("tradeoff", "seeds"):  # also takes 0-9
         found = seeds_in(found)
     elif setting.param.form == "table":
         told = (("max_depth", 3),)
@@ -203,9 +203,9 @@ def test_every_setting_of_a_study_has_a_flag_at_a_real_command(command: str, key
     assert checked(setting, found, setting.flag) == told
 
 
-def test_flags_make_settings_and_wrong_ones_name_the_flag():
+def test_flags_make_settings_and_wrong_ones_name_the_flag(capsys: pytest.CaptureFixture[str]):
     for cls, commands in CLASSES.values():
-        parser = argparse.ArgumentParser()
+        parser = Parser()
         add_arguments(parser, cls)
         must = [word for s in params(cls).values() if s.default is dataclasses.MISSING for word in written(s)]
         made = from_arguments(parser.parse_args(must), cls)
@@ -214,6 +214,12 @@ def test_flags_make_settings_and_wrong_ones_name_the_flag():
         )
         for setting in params(cls).values():
             for wrong in beyond(setting) if not setting.many else ():
+                if setting.choices is not None:  # which the parser knows
+                    with pytest.raises(SystemExit) as left:
+                        parser.parse_args([*must, f"{setting.flag}={wrong}"])
+                    assert left.value.code == 3
+                    assert f": {setting.flag} must be one of {setting.choices[0]}, " in capsys.readouterr().err
+                    continue
                 with pytest.raises(InputError, match=rf"^{setting.flag} must "):
                     from_arguments(parser.parse_args([*must, f"{setting.flag}={wrong}"]), cls)
 
@@ -227,7 +233,7 @@ def test_two_classes_share_the_flags_of_one_name():
     parser = argparse.ArgumentParser()
     add_arguments(parser, {"here": LandscapePlan, "there": Other}, "metric", "seed", "rest", defaults={"rest": 2.0})
     shown = " ".join(parser.format_help().split())
-    assert "there: fixes the other draw (default 1)" in shown and "there: the rest (default 2)" in shown
+    assert "there: Fixes the other draw (default: 1)." in shown and "there: The rest (default: 2)." in shown
     assert given(parser.parse_args(["--rest", "none"]), Other) == {"rest": None}
     assert from_arguments(parser.parse_args(["--seed", "3"]), Other, rest=1.0) == Other(seed=3, rest=1.0)
 

@@ -100,12 +100,12 @@ def test_an_audit_of_hostile_names(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         ["audit", "plan.toml", "--out", f"{HOSTILE}/out"],
         ["audit", "plan.toml", "--out", "out", HOSTILE],
         ["audit", "broken\n\x1b.toml", "--out", "out"],
-        ["verify", f"{HOSTILE}.json"],
-        ["verify", "broken\n\x1b.toml"],
-        ["replay", f"{HOSTILE}.json"],
-        ["replay", "broken\n\x1b.toml"],
-        ["gen-config", "--dataset", HOSTILE],
-        ["gen-config", "--file", f"{HOSTILE}.csv"],
+        ["report", "verify", f"{HOSTILE}.json"],
+        ["report", "verify", "broken\n\x1b.toml"],
+        ["report", "replay", f"{HOSTILE}.json"],
+        ["report", "replay", "broken\n\x1b.toml"],
+        ["init", "--dataset", HOSTILE],
+        ["init", "--file", f"{HOSTILE}.csv"],
         [HOSTILE],
     ],
 )
@@ -129,7 +129,7 @@ def test_a_plan_for_a_table_of_hostile_names(tmp_path: Path, monkeypatch: pytest
     people = samples.frame(200).rename(columns={"hired": f"hired {HOSTILE}"})
     people["origin"] = people["origin"].str.replace("north", HOSTILE)
     people.to_csv(tmp_path / "people.csv", index=False)
-    assert main(["gen-config", "--file", str(tmp_path / "people.csv")]) == 0
+    assert main(["init", "--file", str(tmp_path / "people.csv")]) == 0
     told = capsys.readouterr()
     check_lines(told.err)
     assert all(line.isprintable() for line in told.out.split("\n"))

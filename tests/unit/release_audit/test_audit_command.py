@@ -1,4 +1,4 @@
-"""``python -m core audit``: the demo from plan to report, exit codes, folders, and bad input."""
+"""``fairleak audit``: the demo from plan to report, exit codes, folders, and bad input."""
 
 from __future__ import annotations
 
@@ -240,15 +240,15 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
             "empty.toml: [data] must name a dataset of the catalogue or a file, got neither.",
         ),
         (["audit", "policy.toml", "--out", "out"], "policy must be a file that can be read, got 'absent.toml'"),
-        (["gen-config", "--dataset", "adlt"], "dataset must be one of demo, adult"),
-        (["gen-config", "--attribute", "shoe"], "attribute must be one of sex, origin, age/ranges, got 'shoe'"),
-        (["gen-config", "--file", "people2.csv", "--dataset", "demo"], "--dataset must be left out with --file"),
-        (["gen-config", "--model", "m.onnx"], "--model must come with --file"),
-        (["gen-config", "--file", "nobody.csv"], "name yours with --attribute COLUMN."),
-        (["gen-config", "--file", "unlabelled.csv"], "could be the label; name yours with --label COLUMN."),
-        (["gen-config", "--file", "people2.csv", "--label", "same"], "two values or more, got 'same' with 1"),
-        (["gen-config", "--file", "people2.csv", "--label", "origin", "--attribute", "origin"], "must be two columns"),
-        (["gen-config", "--label", "hired"], "--label must come with --file, got 'hired' alone"),
+        (["init", "--dataset", "adlt"], "dataset must be one of demo, adult"),
+        (["init", "--attribute", "shoe"], "attribute must be one of sex, origin, age/ranges, got 'shoe'"),
+        (["init", "--file", "people2.csv", "--dataset", "demo"], "--dataset must be left out with --file"),
+        (["init", "--model", "m.onnx"], "--model must come with --file"),
+        (["init", "--file", "nobody.csv"], "name yours with --attribute COLUMN."),
+        (["init", "--file", "unlabelled.csv"], "could be the label; name yours with --label COLUMN."),
+        (["init", "--file", "people2.csv", "--label", "same"], "two values or more, got 'same' with 1"),
+        (["init", "--file", "people2.csv", "--label", "origin", "--attribute", "origin"], "must be two columns"),
+        (["init", "--label", "hired"], "--label must come with --file, got 'hired' alone"),
     ],
 )
 def test_unusable_input_is_one_sentence(

@@ -1,4 +1,4 @@
-"""``python -m core gen-config``: what it guesses, what it is told, and what the plan it prints promises."""
+"""``fairleak init``: what it guesses, what it is told, and what the plan it prints promises."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def no_folders_of_this_machine(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_gen_config_takes_the_columns_it_is_told(tmp_path: Path, capsys: Capture):
     people = samples.frame(300).rename(columns={"origin": "Wohnort", "hired": "Ergebnis"}).assign(flag=[1, 0] * 150)
     people.to_csv(tmp_path / "people.csv", index=False)
-    asked = ["gen-config", "--file", str(tmp_path / "people.csv"), "--attribute", "Wohnort"]
+    asked = ["init", "--file", str(tmp_path / "people.csv"), "--attribute", "Wohnort"]
     assert main([*asked, "--label", "Ergebnis"]) == 0
     told = capsys.readouterr()
     roles = read_plan(told.out).config.roles
@@ -52,7 +52,7 @@ def given_people(n: int) -> pd.DataFrame:
 def test_gen_config_promises_what_the_predictions_keep_to(tmp_path: Path, capsys: Capture):
     """And the audit by that plan finds the promise true, one step below it false."""
     given_people(900).to_csv(tmp_path / "people.csv", index=False)
-    assert main(["gen-config", "--file", str(tmp_path / "people.csv")]) == 0
+    assert main(["init", "--file", str(tmp_path / "people.csv")]) == 0
     told = capsys.readouterr()
     plan = read_plan(told.out)
     table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
@@ -66,7 +66,7 @@ def test_a_model_file_promises_what_its_answers_keep_to(tmp_path: Path, capsys: 
     people = model_samples.people().assign(sex=["F" if i % 3 else "M" for i in range(len(model_samples.people()))])
     people.to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / "model.skops").write_bytes(skops.io.dumps(model_samples.pipeline(texts=False)))
-    asked = ["gen-config", "--file", str(tmp_path / "people.csv"), "--model", str(tmp_path / "model.skops")]
+    asked = ["init", "--file", str(tmp_path / "people.csv"), "--model", str(tmp_path / "model.skops")]
     assert main([*asked, "--label", "approved"]) == 0
     plan = read_plan(capsys.readouterr().out)
     table = load_table(plan, folder=tmp_path, data_folder=None, cache_folder=None)
@@ -79,7 +79,7 @@ def test_a_model_that_answers_with_words_is_asked_for_the_labels_word(tmp_path: 
     people = model_samples.people().assign(sex=["F" if i % 3 else "M" for i in range(len(model_samples.people()))])
     people.to_csv(tmp_path / "people.csv", index=False)
     (tmp_path / "model.skops").write_bytes(skops.io.dumps(model_samples.pipeline()))
-    asked = ["gen-config", "--file", str(tmp_path / "people.csv"), "--model", str(tmp_path / "model.skops")]
+    asked = ["init", "--file", str(tmp_path / "people.csv"), "--model", str(tmp_path / "model.skops")]
     assert main([*asked, "--label", "approved"]) == 0
     told = capsys.readouterr().out
     plan = read_plan(told)
@@ -107,7 +107,7 @@ def test_gen_config_says_what_is_released_and_promises_no_answers(
     columns: dict[str, object], outputs: OutputsPlan, tmp_path: Path, capsys: Capture
 ):
     given_people(300).drop(columns="score").assign(**columns).to_csv(tmp_path / "people.csv", index=False)
-    assert main(["gen-config", "--file", str(tmp_path / "people.csv")]) == 0
+    assert main(["init", "--file", str(tmp_path / "people.csv")]) == 0
     plan = read_plan(capsys.readouterr().out)
     assert (plan.outputs, plan.answers.questions, plan.model.kind) == (outputs, 0, "predictions")
     assert catalogue_plan("demo").outputs == OutputsPlan() and catalogue_plan("demo").answers.questions == 0
@@ -117,7 +117,7 @@ def test_a_plan_for_predictions_names_the_policy_for_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ):
     given_people(900).to_csv(tmp_path / "people.csv", index=False)
-    assert main(["gen-config", "--file", str(tmp_path / "people.csv")]) == 0
+    assert main(["init", "--file", str(tmp_path / "people.csv")]) == 0
     told = capsys.readouterr()
     assert read_plan(told.out).policy == "" and 'policy = "predictions"' in told.err
     (tmp_path / "plan.toml").write_text(told.out.replace('# policy = "pred', 'policy = "pred'), encoding="utf-8")
@@ -136,7 +136,7 @@ def test_a_plan_for_predictions_names_the_policy_for_them(
 def test_gen_config_of_a_file_guesses_roles_that_can_be_audited(tmp_path: Path, capsys: Capture):
     people = samples.frame(300).assign(model_score=np.linspace(0, 1, 300))
     people.to_csv(tmp_path / "people.csv", index=False)
-    assert main(["gen-config", "--file", str(tmp_path / "people.csv")]) == 0
+    assert main(["init", "--file", str(tmp_path / "people.csv")]) == 0
     told = capsys.readouterr()
     assert "are guesses" in told.err
     plan = read_plan(told.out)

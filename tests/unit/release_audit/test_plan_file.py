@@ -134,6 +134,6 @@ def test_a_wrong_plan_is_one_sentence_and_unusable(
     path.write_text(text, encoding="utf-8")
     assert main(["audit", str(path), "--out", str(tmp_path / "out")]) == 3
     told = capsys.readouterr()
-    assert not told.out and told.err.count("\n") == 1 and told.err.startswith("python -m core audit: spring.toml")
+    assert not told.out and told.err.count("\n") == 1 and told.err.startswith("fairleak audit: spring.toml")
     assert words in told.err and told.err.endswith(".\n")
     assert not (tmp_path / "out").exists()

@@ -1,4 +1,4 @@
-"""``python -m core replay``: the same to the bit, another table, a report somebody changed, and bad input."""
+"""``fairleak report replay``: the same to the bit, another table, a report somebody changed, and bad input."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def replayed(report: Path, *further: str | Path) -> int:
-    return main(["replay", str(report), *map(str, further)])
+    return main(["report", "replay", str(report), *map(str, further)])
 
 
 def changed(folder: Path, change: Any) -> Path:
@@ -102,7 +102,7 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: P
 
     cases: list[tuple[tuple[Any, ...], str]] = [
         ((folder / "report.json", "--file", folder / "other.csv"), "The table must be the one the report is about"),
-        ((folder / "report.json",), "--file must name the file the report calls 'people.csv'"),
+        ((folder / "report.json",), "--file must name the file that was 'people.csv' in the report"),
         ((folder / "report.json", "--file", folder / "none.csv"), "--file must be a file that can be read"),
         ((folder / "report.json", *table, "--model", folder / "text.json"), "--model is for an audit of a model file"),
         ((folder / "none.json",), "REPORT must be a file that can be read"),

@@ -116,7 +116,7 @@ def test_a_forged_report_is_refused(named, edition, tmp_path, capsys):
     assert {"content", "policy", "code"}.isdisjoint(failed(text))
     path = tmp_path / "report.json"
     path.write_text(text, encoding="utf-8")
-    assert main(["verify", str(path), "--any-code"]) == 1
+    assert main(["report", "verify", str(path), "--any-code"]) == 1
     told = capsys.readouterr().out
     assert "BROKEN  Verdict does not hold: " in told
 
@@ -266,7 +266,7 @@ def test_what_no_report_holds_is_refused_in_sentences(named, tmp_path, capsys):
         text = json_text(found)
     path = tmp_path / "report.json"
     path.write_text(text, encoding="utf-8")
-    assert main(["verify", str(path)]) in (1, 3)
+    assert main(["report", "verify", str(path)]) in (1, 3)
     said = capsys.readouterr()
     assert "Traceback" not in said.out + said.err and (said.err.count("\n") == 1 or "BROKEN" in said.out)
 
@@ -281,7 +281,7 @@ def test_no_wrong_value_anywhere_ends_in_a_traceback(edition, tmp_path, capsys):
         place, key = rng.choice(list(_places(found)))
         place[key] = rng.choice(strange)
         path.write_text(json.dumps(found), encoding="utf-8")
-        assert main(["verify", str(path)]) in (0, 1, 3)
+        assert main(["report", "verify", str(path)]) in (0, 1, 3)
         assert "Traceback" not in capsys.readouterr().err
 
 

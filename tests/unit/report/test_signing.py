@@ -23,14 +23,14 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "report.json").write_text(to_json(document(AUDIT)), encoding="utf-8")
     for name in ("officer", "other"):
-        assert main(["sign", "--new-key", f"{name}.pem"]) == 0
-    assert main(["sign", "report.json", "--key", "officer.pem"]) == 0
+        assert main(["report", "sign", "--new-key", f"{name}.pem"]) == 0
+    assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 0
     return tmp_path
 
 
 def verify(capsys, *more: str, report: str = "report.json") -> tuple[int, str]:
     capsys.readouterr()
-    code = main(["verify", report, *more])
+    code = main(["report", "verify", report, *more])
     told = capsys.readouterr()
     return code, told.out + told.err
 
@@ -86,8 +86,8 @@ def test_keys_are_private_never_printed_and_never_overwritten(folder, capsys):
     (folder / "link.pem").symlink_to(folder / "elsewhere.pem")
     capsys.readouterr()
     for again in ("officer.pem", "link.pem", "none/key.pem"):
-        assert main(["sign", "--new-key", again]) == 3
-    assert main(["sign", "report.json", "--key", "officer.pem"]) == 3  # there is a signature
+        assert main(["report", "sign", "--new-key", again]) == 3
+    assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 3  # there is a signature
     told = capsys.readouterr()
     assert told.err.count("\n") == 4 and key.splitlines()[1] not in told.out + told.err
     assert (folder / "officer.pem").read_text() == key and not (folder / "elsewhere.pem").exists()
@@ -106,8 +106,8 @@ def test_a_key_must_be_an_ed25519_key(folder, capsys, wrong):
     (folder / "locked.pem").write_bytes(key.private_bytes(pem, pkcs8, form.BestAvailableEncryption(b"word")))
     (folder / "report.json.sig").unlink()
     capsys.readouterr()
-    assert main(["sign", "report.json", "--key", wrong]) == 3
-    assert main(["verify", "report.json", "--signer", wrong.replace("officer.public", "officer")]) == 3
+    assert main(["report", "sign", "report.json", "--key", wrong]) == 3
+    assert main(["report", "verify", "report.json", "--signer", wrong.replace("officer.public", "officer")]) == 3
     told = capsys.readouterr()
     assert told.err.count("\n") == 2 and told.out == "" and not (folder / "report.json.sig").exists()
 
@@ -129,7 +129,7 @@ def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
     assert code == 1 and "BROKEN  Signature cannot be checked: A signature needs the package cryptography;" in told
     (folder / "report.json.sig").unlink()
     assert verify(capsys)[0] == 0
-    assert main(["sign", "report.json", "--key", "officer.pem"]) == 3
+    assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 3
     assert "install what requirements-signing.txt lists" in capsys.readouterr().err
 
 
@@ -138,5 +138,5 @@ def test_only_a_report_that_holds_is_signed(folder, capsys):
     found["verdict"]["overall"] = "pass"
     (folder / "forged.json").write_text(json.dumps(found))
     capsys.readouterr()
-    assert main(["sign", "forged.json", "--key", "officer.pem"]) == 3
+    assert main(["report", "sign", "forged.json", "--key", "officer.pem"]) == 3
     assert "Only a report that holds is signed: " in capsys.readouterr().err

@@ -108,9 +108,9 @@ def test_a_page_that_shows_something_else_than_its_findings():
 )
 def test_what_is_no_report_is_named_without_the_parsers_words(content, words, tmp_path, capsys):
     (tmp_path / "people.csv").write_bytes(content)
-    assert main(["verify", str(tmp_path / "people.csv")]) == 3
+    assert main(["report", "verify", str(tmp_path / "people.csv")]) == 3
     told = capsys.readouterr().err
-    assert told.startswith("python -m core verify: 'people.csv' must be a report of FairLeak, ") and words in told
+    assert told.startswith("fairleak report verify: 'people.csv' must be a report of FairLeak, ") and words in told
     assert "line 1" not in told and "column" not in told and "char" not in told
 
 
@@ -120,23 +120,23 @@ def test_the_command(tmp_path, capsys):
     paths["a.html"].write_text(PAGE, encoding="utf-8")
     paths["b.json"].write_text(altered(set_limit), encoding="utf-8")
     paths["c.json"].write_text(altered(lambda f: f["provenance"].update(code="0" * 64), sealed=True), encoding="utf-8")
-    assert main(["verify", str(paths["a.json"])]) == 0
-    assert main(["verify", str(paths["a.html"]), "--fingerprint", json.loads(JSON)["fingerprint"][:8]]) == 0
+    assert main(["report", "verify", str(paths["a.json"])]) == 0
+    assert main(["report", "verify", str(paths["a.html"]), "--fingerprint", json.loads(JSON)["fingerprint"][:8]]) == 0
     told = capsys.readouterr().out
     assert (
         "BROKEN" not in told
         and "judged again, the numbers in the report give the same verdicts" in told
         and "Page holds" in told
     )
-    assert main(["verify", str(paths["b.json"])]) == 1
+    assert main(["report", "verify", str(paths["b.json"])]) == 1
     assert "the report was altered after it was written" in capsys.readouterr().out
-    assert main(["verify", str(paths["c.json"])]) == 1
-    assert main(["verify", str(paths["c.json"]), "--any-code"]) == 0
+    assert main(["report", "verify", str(paths["c.json"])]) == 1
+    assert main(["report", "verify", str(paths["c.json"]), "--any-code"]) == 0
 
 
 def test_nothing_in_a_report_steers_the_terminal(tmp_path, capsys):
     path = tmp_path / "r.json"
     path.write_text(altered(lambda f: f["data"].update({"\x1b[31m\u202e": 1})), encoding="utf-8")
-    assert main(["verify", str(path)]) == 1
+    assert main(["report", "verify", str(path)]) == 1
     told = capsys.readouterr().out
     assert "\x1b" not in told and "\u202e" not in told

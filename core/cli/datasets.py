@@ -1,0 +1,34 @@
+"""``fairleak datasets``: the datasets by name, with their sensitive attributes."""
+
+from __future__ import annotations
+
+import argparse
+
+from core.cli.console import Console, table
+from core.datasets import CATALOG
+
+HELP = "List the datasets that --dataset takes, with their sensitive attributes."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("name", nargs="?", choices=tuple(CATALOG), metavar="NAME", help="One dataset, with its source.")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> None:
+    """Print the list, or everything about one dataset."""
+    if arguments.name is None:
+        console.result(
+            table(
+                [
+                    {"name": name, "records": entry.people, "attributes": ", ".join(entry.attributes)}
+                    for name, entry in CATALOG.items()
+                ],
+                left=3,
+            )
+        )
+        return
+    entry = CATALOG[arguments.name]
+    console.results([entry.title, entry.about, f"Records: {entry.people}"])
+    console.results(f"Attribute {key}: {title}" for key, title in entry.attributes.items())
+    console.result(f"Source: {entry.citation}")

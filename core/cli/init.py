@@ -1,0 +1,112 @@
+"""``fairleak init``: a commented plan of a release audit to start from."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from core.cli.console import Block, Console
+from core.datasets import CATALOG, cautions, read_table
+from core.errors import InputError
+from core.files import content_of, write_file
+from core.models.model_files import read_model
+from core.release_audit import AuditPlan, catalogue_plan, commented_plan, suggested_plan
+
+HELP = "Write a commented plan of a release audit, for a dataset or for a file of your own."
+
+_POLICY = (
+    '"predictions" asks only for what given predictions can show; the default asks for more. To be judged by it:\n'
+    'policy = "predictions"'
+)
+_POLICY_NOTE = (
+    "The table brings a model's predictions: the default policy asks for checks they may not allow, and "
+    'policy = "predictions" in the plan only for what they can show.'
+)
+_KEYS = {
+    "group": ("data.group", "data.at_most", "data.each"),
+    "tolerance": ("model.tolerance",),
+    "answer": ("model.positive",),
+    "released": ("outputs.released",),
+    "decimals": ("outputs.decimals",),
+}
+"""Guess -> the keys that hold it, where it is not the key of its name in [data]."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument(
+        "--dataset", choices=tuple(CATALOG), metavar="NAME", help=f"Dataset: {', '.join(CATALOG)} (default: demo)."
+    )
+    parser.add_argument(
+        "--attribute",
+        metavar="NAME",
+        help="Sensitive attribute, such as sex; of a file its column (default: the dataset's first, or a guess).",
+    )
+    parser.add_argument(
+        "--file",
+        type=Path,
+        metavar="FILE",
+        help="CSV or Parquet file with your table; the roles of its columns are guessed.",
+    )
+    parser.add_argument(
+        "--label", metavar="COLUMN", help="Column of the file that the model predicts (default: a guess)."
+    )
+    parser.add_argument(
+        "--model", type=Path, metavar="FILE", help="ONNX or skops file with the model to audit on --file."
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="File for the plan, which must be new (default: stdout)."
+    )
+
+
+def run(arguments: argparse.Namespace, console: Console) -> None:
+    """Print a plan, or write it where --output says."""
+    plan, notes = _of_file(arguments, console) if arguments.file is not None else (_of_catalogue(arguments), {})
+    text = commented_plan(plan, notes=notes, instead={"policy": _POLICY} if plan.model.kind == "predictions" else {})
+    if arguments.output is None:
+        console.result(Block.of(text.rstrip("\n").split("\n")))
+        return
+    write_file(arguments.output, text.encode(), what="--output", new=True)
+    console.note(f"The plan is in {arguments.output}: read it, correct it, and run fairleak audit on it.")
+
+
+def _of_catalogue(arguments: argparse.Namespace) -> AuditPlan:
+    for name, value in (("model", arguments.model), ("label", arguments.label)):
+        if value is not None:
+            raise InputError(f"--{name} must come with --file, got {str(value)!r} alone.")
+    return catalogue_plan(arguments.dataset or "demo", arguments.attribute or "")
+
+
+def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan, dict[str, str]]:
+    """Return the plan, and comments for its keys."""
+    if arguments.dataset is not None:
+        raise InputError(f"--dataset must be left out with --file, got {arguments.dataset!r}.")
+    table, name = read_table(content_of(arguments.file, what="--file"), arguments.file.name), arguments.file.name
+    attribute, label = arguments.attribute or "", arguments.label or ""
+    model_file, model = None, ""
+    if arguments.model is not None:
+        model = arguments.model.name
+        model_file = read_model(content_of(arguments.model, what="--model"), model)
+        if not model_file.feature_names:
+            console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
+    plan, reasons = suggested_plan(table, name, model=model, model_file=model_file, attribute=attribute, label=label)
+    guessed = [role for role, column in (("label", label), ("attribute", attribute)) if not column]
+    console.note(f"{_listed([*guessed, 'groups'])} are guesses from the columns' names and values: check them.")
+    notes = {
+        key: f"Guessed: {reason}." for role, reason in reasons.items() for key in _KEYS.get(role, (f"data.{role}",))
+    }
+    assert plan.config.roles is not None  # those that were guessed
+    if warnings := [f"Warning: {caution}" for caution in cautions(table.frame, plan.config.roles)]:
+        notes["data"] = "\n".join(warnings)
+        for warning in warnings:
+            console.alert(warning)
+    if plan.model.kind == "predictions":
+        console.note(_POLICY_NOTE)
+    console.note(f"Keep the plan beside {arguments.file.name}, which it refers to by name.")
+    return plan, notes
+
+
+def _listed(roles: list[str]) -> str:
+    """Write "Label, attribute and groups"."""
+    *others, last = roles
+    return (f"{', '.join(others)} and {last}" if others else last).capitalize()

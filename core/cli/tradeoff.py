@@ -1,0 +1,76 @@
+"""``fairleak tradeoff``: models over fairness tolerance and privacy budget, with attack accuracy for each."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.cli.arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    add_seeds_argument,
+    dataset_of,
+    seeds_in,
+    write_csv,
+)
+from core.cli.console import Console, estimate_words, table
+from core.estimates import percent
+from core.files import check_place
+from core.settings import add_arguments as add_settings
+from core.settings import from_arguments
+from core.sweep.findings import tension
+from core.sweep.landscape import MEMBER_ATTACKER, Landscape, LandscapePlan, MapCell, landscape, write_landscape
+
+HELP = "Train models over tolerance and privacy budget; measure model and attack accuracy."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    add_dataset_arguments(parser)
+    add_settings(parser, LandscapePlan, "metric", "train_share", "tolerances", "epsilons", "tree_share")
+    add_seeds_argument(parser)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="File for the map, as JSON.")
+    add_file_arguments(parser, "csv")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> None:
+    """Make a map and print it."""
+    check_place(arguments.output, what="--output")
+    plan = from_arguments(arguments, LandscapePlan, seeds=seeds_in(arguments.seeds))
+    made = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
+    console.results(_printed(made))
+    if arguments.output is not None:
+        write_landscape(made, arguments.output)
+        console.note(f"The map is in {arguments.output}.")
+    write_csv(made.to_frame(), arguments, console)
+
+
+def _printed(made: Landscape) -> Iterator[str]:
+    controls, finding = made.controls(), tension(made)
+    yield f"{made.title}: {made.plan.metric}. {finding.point}."
+    yield finding.evidence
+    yield from finding.caveats[:-1]
+    before, strong, majority = (percent(controls[name], decimals=1) for name in ("before", "strong", "majority_label"))
+    yield f"Before disclosure {before}, imputation without the model {strong}; majority-class baseline {majority}."
+    several = len(made.plan.seeds) > 1
+    yield "In brackets: 95% intervals over seeds." if several else "One seed is no evidence for others."
+    yield ""
+    yield table([_cells(cell) for cell in made.cells])
+    yield "Change: against before correction. Model accuracy: on the test set."
+    yield "Unfairness: largest deviation of a group from the overall rate. Difference: between groups (Fairlearn's)."
+    yield f"Both on the training set. Members: {MEMBER_ATTACKER}."
+
+
+def _cells(cell: MapCell) -> dict[str, str]:
+    return {
+        "tolerance": "none" if cell.tolerance is None else f"{cell.tolerance:g}",
+        "epsilon": f"{cell.epsilon:g}",
+        "recovered": estimate_words(cell.after),
+        "change": "" if cell.tolerance is None else estimate_words(cell.gain, signed=True),
+        "model accuracy": estimate_words(cell.accuracy),
+        "unfairness": estimate_words(cell.unfairness_train, percent=False),
+        "difference": estimate_words(cell.difference_train, percent=False),
+        "members, AUC": estimate_words(cell.members, percent=False),
+        "constraint satisfied": "" if cell.tolerance is None else f"{cell.n_true} of {cell.n_seeds}",
+    }
