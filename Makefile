@@ -5,7 +5,7 @@
 # make audit      audits the demo, from a plan to a decision and a report in audit-demo
 # make benchmark  prints the speed figures
 # make reference  prints the long tables of the papers beside ours (hours; RECORD=file to stop and continue)
-# make docs       writes the reference pages of settings and glossary again
+# make docs       writes the pages of settings, glossary and lesson again
 # make size       counts files and lines of each room of the source
 # make pictures   takes the README's pictures anew
 PYTHON ?= python3
@@ -47,6 +47,7 @@ reference: $(VENV)/test.done
 docs: $(VENV)/run.done
 	@mkdir -p docs/reference
 	$(BIN)/python -m core.docs docs/reference
+	cp core/examples/lesson.md docs/tutorial/in-class.md
 
 size: $(VENV)/test.done
 	$(BIN)/python -m tests.house

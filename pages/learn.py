@@ -9,7 +9,9 @@ import streamlit as st
 from core.examples import example
 from pages.common import lessons
 
-shell.head(badge="synthetic people")
+if lessons.view(shell.head(badge="synthetic people")) == lessons.LESSON_VIEW:
+    lessons.lesson_plan()
+    st.stop()
 opening = st.container()
 case = example(lessons.chosen())
 with opening:

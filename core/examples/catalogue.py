@@ -43,6 +43,15 @@ EXAMPLES: dict[str, str] = {name: texts(name)["title"] for name in _MADE}
 """Title of each example by its name."""
 
 
+LESSON = ("correction", "correction-loses", "imputation", "flip")
+"""The examples of the lesson of 45 minutes, in its order."""
+
+
+def lesson() -> str:
+    """Return the lesson of 45 minutes as Markdown: its title, its goal, and chapters."""
+    return (files("core.examples") / "lesson.md").read_text(encoding="utf-8")
+
+
 def example(name: str) -> Example:
     """Return the example of a name in `EXAMPLES`, computed."""
     return _MADE[name](name)

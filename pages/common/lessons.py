@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
+from typing import Any, Literal
 
 import streamlit as st
 
-from core.examples import EXAMPLES, Example, ExampleTable, Step, example, sheet, texts
+from core.examples import EXAMPLES, LESSON, Example, ExampleTable, Step, example, lesson, sheet, texts
 from pages.common import panels, shell
 
 _TITLES = {name: f"{texts(name)['topic']}: {title}" for name, title in EXAMPLES.items()}
+
+EXAMPLES_VIEW, LESSON_VIEW = "Examples", "Lesson plan"
 
 _MARK = "background-color: rgba(227, 179, 76, 0.25); font-weight: 600"
 
@@ -40,7 +42,7 @@ def opening(case: Example) -> None:
     shell.finding(shell.escape(case.title), shell.escape(needs))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**Goal.** {shell.escape(case.goal)}", width="content")
-        st.page_link(f"pages/{case.page}.py", label=f"Page: {case.topic}", icon=":material/arrow_outward:")
+        shell.link(case.page, f"Page: {case.topic}")
     st.markdown(shell.escape(case.story))
 
 
@@ -78,23 +80,61 @@ def question(case: Example) -> bool:
 
 
 def sheets(case: Example) -> None:
-    """Offer the printable sheet, without and with the solution."""
-
-    def printed(solved: bool) -> bytes:
-        return sheet(example(case.name), solution=solved).encode("utf-8")
-
+    """Offer the printable sheet of an example, without and with the solution."""
     for column, solved in zip(st.columns(2), (False, True), strict=True):
-        kind = "solution" if solved else "exercise"
-        column.download_button(
-            "Solution" if solved else "Exercise sheet",
-            data=partial(printed, solved),
-            file_name=f"fairleak-{case.name}-{kind}.html",
-            mime="text/html",
-            key=f"sheet_{kind}",
-            icon=":material/print:",
-            on_click="ignore",
-            width="stretch",
+        with column:
+            _sheet(case.name, solved, f"sheet_{'solution' if solved else 'exercise'}", width="stretch")
+
+
+def _sheet(name: str, solved: bool, key: str, *, width: Literal["stretch", "content"]) -> None:
+    """Offer one sheet, computed when it is downloaded."""
+
+    def content() -> bytes:
+        return sheet(example(name), solution=solved).encode("utf-8")
+
+    st.download_button(
+        "Solution" if solved else "Exercise sheet",
+        data=content,
+        file_name=f"fairleak-{name}-{'solution' if solved else 'exercise'}.html",
+        mime="text/html",
+        key=key,
+        icon=":material/print:",
+        on_click="ignore",
+        width=width,
+    )
+
+
+def view(place: Any) -> str:
+    """Choose between the examples and the lesson plan; the address holds the choice."""
+    return str(
+        place.segmented_control(
+            "View",
+            (EXAMPLES_VIEW, LESSON_VIEW),
+            default=EXAMPLES_VIEW,
+            required=True,
+            key="view",
+            bind="query-params",
+            label_visibility="collapsed",
         )
+    )
+
+
+def lesson_plan() -> None:
+    """Show the lesson of 45 minutes, with the examples it uses and their sheets."""
+    title, goal, rest = lesson().split("\n\n", 2)
+    shell.finding(title.removeprefix("# "), goal)
+    for name in LESSON:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{shell.escape(EXAMPLES[name])}**")
+            st.button("Open", key=f"lesson_open_{name}", on_click=_open, args=(name,))
+            for solved in (False, True):
+                _sheet(name, solved, f"lesson_{'solution' if solved else 'exercise'}_{name}", width="content")
+    st.markdown(f"\n{rest}".replace("\n## ", "\n### "))
+
+
+def _open(name: str) -> None:
+    """Go from the lesson plan to an example."""
+    st.session_state["view"], st.session_state["example"] = EXAMPLES_VIEW, name
 
 
 def solution(case: Example) -> None:

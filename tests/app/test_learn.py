@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from core.examples import EXAMPLES, example
+from core.examples import EXAMPLES, LESSON, example, lesson
+from pages.common import shell
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 
@@ -60,3 +63,24 @@ def test_the_next_example_follows_and_after_the_last_comes_the_first(start: Star
         assert dashboard.test.selectbox(key="example").value == name
         assert dashboard.test.query_params["example"] in (name, [name])
         assert example(name).goal in dashboard.told
+
+
+def labels(dashboard: Dashboard) -> set[str]:
+    """Return the labels of everything one can press, fill in or choose."""
+    kinds = ("button", "toggle", "selectbox", "number_input", "slider", "download_button")
+    return {widget.label for kind in kinds for widget in dashboard.test.get(kind)}
+
+
+def test_every_click_of_the_lesson_exists(start: Start):
+    plan = start({"view": "Lesson plan"}).open("learn")
+    there = {head.label for pages in shell._PAGES.values() for head in pages.values()}
+    there |= labels(plan) | set(plan.test.get("button_group")[0].options)
+    assert plan.test.query_params["view"] in ("Lesson plan", ["Lesson plan"])
+    assert all(EXAMPLES[name] in plan.told for name in LESSON)
+    plan.click(f"lesson_open_{LESSON[-1]}")
+    assert example(LESSON[-1]).title in plan.finding
+    plan.choose(example=LESSON[0])
+    there |= labels(plan)
+    correction = plan.open("correction")
+    there |= labels(correction) | {text.strip("# ").partition("\n")[0] for text in correction.texts}
+    assert set(re.findall(r"\*\*(.+?)\*\*", lesson())) - there == set()
