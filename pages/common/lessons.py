@@ -125,7 +125,7 @@ def lesson_plan() -> None:
     shell.finding(title.removeprefix("# "), goal)
     for name in LESSON:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{shell.escape(EXAMPLES[name])}**")
+            st.markdown(f"**{shell.escape(EXAMPLES[name])}**", width=340)
             st.button("Open", key=f"lesson_open_{name}", on_click=_open, args=(name,))
             for solved in (False, True):
                 _sheet(name, solved, f"lesson_{'solution' if solved else 'exercise'}_{name}", width="content")
