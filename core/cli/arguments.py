@@ -67,7 +67,7 @@ def add_dataset_arguments(parser: argparse.ArgumentParser, names: Collection[str
     parser.add_argument(
         "--attribute",
         metavar="NAME",
-        help="Sensitive attribute, such as sex, race/each or age/ranges (default: the dataset's first).",
+        help="Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race' (default: the dataset's first).",
     )
     add_data_argument(parser)
 
@@ -95,12 +95,14 @@ def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
 
 def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
     """Return the table the arguments name, and the roles of its columns for the attribute they name."""
-    known = CATALOG[arguments.dataset].attributes
-    if arguments.attribute is not None:
-        choice(arguments.attribute, known, name="--attribute")
+    choice(arguments.dataset, CATALOG, name="--dataset")
+    entry, attribute = CATALOG[arguments.dataset], arguments.attribute
+    if attribute is not None and not entry.offers(attribute):
+        choice(attribute, entry.attributes, name="--attribute")
     table = table_named(arguments.dataset, arguments)
-    wanted = arguments.attribute or table.roles[0].key
-    return table, next(roles for roles in table.roles if roles.key == wanted)
+    roles = table.roles_for(attribute or "")
+    assert roles is not None  # what the entry offers
+    return table, roles
 
 
 def dataset_of(arguments: argparse.Namespace) -> AuditDataset:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from core.datasets.columns import as_text, encode, is_number, is_numeric, quoted, shown, usable_columns
 from core.datasets.dataset import AuditDataset, Table
-from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, groups_of
+from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
 from core.datasets.splits import kinds_of_records, named_set, repeated_note
 from core.errors import InputError
 from core.fingerprint import fingerprint
@@ -52,8 +52,10 @@ class Selection:
 
 def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     """Choose the records and columns of a table that its roles allow; raises as `build_dataset`."""
+    crossed = crossed_columns(frame, roles.sensitive)
+    frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
-    _check_roles(frame, roles)
+    _check_roles(frame, roles, crossed)
     notes: list[str] = []
 
     def there(known: npt.NDArray[np.bool_], columns: Sequence[str], what: str) -> npt.NDArray[np.bool_]:
@@ -71,7 +73,8 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
             f"No record has both a {quoted(roles.label)} and a {quoted(roles.sensitive)} value; choose other columns."
         )
     known = there(known, needed, f"without {' or '.join(map(shown, needed))}")
-    others = [c for c in frame.columns if c not in {roles.label, roles.sensitive, *roles.excluded, *roles.given}]
+    taken = {roles.label, roles.sensitive, *crossed, *roles.excluded, *roles.given}
+    others = [column for column in frame.columns if column not in taken]
     features, told = usable_columns(frame.loc[known, others])
     if roles.missing == "drop":
         known = there(known, features, "with a missing feature")
@@ -93,14 +96,14 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
     )
 
 
-def _check_roles(frame: pandas.DataFrame, roles: Roles) -> None:
+def _check_roles(frame: pandas.DataFrame, roles: Roles, crossed: tuple[str, ...]) -> None:
     choice(roles.missing, ("keep", "drop"), name="missing")
     if not frame.columns.is_unique:
         twice = frame.columns[frame.columns.duplicated()][0]
         raise InputError(f"Every column must have a name of its own, several are called {quoted(twice)}.")
     asked = {"label": roles.label, "sensitive attribute": roles.sensitive}
     given = {"prediction": roles.prediction, "score": roles.score, "sets": roles.sets}
-    taken: dict[str, str] = {}
+    taken = dict.fromkeys(crossed, "sensitive attribute")
     for name, column in (asked | {name: column for name, column in given.items() if column}).items():
         if column not in frame.columns:
             raise InputError(f"The {name} must be a column of the table, got {quoted(column)}.")
@@ -227,7 +230,7 @@ def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> S
             raise InputError(f"A prediction must be a column of the table, got {quoted(name)}.")
         if (times := names.count(name)) > 1:
             raise InputError(f"Each prediction column must be named once, got {quoted(name)} {times} times.")
-        if name in (roles.label, roles.sensitive, roles.sets):
+        if name in (roles.label, roles.sensitive, *crossed_columns(table.frame, roles.sensitive), roles.sets):
             raise InputError(f"A prediction column must have no other role, got {quoted(name)}.")
     excluded = tuple(dict.fromkeys((*roles.excluded, *roles.given, *names[1:])))
     kept = replace(
@@ -250,7 +253,7 @@ def several_predictions(table: Table, roles: Roles, columns: Sequence[str]) -> S
 
 def prediction_candidates(table: Table, roles: Roles) -> tuple[str, ...]:
     """Return the columns that can be read as predictions of the label, in the table's order."""
-    taken = {roles.label, roles.sensitive, roles.score, roles.sets}
+    taken = {roles.label, roles.sensitive, *crossed_columns(table.frame, roles.sensitive), roles.score, roles.sets}
     everybody = np.ones(len(table.frame), dtype=bool)
     found = []
     for name in map(str, table.frame.columns):

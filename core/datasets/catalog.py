@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.error import HTTPError, URLError
 
 from core.datasets.dataset import Table
-from core.datasets.roles import Roles
+from core.datasets.roles import CROSS, Roles
 from core.errors import DataUnavailableError
 from core.fingerprint import fingerprint_frame
 from core.serialize import Result
@@ -66,6 +66,10 @@ class CatalogEntry(Result):
     attributes: dict[str, str]
     about: str
     citation: str
+
+    def offers(self, attribute: str) -> bool:
+        """Whether an attribute is one of the groupings suggested, or crosses two columns."""
+        return attribute in self.attributes or CROSS in attribute
 
 
 _RETIRING_ADULT = (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.roles import Roles
+from core.datasets.roles import CROSS, Roles
 from core.estimates import Estimate, proportion
 from core.serialize import Result
 
@@ -108,6 +108,16 @@ class Table:
     synthetic: bool = False
     uploaded: bool = False
     notes: tuple[str, ...] = ()
+
+    def roles_for(self, attribute: str) -> Roles | None:
+        """Return the suggested roles with this key, "" for the first, or those of two crossed columns; None if none."""
+        for roles in self.roles:
+            if attribute in ("", roles.key):
+                return roles
+        if not self.roles or CROSS not in attribute:
+            return None
+        base = dataclasses.replace(self.roles[0], sensitive=attribute, group=(), at_most=None, each=False, cuts=())
+        return dataclasses.replace(base, first_name="", other_name="", attribute_name="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

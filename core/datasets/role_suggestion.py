@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.datasets.columns import as_text, could_be_number, is_numeric, listed, names_records, shown
-from core.datasets.roles import MINIMUM_PER_GROUP, Roles, as_written, groups_of
+from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
 from core.datasets.splits import named_set
 from core.errors import InputError
 from core.estimates import percent
@@ -98,12 +98,14 @@ def suggest_roles(frame: pandas.DataFrame, *, attribute: str = "", label: str = 
     frame : DataFrame
         As it was read.
     attribute, label : str
-        Columns known to be sensitive attribute and label; "" where they are to be guessed.
+        Columns known to be sensitive attribute, or two columns crossed, and label; "" where they are to be guessed.
     model : bool
         Whether a model file answers, so that the table's own predictions and scores are to be left out.
     """
     why: dict[str, str] = {}
-    columns = {str(name): _plain_name(name) for name in frame.columns if str(name) not in (attribute, label)}
+    known = (attribute, *crossed_columns(frame, attribute), label)
+    frame = with_crossed(frame, attribute)
+    columns = {str(name): _plain_name(name) for name in frame.columns if str(name) not in known}
     sensitive = attribute or _attribute(frame, columns, why)
     columns.pop(sensitive, None)
     given = _named_answers(frame, columns, why)
@@ -221,7 +223,10 @@ def _positive(column: pandas.Series, why: dict[str, str]) -> str:
 
 
 def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Roles:
-    """Return the roles with the groups told apart: two values, each value, or a limit."""
+    """Return the roles with the groups: two values, each value, a limit, or each cell of two crossed columns."""
+    if CROSS in roles.sensitive:
+        why["group"] = "a group for each pair of values"
+        return roles
     if (limit := suggested_limit(column)) is not None:
         why["group"] = "a number, so the lowest quarter against the others"
         return replace(roles, at_most=limit)
@@ -332,6 +337,8 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[str, ...]:
         `label` and `sensitive` may be empty; what needs them is left out, as it is where the groups break a rule.
     """
     found = _header(frame)
+    crossed = crossed_columns(frame, roles.sensitive)
+    frame = with_crossed(frame, roles.sensitive)
     roles = as_written(frame, roles)
     sides: dict[str, npt.NDArray[np.float64]] = {}
     if roles.sensitive:
@@ -345,7 +352,8 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[str, ...]:
     if roles.label and roles.positive:
         text = as_text(frame[roles.label])
         sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
-    return tuple(found + _near_copies(frame, roles, sides))
+    features = frame.drop(columns=list(crossed))
+    return tuple(found + _near_copies(features, roles, sides))
 
 
 def _header(frame: pandas.DataFrame) -> list[str]:

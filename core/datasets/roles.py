@@ -3,6 +3,10 @@
 Two groups come from chosen values or from one limit; the chosen people are group 1, everybody else group 0. Otherwise
 groups are numbered from 0: values from the most frequent to the rarest, ranges from the lowest up.
 
+An attribute may cross two columns: "sex × race" is a derived column with a value for each pair of values, and each pair
+is a group. None is taken together with others: every cell must have enough people. Both columns are then the attribute,
+and neither is a feature.
+
 One spelling counts for one value: "Yes", "YES" and "yes " in a column of categories are the same answer. Taken as one
 are spellings that differ only in capitals, in blanks inside, or in how an accent is coded (one character or two).
 Capitals count where a value is one or two letters long and no usual answer, as they may carry meaning there (genotypes,
@@ -39,7 +43,10 @@ class Roles(Result):
 
     label: Annotated[str, Param("Label", "The column the model predicts.")]
     positive: Annotated[str, Param("Positive value", "Its value that counts as 1.")]
-    sensitive: Annotated[str, Param("Sensitive attribute", "The column of the sensitive attribute.")]
+    sensitive: Annotated[
+        str,
+        Param("Sensitive attribute", 'The column of the sensitive attribute, or two columns crossed: "sex × race".'),
+    ]
     group: Annotated[
         tuple[str, ...],
         Param(
@@ -101,6 +108,27 @@ class Roles(Result):
     def key(self) -> str:
         """Name under which the grouping is chosen: the column, and how it is split where that is not in two."""
         return self.sensitive + ("/each" if self.each else "/ranges" if self.cuts else "")
+
+
+CROSS = " × "
+"""What stands between two columns that are crossed, and between their values."""
+
+
+def crossed_columns(frame: pandas.DataFrame, sensitive: str) -> tuple[str, ...]:
+    """Return the two columns of a table that a sensitive attribute crosses; empty where it does not."""
+    names = sensitive.split(CROSS)
+    if sensitive in frame.columns or not len(names) == len(set(names)) == 2:
+        return ()
+    return tuple(names) if frame.columns.is_unique and set(names) <= set(frame.columns) else ()
+
+
+def with_crossed(frame: pandas.DataFrame, sensitive: str) -> pandas.DataFrame:
+    """Return the table with the column of a sensitive attribute that crosses two; else the table itself."""
+    columns = crossed_columns(frame, sensitive)
+    if not columns:
+        return frame
+    left, right = (as_text(frame[name]) for name in columns)
+    return frame.copy(deep=False).assign(**{sensitive: left + CROSS + right})
 
 
 _MOST_VALUES = 50
@@ -185,6 +213,9 @@ MINIMUM_PER_GROUP = 30
 
 MOST_GROUPS = 20
 
+_SHOWN_CELLS = 3
+"""Cells too small that a message names."""
+
 _COMPANY = 4
 """Fewest values among which a lone rare one is taken together with the next, so that two stay by themselves."""
 
@@ -205,6 +236,8 @@ def groups_of(column: pandas.Series, roles: Roles) -> Groups:
     ways = [bool(roles.group), roles.at_most is not None, roles.each, bool(roles.cuts)]
     if sum(ways) > 1:
         raise InputError(f"The groups of {name} must be told apart by values or by a limit, got both.")
+    if CROSS in roles.sensitive and not any(ways[:2] + ways[3:]):
+        return _cells(column, name)
     if roles.each:
         return _each_value(column, name)
     if roles.at_most is not None or roles.cuts:
@@ -255,6 +288,28 @@ def _each_value(column: pandas.Series, name: str) -> Groups:
     code = {value: i for i, value in enumerate(kept)} | (dict.fromkeys(rare, len(kept)) if together else {})
     note = f"{len(rare)} rare values of {name} are taken together as one group, “other values”." if together else ""
     return text.map(code).astype("Int8"), names, note
+
+
+def _cells(column: pandas.Series, name: str) -> Groups:
+    """Return a group for each pair of values of two crossed columns; every one must have enough people."""
+    text = as_text(column)
+    sizes = text.value_counts()
+    sides = [dict.fromkeys(side) for side in zip(*(value.split(CROSS, 1) for value in sizes.index), strict=False)]
+    people = {cell: int(sizes.get(cell, 0)) for cell in map(CROSS.join, itertools.product(*sides))}
+    if not 2 <= len(people) <= MOST_GROUPS:
+        raise InputError(
+            f"{name} must have 2 to {MOST_GROUPS} cells, got {len(people)}; cross columns of fewer values."
+        )
+    small = sorted((cell for cell in people if people[cell] < MINIMUM_PER_GROUP), key=lambda cell: people[cell])
+    if small:
+        told = ", ".join(f"{people[cell]} in {quoted(cell)}" for cell in small[:_SHOWN_CELLS])
+        more = f" and fewer than {MINIMUM_PER_GROUP} in {len(small) - _SHOWN_CELLS} more"
+        raise InputError(
+            f"Every cell of {name} must have at least {MINIMUM_PER_GROUP} people, got {told}"
+            f"{more if len(small) > _SHOWN_CELLS else ''}."
+        )
+    names = tuple(sorted(people, key=lambda cell: (-people[cell], cell)))
+    return text.map({cell: code for code, cell in enumerate(names)}).astype("Int8"), names, ""
 
 
 def _ranges(column: pandas.Series, roles: Roles, name: str) -> Groups:

@@ -22,7 +22,7 @@ import numpy as np
 from core.arrays import Codes, Floats, Ints
 from core.datasets.build import select
 from core.datasets.columns import as_text, is_numeric, quoted, shown
-from core.datasets.roles import MOST_GROUPS, groups_of
+from core.datasets.roles import MOST_GROUPS, crossed_columns, groups_of, with_crossed
 from core.errors import InputError
 from core.fingerprint import fingerprint
 
@@ -90,7 +90,8 @@ def member_people(table: Table, roles: Roles) -> MemberPeople:
     Raises `InputError` as `core.datasets.build_dataset` does.
     """
     chosen = select(table.frame, roles)
-    features = {*chosen.features, *({roles.sensitive} - set(roles.excluded))}
+    sensitive = crossed_columns(table.frame, roles.sensitive) or (roles.sensitive,)
+    features = {*chosen.features, *(set(sensitive) - set(roles.excluded))}
     columns, names, values, notes = [], [], [], [*table.notes, *chosen.notes]
     for name in [column for column in table.frame.columns if column in features]:
         codes, domain = _coded(table.frame.loc[chosen.known, name])
@@ -114,7 +115,7 @@ def member_people(table: Table, roles: Roles) -> MemberPeople:
         attribute=roles.attribute,
         notes=(*notes, _PUBLIC),
         fingerprint=fingerprint("members", matrix, chosen.labels, chosen.groups, names, values, roles, table.title),
-        protected=tuple(j for j, name in enumerate(names) if name == str(roles.sensitive)),
+        protected=tuple(j for j, name in enumerate(names) if name in map(str, sensitive)),
     )
 
 
@@ -160,7 +161,7 @@ def table_grouping(table: Table, roles: Roles, by: Roles) -> Grouping:
     `core.datasets.build_dataset` does for a sensitive column.
     """
     known = select(table.frame, roles).known
-    found, names, _ = groups_of(table.frame.loc[known, by.sensitive], by)
+    found, names, _ = groups_of(with_crossed(table.frame, by.sensitive).loc[known, by.sensitive], by)
     codes = found.to_numpy(dtype=np.int64, na_value=len(names))
     names = (by.other_name or names[0], by.first_name or names[1]) if len(names) == 2 else names
     return _compact(codes, (*names, f"{by.attribute} {MISSING}"), by.attribute)

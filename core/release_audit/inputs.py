@@ -116,12 +116,12 @@ def roles_of(plan: AuditPlan, table: Table) -> Roles:
     """Return the roles of the table's columns; a table that suggests none under the plan's attribute is refused."""
     if plan.config.roles is not None:
         return plan.config.roles
-    wanted = [roles for roles in table.roles if plan.data.attribute in ("", roles.key)]
-    if not wanted:
+    wanted = table.roles_for(plan.data.attribute)
+    if wanted is None:
         known = ", ".join(roles.key for roles in table.roles) or "none"
         told = f"must be one of {known} of {quoted(table.title)}, got {quoted(plan.data.attribute)}."
         raise InputError(f"data.attribute {told}", key="data.attribute")
-    return wanted[0]
+    return wanted
 
 
 def _content(folder: Path, file: str, key: str) -> bytes:

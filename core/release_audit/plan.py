@@ -54,7 +54,9 @@ class DataPlan(Result):
 
     dataset: Annotated[str, Param("Dataset", "A dataset of the catalogue: {options}.", options=CATALOG)] = "demo"
     file: Annotated[str, Param("File", "A CSV or Parquet file beside this one.", form="path")] = ""
-    attribute: Annotated[str, Param("Attribute", "Which of its attributes: {attributes}.")] = ""
+    attribute: Annotated[
+        str, Param("Attribute", 'Which of its attributes: {attributes}. Or two columns crossed: "sex × race".')
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,11 +221,11 @@ def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
         if not data["file"]:
             raise place.error("file", "name a file", "")
     elif "attribute" in data:
-        attributes = CATALOG[data.get("dataset", "demo")].attributes
+        entry = CATALOG[data.get("dataset", "demo")]
         if own_roles:
             raise place.error("attribute", "be left out where label and sensitive are told", data["attribute"])
-        if data["attribute"] not in attributes:
-            raise place.error("attribute", f"be one of {', '.join(attributes)}", data["attribute"])
+        if not entry.offers(data["attribute"]):
+            raise place.error("attribute", f"be one of {', '.join(entry.attributes)}", data["attribute"])
     source = DataPlan(dataset=data.get("dataset", ""), file=data.get("file", ""), attribute=data.get("attribute", ""))
     roles = None
     if source.file or own_roles:

@@ -13,6 +13,7 @@ from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.correction import true_tolerance
 from core.datasets import CATALOG, AuditDataset, Table, suggest_roles
 from core.datasets.columns import as_text, quoted
+from core.datasets.roles import crossed_columns, with_crossed
 from core.datasets.splits import split
 from core.errors import FairLeakError, InputError
 from core.fairness import unfairness
@@ -38,9 +39,11 @@ def catalogue_plan(dataset: str, attribute: str = "") -> AuditPlan:
     InputError if there is no such dataset or attribute.
     """
     entry = CATALOG[choice(dataset, CATALOG, name="dataset")]
-    chosen = choice(attribute, entry.attributes, name="attribute") if attribute else next(iter(entry.attributes))
+    chosen = attribute or next(iter(entry.attributes))
+    if not entry.offers(chosen):
+        choice(chosen, entry.attributes, name="attribute")
     return AuditPlan(
-        title=f"{entry.title}, by {entry.attributes[chosen].lower()}",
+        title=f"{entry.title}, by {entry.attributes.get(chosen, chosen).lower()}",
         data=DataPlan(dataset=dataset, attribute=chosen),
         config=AuditConfig(dataset=dataset, tolerance=TRAINED_TOLERANCE),
         answers=_ANSWERS,
@@ -75,7 +78,8 @@ def suggested_plan(
             raise InputError(f"In {quoted(table.title)} {reason}; name yours with --{role} COLUMN.")
     kind = "file" if model_file else "predictions" if roles.gives_predictions else "train"
     unnamed = model_file.width or 0 if model_file and not model_file.feature_names else 0
-    others = {label, roles.label, roles.sensitive, roles.sets, *roles.excluded}
+    attributes = {roles.sensitive, *crossed_columns(table.frame, roles.sensitive)}
+    others = {label, roles.label, *attributes, roles.sets, *roles.excluded}
     features = [str(name) for name in table.frame.columns if str(name) not in others]
     plan = AuditPlan(
         title=table.title,
@@ -154,10 +158,11 @@ def _answered(plan: AuditPlan, table: Table, model_file: ModelFile | None) -> tu
 
 
 def _check_named(table: Table, *, attribute: str, label: str) -> None:
+    frame = with_crossed(table.frame, attribute)
     for role, name in (("sensitive attribute", attribute), ("label", label)):
-        if name and name not in table.frame.columns:
+        if name and name not in frame.columns:
             raise InputError(f"The {role} must be a column of the table, got {quoted(name)}.")
-        if name and (values := as_text(table.frame[name]).nunique()) < 2:
+        if name and (values := as_text(frame[name]).nunique()) < 2:
             raise InputError(f"The {role} must be a column with two values or more, got {quoted(name)} with {values}.")
-    if attribute and attribute == label:
+    if label and label in (attribute, *crossed_columns(table.frame, attribute)):
         raise InputError(f"Label and sensitive attribute must be two columns, got {quoted(label)} for both.")

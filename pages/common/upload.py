@@ -17,7 +17,7 @@ from core.datasets.columns import as_text
 from core.datasets.dataset import Table
 from core.datasets.read_table import read_table
 from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
-from core.datasets.roles import MOST_GROUPS, Roles
+from core.datasets.roles import CROSS, MOST_GROUPS, Roles, crossed_columns
 from core.fingerprint import fingerprint
 from core.settings import params
 from core.untrusted import warm_up
@@ -116,8 +116,15 @@ class _Form:
         if self.table.uploaded:
             self.guess = cached.once(role_suggestion.suggest_roles, self.table, **known)
 
+    @property
+    def crossed(self) -> tuple[str, ...]:
+        """The two columns that the sensitive attribute in use crosses; empty if it does not."""
+        return crossed_columns(self.table.frame, self.current.sensitive) if self.current else ()
+
     def preset(self, role: str) -> Any:
         """Return what a role's box starts with."""
+        if role == "sensitive" and self.crossed:
+            return self.crossed[0]
         return getattr(self.current or self.guess.roles, role)
 
     def because(self, role: str, chosen: Any, used: Roles | None, reason: str = "") -> None:
@@ -157,8 +164,10 @@ def _ask(form: _Form, columns: pandas.DataFrame) -> Roles:
         sensitive = form.select("sensitive", "Sensitive attribute: what the attacker is after", usable, mark)
         if sensitive and sensitive != form.preset("sensitive"):
             form.guess_again(label=label, attribute=sensitive)
-        groups = _ask_groups(form, sensitive) if sensitive else {}
-    others = [c for c in form.names if c not in (label, sensitive)]
+        second = _ask_crossed(form, [c for c in usable if c != sensitive and distinct[c] <= MOST_GROUPS])
+        groups = _ask_groups(form, sensitive) if sensitive and not second else {}
+    others = [c for c in form.names if c not in (label, sensitive, second)]
+    sensitive = CROSS.join((sensitive, second)) if sensitive and second else sensitive
     given = _ask_given(form, others) if table.uploaded else {}
     if table.uploaded:
         _model_box(table, current)
@@ -177,6 +186,22 @@ def _ask(form: _Form, columns: pandas.DataFrame) -> Roles:
         **groups,
         **names,
         **given,
+    )
+
+
+def _ask_crossed(form: _Form, options: list[str]) -> str:
+    """Ask for a second column that the sensitive attribute is crossed with; empty without one."""
+    preset = form.crossed[1] if form.crossed else ""
+    return (
+        st.selectbox(
+            "Crossed with",
+            ["", *options],
+            index=options.index(preset) + 1 if preset in options else 0,
+            key=f"crossed_{form.mark}_{preset}",
+            format_func=lambda column: column or "nothing: one column",
+            help="A group for each pair of values: sex × race. Each needs 30 people; neither column is a feature.",
+        )
+        or ""
     )
 
 

@@ -156,6 +156,7 @@ class Dashboard:
             "label",
             "positive",
             "sensitive",
+            "crossed",
             "group",
             "limit",
             "prediction",

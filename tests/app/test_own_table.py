@@ -179,6 +179,17 @@ def test_own_names_are_shown_and_never_obeyed(dashboard: Dashboard):
         assert shell.escape(sensitive) in " ".join(dashboard.texts)
 
 
+def test_two_columns_crossed_are_the_groups_or_refused_by_their_smallest_cell(dashboard: Dashboard):
+    dashboard.open("data")
+    dashboard.assign(sensitive="sex", crossed="origin")
+    assert "of “woman × born abroad”" in dashboard.plain_finding.replace("\\", "")
+    assert dashboard.test.selectbox(key="attribute").value == "sex × origin"
+    before = dashboard.finding
+    dashboard.assign(sensitive="age")
+    assert "'age × origin' must have 2 to 20 cells" in dashboard.plain_problem()
+    assert dashboard.finding == before
+
+
 def test_a_table_too_small_for_the_split_is_one_sentence(dashboard: Dashboard):
     rows = [f"{i % 41},{'FM'[i < 60]},{'yes' if i % 3 else 'no'}" for i in range(95)]
     dashboard.open("data").upload("small.csv", "\n".join(["age,sex,hired", *rows, ""]).encode())

@@ -1,0 +1,132 @@
+"""Two columns crossed: a group for each pair of their values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.datasets import build_dataset, cautions, demo_table, prediction_candidates, suggest_roles
+from core.datasets.dataset import Table
+from core.datasets.roles import Roles, with_crossed
+from core.errors import InputError
+from core.fingerprint import fingerprint_frame
+from core.membership import member_people, table_grouping
+from core.release_audit import commented_plan, read_plan, suggested_plan
+from core.release_audit.inputs import roles_of
+from core.release_audit.suggestion import catalogue_plan
+
+ROLES = Roles(label="hired", positive="yes", sensitive="sex × race")
+
+
+def people(cells: dict[tuple[str | None, str | None], int]) -> Table:
+    """Return a table with so many people of each sex and race, in random order."""
+    rows = [pair for pair, size in cells.items() for _ in range(size)]
+    order = np.random.default_rng(1).permutation(len(rows))
+    frame = pd.DataFrame([rows[i] for i in order], columns=["sex", "race"])
+    frame["age"] = 20 + np.arange(len(frame)) % 41
+    frame["hired"] = np.where(np.arange(len(frame)) % 3 == 0, "yes", "no")
+    return Table(name="upload", title="T", frame=frame, source="Made up.", fingerprint=fingerprint_frame(frame))
+
+
+FULL = {("F", "a"): 40, ("F", "b"): 31, ("F", "c"): 33, ("M", "a"): 60, ("M", "b"): 30, ("M", "c"): 50}
+
+
+def test_groups_are_the_pairs_counted_by_hand():
+    table = people({**FULL, ("F", None): 5, (None, "a"): 4})
+    data = build_dataset(table, ROLES)
+    pairs = [
+        f"{s} × {r}"
+        for s, r in zip(table.frame["sex"], table.frame["race"], strict=True)
+        if {type(s), type(r)} == {str}
+    ]
+    assert [data.group_names[code] for code in data.sensitive] == pairs
+    assert data.group_names == tuple(name for name, _ in Counter(pairs).most_common())
+    assert data.n == 244 and any(note.startswith("9 records without") for note in data.notes)
+
+
+def test_neither_column_is_a_feature_of_model_or_attacker():
+    table = people(FULL)
+    assert build_dataset(table, ROLES).feature_names == ("age",)
+    among = member_people(table, ROLES)
+    assert {among.names[j] for j in among.protected} == {"sex", "race"}
+
+
+def test_some_pairs_may_be_set_against_the_others():
+    data = build_dataset(people(FULL), replace(ROLES, group=("F × b", "F × c")))
+    assert data.n_groups == 2 and int(data.sensitive.sum()) == 64
+
+
+def test_too_small_a_cell_is_named_with_its_people():
+    with pytest.raises(InputError) as refused:
+        build_dataset(people({**FULL, ("M", "b"): 29}), ROLES)
+    assert str(refused.value) == "Every cell of 'sex × race' must have at least 30 people, got 29 in 'M × b'."
+
+
+def test_a_cell_without_anybody_is_too_small():
+    cells = {pair: size for pair, size in FULL.items() if pair != ("F", "c")}
+    with pytest.raises(InputError, match="got 0 in 'F × c'"):
+        build_dataset(people(cells), replace(ROLES, each=True))
+
+
+def test_of_many_small_cells_three_are_named():
+    cells = {(sex, race): 5 for sex in "FM" for race in "abc"} | {("F", "a"): 100}
+    with pytest.raises(InputError, match="and fewer than 30 in 2 more"):
+        build_dataset(people(cells), ROLES)
+
+
+@pytest.mark.parametrize(
+    ("sensitive", "sentence"),
+    [
+        ("sex × age", "'sex × age' must have 2 to 20 cells, got 82; cross columns of fewer values."),
+        ("sex × hired", "Sensitive attribute and label must be two different columns, got 'hired' twice."),
+        ("sex × town", "The sensitive attribute must be a column of the table, got 'sex × town'."),
+        ("sex × sex", "The sensitive attribute must be a column of the table, got 'sex × sex'."),
+        ("sex × race × age", "The sensitive attribute must be a column of the table, got 'sex × race × age'."),
+    ],
+)
+def test_what_cannot_be_crossed_is_said_in_a_sentence(sensitive: str, sentence: str):
+    with pytest.raises(InputError) as refused:
+        build_dataset(people(FULL), replace(ROLES, sensitive=sensitive))
+    assert str(refused.value) == sentence
+
+
+def test_a_column_of_that_name_comes_first():
+    table = people(FULL)
+    table = replace(table, frame=table.frame.assign(**{"sex × race": table.frame["sex"]}))
+    assert with_crossed(table.frame, "sex × race") is table.frame
+    assert build_dataset(table, ROLES).group_names == ("M", "F")
+
+
+def test_a_plan_names_two_columns():
+    plan = read_plan('schema = 1\n[data]\ndataset = "demo"\nattribute = "sex × origin"\n')
+    roles = roles_of(plan, demo_table())
+    assert (roles.sensitive, roles.key, roles.positive) == ("sex × origin", "sex × origin", "yes")
+    data = build_dataset(demo_table(), roles)
+    assert data.n_groups == 4 and not {"sex", "origin"} & set(data.feature_names)
+    assert roles_of(catalogue_plan("demo", "sex × origin"), demo_table()) == roles
+
+
+def test_a_plan_of_a_file_is_suggested_with_two_columns():
+    table = people(FULL)
+    plan, reasons = suggested_plan(table, "people.csv", attribute="sex × race")
+    assert plan.config.roles is not None and plan.config.roles.sensitive == "sex × race"
+    assert reasons["group"] == "a group for each pair of values"
+    assert read_plan(commented_plan(plan)) == plan
+    assert build_dataset(table, plan.config.roles).n_groups == 6
+
+
+def test_cautions_and_guesses_leave_the_columns_alone():
+    table = people(FULL)
+    assert cautions(table.frame, ROLES) == ()
+    assert suggest_roles(table.frame, attribute="sex × race").roles.label == "hired"
+    assert prediction_candidates(table, ROLES) == ()
+
+
+def test_membership_groups_people_by_the_pairs():
+    table = people(FULL)
+    found = table_grouping(table, replace(ROLES, sensitive="sex", group=("F",)), ROLES)
+    assert sorted(np.bincount(found.codes).tolist()) == sorted(FULL.values())
