@@ -16,6 +16,10 @@ EXAMPLES_VIEW, LESSON_VIEW = "Examples", "Lesson plan"
 _MARK = "background-color: rgba(227, 179, 76, 0.25); font-weight: 600"
 
 
+_STYLE = "<style>.stMain .katex-display {overflow: visible}</style>"
+"""Formulas fit their column; boxes that scroll by two pixels would be stops for the keyboard."""
+
+
 def chosen() -> str:
     """Choose an example; the address holds its name, and one that names another opens that one."""
     address = st.query_params.get("example", "")
@@ -139,6 +143,7 @@ def _open(name: str) -> None:
 
 def solution(case: Example) -> None:
     """Show every step with its numbers, and what to remember."""
+    st.html(_STYLE)
     for i, step in enumerate(case.steps, start=1):
         with st.container(border=True):
             _step(i, step)
