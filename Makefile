@@ -6,6 +6,7 @@
 # make benchmark  prints the speed figures
 # make reference  prints the long tables of the papers beside ours (hours; RECORD=file to stop and continue)
 # make docs       writes the pages of settings, glossary and lesson again
+# make site       builds the documentation's site in _site
 # make size       counts files and lines of each room of the source
 # make pictures   takes the README's pictures anew
 PYTHON ?= python3
@@ -15,7 +16,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # One small network or forest per core is faster than every library starting its own threads.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: run test test-all lint benchmark audit reference docs pictures size clean
+.PHONY: site run test test-all lint benchmark audit reference docs pictures size clean
 
 run: $(VENV)/run.done
 	$(BIN)/python -m streamlit run serve.py $(ARGS)
@@ -49,6 +50,9 @@ docs: $(VENV)/run.done
 	$(BIN)/python -m core.docs docs/reference
 	cp core/examples/lesson.md docs/tutorial/in-class.md
 
+site: $(VENV)/test.done
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs . _site
+
 size: $(VENV)/test.done
 	$(BIN)/python -m tests.house
 
@@ -68,4 +72,4 @@ $(VENV)/test.done: requirements.txt requirements-dask.txt requirements-postgresq
 	@touch $@
 
 clean:
-	rm -rf $(VENV) audit-demo .parts .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) _site audit-demo .parts .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, ROOT, Server
 from tests.browser.view import PATIENT, View
 
-FOLDER = ROOT / "docs"
+FOLDER = ROOT / "docs" / "img"
 PAGES = ("correction", "bias_queries")
 SIZE = {"width": 1440, "height": 900}
 

@@ -1,0 +1,21 @@
+"""The documentation's site: it is built without a warning, and every page is in its table of contents."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.patience import PATIENT
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path):
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "-d", tmp_path / "cache"]
+    done = subprocess.run([*command, ".", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
+    assert done.returncode == 0, done.stderr
+    home = (tmp_path / "site" / "docs" / "contents.html").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").rglob("*.md"):
+        own = page.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
+        assert own == "contents.html" or f'href="{own}"' in home
