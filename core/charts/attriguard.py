@@ -55,8 +55,8 @@ def _over_budgets(
     height: int = 310,
 ) -> Drawing:
     """Draw curves over the budget, from 0 to the last, and the slider."""
-    marks = [last * i / 5 for i in range(6)]
-    words = [f"{mark:.3g}" for mark in marks]
+    marks = [mark for mark in Scale(title="", span=0.0).over([0, last]).marks if mark <= last]
+    words = [f"{mark:g}" for mark in marks]
     x = Axis(ends=(0, last), marks=marks, words=words, title=f"Noise budget β (mean {unit} changed)")
     look: dict[str, Any] = {"height": height, "gutter": _GUTTER, "at": at, "head": f"at {at:g}"}
     return draw_lines(title, curves, x=x, y=y, rows=rows, **look)
@@ -135,7 +135,7 @@ def draw_cost(
     looks = (("before", "dash"), ("chance", "dot"))
     drawn = [level(e, color, name, dash=dash) for (name, e), (color, dash) in zip(levels.items(), looks, strict=False)]
     budgets, values = [budget for budget, _ in curve], [e for _, e in curve]
-    drawn.append(Curve(x=budgets, of=values, band=True, color="leak", width=3, name="With noise", here=now[1]))
+    drawn.append(Curve(x=budgets, of=values, band=True, color="ink", width=3, name="perturbed records", here=now[1]))
     name = quality.capitalize()
     y = Scale(title=name, span=0.04, write=lambda e: f"{value_of(e):.3f}") if gap else percents(f"{name} (%)")
     rows = [{f"{unit} changed": b, **cells(quality, e)} for b, e in curve]
@@ -183,10 +183,11 @@ def draw_defences(exposure: Exposure, budget: float, made: Sequence[Compared]) -
         words, facts = f"changes {size:.1f} {exposure.unit}", {f"{exposure.unit} changed": size}
         lines.append(Row(name=name, below=words, marks=marks, facts=facts, **look))
     floor = Mark(of=exposure.majority.value, color="chance", symbol="")
-    lines.append(Row(name="baseline", value=percent(exposure.majority), color="chance", marks=[floor], dash="dot"))
+    value = f"<b>{percent(exposure.majority)}</b>"
+    lines.append(Row(name="baseline", value=value, color="chance", marks=[floor], dash="dot"))
     key = "   ".join(f"{glyph} {attacker_label(name)}" for name, glyph in zip(READERS, _GLYPHS.values(), strict=True))
     axis, title = percents("Accuracy (%)", zero=True), "Accuracy of each attacker against each defence"
-    return draw_rows(title, lines, axis, first="defence", sides=[(key, "grey")])
+    return draw_rows(title, lines, axis, first="defence", head=key)
 
 
 _MOST_VALUES = 8  # values that get a row each; of more, only those that take least and most do
@@ -227,7 +228,7 @@ def draw_where(names: Sequence[str], carried: Concentration, *, unit: str) -> Dr
     table = {unit: list(names), "share of all changes": carried.share, "with those above": total}
     if len(names) > _MOST_BARS:
         x, curves = _concentration(names, total, carried.n_entries, unit)
-        return draw_lines(title, curves, x=x, y=shares(axis), rows=table)
+        return draw_lines(title, curves, x=x, y=shares("Cumulative share of changes (%)"), rows=table)
     lines = []
     for name, share in zip(names, carried.share.tolist(), strict=True):
         if share > 0:
@@ -244,13 +245,13 @@ def _concentration(names: Sequence[str], total: Floats, entries: int, unit: str)
         ends=(0, math.log10(entries)),
         marks=np.log10(marks).tolist(),
         words=words,
-        title=f"{unit}, most used (log)",
+        title=f"{unit.capitalize()}, most changed first (log)",
         place=math.log10,
     )
     shown = np.unique(np.round(np.geomspace(1, total.size, 120)).astype(int))
     counts = [int(np.searchsorted(total, share - 1e-9)) + 1 for share in _MARKS]
     dots = [
-        Dot(x=k, of=share, told=f"{short(names[k - 1], 60)} and the {k - 1:,} above it:")
+        Dot(x=k, of=share, hover=f"{short(names[k - 1], 60)} and the {k - 1:,} above it:")
         for k, share in zip(counts, _MARKS, strict=True)
     ]
     xs, ys = [*shown.tolist(), entries], [*total[shown - 1].tolist(), 1.0]
@@ -284,7 +285,7 @@ def draw_mechanism(exposure: Exposure, person: int, budget: float) -> Drawing:
         lines.append(Row(name=name, value=value, marks=marks, join="before"))
     columns = ("value", "target p", "used M*", f"{exposure.unit} changed")
     table = [dict(zip(columns, row, strict=True)) for row in rows]
-    axis, title = percents("How often (%)", zero=True), "Noise of one record, target p and used M*"
+    axis, title = percents("Probability (%)", zero=True), "Noise of one record, target p and used M*"
     return draw_rows(title, lines, axis, table=table, value="p → M*")
 
 
@@ -302,7 +303,7 @@ def draw_transfer(attackers: Sequence[str], noises: Sequence[str], fooled: Float
         [[f"<b>{percent(float(rate), decimals=0)}</b>" for rate in row] for row in fooled],
         names=(noises, rows),
         titles=("Noise against", "Attacker"),
-        colors=("first 8", "first 50"),
+        colors=("grid", "shade"),
         ends=(0.0, 1.0),
         rows=table,
     )

@@ -25,7 +25,7 @@ def draw_groups(dataset: AuditDataset) -> Drawing:
     label = f"{plain_name(dataset.roles.label)} = {plain_name(dataset.roles.positive)}"
     lines = []
     for i, group in enumerate(groups):
-        color = group_style(1 - i).color if two else "first"  # the first group first
+        color = group_style(1 - i).color if two else "ink 55"  # the first group first
         look: dict[str, Any] = {"bar": 0.0, "symbol": "", "thick": max(0.08, 0.84 * group.share / largest)}
         lines.append(
             Row(
@@ -34,7 +34,7 @@ def draw_groups(dataset: AuditDataset) -> Drawing:
                 below=f"{count(group.count)} records",
                 value=f"<b>{percent(group.label_rate)}</b>",
                 marks=[
-                    Mark(of=1.0, color="grid", told=None, **look),
+                    Mark(of=1.0, color="grid", hover=None, **look),
                     Mark(of=group.label_rate, color=color, name="base rate", **look),
                 ],
                 facts={"records": group.count, "share": group.share},
@@ -44,7 +44,8 @@ def draw_groups(dataset: AuditDataset) -> Drawing:
     facts = {"records": dataset.labels.size, "share": 1.0}
     lines.append(Row(name="all", bold=True, marks=[mark], dash="dot", facts=facts))
     axis = shares(f"Share with {label} (%)")
-    return draw_rows("Group sizes and base rates", lines, axis, first="group", pitch=_TALL)
+    head = "Group (height = size)"
+    return draw_rows("Group sizes and base rates", lines, axis, first="group", head=head, pitch=_TALL)
 
 
 _LABELS = {"label 0": "negative label", "label 1": "positive label"}
@@ -67,8 +68,8 @@ def draw_rates(model: ModelFindings, *, names: Sequence[str], seen: tuple[str, s
 
 def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names: Sequence[str]) -> list[Row]:
     """Return a row for all and one a group, each set at a height of its own, a ring for the first."""
-    inside = [(told, [r for r in found if r.part == part]) for told, found in sets]
-    inside = [(told, found) for told, found in inside if found]
+    inside = [(side, [r for r in found if r.part == part]) for side, found in sets]
+    inside = [(side, found) for side, found in inside if found]
     among = "overall" if part == "all" else f"overall, {_LABELS[part]}"
     kinds = [(among, "ink", "circle", [found[0].overall for _, found in inside])]
     for code, name in reversed(list(enumerate(names))):
@@ -82,8 +83,8 @@ def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names
             color=color,
             apart=i == 0,
             marks=[
-                Mark(of=e, color=color, symbol=f"{symbol}{ring}", up=up, name=f"{told} set")
-                for e, (told, _), up, ring in zip(rates, inside, (6, -6), ("-open", ""), strict=False)
+                Mark(of=e, color=color, symbol=f"{symbol}{ring}", up=up, name=f"{side} set")
+                for e, (side, _), up, ring in zip(rates, inside, (6, -6), ("-open", ""), strict=False)
             ],
         )
         for i, (name, color, symbol, rates) in enumerate(kinds)
@@ -93,8 +94,8 @@ def _part_rows(part: str, sets: Sequence[tuple[str, Sequence[GroupRate]]], names
 def draw_accuracy(model: ModelFindings, *, seen: tuple[str, str] = SEEN) -> Drawing:
     """Draw the model's accuracy on training and test set above the majority class; `seen` as in `draw_rates`."""
     found: list[tuple[str, Estimate, str, str]] = [
-        (f"{seen[0]} set", model.accuracy_train, "leak", "circle"),
-        (f"{seen[1]} set", model.accuracy_test, "leak", "circle"),
+        (f"{seen[0]} set", model.accuracy_train, "ink", "circle"),
+        (f"{seen[1]} set", model.accuracy_test, "ink", "circle"),
         ("majority class", model.majority_test, "chance", "diamond-open"),
     ]
     lines = [

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from core.charts.drawing import Axis, Drawing, Scale, cells, percents, value_of
 from core.charts.heat import draw_heat
 from core.charts.lines import Curve, Dot, draw_lines, level
 from core.charts.rows import Mark, Row, draw_rows
+from core.charts.theme import group_style
 from core.charts.words import known, short
 from core.correction import STEPS, Attribution, Disclosure
 from core.estimates import Estimate, Spread, epsilon_text, interval, percent, points, tolerance_text
@@ -66,14 +68,14 @@ def draw_disclosure(
             hollow=none,
         )
     )
-    told = tolerance_text(marker.told)
+    shown = tolerance_text(marker.told)
     drawing = draw_lines(
         f"Accuracy by disclosed tolerance, {attacker}",
         curves,
         x=_tolerances("Disclosed tolerance"),
         y=percents(f"Accuracy at inferring {attribute} (%)"),
         at=min(marker.told, 0.2),
-        head=f"at {told} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"at {told}",
+        head=f"at {shown} → {tolerance_text(marker.used)}" if marker.used > marker.told else f"at {shown}",
         holds=(before.low, before.high),
     )
     return drawing.note(told=marker.told)
@@ -87,18 +89,29 @@ def draw_recognition(marker: Disclosure, curve: Sequence[Disclosure], *, names: 
     found = [(names[g.group], g.before, g.after) for g in marker.groups]
     found += [("all", marker.before, marker.after)]
     found += [("balanced accuracy", marker.balanced_before, marker.balanced_after)]
-    rows = [_moved(name, before, after, records=before.n) for name, before, after in found]
+    looks = [group_style(g.group) if len(names) == 2 else ("ink", "circle") for g in marker.groups]
+    looks += [("chance", "circle")] * 2
+    rows = [_moved(*one, {"records": one[1].n}, look) for one, look in zip(found, looks, strict=True)]
     holds = [v for d in curve for g in d.groups for e in (g.before, g.after) if e for v in (e.low, e.high)]
     drawing = _dumbbells("Accuracy by group, before and after disclosure", rows, "group", holds)
     return drawing.note(told=marker.told)
 
 
-def _moved(name: str, before: Estimate, after: Estimate | None, **facts: Any) -> Row:
-    """Return a row with before as a ring and after as a dot."""
-    marks = [Mark(of=before, color="before", symbol="circle-open", name="before")]
+def _moved(
+    name: str,
+    before: Estimate,
+    after: Estimate | None,
+    facts: Mapping[str, Any] = MappingProxyType({}),
+    look: tuple[str, str] = ("leak", "circle"),
+) -> Row:
+    """Return a row with a hollow marker before and a filled one after."""
+    color, symbol = look
+    own = color if color in ("first", "second") else "ink"
+    marks = [Mark(of=before, color="before" if color == "leak" else color, symbol=f"{symbol}-open", name="before")]
     if after is None:
-        return Row(name=name, value=percent(before), marks=marks, facts=facts)
-    return Row(name=name, join="leak", marks=[*marks, Mark(of=after, color="leak", name="after")], facts=facts)
+        return Row(name=name, color=own, value=f"{percent(before)} → n/a", marks=marks, facts=facts)
+    marks.append(Mark(of=after, color=color, symbol=symbol, name="after"))
+    return Row(name=name, color=own, join=color, marks=marks, facts=facts)
 
 
 def _dumbbells(title: str, rows: Sequence[Row], first: str, holds: Sequence[float] = ()) -> Drawing:
@@ -128,9 +141,13 @@ def draw_more(found: Sequence[MoreDisclosed]) -> Drawing:
             _KNOWN[more.known],
             more.before,
             more.after,
-            **cells("gain", more.gain),
-            **{"guesses changed": more.n_changed, "solver status": more.certificate.status},
-            **{"best bound": more.certificate.best_bound, "reason": more.reason},
+            {
+                **cells("gain", more.gain),
+                "guesses changed": more.n_changed,
+                "solver status": more.certificate.status,
+                "best bound": more.certificate.best_bound,
+                "reason": more.reason,
+            },
         )
         for more in found
     ]
@@ -155,7 +172,7 @@ def draw_waterfall(
 
     The last row and a vertical line are `strong`, the accuracy of imputation, without the model; `words` is what to
     call it. Below the steps stand, hollow, those beside the path, or with `now` the published correction of the same
-    attacker, told the same.
+    attacker with the same knowledge.
     """
     lines: list[Row] = []
     end = math.nan
@@ -182,7 +199,7 @@ def _step(name: str, reached: Estimate, change: Estimate | None, base: float, co
     """Return a row of the waterfall: a bar from where the one above ends, a dot where none does."""
     if math.isnan(base):
         marks = [Mark(of=reached, color="chance", name="accuracy")]
-        return Row(name=name, value=percent(reached), marks=marks, color="grey")
+        return Row(name=name, value=f"<b>{percent(reached)}</b>", marks=marks, color="chance")
     mark = Mark(of=reached, color=color, symbol="", name="accuracy", bar=base, hollow=aside)
     value = "" if math.isnan(value_of(change)) else f"<b>{points(value_of(change)).removesuffix(' points')}</b>"
     return Row(name=name, value=value, color="grey" if aside else "ink", marks=[mark], apart=aside)
@@ -206,7 +223,7 @@ def draw_trained(rows: Sequence[SweepRow], baseline: tuple[Estimate, Estimate, E
         Dot(
             x=row.tolerance,
             of=row.after,
-            told=f"trained for {row.tolerance:g}, reached {row.unfairness_train.value:.4f}:",
+            hover=f"trained for {row.tolerance:g}, reached {row.unfairness_train.value:.4f}:",
             interval=alone,
             hollow=row.n_true != len(row.seeds),
         )
@@ -229,14 +246,14 @@ def draw_models_accuracy(rows: Sequence[SweepRow]) -> Drawing:
     curves = [level(row.model_majority.value, "chance", "majority class") for row in done[-1:]]
     curves.append(_over(done, [row.model_test for row in done], "grey", "test", dash="dash"))
     curves.append(_over(done, [row.model_train for row in done], "ink", "training"))
-    return _trained("Accuracy of the models", done, curves, _ACCURACY)
+    return _trained("Accuracy of the models", done, curves, percents("Model accuracy (%)"))
 
 
 def draw_models_unfairness(rows: Sequence[SweepRow]) -> Drawing:
     """Draw the models' unfairness on training and test set over the target tolerance, beside the tolerance."""
     done = sorted(rows, key=lambda row: row.tolerance)
     found = [[row.unfairness_train for row in done], [row.unfairness_test for row in done]]
-    y = Scale(title="Unfairness", span=0.02, start=0.0, write=lambda number: f"{value_of(number):.3f}")
+    y = Scale(title="Achieved unfairness", span=0.02, start=0.0, write=lambda number: f"{value_of(number):.3f}")
     axis = y.over([spread.value for some in found for spread in some])
     end = min(0.2, axis.ends[1])
     curves = [
@@ -272,9 +289,9 @@ def draw_search(found: TunedForest) -> Drawing:
     scores = [trial.score.value for trial in found.trials]
     tried, n, best = range(1, len(scores) + 1), len(scores), list(accumulate(scores, max))
     marks = [mark for mark in Scale(title="").over([1, n]).marks if 1 <= mark <= n and mark == round(mark)]
-    x = Axis(ends=(0, n + 1), marks=marks, words=[f"{mark:g}" for mark in marks], title="Forests tried")
+    x = Axis(ends=(0, n + 1), marks=marks, words=[f"{mark:g}" for mark in marks], title="Trial")
     pairs = zip(tried, scores, strict=True)
-    dots = [Dot(x=number, of=score, told=f"forest {number}:", hollow=True) for number, score in pairs]
+    dots = [Dot(x=number, of=score, hover=f"forest {number}:", hollow=True) for number, score in pairs]
     curves = [
         level(scores[0], "grey", "published"),
         Curve(x=tried, of=best, color="leak", name="best"),
@@ -285,29 +302,39 @@ def draw_search(found: TunedForest) -> Drawing:
 
 
 def draw_landscape(found: Landscape) -> Drawing:
-    """Draw the map of at least one cell: target tolerance across, privacy budget down, colour the accuracy."""
+    """Draw the map of at least one cell: target tolerance across, privacy budget down, colour the gain.
+
+    What is written is the accuracy after disclosure, in bold where the gain is significant.
+    """
     tolerances, epsilons, controls = found.plan.tolerances, found.plan.epsilons, found.controls()
-    cells = [[found.cell(tolerance, epsilon) for tolerance in tolerances] for epsilon in epsilons]
-    before, same = controls["before"], percent(controls["majority_label"])
-    values = [[cell.after.value for cell in row] for row in cells]
-    low = controls["majority"].value
-    high = max([low + 0.01, *known([controls["strong"].value, *(value for row in values for value in row)])])
-    named = ("majority", f"always “{short(found.majority_name, 12)}”"), ("strong", "imputation")
-    marks = {min(max(controls[name].value, low), high): f"{words} {percent(controls[name])}" for name, words in named}
+    every = {(cell.tolerance, cell.epsilon): cell for cell in found.cells}
+    cells = [[every[tolerance, epsilon] for tolerance in tolerances] for epsilon in epsilons]
+    same, gains = percent(controls["majority_label"]), [[_gained(cell) for cell in row] for row in cells]
+    most = max([0.01, *known([gain for row in gains for gain in row])])
+    marks = {part * most: points(part * most).removesuffix(" points") if part else "0" for part in (0.0, 0.5, 1.0)}
     columns = ["none" if tolerance is None else f"{tolerance:g}" for tolerance in tolerances]
-    return draw_heat(
+    drawing = draw_heat(
         f"Accuracy at inferring {found.attribute} after disclosure, by model",
-        values,
+        gains,
         [[_number(cell) for cell in row] for row in cells],
         names=(columns, [f"ε = {epsilon_text(epsilon)}" for epsilon in epsilons]),
-        titles=("Fairness tolerance, trained and disclosed", "Privacy budget ε (down: more noise)"),
+        titles=("Fairness tolerance, trained and disclosed (left: stricter)", "Privacy budget ε"),
         colors=("grid", "shade"),
-        ends=(low, high),
-        told=[[_hover(found, cell, same) for cell in row] for row in cells],
+        ends=(0.0, most),
+        hover=[[_hover(found, cell, same) for cell in row] for row in cells],
         rows=found.to_frame(),
         pitch=38,
-        scale=(f"Accuracy; before disclosure {percent(before)}", {**marks, max(before.value, low): ""}),
+        scale=("Colour: gain from disclosure (points)", marks),
     )
+    for place in range(1, len(tolerances)):
+        if None in tolerances[place - 1 : place + 1]:  # what nothing is disclosed of is set apart
+            drawing.segment(place - 0.5, drawing.y.ends, "background", width=8)
+    return drawing
+
+
+def _gained(cell: MapCell) -> float:
+    """Return the gain from disclosure, 0 where nothing is disclosed; nan where nothing was measured."""
+    return 0.0 if cell.tolerance is None and not math.isnan(cell.after.value) else cell.gain.value
 
 
 def _number(cell: MapCell) -> str:
@@ -318,7 +345,7 @@ def _number(cell: MapCell) -> str:
 
 
 def _hover(found: Landscape, cell: MapCell, same_for_all: str) -> str:
-    """Return what the pointer tells of a cell, in lines that fit a narrow screen."""
+    """Return what the pointer shows of a cell, in lines that fit a narrow screen."""
     trained = "No tolerance" if cell.tolerance is None else f"Tolerance {cell.tolerance:g}"
     lines = [
         f"<b>{trained}, ε = {epsilon_text(cell.epsilon)}</b>",

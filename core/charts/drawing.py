@@ -42,6 +42,10 @@ def plain_text(number: Number) -> str:
     return f"{value_of(number):,.4g}"
 
 
+def _mark_text(mark: float) -> str:
+    return f"{mark:g}".replace("-", "−")
+
+
 def gap_text(number: Number) -> str:
     """Write a difference of rates."""
     return gap(value_of(number))
@@ -74,8 +78,8 @@ class Axis:
         form = f"{'+' if low < 0 else ''}.{1 if self.ends[1] - self.ends[0] > 5 else 3}f"
         return f"({low:{form}} to {high:{form}})".replace("-", "−")
 
-    def told(self, number: Number) -> str:
-        """Return a number as the pointer tells it, with its interval."""
+    def with_interval(self, number: Number) -> str:
+        """Return a number as the pointer shows it, with its interval."""
         return f"{self.write(number)} {self.interval(number)}".strip()
 
 
@@ -86,7 +90,7 @@ class Scale:
     Attributes
     ----------
     span, parts
-        How long it is at least, and in about how many parts.
+        How long it is at least, and in how many parts at most.
     start : float
         Where it begins at the latest.
     holds : sequence of float
@@ -102,7 +106,7 @@ class Scale:
     parts: int = 4
     start: float = math.inf
     holds: Sequence[float] = ()
-    words: Callable[[float], str] = "{:g}".format
+    words: Callable[[float], str] = _mark_text
     place: Callable[[float], float] = float
     write: Callable[[Number], str] = plain_text
 
@@ -111,13 +115,10 @@ class Scale:
         there = [*known([self.place(value) for value in values]), *self.holds]
         there += [] if there and min(there) <= self.start else [0.0 if math.isinf(self.start) else self.start]
         low, high = min(there), max(max(there), min(there) + self.span)
-        step = next(
-            size
-            for power in range(-4, 18)
-            for size in (10.0**power, 2 * 10.0**power, 5 * 10.0**power)
-            if high - low <= (self.parts + 0.001) * size
-        )
-        steps = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
+        sizes = (size * 10.0**power for power in range(-4, 18) for size in (1, 2, 5))
+        every = ((size, math.floor(low / size + 1e-9), math.ceil(high / size - 1e-9)) for size in sizes)
+        step, first, last = next(found for found in every if found[2] - found[1] <= self.parts)
+        steps = range(first, last + 1)
         marks = [round(step * i, 6) for i in steps]
         words = [self.words(mark) for mark in marks]
         ends = marks[0], marks[-1]
@@ -166,7 +167,7 @@ class Drawing:
 
     Attributes
     ----------
-    told : str
+    description : str
         What the chart shows, in sentences.
     rows : sequence of mapping, mapping of columns, or pandas.DataFrame
         The numbers drawn.
@@ -176,7 +177,7 @@ class Drawing:
         self, title: str, *, height: float, x: Axis, y: Axis, margins: tuple[float, ...], narrow: float = NARROW
     ) -> None:
         """Begin with fixed ranges, no legend and no decoration; margins are left, right, top, bottom."""
-        self.title, self.x, self.y, self.told, self._narrow = title, x, y, "", narrow
+        self.title, self.x, self.y, self.description, self._narrow = title, x, y, "", narrow
         self.rows: Any = ()
         self.data: list[dict[str, Any]] = []
         sides = [width(words, 12) / 2 + 2 for words in (*x.words[:1], *x.words[-1:])]  # of the marks at both ends
@@ -197,13 +198,13 @@ class Drawing:
             "dragmode": False,
             "barmode": "overlay",
             "xaxis": {"range": list(x.ends), "ticks": "outside", "ticklen": 4, "tickcolor": "grey", **look},
-            "yaxis": {"range": list(y.ends), "ticks": "", "showticklabels": False, **look},
+            "yaxis": {"range": list(y.ends), "ticks": "", "ticklen": 5, "showticklabels": False, **look},
         }
 
     @property
     def alt(self) -> str:
         """The chart in words, for those who do not see it: its form, axes, and all that is written on it."""
-        return f"{self.title}. {self.told}"
+        return f"{self.title}. {self.description}"
 
     @property
     def table(self) -> pandas.DataFrame:
@@ -243,18 +244,18 @@ class Drawing:
         symbol: str | Sequence[str] = "circle",
         opacity: float = 1,
         rim: tuple[Any, Any] = ("", 0),
-        told: Sequence[str] | None = None,
+        hover: Sequence[str] | None = None,
         ends: Sequence[tuple[float, float]] = (),
         stroke: str = "",
         name: str = "",
     ) -> None:
         """Add markers with a rim (colour, width) and intervals up and down, drawn in the colour `stroke`.
 
-        `told` is what the pointer tells of each, nothing when left out.
+        `hover` is what the pointer shows of each, nothing when left out.
         """
         look: dict[str, Any] = {"size": size, "color": color, "symbol": symbol, "opacity": opacity}
         look["line"] = {"width": rim[1], **({"color": rim[0]} if rim[0] else {})}
-        trace = _pointed(told)
+        trace = _pointed(hover)
         if ends:
             above = [high - at for at, (_, high) in zip(y, ends, strict=True)]
             below = [at - low for at, (low, _) in zip(y, ends, strict=True)]
@@ -272,11 +273,11 @@ class Drawing:
         width: float = 2,
         dash: str = "solid",
         opacity: float = 1,
-        told: Sequence[str] | None = None,
+        hover: Sequence[str] | None = None,
     ) -> None:
-        """Draw a line without markers; the pointer tells nothing of it, such as of an interval, without `told`."""
+        """Draw a line without markers; the pointer shows nothing of it, such as of an interval, without `hover`."""
         look = {"line": {"color": color, "width": width, "dash": dash}, "opacity": opacity}
-        self.trace("scatter", x=list(x), y=list(y), mode="lines", **look, **_pointed(told))
+        self.trace("scatter", x=list(x), y=list(y), mode="lines", **look, **_pointed(hover))
 
     def band(self, x: Sequence[float], low: Sequence[float], high: Sequence[float], color: str) -> None:
         """Shade an interval, without an outline."""
@@ -285,12 +286,12 @@ class Drawing:
         self.trace("scatter", mode="lines", hoverinfo="skip", **place, **look)
 
     def bar(
-        self, x: float, y: float, base: float, color: str, *, hollow: bool = False, width: float = 0.56, told: str = ""
+        self, x: float, y: float, base: float, color: str, *, hollow: bool = False, width: float = 0.56, hover: str = ""
     ) -> None:
-        """Add a horizontal bar from `base` to x; `told` is what the pointer tells of it."""
+        """Add a horizontal bar from `base` to x; `hover` is what the pointer shows of it."""
         look = {"color": "rgba(0,0,0,0)" if hollow else color, "line": {"width": 2 if hollow else 0, "color": color}}
         place = {"x": [x - base], "y": [y], "base": [base], "width": [width], "orientation": "h"}
-        self.trace("bar", marker=look, textposition="none", **place, **_pointed([told] if told else None))
+        self.trace("bar", marker=look, textposition="none", **place, **_pointed([hover] if hover else None))
 
     def segment(self, x: _Ends, y: _Ends, color: str, *, width: float = 1, dash: str = "", **properties: Any) -> None:
         """Draw a straight line that is no data; one number stands for both ends."""
@@ -339,6 +340,7 @@ class Drawing:
                 self.segment(mark, y.ends, "grid", layer="below")
             return
         self.layout["yaxis"] |= {"showticklabels": True, "tickvals": list(y.marks), "ticktext": list(y.words)}
+        self.layout["yaxis"] |= {"ticks": "outside", "tickcolor": "rgba(0,0,0,0)"}  # keeps the words off the plot
         for mark in y.marks:
             self.rule(mark)
         parts = (x.ends[0], *x.broken, x.ends[1])
@@ -346,7 +348,7 @@ class Drawing:
             self.segment((start, end), 0, "grey", yref="paper")
         for at in x.broken:
             self.segment((at - 0.04, at + 0.04), (-0.018, 0.018), "grey", yref="paper")
-        self.above(fit(y.title, self.room + margin["l"] - 14, 12), shift=(10 - margin["l"], 9))
+        self.above(fit(y.title, self.room + margin["l"] - 8, 12), shift=(4 - margin["l"], 9))
 
     def remark(
         self,
@@ -397,13 +399,13 @@ class Drawing:
 
     def say(self, form: str, head: str, parts: Iterable[str]) -> None:
         """Say what is drawn, and all that is written."""
-        told = "; ".join(" ".join(part.split()) for part in parts)
-        self.told = f"{form}. {head + ': ' if head else ''}{told}."
+        words = "; ".join(" ".join(part.split()) for part in parts)
+        self.description = f"{form}. {head + ': ' if head else ''}{words}."
 
 
-def _pointed(told: Sequence[str] | None) -> dict[str, Any]:
-    """Return what makes the pointer tell something of each point, or nothing."""
-    return {"hoverinfo": "skip"} if told is None else {"text": list(told), "hovertemplate": "%{text}<extra></extra>"}
+def _pointed(hover: Sequence[str] | None) -> dict[str, Any]:
+    """Return what makes the pointer show something of each point, or nothing."""
+    return {"hoverinfo": "skip"} if hover is None else {"text": list(hover), "hovertemplate": "%{text}<extra></extra>"}
 
 
 def cells(name: str, number: Number | None) -> dict[str, float | None]:

@@ -1,4 +1,4 @@
-"""The form of all maps: coloured cells with their numbers, what the pointer tells of each, and the scale."""
+"""The form of all maps: coloured cells with their numbers, what the pointer shows of each, and the scale."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from core.charts.drawing import Axis, Drawing
 from core.charts.words import NARROW, fit, plain, short, width
 
-_FEW = 20  # cells that are all told in words
+_FEW = 20  # cells that are all put in words
 
 
 def draw_heat(
@@ -22,7 +22,7 @@ def draw_heat(
     colors: tuple[str, str],
     ends: tuple[float, float],
     rows: Any,
-    told: Sequence[Sequence[str]] = (),
+    hover: Sequence[Sequence[str]] = (),
     pitch: int = 34,
     scale: tuple[str, Mapping[float, str]] | None = None,
 ) -> Drawing:
@@ -32,8 +32,8 @@ def draw_heat(
     ----------
     values : sequence of sequence of float
         By row and column; nan is an empty cell.
-    words, told : sequence of sequence of str
-        What is written in each cell, and what the pointer tells of it: by itself its names and what is written.
+    words, hover : sequence of sequence of str
+        What is written in each cell, and what the pointer shows of it: by itself its names and what is written.
     names, titles : (columns, rows)
         As they are; the form shortens them and makes them harmless.
     colors, ends : (low, high)
@@ -71,7 +71,7 @@ def draw_heat(
         text=[list(row) for row in words],
         texttemplate="%{text}",
         textfont={"color": "ink", "size": size},
-        customdata=[list(row) for row in told or own],
+        customdata=[list(row) for row in hover or own],
         hoverlabel={"align": "left", "font": {"size": 12}},
         hovertemplate="%{customdata}<extra></extra>",
         **({"showscale": False} if scale is None else _bar(*scale, down=54 / (pitch * deep))),

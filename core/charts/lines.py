@@ -1,7 +1,8 @@
 """The form of all curves, ROC curves among them: levels to compare with, bands, dots, and names in a gutter.
 
-Names stand in a column right of the plot, moved apart where they would touch, and a thin line leads to each from the
-end of its curve; so no words are where data can come. ROC curves leave the corner under the diagonal free for them.
+Names stand in a column right of the plot in the order of the curves' ends, moved apart where they would touch, and a
+thin line leads to each from the end of its curve: so no words are where data can come, and no two of these lines cross.
+ROC curves leave the corner under the diagonal free for their names.
 """
 
 from __future__ import annotations
@@ -20,17 +21,18 @@ GUTTER = 152
 
 _LEFT = 46
 _LEADER = 12  # pixels from the end of a curve to its name
-_PITCH = 17  # pixels from one name to the next
+_PITCH = 18  # pixels from one name to the next; what has no room is left out
+_MOST = 8  # names; of more only the finding's, what it is compared with, the highest and the lowest
 _KEY = 18  # pixels of a name under the plot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dot:
-    """A measured point of a curve; what the pointer tells of it by itself are its name and number."""
+    """A measured point of a curve; what the pointer shows of it by itself are its name and number."""
 
     x: float
     of: Number
-    told: str = ""
+    hover: str = ""
     interval: bool = False
     hollow: bool = False
     color: str = ""
@@ -105,6 +107,12 @@ class _Placed:
     value: str
 
     @property
+    def last(self) -> float:
+        """Where on the x axis it ends; a level ends nowhere."""
+        there = [at for at, height in zip(self.x, self.y, strict=False) if height is not None]
+        return math.inf if self.curve.level or not there else there[-1]
+
+    @property
     def label(self) -> str:
         """Its value and name, as the gutter has them, on any width."""
         return f"{self.value} {self.curve.name}".strip()
@@ -141,7 +149,7 @@ def draw_lines(
     shaded: tuple[str, Sequence[tuple[float, float]]] = ("", ()),
     diagonal: bool = False,
 ) -> Drawing:
-    """Draw curves, the later ones on top, and the slider's position `at`, which the names' `head` tells.
+    """Draw curves, the later ones on top, and the slider's position `at`, which the names' `head` says.
 
     Parameters
     ----------
@@ -216,11 +224,11 @@ def _draw(drawing: Drawing, placed: _Placed) -> None:
         drawing.band(xs, lows, highs, curve.color)
     if len(known([math.nan if y is None else y for y in placed.y])) > 1:
         name = fit(curve.name, 9999)
-        told = [
+        hover = [
             "" if number is None else f"{name}, {at:.4g}: {drawing.y.write(number)}" if name else ""
             for at, number in zip(curve.x, curve.of, strict=True)
         ]
-        drawing.line(placed.x, placed.y, curve.color, **look, opacity=curve.opacity, told=told if name else None)
+        drawing.line(placed.x, placed.y, curve.color, **look, opacity=curve.opacity, hover=hover if name else None)
 
 
 def _slider(drawing: Drawing, at: float, placed: Sequence[_Placed]) -> None:
@@ -234,7 +242,7 @@ def _slider(drawing: Drawing, at: float, placed: Sequence[_Placed]) -> None:
         size=[12 if one.curve.width > 2 else 9 for one in placed],
         color=["background" if one.curve.hollow else one.curve.color for one in placed],
         rim=([one.curve.color if one.curve.hollow else "background" for one in placed], 2),
-        told=[fit(one.label, 9999) for one in placed],
+        hover=[fit(one.label, 9999) for one in placed],
         name="slider",
     )
 
@@ -258,7 +266,7 @@ def _dots(drawing: Drawing, curve: Curve) -> None:
         color=["background" if dot.hollow else color for dot, color in zip(curve.dots, colors, strict=True)],
         symbol=curve.symbol,
         rim=([color if dot.hollow else "background" for dot, color in zip(curve.dots, colors, strict=True)], 1.5),
-        told=[f"{dot.told or name} {y.told(dot.of)}".strip() for dot in curve.dots],
+        hover=[f"{dot.hover or name} {y.with_interval(dot.of)}".strip() for dot in curve.dots],
         ends=ends if any(dot.interval for dot in curve.dots) else (),
         stroke=curve.color,
     )
@@ -271,17 +279,25 @@ def _gutter(drawing: Drawing, named: Sequence[_Placed], head: str, gutter: int) 
         place: dict[str, Any] = {"x": 1, "y": 1, "refs": ("paper", "paper"), "anchor": ("left", "bottom")}
         drawing.remark(fit(head, room, 11), "grey", shift=(_LEADER + 2, 9), size=11, **place)
     ends = [min(max(one.end, low), high) for one in named]
-    wanted = [end if one.now is None else one.now for one, end in zip(named, ends, strict=True)]
     many = max(1, int((high - low) / pixel - 14) // _PITCH + 1)
-    stay = kept(wanted, [one.curve.width > 2 for one in named], many)
-    heights = spread([wanted[i] for i in stay], _PITCH * pixel, low + 7 * pixel, high - 7 * pixel)
+    first = [one.curve.width > 2 or one.curve.color in ("strongest", "chance") for one in named]
+    if len(named) > _MOST:
+        many = min(many, len({*(i for i, one in enumerate(first) if one), *_outermost(ends)}))
+    stay = kept(ends, first, many)
+    heights = spread([ends[i] for i in stay], _PITCH * pixel, low + 7 * pixel, high - 7 * pixel)
     for i, height in zip(stay, heights, strict=True):
         curve, bold = named[i].curve, f"<b>{named[i].value}</b> " if named[i].value else ""
         left = room - (width(f"<b>{named[i].value} </b>") if bold else 0)
+        if named[i].last < drawing.x.ends[1]:
+            drawing.segment((named[i].last, drawing.x.ends[1]), ends[i], curve.color, layer="below")
         drawing.segment((1, _LEADER), (ends[i], height), curve.color, xref="paper", xsizemode="pixel", xanchor=1)
         words, place = bold + fit(curve.name, left), {"x": 1, "y": height, "refs": ("paper", "y")}
         hover = "" if words.endswith(fit(curve.name, 9999)) else fit(curve.name, 9999)
         drawing.remark(words, curve.color, shift=(_LEADER + 2, 0), hover=hover, **place)
+
+
+def _outermost(ends: Sequence[float]) -> tuple[int, int]:
+    return ends.index(max(ends)), ends.index(min(ends))
 
 
 def _key(drawing: Drawing, named: Sequence[_Placed]) -> None:

@@ -1,4 +1,4 @@
-"""Charts of membership attacks: gaps between groups, ROC curves, where the flags fall, and curves over many targets.
+"""Charts of membership attacks: gaps between groups, ROC curves, VD by probability, and curves over many targets.
 
 The attack that calls more people of a group members is not yet one that knows more about them: it may call non-members
 members as well. The vulnerability disparity (VD, Zhang et al. 2020) therefore stands above the same gap among
@@ -71,8 +71,8 @@ def _gap_row(
     look: dict[str, Any] = {"name": name, "bold": True, "below": below, "shaded": leaks}
     if found is None or math.isnan(found.value):
         return Row(value="…" if waiting else "n/a", note=note, **look)
-    told = f"{_detectable(test)}<br>p = {test.p_adjusted:.3g}" if test is not None else ""
-    mark = Mark(of=found, told=told, stroke=4, **_more_exposed(found, decided=found.low > 0 or found.high < 0))
+    hover = f"{_detectable(test)}<br>p = {test.p_adjusted:.3g}" if test is not None else ""
+    mark = Mark(of=found, hover=hover, stroke=4, **_more_exposed(found, decided=found.low > 0 or found.high < 0))
     if not muted:
         return Row(marks=[mark], **look)
     mark = replace(mark, color="muted", symbol="circle-open", stroke=2, dash="dot")
@@ -94,7 +94,9 @@ def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None) 
     muted, reason = found is not None and found.muted, _WAITING
     if found is not None and found.disparities is not None and found.disparities.not_measured:
         reason = found.disparities.not_measured[0][1]
-    flagged = f"muted: AUC {'below' if found.roc.auc.high < 0.5 else 'contains'} 0.5" if found and muted else "TPR gap"
+    flagged = (
+        f"greyed out: AUC {'below' if found.roc.auc.high < 0.5 else 'contains'} 0.5" if found and muted else "TPR gap"
+    )
     words = {"vd": flagged, "fpr_gap": "non-members flagged", "advantage_gap": "net of false positives"}
     for field, name in _GAPS.items():
         leaks, waiting = field == "advantage_gap", reason == _WAITING
@@ -125,8 +127,8 @@ def draw_group_gaps(found: AttackFindings) -> Drawing:
     """
     results = found.disparities.results if found.disparities is not None else ()
     lines = [_group_line(result, muted=found.muted) for result in results]
-    title, axis = "Membership-advantage gap of each group", gaps("Group − all others", parts=3)
-    return draw_rows(title, lines, axis, value="gap, p", pitch=44, empty="no group is large enough")
+    title, axis = "Membership-advantage gap of each group", gaps("Group − all others (difference of rates)", parts=3)
+    return draw_rows(title, lines, axis, value="gap, p", pitch=46, empty="no group is large enough")
 
 
 def _group_line(result: DisparityResult, *, muted: bool) -> Row:
@@ -134,11 +136,11 @@ def _group_line(result: DisparityResult, *, muted: bool) -> Row:
     clear = test.significant and not muted
     p = f"{test.p_adjusted:.2g}" if test.p_adjusted >= 0.001 else "&lt; 0.001"
     look = _more_exposed(real, decided=test.significant) | ({} if clear else {"color": "chance"})
-    vd = Mark(of=result.vd.value, color="muted" if muted else "before", symbol="line-ns", size=13, told="VD")
+    vd = Mark(of=result.vd.value, color="muted" if muted else "before", symbol="line-ns", size=13, hover="VD")
     return Row(
         name=result.group,
         value=f"<b>{gap(real.value)}</b> p {p}" if clear else f"{gap(real.value)} p {p}",
-        marks=[vd, Mark(of=real, stroke=4, told=f"p {p}<br>{_detectable(test)}", **look)],
+        marks=[vd, Mark(of=real, stroke=4, hover=f"p {p}<br>{_detectable(test)}", **look)],
     )
 
 
@@ -157,7 +159,7 @@ def draw_roc(findings: MembershipFindings, *, attack: str = "lira", group: int =
     """Draw an attack's curve: of both groups, of one group of many and all, or of all alone.
 
     All stand alone where the groups are too small for curves of their own. Between two thresholds the curve shows what
-    breaking ties at random reaches. Left of the point where a curve rests on fewer than ten false positives the plot is
+    breaking ties at random reaches. Left of the point where a curve has fewer than ten false positives the plot is
     shaded, because there the sample says next to nothing.
 
     Parameters
@@ -217,14 +219,14 @@ def _roc_curve(name: str, roc: Roc, look: dict[str, Any], at: float) -> Curve:
     grid = np.logspace(math.log10(_LEAST), 0, _POINTS + 1)  # 1% is among them
     value, dots, caught = "" if math.isnan(at) else "one score for all", [], _reached(roc, at)
     if not math.isnan(at) and not math.isnan(caught):
-        value, told = percent(caught), f"{short(name)}: TPR at {100 * at:g}% FPR"
-        dots = [Dot(x=at, of=max(caught, _LEAST), told=told)]
+        value, hover = percent(caught), f"{short(name)}: TPR at {100 * at:g}% FPR"
+        dots = [Dot(x=at, of=max(caught, _LEAST), hover=hover)]
     x, y = grid.tolist(), roc.reached(grid).tolist()
     return Curve(x=x, of=y, name=name, value=value, dots=dots, size=12, **look)
 
 
 def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
-    """Draw the ten steps up to VD with both groups' numbers; muted where the attack's AUC contains 0.5.
+    """Draw the ten steps up to VD with both groups' numbers; greyed out where the attack's AUC contains 0.5.
 
     Each step is the first group's share of flagged members within one range of the probability the model gave to the
     true label, minus the others'.
@@ -241,7 +243,10 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
         reached = end
     style, words = group_style(int(ranges.vd > 0)), _signed(ranges.vd)
     color, symbol = ("muted", f"{style.symbol}-open") if muted else (style.color, style.symbol)
-    mark, name = Mark(of=reached, color=color, symbol=symbol, size=13), "VD, muted: AUC contains 0.5" if muted else "VD"
+    mark, name = (
+        Mark(of=reached, color=color, symbol=symbol, size=13),
+        "VD, greyed out: AUC contains 0.5" if muted else "VD",
+    )
     lines.append(Row(name=name, bold=True, value=words if muted else f"<b>{words}</b>", marks=[mark], apart=True))
     axis = Scale(
         title=f"{plain_name(ranges.group, 16)} − {plain_name(ranges.others, 16)} (points)",
@@ -256,8 +261,8 @@ def draw_ranges(ranges: RangeTable, *, muted: bool = False) -> Drawing:
 
 
 def _signed(difference: float) -> str:
-    told = gap(100 * difference, decimals=1)
-    return "0" if float(told.replace("−", "-")) == 0 else told
+    words = gap(100 * difference, decimals=1)
+    return "0" if float(words.replace("−", "-")) == 0 else words
 
 
 # ------------------------------------------------------------------------------------- over epsilon and theta
@@ -324,7 +329,7 @@ class _Field:
             Dot(
                 x=b.at,
                 of=e,
-                told=self.name,
+                hover=self.name,
                 interval=len(there) == 1 or math.isinf(b.at),
                 hollow=quiet[b.at],
                 color="muted" if quiet[b.at] else "",
@@ -340,7 +345,7 @@ class _Field:
         if here is None:
             return [*curves[:-1], replace(curves[-1], name=self.name, value="")]
         muted = quiet[here[0].at]
-        name = f"{self.name}, muted" if muted else self.name
+        name = f"{self.name}, greyed out" if muted else self.name
         return [*curves[:-1], replace(curves[-1], name=name, here=here[1], hollow=muted)]
 
 
@@ -380,7 +385,7 @@ def _chance_spans(done: Sequence[CurveBand]) -> list[tuple[float, float]]:
 def draw_epsilon_curve(bands: Sequence[CurveBand], *, now: float) -> Drawing:
     """Draw VD, the FPR gap and their difference over epsilon, with intervals over repeats.
 
-    Where the interval of the attack's AUC holds 0.5 the plot is shaded and VD is muted.
+    Where the interval of the attack's AUC holds 0.5 the plot is shaded and VD is greyed out.
 
     Parameters
     ----------
@@ -391,7 +396,7 @@ def draw_epsilon_curve(bands: Sequence[CurveBand], *, now: float) -> Drawing:
     """
     fields = (
         _Field(field="vd", name="VD", color="before", mutable=True),
-        _Field(field="fpr_gap", name="FPR gap", color="prior", dash="dash"),
+        _Field(field="fpr_gap", name="FPR gap", color="chance", dash="dash"),
         _Field(field="advantage_gap", name="advantage gap", color="leak", width=3),
     )
     title, zero, y = "Gaps between the groups", level(0.0, "ink", dash="solid"), gaps("Difference of rates")
@@ -405,8 +410,8 @@ def draw_accuracy_by_epsilon(bands: Sequence[CurveBand], *, now: float, majority
     `draw_epsilon_curve`.
     """
     fields = (
-        _Field(field="accuracy_train", name="training", color="before", dash="dash"),
-        _Field(field="accuracy_test", name="test", color="leak", width=3),
+        _Field(field="accuracy_train", name="training", color="grey", dash="dash"),
+        _Field(field="accuracy_test", name="test", color="ink", width=3),
     )
     line = level(majority or not_measured(), "chance", "majority class")
     return _over_epsilon("Accuracy of the target", bands, fields, percents("Accuracy (%)"), line, now=now)
@@ -437,7 +442,7 @@ def draw_fairpick(bands: Sequence[CurveBand], *, now: float, measure: str = "vd"
     measure : {"vd", "fpr_gap", "advantage_gap"}
     """
     ways = {
-        "random": _Field(field=measure, name="random", color="prior", dash="dash", symbol="diamond"),
+        "random": _Field(field=measure, name="random", color="chance", dash="dash", symbol="square"),
         "fairpick": _Field(field=measure, name="FairPick", color="leak", width=3),
     }
     done = sorted((b for b in bands if b.variant in ways), key=lambda b: b.at)
@@ -472,8 +477,8 @@ def draw_deleted(found: FairPickFindings) -> Drawing:
     total, lines = sum(found.deleted.values()), []
     for code, (name, number) in reversed(list(enumerate(found.deleted.items()))):
         color = group_style(code).color
-        told = f"{100 * number / total:.0f}% of the records deleted" if total else ""
-        mark = Mark(of=number, bar=0, color=color, symbol="", told=told, name="records deleted")
+        hover = f"{100 * number / total:.0f}% of the records deleted" if total else ""
+        mark = Mark(of=number, bar=0, color=color, symbol="", hover=hover, name="records deleted")
         lines.append(Row(name=name, value=f"<b>{count(number)}</b>", color=color, marks=[mark]))
     axis = Scale(title="Records deleted", start=0.0, words="{:,.0f}".format)
     return draw_rows(f"Records deleted of each group at θ = {found.theta:g}", lines, axis, first="group", empty="none")

@@ -13,6 +13,7 @@ from core.charts.drawing import Axis, Drawing, Scale, cells, percents, shares, v
 from core.charts.lines import Curve, draw_lines, level
 from core.charts.rows import Mark, Row, draw_rows
 from core.charts.scatter import Points, draw_scatter
+from core.charts.theme import group_style
 from core.charts.words import plain_name
 from core.estimates import percent
 from core.model_card import Advice, ReleasedPeople, ReleaseStudy
@@ -21,7 +22,7 @@ from core.model_card.pinned_people import SETTLED, UNSURE
 from core.model_card.settings import precision_text
 
 _MOST_SHARE = 1.25
-"""End of the axis of shares; a share beyond it is drawn there and told."""
+"""End of the axis of shares; a share beyond it is drawn there with an arrow."""
 
 
 def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, counts: Sequence[int] = ()) -> Drawing:
@@ -43,7 +44,7 @@ def draw_release_bits(studies: Sequence[ReleaseStudy], now: ReleaseStudy, *, cou
         Curve(x=xs, of=bits, color="leak", band=True, name="measured", width=3, here=now.measured.bits),
     ]
     y = Scale(
-        title="Bits",
+        title="Information gain (bits)",
         start=0.0,
         words=lambda mark: bits_text(mark).removesuffix(".0"),
         write=lambda number: bits_text(value_of(number)),
@@ -108,19 +109,19 @@ _CELLS = 140  # of the grid on which the others are drawn once
 
 
 def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
-    """Draw everybody's probability before and after; who is exposed stands in a shaded corner.
+    """Draw everybody's probability before and after; the exposed stand in a shaded region, counted beside it.
 
-    Filled dots are near-certain inferences that are correct, crosses wrong ones. Everybody else is drawn once where
-    many are at one place.
+    Near-certain inferences that are correct have the marker of their group, wrong ones are crosses. Everybody else is
+    drawn once where many are at one place.
     """
     found, before, after = study.pinned, people.posterior, study.probability
-    marks, words = [_log_odds(tick) for tick in _TICKS], [f"{100 * tick:g}%" for tick in _TICKS]
+    marks, words = [_log_odds(tick) for tick in _TICKS], [f"{100 * tick:g}" for tick in _TICKS]
     x, y = (
         Axis(
             ends=(-_EDGE, _EDGE),
             marks=marks,
             words=words,
-            title=f"Probability {when} publication",
+            title=f"Probability of {plain_name(people.group, 16)} {when} (%)",
             place=_log_odds,
         )
         for when in ("before", "after")
@@ -130,24 +131,25 @@ def draw_pinned(people: ReleasedPeople, study: ReleaseStudy) -> Drawing:
     grid = _once(before[others], after[others])
     points = [Points(x=grid[0], y=grid[1], color="before", size=4, opacity=0.55, name="others")]
     said, truth = found.said, people.sensitive[found.people]
-    for hit, symbol, color in ((True, "circle", "leak"), (False, "x", "ink")):
-        some = found.people[(said == truth) == hit]
-        told = [f"{percent(float(before[i]))} before, {_certain(after[i])} after" for i in some]
-        look: dict[str, Any] = {"color": color, "symbol": symbol, "size": 10, "name": "right" if hit else "wrong"}
-        points.append(Points(x=before[some].tolist(), y=after[some].tolist(), told=told, **look))
     (left, right), (low, high) = ((_log_odds(end) for end in ends) for ends in (UNSURE, SETTLED))
-    counts = []
+    beside = []
     for code, name in ((1, people.group), (0, people.other)):
+        style = group_style(code)
+        for hit, color, symbol in ((True, *style), (False, style.color, "x")):
+            some = found.people[(said == code) & ((said == truth) == hit)]
+            hover = [f"{percent(float(before[i]))} before, {_certain(after[i])} after" for i in some]
+            look: dict[str, Any] = {"color": color, "symbol": symbol, "size": 10, "name": "right" if hit else "wrong"}
+            points.append(Points(x=before[some].tolist(), y=after[some].tolist(), hover=hover, **look))
         number, wrong = int((said == code).sum()), int(((said == code) & (truth != code)).sum())
-        words_of = f"near-certain {plain_name(name, 24)}: {number}" + (f", {wrong} wrongly" if wrong else "")
-        counts.append((words_of, "leak" if number else "grey"))
+        shown = f"near-certain: {number} {plain_name(name, 12)}" + (f", {wrong} wrong" if wrong else "")
+        beside.append(((high + _EDGE) / 2 * (1 if code else -1), shown, style.color if number else "grey"))
     names = np.array([people.other, people.group])
     return draw_scatter(
         f"Who is exposed: probability of being one of {plain_name(people.group)}",
         points,
         x=x,
         y=y,
-        counts=counts,
+        beside=beside,
         rows={
             "row": people.rows[found.people],
             "before": found.before,
@@ -205,8 +207,8 @@ def draw_recognised(study: ReleaseStudy) -> Drawing:
         )
         for name, words, before, after, majority in kinds
     ]
-    axis = percents("Accuracy (%), ◇ baseline")
-    return draw_rows("Average accuracy", lines, axis, first="measure", value="before → after")
+    title, axis = "Average accuracy", percents("Accuracy (%)")
+    return draw_rows(title, lines, axis, first="measure", value="before → after", head="◇ baseline")
 
 
 def draw_in_common(study: ReleaseStudy) -> Drawing:
@@ -241,10 +243,10 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None]) -> 
     lines = []
     for row in advice.tried:
         now = (row.decimals, row.epsilon) == chosen
-        told = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody" if row.known else "not known"
-        look: dict[str, Any] = {"color": "leak" if now else "leak 45", "told": "" if row.known else None}
+        people = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody" if row.known else "not known"
+        look: dict[str, Any] = {"color": "leak" if now else "leak 45", "hover": "" if row.known else None}
         bar = Mark(of=row.pinned, bar=0, symbol="", name="exposed", **look)
-        look = {"value": f"{told} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
+        look = {"value": f"{people} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}
         name, facts = precision_text(row.decimals, row.epsilon), {"expected bits": row.df_bits}
         lines.append(Row(name=name, marks=[bar], facts=facts, **look))
     axis = Scale(title="People exposed", start=0.0, words="{:,.0f}".format, span=_FEWEST)

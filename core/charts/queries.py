@@ -17,7 +17,7 @@ from core.estimates import Estimate, gap, percent
 from core.queries import ErrorQuantiles, Leak, People, Reading, error_text
 
 _GUTTER = 176  # pixels for the names of curves
-_RATES = shares("Balanced accuracy (%)", (50, 60, 70, 80, 90, 100), ends=(45.0, 102.0))
+_RATES = shares("Balanced accuracy (%)", (60, 70, 80, 90, 100), ends=(45.0, 102.0))
 _TOSS = level(Estimate(value=0.5, low=0.5, high=0.5, n=0), "chance", "random guessing")
 
 
@@ -114,9 +114,9 @@ def draw_values(people: People, reading: Reading, *, names: tuple[str, str], adv
         rows = np.flatnonzero(truth == group)
         right = reading.recovered[order][rows] == group
         for hit, suffix in ((True, ""), (False, "-open")):
-            some, told = rows[right == hit], [f"{values[i]:.2f}" for i in rows[right == hit]]
+            some, hover = rows[right == hit], [f"{values[i]:.2f}" for i in rows[right == hit]]
             look: dict[str, Any] = {"color": style.color, "symbol": style.symbol + suffix, "size": 8 if n <= 200 else 5}
-            points.append(Points(x=some.tolist(), y=values[some].tolist(), told=told, **look))
+            points.append(Points(x=some.tolist(), y=values[some].tolist(), hover=hover, **look))
         name = plain_name(names[1 - group], 24)
         counts.append((f"{int(right.sum()):,} of {rows.size:,} {name} inferred correctly", style.color))
     y = Axis(
@@ -216,9 +216,9 @@ def draw_gaps(rows: Sequence[GapRow]) -> Drawing:
         ends=(-1.04, 1.04),
         marks=(-1, -0.5, 0, 0.5, 1),
         words=["−1", "−0.5", "0", "+0.5", "+1"],
-        title="Gap between the groups (−1 to 1)",
+        title="Gap (advantaged − others)",
         write=gap_text,
     )
     part = f", the last {len(lines)} of {len(rows)}" if len(lines) < len(rows) else ""
     title = f"Answers and their 95% CIs, latest first{part}"
-    return draw_rows(title, lines, axis, first="query", least=3, pitch=44, empty="no answer yet")
+    return draw_rows(title, lines, axis, first="query", least=3, pitch=46, empty="no answer yet")

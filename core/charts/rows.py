@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.charts.drawing import Axis, Drawing, Number, Scale, cells, ends_of, joined, value_of
-from core.charts.words import LINE, NARROW, fit, lines_of, plain, width
+from core.charts.words import LINE, NARROW, OTHER, fit, lines_of, plain, width
 
-_PITCH, _TALL = 27, 44  # pixels of a row, and of one with a second line
+_PITCH, _TALL = 25, 46  # pixels of a row, and of one with a second line
 _NAMES = (46, 200)  # pixels of the column of names
-_LEAST = 92  # pixels of the plot on the narrowest screen
+_NOTE = 17  # pixels of a line of a note
+_LEAST = 86  # pixels of the plot on the narrowest screen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +31,8 @@ class Mark:
         Of its marker; empty for none.
     name : str
         What it is called in the table, where it has no column without.
-    told : str
-        What the pointer tells of it besides its name and number; None where it tells nothing.
+    hover : str
+        What the pointer shows of it besides its name and number; None for nothing.
     bar : float, optional
         Where a bar begins that ends at the number.
     hollow : bool
@@ -44,7 +45,7 @@ class Mark:
     color: str
     symbol: str = "circle"
     name: str = ""
-    told: str | None = ""
+    hover: str | None = ""
     size: float = 11
     stroke: float = 2
     dash: str = "solid"
@@ -114,6 +115,7 @@ def draw_rows(
     *,
     first: str = "",
     value: str = "",
+    head: str = "",
     sides: Sequence[tuple[str, str]] = (),
     holds: Sequence[float] = (),
     least: int = 1,
@@ -127,10 +129,10 @@ def draw_rows(
     ----------
     first : str
         What the rows are, which heads the first column of the table.
-    value : str
-        What stands at the right.
-    sides : sequence of (words, colour)
-        What stands over the plot: one beginning at its left end, a second ending at its right end.
+    value, head : str
+        What stands at the right, and what the rows or their markers mean, over the plot.
+    sides : (words, colour) of the left and the right side, or nothing
+        What the sides of the axis mean, under its title.
     holds : sequence of float
         What the axis holds besides.
     least : int
@@ -143,12 +145,12 @@ def draw_rows(
     axis = axis.over([*holds, *(number for row in rows for number in row.reach())])
     pitch = pitch or (_TALL if any(row.below for row in rows) else _PITCH)
     many, written = max(least, len(rows)), [row.written(axis) for row in rows]
-    right = max([14, width(value, 12) + 14, *(width(words) + 14 for words in written)])
+    right = max([14, width(value, 12) + 14, *(width(words) + 20 for words in written)])
     names = [width(f"<b>{fit(words, 9999)}</b>", size) + 14 for row in rows for words, size in _names(row)]
     left = min(max([_NAMES[0], *names]), _NAMES[1], NARROW - _LEAST - right)
-    top = 8 + LINE * 12 * (len(sides) or bool(value))
-    y, height = Axis(ends=(many - 0.5, -0.5), marks=(), words=(), title=""), pitch * many + round(top) + 46
-    drawing = Drawing(title, height=height, x=axis, y=y, margins=(left, right, top, 46))
+    top, below = 8 + LINE * 12 * (bool(head) + bool(value)), 46 + 18 * bool(sides)
+    y, height = Axis(ends=(many - 0.5, -0.5), marks=(), words=(), title=""), pitch * many + round(top) + below
+    drawing = Drawing(title, height=height, x=axis, y=y, margins=(left, right, top, below))
     drawing.rows = _rows(rows, first) if table is None else table
     drawing.axes(levels=False)
     if axis.ends[0] <= 0 <= axis.ends[1]:
@@ -167,17 +169,18 @@ def draw_rows(
         if written[i]:
             drawing.at_right(i, written[i], row.color, right - 4)
         _marks(drawing, row, i, pitch)
-    for i, (words, color) in enumerate(sides):
-        room = drawing.room + (left if i else right) - 8
-        shift = (0, 3 + LINE * 12 * (len(sides) - 1 - i))
-        drawing.above(fit(words, room, 12), right=bool(i), shift=shift, color=color)
+    for (words, color), room, anchor, sign in zip(sides, (left, right), ("right", "left"), (-1, 1), strict=False):
+        under: dict[str, Any] = {"x": 0.5, "y": 0, "refs": ("paper", "paper"), "shift": (8 * sign, -43), "size": 12}
+        drawing.remark(fit(words, drawing.room / 2 + room - 12, 12), color, anchor=(anchor, "top"), **under)
+    if head:
+        drawing.above(fit(head, drawing.room + left + right - 8, 12), shift=(4 - left, 3 + LINE * 12 * bool(value)))
     if value:
         drawing.above(value, right=True, shift=(right - 4, 3))
     if not rows:
         drawing.in_the_middle(empty)
     pairs = zip(rows, written, strict=True)
     said = [_said(row, words, axis) for row, words in pairs if row.name or row.note] or [empty]
-    drawing.say(f"Rows, {axis.title}", value, [*said, *(words for words, _ in sides)])
+    drawing.say(f"Rows, {axis.title}", value, [*said, *([head] if head else []), *(words for words, _ in sides)])
     return drawing
 
 
@@ -188,15 +191,15 @@ def _names(row: Row) -> tuple[tuple[str, int], ...]:
 def _said(row: Row, words: str, axis: Axis) -> str:
     """Return a row in words, with its interval where it has one alone."""
     intervals = [interval for mark in row.marks if (interval := axis.interval(mark.of))]
-    told = row.note or plain(words) or ", ".join(filter(None, (plain(_told(mark, row, axis)) for mark in row.marks)))
-    return " ".join(filter(None, (row.name, row.below, told, intervals[0] if len(intervals) == 1 else "")))
+    words = row.note or plain(words) or ", ".join(filter(None, (plain(_hover(mark, row, axis)) for mark in row.marks)))
+    return " ".join(filter(None, (row.name, row.below, words, intervals[0] if len(intervals) == 1 else "")))
 
 
-def _told(mark: Mark, row: Row, axis: Axis) -> str:
-    """Return what the pointer tells of a number."""
-    if mark.told is None:
+def _hover(mark: Mark, row: Row, axis: Axis) -> str:
+    """Return what the pointer shows of a number."""
+    if mark.hover is None:
         return ""
-    return "<br>".join(filter(None, (f"{fit(mark.name or row.name, 9999)} {axis.told(mark.of)}", mark.told)))
+    return "<br>".join(filter(None, (f"{fit(mark.name or row.name, 9999)} {axis.with_interval(mark.of)}", mark.hover)))
 
 
 def _rows(rows: Sequence[Row], first: str) -> list[dict[str, Any]]:
@@ -214,19 +217,22 @@ def _words(drawing: Drawing, row: Row, y: int, left: float, pitch: int, free: in
     """Write what stands in a row; a note may go on in so many free rows below."""
     room, place = left - 12, 4 - math.ceil(left)
     name, whole = fit(row.name, room), fit(row.name, 9999)
-    if name != whole and not row.below and pitch >= _TALL:
+    if name != whole and not row.below and pitch >= _TALL and max(name) < OTHER:
         name = lines_of(row.name, pixels=room)
     if name:
         words = f"<b>{name}</b>" if row.bold else name
-        drawing.at_left(y, words, row.color, (place, 9 if row.below else 0), hover="" if name == whole else whole)
+        drawing.at_left(y, words, row.color, (place, 10 if row.below else 0), hover="" if name == whole else whole)
     if row.below:
-        drawing.at_left(y, fit(row.below, room, 12), "grey", (place, -9), size=12)
+        drawing.at_left(y, fit(row.below, room, 12), "grey", (place, -10), size=12)
     if row.note:
-        most = int((pitch * (1 + free) + 2) / (LINE * 12))
-        words = lines_of(row.note, pixels=drawing.room + 4, size=12, most=most)
-        top = 0 if free else pitch / 2 - LINE * 6 * (words.count("<br>") + 1)
-        fill, look = "pale" if row.shaded else "background", {"size": 12, "anchor": ("left", "top")}
-        drawing.at_left(y - 0.5, words, "grey", (0, -max(0.0, top)), fill=fill, hover=fit(row.note, 9999), **look)
+        most = int((pitch * (1 + free) + 2) / _NOTE)
+        lines = lines_of(row.note, pixels=drawing.room + 4, size=12, most=most).split("<br>")
+        top = 0 if free else max(0.0, pitch - _NOTE * len(lines)) / 2
+        look: dict[str, Any] = {"size": 12, "anchor": ("left", "top"), "hover": fit(row.note, 9999)}
+        for i, line in enumerate(lines):  # each for itself: letters of other fonts are higher than a line
+            drawing.at_left(
+                y - 0.5, line, "grey", (0, -top - _NOTE * i), fill="pale" if row.shaded else "background", **look
+            )
 
 
 def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:
@@ -235,10 +241,10 @@ def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:
     if row.join and len(places) > 1:
         drawing.line([places[0], places[-1]], [y, y], row.join, width=3)
     for mark, place in zip(row.marks, places, strict=True):
-        at, told, (low, high) = y - mark.up / pitch, _told(mark, row, axis), map(axis.place, ends_of(mark.of))
+        at, hover, (low, high) = y - mark.up / pitch, _hover(mark, row, axis), map(axis.place, ends_of(mark.of))
         if mark.bar is not None:
             base = axis.place(mark.bar)
-            drawing.bar(place, at, base, mark.color, hollow=mark.hollow, width=mark.thick, told=told)
+            drawing.bar(place, at, base, mark.color, hollow=mark.hollow, width=mark.thick, hover=hover)
         if not math.isnan(low):
             color = mark.color if mark.bar is None else "ink"
             drawing.line((low, high), [at, at], color, width=mark.stroke, dash=mark.dash)
@@ -251,5 +257,5 @@ def _marks(drawing: Drawing, row: Row, y: int, pitch: int) -> None:
                 color="background" if ring else mark.color,
                 symbol=mark.symbol.removesuffix("-open"),
                 rim=(mark.rim or mark.color, 2),
-                told=[told] if told else None,
+                hover=[hover] if hover else None,
             )

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from core.charts.drawing import Axis, Drawing
-from core.charts.words import LINE, fit
+from core.charts.words import LINE, fit, lines_of
+
+_BESIDE = 108  # pixels right of the plot for the counts of regions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Points:
-    """People of one kind; `told` is what the pointer tells of each."""
+    """People of one kind; `hover` is what the pointer shows of each."""
 
     x: Sequence[float]
     y: Sequence[float]
@@ -20,7 +22,7 @@ class Points:
     symbol: str = "circle"
     size: float = 8
     opacity: float = 1
-    told: Sequence[str] | None = None
+    hover: Sequence[str] | None = None
     name: str = ""
 
 
@@ -34,8 +36,9 @@ def draw_scatter(
     *,
     x: Axis,
     y: Axis,
-    counts: Sequence[tuple[str, str]],
     rows: Any,
+    counts: Sequence[tuple[str, str]] = (),
+    beside: Sequence[tuple[float, str, str]] = (),
     regions: Sequence[Part] = (),
     threshold: float | None = None,
     diagonal: bool = False,
@@ -49,13 +52,16 @@ def draw_scatter(
         What is set off.
     counts : sequence of (words, colour)
         How many of each kind there are: a line each, over the plot, where no point can come.
+    beside : sequence of (height, words, colour)
+        How many are in a region: in a column right of the plot.
     threshold : float, optional
         A height at which a dashed line is drawn.
     diagonal : bool
         Whether the diagonal is drawn.
     """
     top = 30 + 18 * len(counts)
-    drawing = Drawing(title, height=height + 18 * len(counts), x=x, y=y, margins=(46, 18, top, 48))
+    margins = (46, _BESIDE if beside else 18, top, 48)
+    drawing = Drawing(title, height=height + 18 * len(counts), x=x, y=y, margins=margins)
     for across, up in regions:
         drawing.shade(across, up, "leak", opacity=0.16)
     drawing.rows = rows
@@ -65,12 +71,16 @@ def draw_scatter(
     if threshold is not None:
         drawing.segment(x.ends, threshold, "ink", width=1.5, dash="longdash")
     for some in points:
-        rim = ("background", 1) if some.told is not None else ("", 0)
+        rim = ("background", 1) if some.hover is not None else ("", 0)
         look: dict[str, Any] = {"size": some.size, "color": some.color, "symbol": some.symbol, "opacity": some.opacity}
         places = [x.place(at) for at in some.x], [y.place(at) for at in some.y]
-        drawing.markers(*places, **look, rim=rim, told=some.told, name=some.name)
+        drawing.markers(*places, **look, rim=rim, hover=some.hover, name=some.name)
     for i, (words, color) in enumerate(counts):
         line = 9 + LINE * 12 + 4 + 18 * (len(counts) - 1 - i)
-        drawing.above(fit(words, drawing.room + 20, 12), shift=(10 - 46, line), color=color)
-    drawing.say(f"Scatter plot, {y.title} by {x.title}", "", [words for words, _ in counts])
+        drawing.above(fit(words, drawing.room + 34, 12), shift=(4 - 46, line), color=color)
+    for place, words, color in beside:
+        look = {"refs": ("paper", "y"), "shift": (10, 0), "size": 12, "hover": fit(words, 9999)}
+        drawing.remark(lines_of(words, pixels=_BESIDE - 14, size=12), color, x=1, y=place, **look)
+    said = [*(words for words, _ in counts), *(words for _, words, _ in beside)]
+    drawing.say(f"Scatter plot, {y.title} by {x.title}", "", said)
     return drawing

@@ -1,7 +1,7 @@
 """Colours by role: what leaks, what was before, imputation, baseline, groups.
 
 Charts name roles, and a palette paints them: "leak"; "leak 45", laid over the background with an opacity of 45%; or
-"leak/18", which lets through what is behind it. No role is told by colour alone: each has its own dash or marker as
+"leak/18", which lets through what is behind it. No role is shown by colour alone: each has its own dash or marker as
 well. Text in a role's colour has a contrast of at least 4.5:1.
 """
 

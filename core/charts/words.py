@@ -11,7 +11,7 @@ from html import escape, unescape
 NARROW = 360
 """Pixels of a chart on the narrowest screen; what fits there fits everywhere."""
 
-LINE = 1.25
+LINE = 1.3
 """Height of a line of words, in font sizes."""
 
 _WIDTHS = {
@@ -27,7 +27,9 @@ _WIDTHS = {
     0.95: "…@",
 }
 _LETTER = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
-_OTHERS = 0.62  # width of a letter that is not listed, in font sizes; of ideographs and the like 1
+_OTHERS = 0.62  # width of a letter that is not listed, in font sizes; of those from WIDE on 1
+OTHER, _WIDE = "ɐ", "⺀"
+"""The first letters of other fonts, which may be higher than a line, and of ideographs, as wide as high."""
 _BOLD = 1.05
 
 
@@ -40,7 +42,7 @@ def width(words: str, size: float = 13) -> float:
     """Return the pixels that words take in the font of the charts, a little more rather than less."""
     bold = _BOLD if "<b>" in words else 1.0
     lines = [unescape(re.sub(r"<[^>]+>", "", line)) for line in words.split("<br>")]
-    return bold * size * max(sum(_LETTER.get(one, _OTHERS if one < "⺀" else 1.0) for one in line) for line in lines)
+    return bold * size * max(sum(_LETTER.get(one, _OTHERS if one < _WIDE else 1.0) for one in line) for line in lines)
 
 
 def fit(name: str, pixels: float, size: float = 13) -> str:

@@ -258,14 +258,14 @@ def svg(chart: Drawing, width: float, form: str) -> Markup:
     return element(
         "svg",
         element("title", f"{chart.title}."),
-        element("desc", chart.told) if chart.told else Markup(""),
+        element("desc", chart.description) if chart.description else Markup(""),
         *shapes,
         *traces,
         *paper.ticks(),
         *words,
         viewBox=f"0 0 {width:g} {paper.height:g}",
         role="img",
-        aria_label=clean(f"{chart.title}. {chart.told}".strip()),
+        aria_label=clean(f"{chart.title}. {chart.description}".strip()),
         class_=f"chart {form}",
         fill="none",
     )

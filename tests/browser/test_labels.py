@@ -1,10 +1,11 @@
-"""Words on charts by the browser's own boxes: none is cut at the border, no two overlap, whatever is drawn."""
+"""Words by the browser's own boxes: none leaves its chart or cell, no two overlap, whatever is drawn."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,17 @@ import streamlit
 from playwright.sync_api import Browser, Page
 
 from core.charts import DARK, LIGHT, Drawing
+from core.release_audit import GroupSummary
+from core.report import document, to_html
 from core.report.charts import svg
+from tests.browser.boxes import collisions
+from tests.report_people import people_of
+from tests.samples_report import GROUPS, sample
 from tests.unit.charts.nasty import FORMS
+from tests.unit.charts.nasty_studies import CHARTS, chart
 
-WIDTHS = (400, 360, 700, 1240)
+WIDTHS = (400, 720, 1440, 360)
+"""Pixels of a chart; the last is the narrowest that a chart is made for."""
 ON_PAPER = ("lines", "rows")
 """Forms of which a report has charts."""
 
@@ -26,30 +34,31 @@ PLOTLY = Path(plotly.__file__).parent / "package_data/plotly.min.js"
 
 MEASURE = """
 async (charts) => {
-  const slack = 2, found = [];
+  const slack = 1, found = [];
   for (const {name, width, figure, markup} of charts) {
     const home = document.createElement("div");
     home.style.width = width + "px";
     document.body.append(home);
     if (markup) home.innerHTML = markup;
     else await Plotly.newPlot(home, figure.data, figure.layout, {staticPlot: true});
-    const frame = home.querySelector("svg").getBoundingClientRect(), boxes = [];
+    const frame = home.getBoundingClientRect(), boxes = [];
     for (const text of home.querySelectorAll("text")) {
       const lines = text.querySelectorAll("tspan.line");
       for (const line of lines.length ? lines : [text]) {
-        const {left, right, top, bottom} = line.getBoundingClientRect(), air = 0.15 * (bottom - top);
-        if (!line.textContent.trim() || right - left < 1) continue;
-        boxes.push({words: line.textContent, left, right, top: top + air, bottom: bottom - air});
+        const {left, right, top, bottom} = line.getBoundingClientRect();
+        if (line.textContent.trim() && right - left >= 1)
+          boxes.push({words: line.textContent, left, right, top, bottom});
       }
     }
     boxes.forEach((a, i) => {
       const over = Math.max(frame.left - a.left, a.right - frame.right, frame.top - a.top, a.bottom - frame.bottom);
-      if (over > slack) found.push(`${name}, ${width} px: '${a.words}' is cut by ${over.toFixed(0)} px`);
+      if (over > slack) found.push(`${name}, ${width} px: '${a.words}' is cut by ${over.toFixed(1)} px`);
       for (const b of boxes.slice(i + 1)) {
         const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
         const along = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
         if (across > slack && along > slack)
-          found.push(`${name}, ${width} px: '${a.words}' and '${b.words}' overlap by ${across.toFixed(0)} px`);
+          found.push(`${name}, ${width} px: '${a.words}' and '${b.words}' overlap,`
+            + ` ${across.toFixed(1)} by ${along.toFixed(1)} px`);
       }
     });
     if (!boxes.length) found.push(`${name}: nothing is written`);
@@ -63,7 +72,7 @@ async (charts) => {
 @pytest.fixture(scope="module")
 def paper(browser: Browser) -> Iterator[Page]:
     """An empty page with the dashboard's font and plotly."""
-    page = browser.new_page(viewport={"width": 1400, "height": 900})
+    page = browser.new_page(viewport={"width": 1500, "height": 900})
     font = base64.b64encode(FONT.read_bytes()).decode()
     page.set_content(
         "<!doctype html><style>@font-face { font-family: 'Source Sans'; font-weight: 200 900;"
@@ -75,24 +84,35 @@ def paper(browser: Browser) -> Iterator[Page]:
     page.close()
 
 
-def measured(page: Page, drawings: dict[str, tuple[Drawing, int]], *, on_paper: bool) -> list[str]:
+def measured(page: Page, drawings: dict[str, tuple[Drawing, int]], *, on_paper: bool = False) -> list[str]:
     """Return what is wrong with the words of charts, each drawn so many pixels wide."""
     charts: list[dict[str, Any]] = []
     for place, (name, (drawing, width)) in enumerate(drawings.items()):
         figure = drawing.figure(DARK if place % 2 else LIGHT)
-        chart = {"name": name, "width": width, "figure": json.loads(figure.to_json())}
-        charts.append(chart)
+        one = {"name": name, "width": width, "figure": json.loads(figure.to_json())}
+        charts.append(one)
         if on_paper:
-            charts.append({**chart, "name": f"{name} on paper", "markup": str(svg(drawing, width, "wide"))})
+            charts.append({**one, "name": f"{name} on paper", "markup": str(svg(drawing, width, "wide"))})
     found: list[str] = page.evaluate(MEASURE, charts)
     return found
 
 
-@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 200), marks=pytest.mark.long)], ids=str)
+def at_widths(name: str, seeds: range, make: Any) -> dict[str, tuple[Drawing, int]]:
+    """Return a chart for each seed, at one of the widths."""
+    return {f"{name} {seed}": (make(seed), WIDTHS[seed % len(WIDTHS)]) for seed in seeds}
+
+
+@pytest.mark.parametrize("seeds", [range(20), pytest.param(range(20, 220), marks=pytest.mark.long)], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_no_words_collide_or_are_cut_whatever_is_drawn(paper: Page, form: str, seeds: range) -> None:
-    drawings = {f"{form} {seed}": (FORMS[form](seed), WIDTHS[seed % len(WIDTHS)]) for seed in seeds}
-    found = measured(paper, drawings, on_paper=form in ON_PAPER)
+    found = measured(paper, at_widths(form, seeds, FORMS[form]), on_paper=form in ON_PAPER)
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 204), marks=pytest.mark.long)], ids=str)
+@pytest.mark.parametrize("name", CHARTS)
+def test_no_words_of_a_page_s_chart_collide_or_are_cut(paper: Page, name: str, seeds: range) -> None:
+    found = measured(paper, at_widths(name, seeds, lambda seed: chart(name, seed)))
     assert not found, "\n".join(found)
 
 
@@ -100,5 +120,31 @@ def test_a_collision_and_a_cut_are_seen(paper: Page) -> None:
     drawing = FORMS["lines"](1)
     notes = drawing.layout["annotations"]
     notes += [dict(notes[0]), {**notes[0], "xshift": -900, "text": "far away"}]
-    found = "\n".join(measured(paper, {"twice": (drawing, 400)}, on_paper=False))
+    found = "\n".join(measured(paper, {"twice": (drawing, 400)}))
     assert "overlap" in found and "'far away' is cut" in found
+
+
+LONG = [
+    replace(one, group=name)
+    for one, name in zip(GROUPS, ("w" * 60, "a very long name of a group, <b>sixty letters & more"), strict=True)
+]
+
+
+@pytest.mark.parametrize("edition", ["internal", "disclosure"])
+@pytest.mark.parametrize("groups", [GROUPS, tuple(LONG)], ids=["short names", "long names"])
+def test_no_words_of_a_report_collide_or_leave_their_cell(
+    browser: Browser, tmp_path: Path, edition: str, groups: tuple[GroupSummary, ...]
+) -> None:
+    path = tmp_path / "report.html"
+    written = to_html(document(sample(groups), edition=edition, people=people_of(groups)))
+    path.write_text(written, encoding="utf-8")
+    page = browser.new_page(offline=True)
+    for width in (1100, 794, 400):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.goto(path.as_uri())
+        page.locator("details").evaluate_all("all => all.forEach(one => one.open = true)")
+        assert collisions(page) == [], width
+    page.set_viewport_size({"width": 1100, "height": 900})
+    page.add_style_tag(content="table.checks .c1 { width: 5rem }")
+    assert any("overlap" in one for one in collisions(page)) and any("leaves its" in one for one in collisions(page))
+    page.close()

@@ -24,7 +24,6 @@ NOT_YET = (
     "core/adversaries/",
     "core/attribute/",
     "core/attriguard/",
-    "core/charts/",
     "core/cli/",
     "core/config.py",
     "core/correction/",

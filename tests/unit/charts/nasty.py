@@ -14,7 +14,7 @@ from core.charts.rows import Mark, Row, draw_rows
 from core.charts.scatter import Points, draw_scatter
 from core.estimates import Estimate
 
-LETTERS = list("abcdefgh iljMW<>&\"'`|_*$%éß漢")
+LETTERS = list("abcdefgh iljMW<>&\"'`|_*$%éßЩ")
 
 
 def nasty(rng: np.random.Generator, longest: int = 60) -> str:
@@ -79,8 +79,8 @@ def rows(seed: int) -> Drawing:
             )
         )
     sides = [(nasty(rng), "first"), (nasty(rng), "second")] if rng.random() < 0.5 else []
-    head = "" if sides else "before → after"
-    return draw_rows("Rows", made, percents(nasty(rng)), first="who", value=head, sides=sides)
+    look = {"value": "before → after" if rng.random() < 0.7 else "", "head": nasty(rng) if rng.random() < 0.5 else ""}
+    return draw_rows("Rows", made, percents(nasty(rng)), first="who", sides=sides, **look)
 
 
 def steps(seed: int) -> Drawing:
@@ -104,16 +104,25 @@ def heat(seed: int) -> Drawing:
     words = [[f"<b>{100 * v:.1f}</b>" if v == v else "n/a" for v in row] for row in values]
     names = ([nasty(rng) for _ in range(wide)], [nasty(rng) for _ in range(deep)])
     look = {"names": names, "titles": (nasty(rng), nasty(rng)), "colors": ("grid", "shade"), "ends": (0.0, 1.0)}
-    return draw_heat("Map", values.tolist(), words, told=words, rows=values, **look)
+    return draw_heat("Map", values.tolist(), words, hover=words, rows=values, **look)
 
 
 def scatter(seed: int) -> Drawing:
     rng = np.random.default_rng(seed)
     n = int(rng.choice([0, 1, 400]))
     x, y = (decades((-3, 0), (0.001, 0.01, 0.1, 1), nasty(rng)) for _ in range(2))
-    points = [Points(x=(10 ** (-3 * rng.random(n))).tolist(), y=[0.1] * n, color="leak", told=["one"] * n)]
+    points = [Points(x=(10 ** (-3 * rng.random(n))).tolist(), y=[0.1] * n, color="leak", hover=["one"] * n)]
     counts = [(nasty(rng), "first"), (nasty(rng), "second")][: int(rng.integers(0, 3))]
-    look = {"x": x, "y": y, "counts": counts, "regions": [((-1, 0), (-1, 0))], "diagonal": True, "threshold": -0.3}
+    beside = [(-0.2, nasty(rng), "first"), (-2.8, nasty(rng), "second")] if rng.random() < 0.5 else []
+    look = {
+        "x": x,
+        "y": y,
+        "counts": counts,
+        "beside": beside,
+        "regions": [((-1, 0), (-1, 0))],
+        "diagonal": True,
+        "threshold": -0.3,
+    }
     return draw_scatter("Points", points, rows={"x": points[0].x}, **look)
 
 

@@ -39,13 +39,13 @@ def test_vd_is_muted_where_the_attack_is_no_better_than_chance():
         assert list(curve(figure, field).y) == [b.values[field].value for b in bands()]
     colors = curve(figure, "vd").marker.color
     assert [color == LIGHT.background for color in colors] == [e in quiet for e in EPSILONS]
-    assert set(curve(figure, "fpr_gap").marker.color) == {LIGHT.prior}
+    assert set(curve(figure, "fpr_gap").marker.color) == {LIGHT.chance}
     (shade,) = (shape for shape in figure.layout.shapes if shape.type == "rect")
     assert all(shade.x0 <= math.log10(e) <= shade.x1 for e in quiet)
     assert all(not shade.x0 <= math.log10(e) <= shade.x1 for e in EPSILONS[:-1] if e not in quiet)
     assert "shaded, AUC contains 0.5" in drawing.alt
     assert "shaded: AUC contains 0.5" in written(figure) and any(
-        words.endswith("VD, muted") for words in written(figure)
+        words.endswith("VD, greyed out") for words in written(figure)
     )
 
 

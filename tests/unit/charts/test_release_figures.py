@@ -51,7 +51,7 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
     unsure, settled = math.log(0.95 / 0.05), math.log(0.995 / 0.005)
     for x, y in dots + crosses:
         assert abs(x) <= unsure + 1e-9 and settled - 1e-9 <= abs(y) <= 7.0
-    assert f"near-certain north: {int((now.pinned.said == 1).sum())}" in remarks(drawing)
+    assert f"near-certain: {int((now.pinned.said == 1).sum())} north" in drawing.alt
     assert list(drawing.table["row"]) == people().rows[now.pinned.people].tolist()
     assert set(drawing.table["inferred"]) <= {"north", "south"}
     assert len(draw_in_common(now).table) == len(now.in_common.values)
@@ -71,7 +71,7 @@ def test_a_pin_that_is_wrong_is_a_cross():
     wrong[now.pinned.people] = 1 - now.pinned.said
     drawing = draw_pinned(replace(people(), sensitive=wrong), now)
     assert not traces(drawing, "right") and len(traces(drawing, "wrong")) == now.pinned.count
-    assert "wrongly" in drawing.alt and "wrongly" not in draw_pinned(people(), CARDS[0]).alt
+    assert " wrong" in drawing.alt and " wrong" not in draw_pinned(people(), CARDS[0]).alt
 
 
 ADVICE = Advice(

@@ -1,0 +1,500 @@
+"""Every chart of the pages with invented results from a seed: few people, equal numbers, gaps, long names, markup."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from core.adversaries import TunedForest
+from core.adversaries.tuning import ForestTrial
+from core.attriguard import READERS, Compared, Concentration, Exposure
+from core.charts import Drawing, audit, correction, membership, model_card, queries
+from core.charts import attriguard as guard
+from core.correction import STEPS, Attribution, Disclosure
+from core.correction.attribution import LeakStep
+from core.correction.disclosure import GroupRecognition
+from core.correction.knowledge import MoreDisclosed
+from core.correction.problem import SolverCertificate
+from core.datasets import AuditDataset
+from core.estimates import Estimate, Spread
+from core.fairness import GroupRate
+from core.membership.attacks import REGISTRY
+from core.membership.curves import EPSILONS, CurveBand
+from core.membership.disparity import Disparities, DisparityResult, RangeTable
+from core.membership.fairpick import FairPickFindings
+from core.membership.inference import AttackFindings, MembershipFindings
+from core.model_card import Advice, ReleaseStudy, Tried
+from core.model_card.pinned_people import CommonValue
+from core.models import METHOD_TITLES
+from core.policy import UNITS
+from core.queries import ErrorQuantiles, Leak, People, Reading
+from core.subject import ModelFindings
+from core.sweep import SweepRow
+from core.sweep.landscape import Landscape, LandscapePlan, Readings
+from tests.release_samples import card, people
+from tests.samples import dataset
+from tests.unit.charts import membership_samples as members
+from tests.unit.charts.guard_samples import ATTACKERS, study
+from tests.unit.charts.nasty import estimate, nasty
+
+
+def spread(rng: Generator) -> Spread:
+    """Return a rate over seeds, or over the people of one."""
+    found, over = estimate(rng), str(rng.choice(["seeds", "people", ""]))
+    return Spread(value=found.value, low=found.low, high=found.high, n=found.n, sd=0.1, over=over, seeds=3)
+
+
+def maybe(rng: Generator, make: Callable[[Generator], Any]) -> Any:
+    """Return something, or sometimes None."""
+    return None if rng.random() < 0.15 else make(rng)
+
+
+MAKERS: dict[str, Callable[[Generator], Any]] = {
+    "Estimate": estimate,
+    "Spread": spread,
+    "float": lambda rng: float(rng.choice([0.0, 1.0, rng.random()])),
+    "int": lambda rng: int(rng.integers(1, 100_000)),
+    "str": nasty,
+    "bool": lambda rng: bool(rng.random() < 0.5),
+}
+
+
+def invent(kind: Any, rng: Generator, **known: Any) -> Any:
+    """Return a result whose fields are invented by their types, but for those that are known."""
+    made = dict(known)
+    for one in fields(kind):
+        if one.name not in made:
+            name, _, none = str(one.type).partition(" | ")
+            made[one.name] = maybe(rng, MAKERS[name]) if none else MAKERS[name](rng)
+    return kind(**made)
+
+
+def names_of(rng: Generator) -> tuple[str, ...]:
+    """Return the names of 2 groups, or of up to 20."""
+    return tuple(f"{i}{nasty(rng)}" for i in range(int(rng.choice([2, 2, 3, 20]))))
+
+
+# ------------------------------------------------------------------------------------------------ data and model
+
+
+def _people(rng: Generator) -> AuditDataset:
+    names, sample = names_of(rng), _sample()
+    groups = rng.integers(0, len(names), sample.labels.size)
+    groups[: len(names)] = range(len(names))
+    roles = replace(sample.roles, label=nasty(rng))
+    return replace(sample, sensitive=groups.astype(np.uint8), group_names=names, roles=roles)
+
+
+@cache
+def _sample() -> AuditDataset:
+    return dataset(300)
+
+
+def _model(rng: Generator, groups: int) -> ModelFindings:
+    parts = ("all",) if rng.random() < 0.5 else ("label 0", "label 1")
+    rates = [
+        tuple(invent(GroupRate, rng, part=part, group=code) for part in parts for code in range(groups))
+        for _ in range(2)
+    ]
+    nothing = np.zeros(0)
+    return invent(ModelFindings, rng, rates_train=rates[0], rates_test=rates[1], predictions=nothing, scores=nothing)
+
+
+def _rates(rng: Generator) -> Drawing:
+    names = names_of(rng)
+    return audit.draw_rates(_model(rng, len(names)), names=names)
+
+
+def _checks(rng: Generator) -> Drawing:
+    rows = [
+        (nasty(rng) + rng.choice(["", ": part"]), "−12.3 points", estimate(rng), maybe(rng, estimate))
+        for _ in range(int(rng.integers(1, 12)))
+    ]
+    return audit.draw_checks(rows, unit=str(rng.choice(list(UNITS))))
+
+
+# ---------------------------------------------------------------------------------------------------- correction
+
+
+def _certificate(rng: Generator) -> SolverCertificate:
+    return invent(SolverCertificate, rng)
+
+
+def _disclosures(rng: Generator) -> list[Disclosure]:
+    groups, majority, before = int(rng.choice([2, 2, 3, 20])), estimate(rng), estimate(rng)
+    made = []
+    for place in sorted(rng.choice(np.linspace(0, 0.2, 41), int(rng.integers(1, 12)), replace=False).tolist()):
+        none = rng.random() < 0.2
+        parts = [
+            GroupRecognition(group=i, before=estimate(rng), after=None if none else estimate(rng))
+            for i in range(groups)
+        ]
+        more = dict.fromkeys(("after", "balanced_after", "gain", "n_changed", "n_right")) if none else {}
+        more |= {"told": place, "used": place + float(rng.choice([0.0, 0.0123])), "majority": majority}
+        more |= {"before": before, "groups": tuple(parts), "certificate": _certificate(rng)}
+        more |= {"exponent": 1, "smallest_tolerance": None, "n_changed": 3, "n_right": 2}
+        more |= {} if none else {name: estimate(rng) for name in ("after", "balanced_after", "gain")}
+        made.append(invent(Disclosure, rng, **more))
+    return made
+
+
+def _disclosure(rng: Generator) -> Drawing:
+    curve, strong = _disclosures(rng), maybe(rng, estimate)
+    now = curve[int(rng.integers(len(curve)))]
+    return correction.draw_disclosure(curve, now, strong, attribute=nasty(rng), attacker="Attacker")
+
+
+def _recognition(rng: Generator) -> Drawing:
+    curve = _disclosures(rng)
+    names = [f"{i}{nasty(rng)}" for i in range(len(curve[0].groups))]
+    return correction.draw_recognition(curve[-1], curve, names=names)
+
+
+def _row(rng: Generator, method: str = "", tolerance: float = 0.0) -> SweepRow:
+    known = {"method": method, "tolerance": tolerance, "seeds": (1, 2, 3)[: int(rng.integers(1, 4))]}
+    return invent(SweepRow, rng, before_corrected=maybe(rng, spread), after=maybe(rng, spread), n_true=1, **known)
+
+
+def _rows(rng: Generator) -> list[SweepRow]:
+    places = rng.choice([0.0, 0.001, 0.005, 0.02, 0.1, 0.2], int(rng.integers(0, 7)), replace=False)
+    return [_row(rng, tolerance=float(place)) for place in places]
+
+
+def _waterfall(rng: Generator) -> Drawing:
+    steps, builds = [], [None, *STEPS]
+    for i, name in enumerate((*STEPS, "constraint_without_shares", "permuted_predictions")):
+        values, changes = ({"accuracy": spread(rng)} for _ in range(2))
+        count = 1 if i == 0 or rng.random() < 0.9 else 0
+        on = builds[min(i, 4)]
+        steps.append(LeakStep(step=name, builds_on=on, values=values, changes=changes if i else {}, n_seeds=count))
+    found = invent(Attribution, rng, steps=tuple(steps))
+    now = _disclosures(rng)[0] if rng.random() < 0.5 else None
+    return correction.draw_waterfall(found, estimate(rng), words=nasty(rng), attribute=nasty(rng), now=now)
+
+
+def _trained(rng: Generator) -> Drawing:
+    baseline = (estimate(rng), estimate(rng), estimate(rng))
+    return correction.draw_trained(_rows(rng), baseline, attribute=nasty(rng))
+
+
+def _more(rng: Generator) -> Drawing:
+    known = ("bound", "bound_shares", "exact", "exact_shares", "all_metrics")
+    return correction.draw_more([invent(MoreDisclosed, rng, known=k, certificate=_certificate(rng)) for k in known])
+
+
+def _search(rng: Generator) -> Drawing:
+    trials = [
+        ForestTrial(parameters={"max_features": None}, score=estimate(rng))
+        for _ in range(int(rng.choice([1, 2, 40, 1000])))
+    ]
+    return correction.draw_search(invent(TunedForest, rng, parameters={}, trials=tuple(trials)))
+
+
+def _landscape(rng: Generator) -> Drawing:
+    seeds = int(rng.choice([1, 5]))
+    numbers = [f.name for f in fields(Readings)][2:]
+
+    def rates() -> tuple[float, ...]:
+        return tuple(
+            float(rng.choice([math.nan, 1.0, 0.5, rng.random()], p=[0.1, 0.1, 0.1, 0.7])) for _ in range(seeds)
+        )
+
+    plan = LandscapePlan(seeds=tuple(range(seeds)))
+    readings = [
+        Readings(tolerance=tolerance, epsilon=epsilon, **{name: rates() for name in numbers})
+        for tolerance in plan.tolerances
+        for epsilon in plan.epsilons
+    ]
+    sure = {name: tuple(rng.random(seeds).tolist()) for name in ("majority", "before", "strong", "majority_label")}
+    made = invent(Landscape, rng, plan=plan, readings=tuple(readings), made_by=(), **sure)
+    return correction.draw_landscape(made)
+
+
+# ---------------------------------------------------------------------------------------------------- membership
+
+
+def _gap(rng: Generator) -> float:
+    return float(rng.choice([0.0, 1.0, -1.0, 0.131, rng.normal() / 5]))
+
+
+def _compared(rng: Generator, group: str, others: str) -> DisparityResult:
+    half = float(rng.choice([0.0, 0.018, 0.5]))
+    return members.compared((_gap(rng), _gap(rng), _gap(rng)), group=group, others=others, half=half)
+
+
+def _attack(rng: Generator, name: str, names: Sequence[str]) -> AttackFindings:
+    several = [(group, "all others") for group in names] if len(names) > 2 else [(names[1], names[0])]
+    reason = members.REASON if rng.random() < 0.3 else ""
+    more: dict[str, Any] = {"muted": bool(rng.random() < 0.3)}
+    if name != "lira":
+        results = tuple(_compared(rng, *pair) for pair in several if rng.random() < 0.9)
+        more["disparities"] = Disparities(results=results, not_measured=(("a", nasty(rng, 160)),))
+    more["low_fpr"] = tuple(members.low_fpr(_gap(rng), group=a, others=b, reason=reason) for a, b in several)
+    size, levels = int(rng.choice([5, 60, 3000])), int(rng.choice([0, 1, 4]))
+    more["roc"] = members.roc(rng.random(), size, levels)
+    more["roc_by_group"] = tuple(members.roc(rng.random(), size, levels, seed=i) for i in range(len(names)))
+    return members.attack(name, **more)
+
+
+def _members(rng: Generator, *attacks: str) -> MembershipFindings:
+    names = names_of(rng)
+    return members.findings([_attack(rng, name, names) for name in attacks], names=names)
+
+
+def _gaps(rng: Generator) -> Drawing:
+    attacks = [name for name in ("network", "lira") if rng.random() < 0.8]
+    return membership.draw_gaps_between(_members(rng, *attacks))
+
+
+def _roc(rng: Generator) -> Drawing:
+    name = str(rng.choice(list(REGISTRY)))
+    return membership.draw_roc(_members(rng, *([name] if rng.random() < 0.9 else [])), attack=name)
+
+
+def _ranges(rng: Generator) -> Drawing:
+    steps = [float(rng.choice([0.0, -0.005, 0.27, -0.3, rng.normal() / 10])) for _ in range(10)]
+    found: RangeTable = members.ranges(steps, group=nasty(rng), others=nasty(rng))
+    return membership.draw_ranges(found, muted=bool(rng.random() < 0.3))
+
+
+def _bands(rng: Generator) -> tuple[list[CurveBand], float]:
+    made = members.bands([e for e in EPSILONS if rng.random() < 0.8], repeats=int(rng.choice([1, 2, 25])))
+    names = list(made[0].values) if made else []
+    made = [replace(band, values={name: estimate(rng) for name in names if rng.random() < 0.95}) for band in made]
+    return made, float(rng.choice(EPSILONS))
+
+
+def _by_epsilon(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
+    def drawn(rng: Generator) -> Drawing:
+        bands, now = _bands(rng)
+        return draw(bands, now=now)
+
+    return drawn
+
+
+def _fairpick(rng: Generator) -> Drawing:
+    made = [band for band in members.fairpick_bands() if rng.random() < 0.8]
+    measure = str(rng.choice(["vd", "fpr_gap", "advantage_gap"]))
+    made = [replace(band, values={measure: members.estimate(_gap(rng), 0.02)}) for band in made]
+    return membership.draw_fairpick(made, now=float(rng.choice([0.4, 0.6, 0.71, 1.0])), measure=measure)
+
+
+def _deleted(rng: Generator) -> Drawing:
+    deleted = {name: int(rng.choice([0, 1, 1_234_567])) for name in names_of(rng)[:2]}
+    known = {"deleted": deleted, "clusters": {}, "ignored": 0, "theta": 0.6}
+    return membership.draw_deleted(invent(FairPickFindings, rng, **known))
+
+
+# ---------------------------------------------------------------------------------------------------- model card
+
+
+def _cards(rng: Generator) -> tuple[list[ReleaseStudy], ReleaseStudy]:
+    made = []
+    for count in (1, 2, 5, 12)[: int(rng.integers(1, 5))]:
+        now = card(count)
+        size = float(rng.choice([0.0, 1.0, 35.7, 12_345.6]))
+        bits = Estimate(value=size, low=size * 0.5, high=size * 1.5, n=now.n)
+        meter = replace(now.meter, joint_bits=now.meter.prior_bits * float(rng.choice([0.0, 0.3, 1.0, 9.0])))
+        measured = replace(
+            now.measured, bits=bits, **{f"accuracy_{when}": estimate(rng) for when in ("before", "after")}
+        )
+        prediction = replace(now.prediction, bits=replace(bits, value=size * rng.random()))
+        values = tuple(invent(CommonValue, rng) for _ in range(int(rng.integers(0, 9))))
+        common = replace(now.in_common, values=values)
+        made.append(replace(now, meter=meter, measured=measured, prediction=prediction, in_common=common))
+    return made, made[int(rng.integers(len(made)))]
+
+
+def _by_models(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
+    def drawn(rng: Generator) -> Drawing:
+        made, now = _cards(rng)
+        return draw(made, now, counts=(1, 2, 5, 12, 20, 50) if rng.random() < 0.5 else ())
+
+    return drawn
+
+
+def _exposed(rng: Generator) -> Drawing:
+    names = {"group": nasty(rng), "other": nasty(rng)}
+    return model_card.draw_pinned(replace(people(), **names), _cards(rng)[1])
+
+
+def _precisions(rng: Generator) -> Drawing:
+    kinds = [(None, None), (4, None), (1, None), (None, 100.0), (None, 0.1)]
+    pinned = rng.choice([0, 0, 1, 8, 12_345], len(kinds)).tolist()
+    tried = [
+        Tried(
+            decimals=d, epsilon=e, pinned=n, df_bits=float(rng.choice([0.0, 0.004, 12_345.6])), known=rng.random() < 0.9
+        )
+        for (d, e), n in zip(kinds, pinned, strict=True)
+    ]
+    advice = Advice(exact=False, decimals=None, epsilon=None, tried=tuple(tried))
+    return model_card.draw_precisions(advice, kinds[int(rng.integers(len(kinds)))])
+
+
+# -------------------------------------------------------------------------------------------------- bias queries
+
+
+def _leakage(rng: Generator) -> Drawing:
+    last = int(rng.choice([1, 7, 60, 4000]))
+
+    def leaks(decoder: str) -> list[Leak]:
+        places = sorted({0, last, *rng.integers(0, last + 1, 5).tolist()})
+        return [invent(Leak, rng, m=m, decoder=decoder) for m in places]
+
+    def some() -> dict[str, list[Leak]]:
+        return {name: leaks(name) for name in ("strongest", "published", "without_prior") if rng.random() < 0.8}
+
+    limit = ("bound", float(rng.random())) if rng.random() < 0.6 else None
+    now, prior = leaks("strongest")[-1], estimate(rng)
+    return queries.draw_leakage(some(), some(), now, last=last, prior=prior, limit=limit, attribute=nasty(rng))
+
+
+def _answer_errors(rng: Generator) -> Drawing:
+    names = ["Exact", "Laplace", "Cauchy", "Smooth Laplace", "Noisy sums"]
+    size = [float(rng.choice([0.0, 1e-9, 0.21, 11.7, 123_456.0])) for _ in names]
+    errors = [
+        (name, ErrorQuantiles(median=s, high=s * 10, closed_form=False)) for name, s in zip(names, size, strict=True)
+    ]
+    return queries.draw_answer_errors(errors, names[int(rng.integers(len(names)))])
+
+
+def _values(rng: Generator) -> Drawing:
+    n = int(rng.choice([8, 100, 1000]))
+    truth, numbers = rng.integers(0, 2, n), rng.random(n)
+    someone = People(sensitive=truth, base=numbers, prior=numbers, labels=truth)
+    reading = Reading(values=rng.normal(0.5, 1, n), threshold=float(rng.random()), recovered=rng.integers(0, 2, n))
+    return queries.draw_values(someone, reading, names=(nasty(rng), nasty(rng)))
+
+
+def _targeted(rng: Generator) -> Drawing:
+    places = np.geomspace(0.01, 100, 9).tolist()
+    made = {name: [(e, float(rng.random())) for e in places] for name in ("Exact", "Laplace", "Cauchy", "Noisy sums")}
+    limits = {f"bound, {i}": [(e, float(rng.random())) for e in places] for i in range(int(rng.integers(0, 3)))}
+    return queries.draw_targeted(made, limits, str(rng.choice(list(made))), float(rng.choice(places)))
+
+
+def _answers(rng: Generator) -> Drawing:
+    rows = [
+        queries.GapRow(
+            words=nasty(rng),
+            gap=members.estimate(_gap(rng), float(rng.random())),
+            price=float(rng.choice([0.0, 0.1, 12.345])),
+            truth=maybe(rng, _gap),
+        )
+        for _ in range(int(rng.choice([0, 1, 20])))
+    ]
+    return queries.draw_gaps(rows)
+
+
+# ---------------------------------------------------------------------------------------------------- AttriGuard
+
+
+def _exposure(rng: Generator) -> Exposure:
+    some = study(int(rng.choice([2, 3, 30])), people=60, attackers=ATTACKERS[: int(rng.integers(3, 9))])
+    names = tuple(f"{i}{nasty(rng)}" for i in range(len(some.values)))
+    return replace(some, values=names, attribute=nasty(rng), unit=str(rng.choice(["columns", "ratings"])))
+
+
+def _budget(rng: Generator) -> Drawing:
+    some, last = _exposure(rng), float(rng.choice([1.0, 5.0, 120.0]))
+    now = last * float(rng.choice([0.0, 0.37, 1.0]))
+    curves, place = some.curves(np.linspace(0, last, 5).tolist()), {"last": last, "budget": now, "unit": some.unit}
+    paper = [(0.3, 0.41), (5.0, 0.08)] if rng.random() < 0.5 else []
+    kind = {"attribute": some.attribute, "balanced": bool(rng.random() < 0.5), "published": paper}
+    return guard.draw_budget(curves, some.at(now), some.majority, **place, **kind)
+
+
+def _cost(rng: Generator) -> Drawing:
+    gap, curve = bool(rng.random() < 0.5), [(b, estimate(rng)) for b in (0.0, 1.0, 5.0)]
+    levels = {"before": estimate(rng), "majority class": estimate(rng)}
+    now = curve[int(rng.integers(3))]
+    return guard.draw_cost(curve, now, levels, last=5.0, quality="unfairness of the model", unit="columns", gap=gap)
+
+
+def _defences(rng: Generator) -> Drawing:
+    kinds = (("blurme", "3 added"), ("chisquare", "3 added"), ("qpm", "slack 0.5"), ("local_dp", "epsilon 8 an entry"))
+    made = [
+        Compared(
+            method=method,
+            parameter=parameter,
+            knows_truth=bool(rng.random() < 0.5),
+            size=members.estimate(float(rng.choice([0.0, 24.4, 1234.5]))),
+            accuracy={name: estimate(rng) for name in READERS if rng.random() < 0.9},
+        )
+        for method, parameter in kinds
+    ]
+    return guard.draw_defences(_exposure(rng), 1.0, made)
+
+
+def _where(rng: Generator) -> Drawing:
+    n = int(rng.choice([1, 3, 14, 17, 500]))
+    share = rng.dirichlet(np.full(n, float(rng.choice([0.1, 1.0, 100.0]))))
+    carried = Concentration(entries=np.arange(n), share=np.sort(share)[::-1], n_entries=n)
+    return guard.draw_where([nasty(rng) for _ in range(n)], carried, unit="columns")
+
+
+def _transfer(rng: Generator) -> Drawing:
+    attackers, noises = ATTACKERS[: int(rng.integers(1, 9))], [nasty(rng) for _ in range(int(rng.integers(1, 9)))]
+    fooled = rng.choice([0.0, 1.0, math.nan, 0.123], (len(attackers), len(noises)))
+    return guard.draw_transfer(attackers, noises, fooled)
+
+
+def _exposure_at(draw: Callable[..., Drawing], *more: Any) -> Callable[[Generator], Drawing]:
+    return lambda rng: draw(_exposure(rng), *more)
+
+
+CHARTS: dict[str, Callable[[Generator], Drawing]] = {
+    "draw_groups": lambda rng: audit.draw_groups(_people(rng)),
+    "draw_rates": _rates,
+    "draw_accuracy": lambda rng: audit.draw_accuracy(_model(rng, 2)),
+    "draw_checks": _checks,
+    "draw_disclosure": _disclosure,
+    "draw_recognition": _recognition,
+    "draw_methods": lambda rng: correction.draw_methods([_row(rng, method) for method in METHOD_TITLES]),
+    "draw_more": _more,
+    "draw_waterfall": _waterfall,
+    "draw_trained": _trained,
+    "draw_models_accuracy": lambda rng: correction.draw_models_accuracy(_rows(rng)),
+    "draw_models_unfairness": lambda rng: correction.draw_models_unfairness(_rows(rng)),
+    "draw_search": _search,
+    "draw_landscape": _landscape,
+    "draw_gaps_between": _gaps,
+    "draw_group_gaps": lambda rng: membership.draw_group_gaps(_attack(rng, "network", names_of(rng))),
+    "draw_roc": _roc,
+    "draw_ranges": _ranges,
+    "draw_epsilon_curve": _by_epsilon(membership.draw_epsilon_curve),
+    "draw_accuracy_by_epsilon": _by_epsilon(membership.draw_accuracy_by_epsilon),
+    "draw_attack_by_epsilon": _by_epsilon(membership.draw_attack_by_epsilon),
+    "draw_fairpick": _fairpick,
+    "draw_deleted": _deleted,
+    "draw_release_bits": _by_models(model_card.draw_release_bits),
+    "draw_fullness": _by_models(model_card.draw_fullness),
+    "draw_pinned": _exposed,
+    "draw_recognised": lambda rng: model_card.draw_recognised(_cards(rng)[1]),
+    "draw_in_common": lambda rng: model_card.draw_in_common(_cards(rng)[1]),
+    "draw_precisions": _precisions,
+    "draw_leakage": _leakage,
+    "draw_answer_errors": _answer_errors,
+    "draw_values": _values,
+    "draw_targeted": _targeted,
+    "draw_gaps": _answers,
+    "draw_budget": _budget,
+    "draw_cost": _cost,
+    "draw_defences": _defences,
+    "draw_value_noise": _exposure_at(guard.draw_value_noise, 1.0),
+    "draw_where": _where,
+    "draw_mechanism": _exposure_at(guard.draw_mechanism, 0, 1.0),
+    "draw_transfer": _transfer,
+}
+"""Function of a page -> what calls it with invented results."""
+
+
+def chart(name: str, seed: int) -> Drawing:
+    """Return a page's chart with results from a seed."""
+    return CHARTS[name](np.random.default_rng([seed, len(name)]))
