@@ -1,8 +1,25 @@
-"""FairLeak's computations: what a model trained to be fair gives away about the people it was trained on.
+"""FairLeak's computations: what a model with a fairness constraint reveals about the people in its training set.
 
 Arrays in, frozen results out. Nothing in this package imports Streamlit, prints, or reads a path it was not given.
+`audit` is a whole release audit in one call: ``from core import audit``.
 """
 
-__all__ = ["__version__"]
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.notebook import audit
+
+__all__ = ["__version__", "audit"]
 
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Return `audit`, whose libraries are loaded at its first use."""
+    if name == "audit":
+        from core.notebook import audit
+
+        return audit
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

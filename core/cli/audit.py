@@ -166,7 +166,7 @@ class SelfTestsBeside:
 
 HELP = "Run all attacks of a plan, compare the results with a policy, and write the reports."
 
-_SHIPPED = {"default": default_policy, "predictions": predictions_policy}
+SHIPPED = {"default": default_policy, "predictions": predictions_policy}
 """FairLeak's own policies, by their names for --policy."""
 
 
@@ -186,7 +186,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--policy",
         metavar="FILE",
-        help=f"Release policy: a file, or {' or '.join(_SHIPPED)} (default: the plan's, else default).",
+        help=f"Release policy: a file, or {' or '.join(SHIPPED)} (default: the plan's, else default).",
     )
     add_data_argument(parser)
     parser.add_argument(
@@ -203,7 +203,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     plan = read_plan(content_of(arguments.plan, what="PLAN"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
     policy = _policy(arguments, plan, folder)
-    plan = replace(plan, policy="") if plan.policy in _SHIPPED else plan  # no file that a report must not name
+    plan = replace(plan, policy="") if plan.policy in SHIPPED else plan  # no file that a report must not name
     check_folder(arguments.out, force=arguments.force)
     key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
@@ -225,8 +225,8 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
 
 
 def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Policy:
-    if (name := arguments.policy or plan.policy) in _SHIPPED:
-        return _SHIPPED[name]()
+    if (name := arguments.policy or plan.policy) in SHIPPED:
+        return SHIPPED[name]()
     if arguments.policy is not None:
         path = Path(arguments.policy)
         return read_policy(content_of(path, what="--policy"), name=path.name)

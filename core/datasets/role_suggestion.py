@@ -90,15 +90,18 @@ class Suggestion(Result):
     reasons: Mapping[str, str] = field(default_factory=dict)
 
 
-def suggest_roles(frame: pandas.DataFrame, *, attribute: str = "", label: str = "", model: bool = False) -> Suggestion:
+def suggest_roles(
+    frame: pandas.DataFrame, *, attribute: str = "", label: str = "", prediction: str = "", model: bool = False
+) -> Suggestion:
     """Guess what the columns of a table are for.
 
     Parameters
     ----------
     frame : DataFrame
         As it was read.
-    attribute, label : str
-        Columns known to be sensitive attribute, or two columns crossed, and label; "" where they are to be guessed.
+    attribute, label, prediction : str
+        Columns known to be sensitive attribute, or two columns crossed, label and predicted label; "" where they are to
+        be guessed.
     model : bool
         Whether a model file answers, so that the table's own predictions and scores are to be left out.
     """
@@ -108,7 +111,7 @@ def suggest_roles(frame: pandas.DataFrame, *, attribute: str = "", label: str = 
     columns = {str(name): _plain_name(name) for name in frame.columns if str(name) not in known}
     sensitive = attribute or _attribute(frame, columns, why)
     columns.pop(sensitive, None)
-    given = _named_answers(frame, columns, why)
+    given = _named_answers(frame, columns, why) | ({"prediction": prediction} if prediction else {})
     ordered = ""
     if "score" in given and "prediction" not in given:
         ordered = _ordered_by(frame, given["score"], [c for c, name in columns.items() if name not in _LABELS])

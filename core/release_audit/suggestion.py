@@ -58,19 +58,22 @@ def suggested_plan(
     model_file: ModelFile | None = None,
     attribute: str = "",
     label: str = "",
+    prediction: str = "",
 ) -> tuple[AuditPlan, dict[str, str]]:
     """Return a plan for a user's table, with roles guessed from names and values of its columns, and why they are so.
 
     Of predictions that are given, the tolerance promised is the smallest that they keep to; the reasons are those of
     `core.datasets.Suggestion`, with "tolerance" and, where the predictions say so, "released" or "decimals".
 
-    `file` and `model` are what the plan calls the table's file, and that of a model where there is one; a model that
-    does not name its columns takes the table's first. `attribute` and `label` are the columns of the sensitive
-    attribute and of the label, where they are known and need not be guessed. InputError if no column can be the label,
-    or none the sensitive attribute; one that is named is not in the table or has one value only; or both are the same.
+    `file` and `model` are the names of the table's file and of the model's, if there is one; a model that does not name
+    its columns takes the table's first. `attribute`, `label` and `prediction` are the columns of the sensitive
+    attribute, the label and the predicted label, where they are known. InputError if no column can be the label or the
+    sensitive attribute, if a given one is not in the table or has one value only, or if both are the same.
     """
-    _check_named(table, attribute=attribute, label=label)
-    suggestion = suggest_roles(table.frame, attribute=attribute, label=label, model=model_file is not None)
+    _check_named(table, attribute=attribute, label=label, prediction=prediction)
+    suggestion = suggest_roles(
+        table.frame, attribute=attribute, label=label, prediction=prediction, model=model_file is not None
+    )
     roles = suggestion.roles
     for role, found in (("attribute", roles.sensitive), ("label", roles.label)):
         if not found:
@@ -157,9 +160,9 @@ def _answered(plan: AuditPlan, table: Table, model_file: ModelFile | None) -> tu
     return plan, dataset_of(plan, table, model_file=model_file)
 
 
-def _check_named(table: Table, *, attribute: str, label: str) -> None:
+def _check_named(table: Table, *, attribute: str, label: str, prediction: str) -> None:
     frame = with_crossed(table.frame, attribute)
-    for role, name in (("sensitive attribute", attribute), ("label", label)):
+    for role, name in (("sensitive attribute", attribute), ("label", label), ("prediction", prediction)):
         if name and name not in frame.columns:
             raise InputError(f"The {role} must be a column of the table, got {quoted(name)}.")
         if name and (values := as_text(frame[name]).nunique()) < 2:

@@ -3,7 +3,7 @@
 from core.report.canonical import report_fingerprint
 from core.report.document import EDITIONS, CheckRow, check_rows, policy_of
 from core.report.editions import Reports, document
-from core.report.page import board_html, bullet_style, embedded_document, to_html
+from core.report.page import board_html, board_style, embedded_document, to_html
 from core.report.schema import from_json, report_schema, to_json
 from core.report.tables import csv_files
 from core.report.verification import Verification, verify_report
@@ -14,7 +14,7 @@ __all__ = [
     "Reports",
     "Verification",
     "board_html",
-    "bullet_style",
+    "board_style",
     "check_rows",
     "csv_files",
     "document",

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from core.charts import DARK, LIGHT, Palette
 from core.errors import InputError
 from core.estimates import count, tolerance_text
 from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, largest_difference
@@ -62,7 +63,7 @@ def _environment() -> Environment:
     from jinja2 import DictLoader, Environment, StrictUndefined
 
     folder = files("core.report")
-    names = ("board.html", "bullet.css", "report.html", "style.html")
+    names = ("board.css", "board.html", "bullet.css", "report.html", "style.html")
     sources = {name: (folder / name).read_text(encoding="utf-8") for name in names}
     made = Environment(loader=DictLoader(sources), autoescape=True, undefined=StrictUndefined, finalize=clean)
     made.trim_blocks = True
@@ -78,9 +79,28 @@ def board_html(rows: Sequence[CheckRow], *, waiting: bool = False) -> str:
     return str(_environment().get_template("board.html").module.board(rows, waiting))  # type: ignore[attr-defined]
 
 
-def bullet_style() -> str:
-    """Return the style sheet of bars and marks; --fl-ink, -paper, -allowed, -forbidden, -empty are yours."""
-    return str(_environment().get_template("bullet.css").render())
+_COLOURS = {
+    "fail": ("#A01A13", "#F2837B"),
+    "inconclusive": ("#8F6400", "#E3B34C"),
+    "pass": ("#1B7F4B", "#5CC48D"),
+    "none": ("#5B626D", "#A9B0BA"),
+    "allowed": ("#CFE5D6", "#23392F"),
+    "forbidden": ("#F3DEDA", "#3A2524"),
+    "empty": ("#F0EEE9", "#1F232A"),
+    "line": ("#E3DFD8", "#2A2E36"),
+    "hover": ("#F7F5F0", "#1A1D23"),
+}
+"""By what they stand for, in the light and in the dark theme."""
+
+
+def board_style(palette: Palette = LIGHT, overall: str = "none") -> str:
+    """Return the style sheet of `board_html`; --fl-verdict is the colour of the verdict on all checks."""
+    theme = {name: pair[palette == DARK] for name, pair in _COLOURS.items()}
+    theme |= {"verdict": theme.get(overall, theme["none"])}
+    theme |= {"ink": palette.ink, "paper": palette.background, "grey": palette.grey}
+    variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in theme.items())
+    sheets = (str(_environment().get_template(name).render()) for name in ("bullet.css", "board.css"))
+    return "\n".join([f":root {{{variables}}}", *sheets])
 
 
 def _shown(told: Document) -> dict[str, Any]:

@@ -174,7 +174,7 @@ FLOORS = (
     ("charts",),
     ("report",),
     ("cli",),
-    ("docs",),
+    ("docs", "notebook"),
     ("__main__",),
 )
 """The rooms of core from the ground up; a room takes from those on lower floors alone."""

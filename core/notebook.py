@@ -1,0 +1,154 @@
+"""A release audit in three lines of Python, and its result as notebooks show it."""
+
+from __future__ import annotations
+
+import html
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from core.cli.audit import SHIPPED, check_folder, write_audit
+from core.datasets import CATALOG, Table, load, read_table
+from core.datasets.catalog import default_cache_folder
+from core.errors import InputError
+from core.files import content_of
+from core.policy import VERDICT_TITLES, Policy, read_policy
+from core.release_audit import AuditPlan, audit_with_people, catalogue_plan, suggested_plan
+from core.report import CheckRow, Reports, board_html, board_style, check_rows
+from core.report.tables import report_tables
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AuditResult:
+    """A judged audit; in a notebook it shows the checks of its report.
+
+    `reports` are the internal and the external report.
+    """
+
+    reports: Reports
+
+    @property
+    def verdict(self) -> str:
+        """The verdict: pass, fail, inconclusive or not run."""
+        return VERDICT_TITLES[self.reports.audit.verdict.overall].lower()
+
+    @property
+    def headline(self) -> str:
+        """The verdict as a sentence."""
+        return self.reports.audit.verdict.headline
+
+    @property
+    def checks(self) -> pandas.DataFrame:
+        """A row for each check: verdict, value with 95% CI, limit, baseline."""
+        import pandas as pd
+
+        (found,) = (table for table in report_tables(self.reports.document("internal")) if table.name == "checks")
+        return pd.DataFrame(found.rows, columns=list(found.columns))
+
+    def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> None:
+        """Write both reports to a new or empty folder; `force` replaces earlier ones."""
+        check_folder(Path(folder), force=force)
+        write_audit(self.reports, Path(folder), force=force)
+
+    def __repr__(self) -> str:
+        """Return the verdict on one line."""
+        return f"<Audit of {self.reports.audit.data.title}: {self.verdict}. {self.headline}>"
+
+    def __str__(self) -> str:
+        """Return the verdict and the sentence under it."""
+        return f"{self.headline}\n{self.reports.audit.verdict.detail}"
+
+    def _rows(self) -> tuple[CheckRow, ...]:
+        return check_rows(self.reports.document("internal"))
+
+    def _repr_html_(self) -> str:
+        """Return the report's board of checks, in a frame that keeps its style to itself."""
+        rows, overall = self._rows(), self.reports.audit.verdict.overall
+        page = (
+            f"<style>{board_style(overall=overall)} body {{font: 1rem/1.4 sans-serif; margin: .5rem 1rem;"
+            " background: var(--fl-paper); color: var(--fl-ink)} h3 {color: var(--fl-verdict); margin: .4rem 0}</style>"
+            f"<h3>{html.escape(self.headline)}</h3><p>{html.escape(self.reports.audit.verdict.detail)}</p>"
+            f"{board_html(rows)}"
+        )
+        height = 11 + 4.6 * sum(row.verdict.limit is not None for row in rows)
+        look = f"width: 100%; height: {height:.0f}rem; border: 0; resize: vertical"
+        return f'<iframe title="Checks of the audit" sandbox style="{look}" srcdoc="{html.escape(page)}"></iframe>'
+
+    def _repr_markdown_(self) -> str:
+        """Return the verdict and a table of the checks with a limit."""
+        lines = [f"**{self.headline}** {self.reports.audit.verdict.detail}", "", "| | Check | Value | Limit |"]
+        lines.append("|---|---|---|---|")
+        for row in self._rows():
+            if row.verdict.limit:
+                cells = (VERDICT_TITLES[row.verdict.verdict], row.verdict.title, _value(row), row.limit)
+                lines.append(f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |")
+        return "\n".join(lines)
+
+
+def _value(row: CheckRow) -> str:
+    return ", ".join(filter(None, (row.value, row.interval))) if row.measured else ""
+
+
+def audit(
+    data: str | os.PathLike[str] | pandas.DataFrame,
+    *,
+    label: str = "",
+    attribute: str = "",
+    predictions: str = "",
+    policy: str = "",
+    report: Callable[[int, int], None] | None = None,
+) -> AuditResult:
+    """Audit a model and judge it by a policy, as `fairleak init` and `fairleak audit` do; without the self-test.
+
+    Raises `InputError` if data, columns or policy cannot be used.
+
+    Parameters
+    ----------
+    data : str, path or DataFrame
+        Name of a dataset, such as "demo", a CSV or Parquet file, or a table.
+    label, attribute : str
+        Columns of the label and of the sensitive attribute; guessed from the table where they are not given.
+    predictions : str
+        Column of a model's predicted labels. Without any, FairLeak trains a fair model on the table.
+    policy : str
+        "default", "predictions" or a TOML file; by itself "predictions" where a model's are given, else "default".
+    report : callable, optional
+        Called with (steps done, steps in all).
+    """
+    plan, table = _plan_and_table(data, label=label, attribute=attribute, predictions=predictions)
+    return AuditResult(Reports(*audit_with_people(plan, table, _policy(policy, plan), report=report)))
+
+
+def _plan_and_table(
+    data: str | os.PathLike[str] | pandas.DataFrame, *, label: str, attribute: str, predictions: str
+) -> tuple[AuditPlan, Table]:
+    """Return the plan for data, with the roles of its columns guessed where they are not given."""
+    if isinstance(data, str) and data in CATALOG:
+        for name, column in (("label", label), ("predictions", predictions)):
+            if column:
+                raise InputError(f"{name} must be left out with a dataset by its name, got {column!r}.")
+        local = os.environ.get("FAIRLEAK_DATA")
+        table = load(data, data_folder=Path(local) if local else None, cache_folder=default_cache_folder())
+        return catalogue_plan(data, attribute), table
+    if isinstance(data, str | os.PathLike):
+        name, content = Path(data).name, content_of(Path(data), what="data")
+    elif hasattr(data, "to_csv"):
+        name, content = "table.csv", data.to_csv(index=False).encode()
+    else:
+        raise InputError(f"data must be the name of a dataset, a file or a DataFrame, got {type(data).__name__}.")
+    table = read_table(content, name)
+    plan, _ = suggested_plan(table, name, attribute=attribute, label=label, prediction=predictions)
+    return plan, table
+
+
+def _policy(name: str, plan: AuditPlan) -> Policy:
+    if not name:
+        name = "predictions" if plan.model.kind == "predictions" else "default"
+    if name in SHIPPED:
+        return SHIPPED[name]()
+    return read_policy(content_of(Path(name), what="policy"), name=Path(name).name)

@@ -1,0 +1,94 @@
+"""An audit in Python: three lines, a verdict, and what a notebook shows."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from core import audit
+from core.__main__ import main
+from core.errors import InputError
+from core.notebook import AuditResult
+from core.report import board_html, check_rows
+from tests import samples
+from tests.unit.test_architecture import HEAVY, loaded_by
+
+
+def people() -> pd.DataFrame:
+    """A small table with the predictions of a model that looks at the town."""
+    frame = samples.frame(400)
+    return frame.assign(predicted=(frame["skill"] > 0.4 * (frame["town"] == "up")).map({True: "yes", False: "no"}))
+
+
+@pytest.fixture(scope="module")
+def result() -> AuditResult:
+    return audit(people(), label="hired", attribute="origin", predictions="predicted")
+
+
+def test_importing_it_loads_nothing_heavy():
+    loaded = loaded_by("import core\nassert core.__version__")
+    assert not {name.partition(".")[0] for name in loaded} & (HEAVY | {"numpy"})
+    assert "core.notebook" in loaded_by("from core import audit")
+
+
+def test_it_says_what_the_command_says(result: AuditResult, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    people().to_csv(tmp_path / "table.csv", index=False)
+    plan = tmp_path / "plan.toml"
+    assert main(["init", "--file", str(tmp_path / "table.csv"), "--label", "hired", "-o", str(plan)]) == 0
+    assert 'prediction = "predicted"' in plan.read_text("utf-8")
+    plan.write_text(re.sub(r'sensitive = "\w+"', 'sensitive = "origin"', plan.read_text("utf-8")), "utf-8")
+    capsys.readouterr()
+    given = [str(plan), "--out", str(tmp_path / "out"), "--policy", "predictions", "--no-self-test", "--quiet"]
+    code, told = main(["audit", *given]), capsys.readouterr()
+    assert told.err.splitlines() == [result.verdict] and told.out.splitlines()[0] == result.headline
+    assert code == {"pass": 0, "fail": 1}.get(result.verdict, 2)
+    result.write(tmp_path / "here")
+    ours, theirs = (
+        json.loads((tmp_path / folder / "internal" / "report.json").read_text("utf-8")) for folder in ("here", "out")
+    )
+    assert ours["measurements"] == theirs["measurements"] and ours["verdict"] == theirs["verdict"]
+    with pytest.raises(InputError, match="must be a new or an empty folder"):
+        result.write(tmp_path / "here")
+
+
+def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
+    shown = html.unescape(result._repr_html_())
+    assert board_html(check_rows(result.reports.document("internal"))) in shown
+    assert f"<h3>{html.escape(result.headline)}</h3>" in shown and "sandbox" in shown and "<script" not in shown
+    limited = [row for row in check_rows(result.reports.document("internal")) if row.verdict.limit]
+    lines = result._repr_markdown_().splitlines()
+    assert lines[0].startswith(f"**{result.headline}** ") and len(lines) == 4 + len(limited)
+    assert all(row.verdict.title in line for row, line in zip(limited, lines[4:], strict=True))
+    assert repr(result) == f"<Audit of table.csv: {result.verdict}. {result.headline}>"
+    assert str(result).splitlines()[0] == result.headline
+    assert list(result.checks["check"])[: len(limited)] == [row.verdict.check for row in limited]
+
+
+@pytest.mark.parametrize(
+    ("data", "more", "words"),
+    [
+        ("nothing.csv", {}, "data must be a file that can be read, got 'nothing.csv'"),
+        (7, {}, "data must be the name of a dataset, a file or a DataFrame, got int."),
+        ("demo", {"label": "approved"}, "label must be left out with a dataset by its name, got 'approved'."),
+        ("demo", {"attribute": "shoes"}, "attribute must be one of sex, origin, age/ranges, got 'shoes'"),
+        (people(), {"predictions": "nobody"}, "The prediction must be a column of the table, got"),
+        (people(), {"label": "hired", "attribute": "origin", "policy": "none.toml"}, "policy must be a file"),
+    ],
+)
+def test_unusable_input_is_one_sentence(data: object, more: dict[str, str], words: str):
+    with pytest.raises(InputError) as caught:
+        audit(data, **more)
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.long
+def test_the_demo_by_its_name():
+    steps: list[tuple[int, int]] = []
+    found = audit("demo", report=lambda done, total: steps.append((done, total)))
+    assert found.verdict in ("pass", "fail", "inconclusive") and steps[-1][0] == steps[-1][1]
+    assert found.reports.audit.plan.config.tolerance == 0.005
