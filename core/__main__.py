@@ -33,7 +33,10 @@ def parser() -> argparse.ArgumentParser:
     from core.cli.arguments import Parser
 
     made = Parser(
-        prog=PROGRAM, description="FairLeak: what a fair model gives away.", epilog=_EPILOG, allow_abbrev=False
+        prog=PROGRAM,
+        description="What a fair model reveals about people.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
     )
     made.add_argument("--version", action="version", version=f"FairLeak {__version__}")
     inner = made.add_subparsers(dest="command", metavar="COMMAND", required=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,7 +108,48 @@ def glossary_reference() -> str:
     return "\n".join([*lines, ""])
 
 
-PAGES = {"settings.md": settings_reference, "glossary.md": glossary_reference}
+def command_reference() -> str:
+    """Return the page of every command with its arguments, as Markdown, from the parsers."""
+    from core.__main__ import parser
+
+    lines = ["# Commands", "", "Made from the code by `make docs`. `fairleak COMMAND --help` prints the same.", ""]
+    lines += ["`-h` prints help, and `-q` (`--quiet`) leaves out progress and notes, of every command.", ""]
+    lines += ["| Exit code | Meaning |", "|---|---|"]
+    lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
+    return "\n".join([*lines, *_commands(parser()), ""])
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """Yield the section of a command, or of every command of a group."""
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    for own in (one for group in groups for one in group.choices.values()):
+        yield from _commands(own)
+    if groups:
+        return
+    yield from ("", f"## {parser.prog}", "", str(parser.description))
+    shown = [action for action in parser._actions if not {"-h", "-q"} & set(action.option_strings)]
+    if shown:
+        yield from ("", "| Argument | What it is |", "|---|---|")
+    for action in shown:
+        value = "" if action.nargs == 0 else f" {action.metavar or action.dest.upper()}"
+        name = f"{', '.join(action.option_strings)}{value}".strip()
+        required = " Required." if action.required and action.option_strings else ""
+        words = str(action.help).replace("%%", "%").replace("|", "\\|")
+        yield f"| `{name}` | {words}{required} |"
+    if parser.epilog:
+        yield from ("", parser.epilog[:1].upper() + parser.epilog[1:])
+
+
+EXIT_CODES = {
+    0: "pass, or done",
+    1: "fail; of `desk ask`, refused",
+    2: "inconclusive, or not run",
+    3: "input that cannot be used, a usage error too",
+    130: "stopped by Ctrl-C",
+}
+"""Exit code -> what it means; the verdict's word is the last line on stderr."""
+
+PAGES = {"settings.md": settings_reference, "glossary.md": glossary_reference, "cli.md": command_reference}
 """Name of a file -> what writes it."""
 
 if __name__ == "__main__":

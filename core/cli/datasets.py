@@ -12,7 +12,7 @@ HELP = "List the datasets that --dataset takes, with their sensitive attributes.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("name", nargs="?", choices=tuple(CATALOG), metavar="NAME", help="One dataset, with its source.")
+    parser.add_argument("name", nargs="?", choices=tuple(CATALOG), metavar="NAME", help="One dataset (default: all).")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:

@@ -59,7 +59,7 @@ nearly all or nobody. ask --quote gives it beforehand, at no charge. A question 
 
 verify checks the chain of hashes, adds up every budget, and computes every gap and standard error again from the
 released numbers. The bounds of the intervals, the totals of the scores and the reach of the noise follow from the
-predictions, which an export does not hold, and are taken as written.
+predictions, which are not in an export, and are taken as written.
 
 The first question about equal opportunity costs its --answer-epsilon and, once, the price of the noisy size of the
 group among the people with a positive label: as much as the size of the whole group cost at registration. A question

@@ -105,10 +105,10 @@ def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int
     return Outcome(
         about=(
             "Hamman et al. (2023), table 1 without noise: Adult, Black and White people, queries perturbed by 0.1",
-            f"Leakage with 95% CI over draws of people and queries, seed {seed}; random guessing: 50%",
+            f"Leakage with 95% CI over people and queries drawn at random, seed {seed}; random guessing: 50%",
         ),
         findings=(),
-        tables={"Leakage": rows, "Queries after which everybody is known in each draw": complete},
+        tables={"Leakage": rows, "Queries after which everybody is known in each repetition": complete},
     )
 
 

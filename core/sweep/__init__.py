@@ -1,8 +1,7 @@
 """Many audits at once: configurations, an engine, a store, and the tables over seeds.
 
-Each configuration is trained anew and the attacker is told the very tolerance it was trained for. Results come one
-by one, in the order in which they finish, and are kept at once, so that a sweep ended at any moment goes on later
-where it was.
+A model is trained for each configuration, and the attacker knows its target tolerance. Results come one by one, in the
+order in which they finish, and are kept at once, so that a sweep ended at any moment goes on later where it was.
 """
 
 from core.sweep.engine import sweep

@@ -5,7 +5,7 @@ which they come differs.
 
 Workers. A worker computes in one thread, gives way to what a person waits for, leaves Ctrl-C to the process that
 started it, and ends with that process, however that ended. In-process work goes through the same record, so that a
-point is the same whoever measured it.
+point is the same wherever it was measured.
 
 A Dask cluster. Dask is an optional extra (requirements-dask.txt). Its workers must hold FairLeak and its libraries in
 the versions of the machine that asks. The data are sent to every worker once; an uploaded table is not sent anywhere.

@@ -1,6 +1,6 @@
 """What sweeps and maps of models show, worded once for page and terminal.
 
-Names of groups and columns stand as they are in the table: whoever shows a sentence makes them harmless.
+Names of groups and columns stand as they are in the table: a page or report that shows a sentence makes them harmless.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def trained_tolerances(rows: Sequence[SweepRow], config: AuditConfig, *, as_publ
 
 
 def method_rows(rows: Sequence[SweepRow]) -> tuple[Row, ...]:
-    """Return methods and metrics with what their models do and give away."""
+    """Return methods and metrics with what their models do and reveal."""
     metrics, methods = list(METRIC_TITLES), list(METHOD_TITLES)
     ordered = sorted(rows, key=lambda row: (metrics.index(row.metric), methods.index(row.method)))
     return tuple(
@@ -92,7 +92,7 @@ def tension(found: Landscape) -> Finding:
 
 
 def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
-    """Return what a map shows of the tension between both promises, and of which cell it speaks, if of one."""
+    """Return what a map shows of the tension between fairness and privacy, and its cell, if it is about one."""
     tight = min(t for t in found.plan.tolerances if t is not None)
     cells = {epsilon: found.cell(tight, epsilon) for epsilon in sorted(found.plan.epsilons)}
     noiseless = cells.get(math.inf)

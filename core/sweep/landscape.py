@@ -1,11 +1,11 @@
-"""The whole tension on one map: models made fair and private by degrees, and attacked.
+"""Grid of models over fairness tolerance and privacy budget, with attack, model and membership accuracy for each.
 
 A row of the map is one release: a tree and its noisy counts at the budget, from which the models of all tolerances
-follow without further cost (`core.models.private_fair`). Where nothing is promised no counts are needed, and another
-tree gets the whole budget. The models' answers are drawn once. The paper's attacker (features and label, Ferry et al.
-2023) learns nothing from the answers but through the correction, so she is trained once a seed, and told the tolerance
-the model was trained for; if these answers cannot meet it, the smallest they can. The attacker on membership holds the
-released tree and ranks people by its score of their own label.
+follow without further cost (`core.models.private_fair`). Without a fairness constraint no counts are needed, and
+another tree gets the whole budget. Predictions are drawn once. The published attack (features and label, Ferry et al.
+2023) uses the predictions in the correction only, so it is trained once a seed. The disclosed tolerance is the target
+tolerance, or the smallest that the predictions satisfy if that is larger. The membership attack holds the released tree
+and ranks people by its score of their own label.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import pandas
 
 TOLERANCES: tuple[float | None, ...] = (0.001, 0.01, 0.02, 0.05, 0.1, 0.2, None)
-"""Trained for and told; None: nothing is promised, and the attacker is told nothing."""
+"""Target tolerances, which are disclosed too; None: no fairness constraint."""
 
 EPSILONS = (math.inf, 10.0, 3.0, 1.0, 0.3, 0.1)
 """Privacy budgets, less privacy first."""
@@ -57,8 +57,7 @@ _MOST_SEEDS = 50
 class LandscapePlan(Result):
     """What decides a map besides the table.
 
-    Each seed draws a split, the noise and the answers, and trains the attackers anew; without a promised tolerance the
-    tree gets all of the budget.
+    Each seed has its own split, noise, predictions and attackers; without a tolerance the tree gets all of the budget.
     """
 
     metric: Annotated[
@@ -123,7 +122,7 @@ _COLUMNS = {
     "unfairness_test": "unfairness, unseen",
     "difference_train": "difference between groups, training",
     "difference_test": "difference between groups, unseen",
-    "members": f"members told apart, AUC, {MEMBER_ATTACKER}",
+    "members": f"membership AUC, {MEMBER_ATTACKER}",
 }
 """Number of a cell -> its column, with {} for the attribute."""
 
@@ -132,13 +131,13 @@ _RATES = ("accuracy", "unfairness_train", "unfairness_test", "difference_train",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Readings(Result):
-    """What was read off the models of one tolerance and one budget; every field but these two has a number a seed.
+    """Measurements of the models of one tolerance and one budget; every field but these two has a number a seed.
 
-    The tolerance trained for is None if nothing was promised. The attacker is `told` it, or the smallest that these
-    answers can meet if that is larger, and once corrected names the attribute of a share `after` of the training people
-    rightly: nan where nothing is told, or no correction was found. Unfairness is a group's largest deviation from the
-    overall rate, the difference the largest between two groups (Fairlearn's), the accuracy the model's on unseen
-    people; `members` is the probability that `MEMBER_ATTACKER` ranks a training person above an unseen one.
+    The target tolerance is None without a fairness constraint. `told` is the disclosed tolerance: the target, or the
+    smallest that the predictions satisfy if that is larger. `after` is the attribute inference accuracy after
+    correction on the training set; both are nan without a constraint, or without a correction. Unfairness is a group's
+    largest deviation from the overall rate, the difference the largest between two groups (Fairlearn's), the accuracy
+    the model's on the test set; `members` is the AUC of `MEMBER_ATTACKER`.
     """
 
     tolerance: float | None
@@ -157,8 +156,8 @@ class Readings(Result):
 class MapCell(Result):
     """One cell over the seeds: means with Student's t intervals, as `core.estimates.over_repeats` says.
 
-    `after` and `gain` are right guesses after correction, and the change from before it, paired by seed; `told` is the
-    mean of what the attacker was told, nan where nothing; in `n_true` seeds the model keeps it.
+    `after` and `gain` are the accuracy after correction, and the change from before it, paired by seed; `told` is the
+    mean disclosed tolerance, nan without one; in `n_true` seeds the model satisfies the target.
     """
 
     tolerance: float | None
@@ -185,9 +184,9 @@ class MapCell(Result):
 class Landscape(Result):
     """A map of a table's models, budget by budget and in each tolerance by tolerance, and who made it from what.
 
-    By seed, right guesses about the training people: the control that names the largest group for everybody, the
-    paper's attacker before any correction, and the strong attacker, who is told nothing. `majority_label` is the
-    control of the models' accuracy, the more frequent label for all unseen people.
+    By seed, attribute inference accuracy on the training set: the majority-class baseline, the published attack before
+    correction, and the imputation baseline. `majority_label` is the baseline of the models' accuracy, the more frequent
+    label for the whole test set.
     """
 
     plan: LandscapePlan
@@ -242,12 +241,12 @@ class Landscape(Result):
             }
             for name, title in _COLUMNS.items():
                 row |= estimate_columns(title.format(self.attribute), getattr(cell, name))
-            row |= {"tolerance told, mean": cell.told, "seeds": cell.n_seeds, "seeds told the truth": cell.n_true}
+            row |= {"disclosed tolerance, mean": cell.told, "seeds": cell.n_seeds, "seeds satisfied": cell.n_true}
             row |= {
                 f"{self.attribute} recovered before correction": beside["before"],
-                f"control: everybody called {self.majority_name}": beside["majority"],
-                "strong attacker, told nothing": beside["strong"],
-                "control: the more frequent label": beside["majority_label"],
+                f"baseline: always {self.majority_name}": beside["majority"],
+                "imputation baseline": beside["strong"],
+                "baseline: the more frequent label": beside["majority_label"],
             }
             rows.append(row)
         return pd.DataFrame(rows)
@@ -336,7 +335,7 @@ def _by_name(numbers: list[NumberByName]) -> dict[str, tuple[float, ...]]:
 
 
 class _Models:
-    """One seed's people, the attackers, who need no model to be trained, and the models they are told about."""
+    """One seed's people, attackers trained without a model, and models."""
 
     def __init__(self, dataset: AuditDataset, plan: LandscapePlan, seed: int) -> None:
         self.data, self.plan, self.seed = dataset, plan, seed
@@ -350,7 +349,7 @@ class _Models:
         )
 
     def controls(self) -> NumberByName:
-        """Return what the attackers reach who are told nothing, and naming the most frequent."""
+        """Return the accuracy of attacks before disclosure, and of the majority-class baselines."""
         attacked, strong = self.attack.attacked, self.strong.attacked
         labels = self.data.labels[self.splits.test]
         return {
@@ -387,7 +386,7 @@ class _Models:
         )
 
     def read(self, model: PrivateFairModel, tolerance: float | None) -> NumberByName:
-        """Ask a model once for everybody, and correct with what it promises."""
+        """Return measurements of a model, and of the correction with its disclosed tolerance."""
         data, train, test = self.data, self.splits.train, self.splits.test
         seed = child_seed(self.seed, f"landscape, tolerance {tolerance}")
         drawn = model.predict(data.features, data.sensitive, seed=seed)
@@ -400,7 +399,7 @@ class _Models:
         return {"told": told, "after": after, "accuracy": (drawn[test] == data.labels[test]).mean(), **unfair}
 
     def corrected(self, drawn: Codes, tolerance: float | None) -> tuple[float, float]:
-        """Return what the attacker is told and how often she is right then; without a promise she keeps her guesses."""
+        """Return the disclosed tolerance and the accuracy after correction; nan and that before it without one."""
         attacked = replace(self.attack.attacked, predictions=drawn[self.splits.train])
         if tolerance is None:
             return math.nan, float((attacked.guess == attacked.truth).mean())

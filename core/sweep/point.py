@@ -145,9 +145,9 @@ class SweepPoint(ModelPoint):
 
 
 def measure(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
-    """Train at one tolerance, attack, and tell each adversary that tolerance.
+    """Train for one tolerance, and attack with every adversary, who knows it.
 
-    A method that cannot be asked for a tolerance promises none: the attacker is then told the smallest true one, in
+    A method without a tolerance has no fairness constraint: the disclosed tolerance is then the smallest true one, in
     steps of 0.001, under either protocol.
     """
     started = time.perf_counter()

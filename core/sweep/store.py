@@ -2,7 +2,7 @@
 
 On disk each point is one file, named by its key and written whole: into a file of another name, flushed, then renamed,
 which no kill can interrupt halfway. Several sweeps may share a folder. The first line of a file holds a checksum of
-the second; a file that does not fit is ignored with a note and its point measured anew. Points of other versions of
+the second; a file that does not fit is ignored with a note and its point measured again. Points of other versions of
 FairLeak or its libraries lie in other subfolders and are ignored, with a note. Points of a user's own table belong
 into a `MemoryStore`; `core.sweep.sweep` refuses to write them to disk.
 """
@@ -94,7 +94,7 @@ class FolderStore:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:  # RecordError, JSON and UTF-8 errors are ValueErrors
-            self.notes.append(f"The record {self._path(key).name} is ignored and measured anew: {error}.")
+            self.notes.append(f"The record {self._path(key).name} is ignored and measured again: {error}.")
             return None
 
     def save(self, key: str, point: Result) -> None:

@@ -1,6 +1,6 @@
 """A sweep over seeds: mean, standard deviation and interval of every number of its points.
 
-A seed fixes the splits, the training, the draw of predictions and the adversaries. The intervals over seeds are
+A seed fixes the splits, the training, the random predictions and the adversaries. The intervals over seeds are
 Student's t-intervals for the mean and so speak of repeating the experiment on the same table; seeds share that
 table's people, so they say nothing about another table. With one seed there is no such interval: the number then
 keeps its own interval over people, and says so.
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 class SweepRow(Result):
     """All seeds of one setting and one attacker.
 
-    The tolerance is trained for and told; in `n_true` seeds the model satisfied it. `majority` is the control: accuracy
-    of naming the larger group for everybody. Accuracy and balanced accuracy of the adversary's guess before are over
+    The target tolerance is disclosed; in `n_true` seeds the model satisfies it. `majority` is the baseline: always
+    guess the larger group. Accuracy and balanced accuracy of the adversary's guess before are over
     all seeds; `before_corrected`, those after and the gain seed by seed are over the seeds that have a correction, None
     without any. Of the audited model: accuracy, and that of always predicting the more frequent label (on the test
     records).

@@ -25,6 +25,7 @@ from core.cli.renamed import COMMANDS as OLD_COMMANDS
 from core.cli.renamed import FLAGS as OLD_FLAGS
 from core.cli.renamed import current
 from core.config import TRAINED_TOLERANCE
+from core.docs import command_reference
 from core.estimates import Estimate
 from core.release_audit import read_plan
 from core.sweep import FolderStore
@@ -118,7 +119,7 @@ def test_what_is_finished_is_not_measured_again(swept: Told, cache: Path):
     assert out == swept[0] and err == "8 of 8 configurations\n"
     next(path for path in store.rglob("*.jsonl") if '"unmitigated"' in path.read_text()).write_text("damaged")
     out, err = said(*SWEEP, *METHODS)
-    assert out == swept[0] and "is ignored and measured anew" in err
+    assert out == swept[0] and "is ignored and measured again" in err
 
 
 BAD = [
@@ -258,6 +259,16 @@ def test_every_help_is_a_sentence_with_a_capital_letter():
         for action in one._actions[1:]:
             assert re.fullmatch(r"[A-Z].*\.", action.help or "", re.DOTALL), (one.prog, action.option_strings)
             assert "(default " not in str(action.help) and "when left out" not in str(action.help)
+
+
+def test_the_page_of_commands_is_current_and_has_every_flag():
+    page = (ROOT / "docs" / "reference" / "cli.md").read_text("utf-8")
+    assert page == command_reference(), "make docs"
+    for one in leaves(parser()):
+        section = page.partition(f"\n## {one.prog}\n")[2].partition("\n## ")[0]
+        assert one.description and one.description in section, one.prog
+        flags = {flag for action in one._actions for flag in action.option_strings} - {"-h", "--help", "-q", "--quiet"}
+        assert flags <= set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", section)), one.prog
 
 
 def test_a_flag_has_one_meaning():

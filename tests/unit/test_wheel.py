@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 
+from core.cli import VERDICTS
 from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,7 +98,7 @@ def test_it_runs_in_another_environment_from_any_folder(wheel: Path, tmp_path: P
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     assert told(command, "--version", cwd=elsewhere).startswith("FairLeak ")
-    assert 'dataset = "demo"' in told(command, "gen-config", "--dataset", "demo", cwd=elsewhere)
+    assert 'dataset = "demo"' in told(command, "init", "--dataset", "demo", cwd=elsewhere)
     with dashboard(command, elsewhere) as port:
         assert asked(port, "/", f"localhost:{port}") == 200
         assert asked(port, "/", "foreign.example") == 403  # its own config.toml was found
@@ -112,4 +113,20 @@ def test_it_brings_what_it_needs(wheel: Path, tmp_path: Path):
         if "No matching distribution" in str(error) or "Connection" in str(error):
             pytest.skip("There is no package index here.")
         raise
-    assert "Unfairness" in told(command, "attack", "model_fairness", "--set", "method=unmitigated", cwd=tmp_path)
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    with dashboard(command, folder) as port, closing(http.client.HTTPConnection("127.0.0.1", port)) as connection:
+        connection.request("GET", "/", headers={"Host": f"localhost:{port}"})
+        with connection.getresponse() as answer:
+            assert answer.status == 200 and b"<title>Streamlit</title>" in answer.read()
+    told(command, "init", "-o", "plan.toml", cwd=folder)
+    done = subprocess.run(
+        [command, "audit", "plan.toml", "--out", "report", "--no-self-test", "-q"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=PATIENT,
+    )
+    (verdict,) = done.stderr.splitlines()
+    assert VERDICTS[verdict] == done.returncode, done.stderr
+    assert told(command, "report", "verify", "report/internal/report.json", cwd=folder).startswith("Fingerprint ")

@@ -61,7 +61,7 @@ def test_every_damage_is_ignored_and_noted(tmp_path: Path, point: SweepPoint):
     for count, damage in enumerate(damages, start=1):
         record.write_bytes(damage)
         assert store.load(KEY) is None
-        assert len(store.notes) == count and "ignored and measured anew" in store.notes[-1]
+        assert len(store.notes) == count and "ignored and measured again" in store.notes[-1]
     store.save(KEY, point)
     assert store.load(KEY) == point
 
