@@ -174,8 +174,9 @@ FLOORS = (
     ("charts",),
     ("report",),
     ("cli",),
-    ("docs", "notebook"),
+    ("notebook",),
     ("__main__",),
+    ("docs",),
 )
 """The rooms of core from the ground up; a room takes from those on lower floors alone."""
 
