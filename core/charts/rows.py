@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from core.charts.drawing import Axis, Drawing, Number, Scale, cells, ends_of, joined, value_of
-from core.charts.words import LINE, NARROW, OTHER, fit, lines_of, plain, width
+from core.charts.words import LINE, NARROW, fit, foreign, lines_of, plain, width
 
 _PITCH, _TALL = 25, 46  # pixels of a row, and of one with a second line
 _NAMES = (46, 200)  # pixels of the column of names
-_NOTE = 17  # pixels of a line of a note
+_NOTE = (16, 18)  # pixels of a line of a note, and of one with letters of other fonts
 _LEAST = 86  # pixels of the plot on the narrowest screen
 
 
@@ -217,7 +217,7 @@ def _words(drawing: Drawing, row: Row, y: int, left: float, pitch: int, free: in
     """Write what stands in a row; a note may go on in so many free rows below."""
     room, place = left - 12, 4 - math.ceil(left)
     name, whole = fit(row.name, room), fit(row.name, 9999)
-    if name != whole and not row.below and pitch >= _TALL and max(name) < OTHER:
+    if name != whole and not row.below and pitch >= _TALL and not foreign(name):
         name = lines_of(row.name, pixels=room)
     if name:
         words = f"<b>{name}</b>" if row.bold else name
@@ -225,13 +225,14 @@ def _words(drawing: Drawing, row: Row, y: int, left: float, pitch: int, free: in
     if row.below:
         drawing.at_left(y, fit(row.below, room, 12), "grey", (place, -10), size=12)
     if row.note:
-        most = int((pitch * (1 + free) + 2) / _NOTE)
+        step = _NOTE[foreign(row.note)]
+        most = int((pitch * (1 + free) + 2) / step)
         lines = lines_of(row.note, pixels=drawing.room + 4, size=12, most=most).split("<br>")
-        top = 0 if free else max(0.0, pitch - _NOTE * len(lines)) / 2
+        top = 0 if free else max(0.0, pitch - step * len(lines)) / 2
         look: dict[str, Any] = {"size": 12, "anchor": ("left", "top"), "hover": fit(row.note, 9999)}
-        for i, line in enumerate(lines):  # each for itself: letters of other fonts are higher than a line
+        for i, line in enumerate(lines):
             drawing.at_left(
-                y - 0.5, line, "grey", (0, -top - _NOTE * i), fill="pale" if row.shaded else "background", **look
+                y - 0.5, line, "grey", (0, -top - step * i), fill="pale" if row.shaded else "background", **look
             )
 
 

@@ -28,8 +28,7 @@ _WIDTHS = {
 }
 _LETTER = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
 _OTHERS = 0.62  # width of a letter that is not listed, in font sizes; of those from WIDE on 1
-OTHER, _WIDE = "ɐ", "⺀"
-"""The first letters of other fonts, which may be higher than a line, and of ideographs, as wide as high."""
+_OTHER, _WIDE = "ɐ", "⺀"  # the first letters of other fonts, and of ideographs, as wide as high
 _BOLD = 1.05
 
 
@@ -43,6 +42,11 @@ def width(words: str, size: float = 13) -> float:
     bold = _BOLD if "<b>" in words else 1.0
     lines = [unescape(re.sub(r"<[^>]+>", "", line)) for line in words.split("<br>")]
     return bold * size * max(sum(_LETTER.get(one, _OTHERS if one < _WIDE else 1.0) for one in line) for line in lines)
+
+
+def foreign(words: str) -> bool:
+    """Whether some letters come from other fonts, where they may be higher than a line."""
+    return any(letter >= _OTHER and letter.isalpha() for letter in words)
 
 
 def fit(name: str, pixels: float, size: float = 13) -> str:
