@@ -70,7 +70,8 @@ def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, m: int, *, name: 
     there = sorted(leaks.get(decoder, ()), key=lambda leak: leak.m)
     if not there:
         return []
-    value = percent(min(there, key=lambda leak: abs(leak.m - m)).leakage)
+    here = look.get("here")
+    value = percent(min(there, key=lambda leak: abs(leak.m - m)).leakage if here is None else here)
     return [Curve(x=[leak.m for leak in there], of=[leak.leakage for leak in there], name=name, value=value, **look)]
 
 

@@ -195,7 +195,7 @@ def _likeliest(reading: Reading, n_disadvantaged: int) -> Reading:
 
 
 def _fits(answered: Answered, r: int, disadvantaged: Floats) -> bool:
-    """Tell whether these people being the disadvantaged gives the very answers, as far as they are told."""
+    """Return whether these people as the disadvantaged group give the very answers, as far as these are known."""
     weights = np.where(disadvantaged > 0, -1.0 / answered.n_disadvantaged, 1.0 / answered.n_advantaged)
     missed = np.abs(answered.scores[r] @ weights - answered.answers[r]).max()
     return bool(missed <= answered.mechanism.half_width + _ROUNDING)
@@ -243,7 +243,7 @@ def decode_noisy(
     n_advantaged, n_disadvantaged : int, at least 1, together n
         The group sizes: an attacker who has them is bound by e^(2ε), not e^ε (see `accuracy_limit`).
     prior : array-like of shape (n,), in [0, 1], optional
-        P(advantaged) before any answer; by default the groups' shares.
+        P(advantaged) before any answer; by default the group proportions.
     """
     h = score_matrix(scores)
     n1, n0 = check_sizes(n_advantaged, n_disadvantaged, h.shape[1])
@@ -379,10 +379,10 @@ def _absolute_evidence(answered: Answered, r: int) -> Floats:
     2023, theorem 4), which says nothing where the groups are of equal size or both values are rounded to one.
     """
     answers, evidence = answered.answers[r], np.zeros(answered.prior.shape[1])
-    told = np.array([1.0 / answered.n_advantaged, 1.0 / answered.n_disadvantaged])
+    gaps = np.array([1.0 / answered.n_advantaged, 1.0 / answered.n_disadvantaged])
     if isinstance(answered.mechanism, Rounded):
-        told = np.round(told, answered.mechanism.decimals)
-    high, low = np.abs(answers - told[0]), np.abs(answers - told[1])
-    if told[0] != told[1]:
+        gaps = np.round(gaps, answered.mechanism.decimals)
+    high, low = np.abs(answers - gaps[0]), np.abs(answers - gaps[1])
+    if gaps[0] != gaps[1]:
         evidence[: answers.size] = np.where(high < low, np.inf, -np.inf)
     return evidence

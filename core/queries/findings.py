@@ -1,6 +1,6 @@
-"""What answers to bias queries give away, worded once: page, terminal and reports take their sentences from here.
+"""Findings about answers to bias queries: page, terminal and reports take their sentences from here.
 
-And what a policy may limit of planned answers: the gain over the features, and the bound on one person.
+And the checks of planned answers: the gain over the features, and the bound on one person.
 """
 
 from __future__ import annotations
@@ -143,41 +143,32 @@ def answers_text(m: int, answering: Answering) -> str:
 
 
 def findings(found: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
-    """Return what the answers give away; after it, where that is so, that nobody can use them."""
+    """Return the finding: what the answers reveal, what that means, and what can be done."""
     if not found.leaks or found.prior is None:
         return (Finding(point=found.reason or "No answers to bias queries are planned."),)
-    now, s = found.best, "" if found.best.m == 1 else "s"
-    evidence = [
-        f"After {count(now.m)} answer{s} the best decoder reaches {percent(now.leakage)} balanced accuracy (95% CI "
-        f"{interval(now.leakage)}).",
-        f"Features alone give {percent(found.prior)}, random guessing 50%.",
-    ]
-    error = found.errors.get(answering.noise)
-    if answering.private:
-        evidence.append(
-            f"A targeted query reveals one person's group with {percent(found.targeted)} balanced accuracy."
-        )
-    if error is not None and not error.exceeds_range:
-        evidence.append(f"The median error of an answer is {error_text(error.median)}.")
-    sums = found.errors.get("noisy_sums")
-    better = ""
-    if sums is not None and error is not None and answering.private and sums.median < error.median:
-        better = f"Noisy sums keep the same ε with median error {error_text(sums.median)}. "
+    now, people = found.best, count(sum(found.sizes))
+    evidence = (
+        f"Best decoder: {percent(now.leakage)} balanced accuracy (95% CI "
+        f"{interval(now.leakage)}; {count(now.leakage.n)} repetitions with {people} people). Features alone give "
+        f"{percent(found.prior)}, random guessing 50%."
+    )
     headline = Finding(
         point=_point(found, answering),
-        evidence=" ".join(evidence),
-        so_what="Exact or rounded answers do not protect anyone; noise protects, at a price in accuracy.",
-        to_do=f"{better}To answer real queries use the private query desk.",
+        evidence=evidence,
+        so_what=_so_what(found, answering),
+        to_do=_to_do(found, answering),
         caveats=_caveats(answering),
         estimate=now.leakage,
         baseline=found.prior,
-        attacker_knows="Features and labels, the group sizes, every score asked about, and how the answers are made.",
+        attacker_knows="Features and labels, the group sizes, every queried score, and how the answers are made.",
     )
-    if error is None or not error.exceeds_range:
-        return (headline,)
-    span = "between 0 and 1" if answering.absolute else "between −1 and 1"
-    unusable = f"Half of them are off by more than {error_text(error.median)}; a gap lies {span}."
-    return headline, Finding(point="These answers are not usable.", evidence=unusable)
+    return (headline,)
+
+
+def _useless(found: AnswersLeak, answering: Answering) -> bool:
+    """Return whether half of the noisy answers are off by more than the largest gap there is."""
+    error = found.errors.get(answering.noise)
+    return answering.private and error is not None and error.exceeds_range
 
 
 def _point(found: AnswersLeak, answering: Answering) -> str:
@@ -185,26 +176,63 @@ def _point(found: AnswersLeak, answering: Answering) -> str:
     answers, one, gain = answers_text(now.m, answering), now.m == 1, now.gain
     if not now.m:
         return f"Without any answer, features alone infer {attribute} with {percent(now.leakage)} balanced accuracy."
-    if answering.private and error is not None and error.exceeds_range:
+    if error is not None and _useless(found, answering):
         noise = noise_text(answering)
-        make = "make" if answering.noise == "noisy_sums" else "makes"
-        median = error_text(error.median)
-        return f"{noise[:1].upper()}{noise[1:]} {make} the answers useless: median error {median}, a gap is at most 1."
+        make = f"make{'' if answering.noise == 'noisy_sums' else 's'} {count(now.m)} answer{'' if one else 's'} useless"
+        median = f"median error {error_text(error.median)}"
+        return f"{noise[:1].upper()}{noise[1:]} {make}: {median}, a gap is at most 1."
     if now.complete == 1.0 and gain.value > 0:
         return f"{answers} reveal{'s' if one else ''} everybody's {attribute}."
     if gain.low > 0:
-        reached = f"{percent(now.leakage)} balanced accuracy (baseline 50%)"
-        return f"{answers} reveal{'s' if one else ''} {attribute} with {reached}: {points(gain)} beyond the features."
+        reached = f"{percent(now.leakage)} balanced accuracy, a gain of {points(gain)}"
+        return f"{answers} reveal{'s' if one else ''} {attribute} with {reached}."
     if gain.high < 0:
-        return f"{answers} mislead{'s' if one else ''}: {points(gain)} in balanced accuracy on {attribute}."
+        return f"{answers} mislead{'s' if one else ''} the attacker about {attribute}: {points(gain)}."
     # an interval that is not known decides nothing
     return f"{answers} {'has' if one else 'have'} no statistically significant effect on inferring {attribute}."
 
 
+def _so_what(found: AnswersLeak, answering: Answering) -> str:
+    if not found.best.m:
+        return "This is known without the model's owner. Only what the answers add is a leak."
+    if answering.noise == "exact":
+        return (
+            f"Exact answers protect nobody: each is an equation in everybody's {found.attribute}, and enough of them "
+            "have one solution."
+        )
+    if answering.noise == "rounded":
+        return "Rounded answers protect nobody: what rounding hides in one query, another query shows."
+    error = found.errors[answering.noise]
+    off = f"Half of the answers are off by more than {error_text(error.median)}."
+    return (
+        f"{off} A targeted query with the whole budget reveals a person's group with {percent(found.targeted)} "
+        "balanced accuracy (no prior)."
+    )
+
+
+def _to_do(found: AnswersLeak, answering: Answering) -> str:
+    error, sums = found.errors.get(answering.noise), found.errors.get("noisy_sums")
+    desk = "The query desk answers real queries."
+    if not found.best.m:
+        return f"Raise the number of answers to see what they reveal. {desk}"
+    if sums is None:
+        return desk
+    if not answering.private:
+        at = f"at ε = {answering.epsilon:g} noisy sums answer with median error {error_text(sums.median)}."
+        if sums.exceeds_range:
+            return f"Add answer noise, and ask about more people: {at}"
+        return f"Add answer noise: {at} {desk}"
+    if error is not None and sums.median < error.median:
+        return f"Noisy sums keep the same ε with median error {error_text(sums.median)}. {desk}"
+    if _useless(found, answering):
+        return f"Ask fewer queries, about more people, or raise ε. {desk}"
+    if found.best.gain.low > 0:
+        return f"Lower ε, answer fewer queries, or ask about more people. {desk}"
+    return "Answer real queries at the query desk, with one total privacy budget."
+
+
 def _caveats(answering: Answering) -> tuple[str, ...]:
     more = []
-    if answering.private:
-        more.append("The targeted query takes the whole budget; nothing else is known of the person.")
     if answering.as_published and answering.noise not in ("exact", "rounded", "noisy_sums"):
         more.append(answering.mechanism().why)
     if answering.noise == "smooth_laplace" and answering.epsilon >= 1:
@@ -213,9 +241,9 @@ def _caveats(answering: Answering) -> tuple[str, ...]:
 
 
 def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *, whole: bool = True) -> Finding:
-    """Return how many answers of a curve suffice, how odd the models asked about look, and what bounds any attacker."""
+    """Return how many answers of a curve suffice, the accuracy of the queried models, and the bound on any attacker."""
     bound = trials.bound(answering.mechanism())
-    limit = "" if bound is None else f"Bound for this prior and group sizes, whatever the attacker: {percent(bound)}."
+    limit = "" if bound is None else f"Bound for any attacker with this prior and these group sizes: {percent(bound)}."
     return Finding(
         point=needed_text(curve, answering, whole=whole),
         evidence="" if answering.absolute else accuracy_text(trials.accuracy(trials.numbers[-1])),
@@ -224,20 +252,20 @@ def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *
 
 
 def needed_text(curve: Sequence[Leak], answering: Answering, *, whole: bool = True) -> str:
-    """Say how many answers of a curve reach 95% and everybody; `whole` unless it is still growing."""
+    """Return how many answers of a curve reach 95% and everybody; `whole` unless it is still growing."""
     last = max((leak.m for leak in curve), default=0)
-    how = {"exact": "Without noise", "rounded": "So rounded"}.get(answering.noise, "With this noise")
+    how = {"exact": "Without noise", "rounded": "With this rounding"}.get(answering.noise, "With this noise")
     if not whole:
-        return f"{how}: still counting the answers that 95% takes."
+        return f"{how}: still counting the answers needed for 95%."
     most, everybody = needed(curve, 0.95), needed(curve, 1.0)
     if most is None:
-        return f"{how}, {count(last)} answers are not enough for a balanced accuracy of 95%."
+        return f"{how}, {count(last)} answers are not enough for 95% balanced accuracy."
     rest = f"{count(last)} are not enough" if everybody is None else f"{count(everybody)} suffice"
-    return f"{how}, {count(most)} answers reach a balanced accuracy of 95%; {rest} for everybody in every draw."
+    return f"{how}, {count(most)} answers reach 95% balanced accuracy; {rest} for everybody in every repetition."
 
 
 def accuracy_text(found: QuestionAccuracy) -> str:
-    """Say how odd the models asked about look."""
+    """Return the accuracy of the queried models beside that of the audited one."""
     return (
         f"Accuracy of the queried models: {percent(found.asked)} (± {100 * found.spread:.1f} from model to model); "
         f"of the audited model: {percent(found.base)}."
@@ -267,7 +295,7 @@ DECLARED = (
 def declared_limits(planned: PlannedAnswers) -> tuple[float, float]:
     """Return the largest balanced accuracy about one person, with the group sizes known and without.
 
-    Exact answers tell everything; rounded ones promise nothing: what one query hides, another one shows.
+    Exact answers reveal everything; rounded ones have no guarantee: what one query hides, another one shows.
     """
     if not planned.questions:
         return 0.5, 0.5
@@ -277,8 +305,8 @@ def declared_limits(planned: PlannedAnswers) -> tuple[float, float]:
 
 
 def _sentences(check: str, planned: PlannedAnswers, found: AnswersLeak) -> dict[str, Any]:
-    """Return what a check's measurement says."""
-    how = "every score asked about, and how the answers are made"
+    """Return the sentences of a check's measurement."""
+    how = "every queried score, and how the answers are made"
     targeted, answers = check == "targeted_leakage", answers_text(planned.questions, planned.answering)
     if not planned.questions:
         attacked, knows = "Nothing: no answers to bias queries are planned.", "No answers."
@@ -290,19 +318,20 @@ def _sentences(check: str, planned: PlannedAnswers, found: AnswersLeak) -> dict[
     else:
         target = f"Whether the {found.attribute} is {found.largest}," if found.largest else f"The {found.attribute}"
         attacked = (
-            f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} draws, read by the "
+            f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} repetitions, read by the "
             f"{DECODER_TITLES[_best(found)[0]]} from {answers}."
         )
         n1, n0 = found.sizes
         knows = f"The features and labels of these people, that {n1:,} and {n0:,} of them are in the two groups, {how}."
-        assumptions = ["The queries are slight changes of the audited model; other queries may tell more or less."]
+        assumptions = ["The queries are slight changes of the audited model; other queries may reveal more or less."]
         if found.largest:
             assumptions.append(
                 f"Answers compare two groups: of {found.n_groups} the largest, {found.largest}, stands against "
-                "everybody else; answers about other groups may tell more or less."
+                "everybody else; answers about other groups may reveal more or less."
             )
         assumptions.append(
-            "The interval is over draws of people, queries and noise, and holds for the decoders tried together."
+            "The interval is over repetitions with other people, queries and noise, and holds for the decoders tried "
+            "together."
         )
     control = "random guessing" if targeted else "features alone, no answers" if planned.questions else ""
     return {"attacked": attacked, "knows": knows, "control_name": control, "assumptions": tuple(assumptions)}
@@ -310,13 +339,13 @@ def _sentences(check: str, planned: PlannedAnswers, found: AnswersLeak) -> dict[
 
 def _declared(planned: PlannedAnswers) -> list[str]:
     if planned.mechanism == "exact":
-        return ["Exact answers promise nothing: one query that accepts a single person reveals them."]
+        return ["Exact answers have no guarantee: one query that accepts a single person reveals them."]
     if planned.mechanism == "rounded":
-        return ["Rounding promises nothing: where one query hides a person, others show them."]
+        return ["Rounding has no guarantee: where one query hides a person, others show them."]
     return [
-        f"The answers keep ε = {planned.epsilon:g} together, over their whole life; an attacker who knows the group "
+        f"The answers keep ε = {planned.epsilon:g} together; an attacker who knows the group "
         "sizes is bounded by twice that.",
-        f"Without the group sizes an attacker is right about at most {percent(declared_limits(planned)[1])}.",
+        f"Without the group sizes the bound is {percent(declared_limits(planned)[1])} balanced accuracy.",
         "The bound is for an attacker without a prior; one with a prior starts from it.",
     ]
 

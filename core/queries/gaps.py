@@ -10,7 +10,7 @@ jitter
     The base scores with small uniform noise, clipped to [0, 1]: models nobody would find odd (Hamman et al. 2023,
     algorithm 2).
 random_binary
-    Every score 0 or 1 by a coin: the most telling matrix for compressed sensing, and no useful model.
+    Every score 0 or 1 with probability 1/2: the most telling matrix for compressed sensing, and no useful model.
 targeted
     Row 0 is the base model, row k differs from it for person k − 1 alone (example 2 and algorithm 1).
 bits
@@ -153,7 +153,7 @@ def equal_opportunity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike, label
 def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:
     """Return the leakage, in [0, 1]: the balanced accuracy of a recovered attribute (definition 5.1).
 
-    A coin toss gets 0.5 of either group. Raises `InputError` if a group is empty, the lengths differ or a value is not
+    Random guessing reaches 0.5. Raises `InputError` if a group is empty, the lengths differ or a value is not
     0 or 1.
     """
     a, found = attribute_array(sensitive), binary_array(recovered, name="recovered")

@@ -1,20 +1,20 @@
-"""What a privacy budget promises against any attacker, and how far off the answers are.
+"""Guarantee of a privacy budget against any attacker, and the error of the answers.
 
-Balanced accuracy throughout (Hamman et al. 2023, definition 5.1): half the chance of naming an advantaged person
-advantaged plus half that of naming a disadvantaged one disadvantaged.
+Balanced accuracy throughout (Hamman et al. 2023, definition 5.1): half the chance of the right guess about an
+advantaged person plus half that about a disadvantaged one.
 
-For one person let α, β be the chances of the guess "advantaged" when she is, and when she is not. Under ε-differential
-privacy (α, β) lies in a polygon with corners (0, 0), (1, 1) and the two where one bound on the ratio α : β and one on
-(1 − β) : (1 − α) meet (Wasserman and Zhou 2010; Kairouz et al. 2015); an attacker without a prior gains at most
-(1 + α − β)/2, which is e^ε/(1 + e^ε) at the corner (e^ε, 1)/(1 + e^ε). With a calibrated prior q(x) the objective for
-people like x is w₁α − w₀β with w₁ = q/mean(q) and w₀ = (1 − q)/mean(1 − q); its largest value over the corners is
+For one person let α, β be the chances of the guess "advantaged" when it is right, and when it is wrong. Under
+ε-differential privacy (α, β) lies in a polygon with corners (0, 0), (1, 1) and the two where one bound on the ratio α :
+β and one on (1 − β) : (1 − α) meet (Wasserman and Zhou 2010; Kairouz et al. 2015); an attacker without a prior gains at
+most (1 + α − β)/2, which is e^ε/(1 + e^ε) at the corner (e^ε, 1)/(1 + e^ε). With a calibrated prior q(x) the objective
+for people like x is w₁α − w₀β with w₁ = q/mean(q) and w₀ = (1 − q)/mean(1 − q); its largest value over the corners is
 max(0, w₁ − w₀, (w₁e^ε − w₀)/(1 + e^ε)), the fourth corner never winning.
 
 An attacker who knows the group sizes links people: given the sizes, a person of the other group means that somebody
 else changed too, two flips in all (such vectors can be coupled so that they differ in two places). So 2ε takes the
 place of ε, and the prior that of the prior given the sizes, P(a_j = 1 | Σ a = N1), which is a Poisson binomial law.
 
-How far off the answers are is told by the median and the 95th percentile of the absolute error, never by its mean:
+The error of the answers is given by the median and the 95th percentile of the absolute error, never by its mean:
 Cauchy noise has none, and the average of any sample of it is an accident.
 """
 

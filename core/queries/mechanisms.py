@@ -78,7 +78,7 @@ class Mechanism:
 
     @property
     def noisy(self) -> bool:
-        """Whether there is noise on the answers, which promises something."""
+        """Whether there is noise on the answers, which comes with a guarantee."""
         return self.noise in ("laplace", "cauchy")
 
     @property
@@ -102,7 +102,7 @@ class Mechanism:
         """Return one answer a question, shape (m,).
 
         Raises `InputError` if a score lies outside [0, 1], lengths differ or a group is empty. Warns with
-        `PrivacyLeakWarning` if the noise carries a promise that it does not keep for these groups (see `holds`).
+        `PrivacyLeakWarning` if the noise does not keep its ε for these groups (see `holds`).
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Mechanism:
         return np.asarray(self._answers(h, a, rng, 1)[0])
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether these answers are as private as they promise among groups of about these sizes."""
+        """Return whether these answers keep their ε among groups of about these sizes."""
         return False
 
     def draws(self, scores: npt.ArrayLike, sensitive: npt.ArrayLike, *, rng: np.random.Generator, draws: int) -> Floats:
@@ -149,7 +149,7 @@ class AdditiveNoise(Mechanism):
         raise NotImplementedError
 
     def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether these answers are as private as they promise among groups of about these sizes."""
+        """Return whether these answers keep their ε among groups of about these sizes."""
         return not self.as_published
 
     def grid(self, n: int, m: int) -> float:
@@ -193,7 +193,7 @@ class Rounded(Mechanism):
 
 @dataclass(frozen=True, slots=True)
 class LaplaceGlobal(AdditiveNoise):
-    """Laplace noise of scale (global sensitivity)/ε, whoever is in the data (Hamman et al. 2023, theorems 5 and 6).
+    """Laplace noise of scale (global sensitivity)/ε, for any data (Hamman et al. 2023, theorems 5 and 6).
 
     ε-differentially private among vectors in which both groups occur; the scale is public.
     """
@@ -257,7 +257,7 @@ class _Smooth(AdditiveNoise):
         if self.as_published:
             return (
                 "As published, the formula is used with the groups unsorted and with a group of one person, where it "
-                "is not smooth: the noise then tells who is alone, at a privacy loss far above ε."
+                "is not smooth: the noise then reveals the lone person, at a privacy loss far above ε."
             )
         start = " and counts that an absolute gap can start at 0" if self.absolute else ""
         return (
@@ -285,7 +285,7 @@ class SmoothCauchy(_Smooth):
 class SmoothLaplace(_Smooth):
     """Laplace noise of scale 2 S/ε with β = ε/(4(m + ln(2/δ))), (ε, δ)-differentially private (theorem 8).
 
-    The theorem is stated for ε and δ below 1. Above, nothing is promised in general; for given questions and vectors δ
+    The theorem is stated for ε and δ below 1. Above, there is no general guarantee; for given questions and vectors δ
     can be bounded, and it kept to that wherever it was tried (ε up to 50).
     """
 

@@ -28,8 +28,8 @@ class PublishedRow(Result):
 
     By noise, Attribute-Conceal's "cauchy" and "laplace"; epsilon is infinity without noise. `measured` are leakages in
     per cent of the paper's l1, and of the decoder that knows the noise without and with a prior, measured on Adult's
-    Black and White people with seed 42: means of 50 draws at n = 100 (95% intervals of ±1 to 4 points) and of 5 at
-    n = 1,000 (±2 to 13). ``make reference`` measures them again; the tests hold rows of n = 100 to them.
+    Black and White people with seed 42: means of 50 repetitions at n = 100 (95% intervals of ±1 to 4 points) and of 5
+    at n = 1,000 (±2 to 13). ``make reference`` measures them again; the tests hold rows of n = 100 to them.
     """
 
     n: int
@@ -74,7 +74,7 @@ PAPER_SHARE = 0.104
 """Share of Black people the paper names; complete records hold 9.8%."""
 
 NOISELESS_ATTACKS = ("l1", "nonnegative", "box", "box_with_prior")
-"""The paper's attack, s ≥ 0, the box with known sum, and the same with the strong attacker's prior."""
+"""The paper's attack, s ≥ 0, the box with known sum, and the same with a prior from the features."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,13 +8,13 @@ noise is a Gaussian of a random precision, whose expectation, given the expected
 
 Each person's prior is replaced by a Gaussian site with precision τ_j and shift h_j, so that with W = diag(w) the
 posterior is Gaussian with precision Gᵀ W G + diag(τ); by Woodbury one solve of size m gives its means μ and variances
-σ². Taking person j's own site away leaves a cavity, precision 1/σ_j² − τ_j =: k and mean c; her probability is then
+σ². Taking person j's own site away leaves a cavity, precision 1/σ_j² − τ_j =: k and mean c; their probability is then
 
     logit p_j = logit prior_j + k (c − ½),
 
-and her new site is the one whose product with the cavity has mean p_j and variance p_j (1 − p_j). Unlike mean field it
-keeps track of how uncertain everybody else is, which is what decides when answers say much: on Adult's race (n = 100,
-25 sums at ε = 100) it recovers 79% where mean field recovers 67%, less than the prior alone.
+and their new site is the one whose product with the cavity has mean p_j and variance p_j (1 − p_j). Unlike mean field
+it keeps track of how uncertain everybody else is, which is what decides when answers say much: on Adult's race (n =
+100, 25 sums at ε = 100) it recovers 79% where mean field recovers 67%, less than the prior alone.
 
 The noise is taken for larger at first and lowered round by round, or the iteration can settle on a poor point; sites
 move half way. Where it runs away all the same, as it may with nearly exact answers, the probabilities no longer fit

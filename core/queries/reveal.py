@@ -17,13 +17,13 @@ Bits, not in the paper: for k people with scores 2^−i and everybody else's 0, 
     SP = (T − K) / (2^(k−1) N1) − K / (2^(k−1) N0),     T = 2^k − 1,     K = Σ 2^(k−1−i) [person i is disadvantaged],
 
 so K = (T/N1 − 2^(k−1) SP) / (1/N1 + 1/N0), whose binary digits are the attributes. Everything is computed in exact
-fractions of the doubles 1/N1 and 1/N0; what remains is the rounding of the sums inside whoever answers, at times a
+fractions of the doubles 1/N1 and 1/N0; what remains is the rounding of the answering party's own sums, at times a
 unit of K's last place. Hence the last step: among the neighbours of K, the one whose own answer comes nearest.
 
-Partition (theorem 4). An absolute gap does not say which group is ahead: people can be parted in two, not named. With
+Partition (theorem 4). An absolute gap does not say which group is ahead: people can be parted in two, no more. With
 n questions that is possible whatever the sizes. The first asks about a model accepting person 1 alone; the answer is
-1/N_α, α her group. With unequal sizes everybody else is asked about alone. With equal sizes, where 1/N_α = 1/N_β,
-everybody else is asked about together with person 1: 2/N_α for those of her group, 0 for the others. (With unequal
+1/N_α, α their group. With unequal sizes everybody else is asked about alone. With equal sizes, where 1/N_α = 1/N_β,
+everybody else is asked about together with person 1: 2/N_α for those of the same group, 0 for the others. (With unequal
 sizes that test would compare |1/N_α − 1/N_β| with 2/N_α, which are the same when 3 N_β = N_α.)
 
 Linear programs, for fewer answers than people (algorithm 2). With r = 1/N1 and s_j = r − v_j, which is 0 for the
@@ -88,14 +88,14 @@ class Recovery(Result):
     threshold: float | None
     """c/2; s above it reads as disadvantaged. None without a solution."""
     recovered: npt.NDArray[np.uint8]
-    """(n,): 1 = advantaged. Without a solution what the attacker would have said before any answer: by the prior,
-    whoever is as likely advantaged as people are at large; without one, everybody in the larger group."""
+    """(n,): 1 = advantaged. Without a solution the attacker's guess before any answer: by the prior,
+    those at least as likely advantaged as people are at large; without one, everybody in the larger group."""
     status: RecoveryStatus
     reason: str
     """Why there is no solution, or what it leaves open; empty otherwise."""
 
 
-SAME = 1e-12  # scores nearer than this cannot be told apart by their answers
+SAME = 1e-12  # answers do not distinguish scores nearer than this
 
 
 def reveal_single(answer: float) -> int:
@@ -106,7 +106,7 @@ def reveal_single(answer: float) -> int:
 
 
 def reveal_double(answers: tuple[float, float], scores: tuple[float, float]) -> int:
-    """Return the attribute of the one person about whom two models differ (example 2).
+    """Return the attribute of the one person on whom two models differ (example 2).
 
     The answers are the gaps of the two models, the scores, in [0, 1], what either gives that person.
     """
@@ -143,27 +143,27 @@ def recover_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> Recover
         raise InputError(f"answers must be {n} or {n - 1} for {n} people, got {sp.size}.")
     v = _gap_weights(rows[0], sp)
     if np.isnan(v).all():
-        told = "These flips cancel out: the answers are the same whoever is advantaged."
+        why = "These flips cancel out: the answers are the same for every attribute."
         return Recovery(
-            values=None, threshold=None, recovered=np.ones(n, np.uint8), status=RecoveryStatus.UNDETERMINED, reason=told
+            values=None, threshold=None, recovered=np.ones(n, np.uint8), status=RecoveryStatus.UNDETERMINED, reason=why
         )
     return _read(v)
 
 
 def _gap_weights(h: Floats, sp: Floats) -> Floats:
-    """Return v, nan for whoever stays hidden."""
-    n, told = h.size, sp.size
+    """Return v, nan for people who stay hidden."""
+    n, m = h.size, sp.size
     d = 1.0 - 2.0 * h
     seen = np.abs(d) > SAME
     if n == 2:
         turn = 1.0 - h.sum()  # SP_1 = turn v_1 = -SP_2
         v_first = sp[0] / turn if abs(turn) > SAME else np.nan
         return np.array([v_first, -v_first])
-    base = sp.sum() / (n - 2) if told == n else _base_without_last(d, sp)
+    base = sp.sum() / (n - 2) if m == n else _base_without_last(d, sp)
     v = np.full(n, np.nan)
-    known = seen[:told]
-    v[:told][known] = (sp[known] - base) / d[:told][known]
-    if told < n and seen[-1]:
+    known = seen[:m]
+    v[:m][known] = (sp[known] - base) / d[:m][known]
+    if m < n and seen[-1]:
         v[-1] = ((n - 3) * base - sp.sum()) / d[-1]
     if np.isnan(v).sum() == 1:
         v[np.isnan(v)] = -np.nansum(v)
@@ -384,7 +384,7 @@ def recover_compressed(
     answers : array-like of shape (m,)
         Their gaps, exact or not.
     n_advantaged, n_disadvantaged : int, at least 1, summing to n
-        Group sizes; one question tells them (`sizes_from_answer`). "sizes_unknown" does not look at them.
+        Group sizes; one question reveals them (`sizes_from_answer`). "sizes_unknown" does not look at them.
     method : str
         One of `RECOVERY_METHODS`.
     prior : array-like of shape (n,), in [0, 1]

@@ -1,4 +1,4 @@
-"""The study of bias queries (Hamman et al. 2023): what planned answers about the test records give away."""
+"""The study of bias queries (Hamman et al. 2023): what planned answers reveal about the test records."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _SETS = (400, 400, 400)
 
 
 def _people(seed: int, planted: bool) -> tuple[Subject, PlannedAnswers]:
-    """Return people of whom nothing is known but the groups' shares, and answers about them, exact or drowned in noise.
+    """Return people with known group proportions alone, and answers about them, exact or very noisy.
 
-    They have no features: a prior learned from chance would be wrong about the people asked about as a whole, and
-    whoever then leaves it aside has an excess that is no leak.
+    They have no features: a prior learned from chance would be wrong about these people as a whole, and a decoder
+    that leaves it aside would gain without a leak.
     """
     n, rng = sum(_SETS), child_generator(seed, f"bias queries, planted {planted}")
     sensitive = np.concatenate([rng.permutation((np.arange(size) < 0.4 * size).astype(np.uint8)) for size in _SETS])
@@ -102,11 +102,11 @@ class Queries(Study[PlannedAnswers, AnswersLeak]):
             yield found
 
     def findings(self, result: AnswersLeak, settings: PlannedAnswers) -> tuple[Finding, ...]:
-        """Return what the answers give away."""
+        """Return what the answers reveal."""
         return findings(result, settings.answering)
 
     def checks(self, result: AnswersLeak, settings: PlannedAnswers) -> Mapping[str, Measurement]:
-        """Return the gain over the features, and the bound that the mechanism promises."""
+        """Return the gain over the features, and the bound that the mechanism guarantees."""
         return {
             "answers_excess": answers_excess(result, settings),
             "targeted_leakage": targeted_bound(result, settings),

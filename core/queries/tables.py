@@ -1,4 +1,4 @@
-"""What answers to bias queries gave away, as tables: page, terminal and files show these numbers."""
+"""Leakage from answers to bias queries, as tables: page, terminal and files show these numbers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from core.queries.mechanisms import NOISES
 from core.queries.trials import Leak
 
 MEANING = (
-    "Balanced accuracy: random guessing reaches 50%; 95% CIs over draws of people, queries and noise.",
-    "Gain: beyond what the features alone give, draw by draw.",
+    "Balanced accuracy: random guessing reaches 50%; 95% CIs over repetitions with other people, queries and noise.",
+    "Gain: over the features alone, repetition by repetition.",
 )
 """What the columns mean."""
 

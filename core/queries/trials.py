@@ -1,11 +1,11 @@
-"""Trials: how much of an attribute attackers recover from answers, over repeated draws of people, questions and noise.
+"""Trials: leakage from answers to bias queries, over repetitions with other people, queries and noise.
 
 A repeat draws people from the test set, one series of questions about them, and one stream of noise. The curve over
 the number of questions uses the same repeats throughout, so that it moves only with the answers.
 
 The model's developers hold features, labels and the audited model; the attribute only the compliance team. So the
-developers' prior, the probability that a person belongs to the advantaged group, is that of the strong attacker
-(`core.subject.prior_of`), who is judged on nobody she learned from.
+developers' prior, the probability that a person belongs to the advantaged group, is that of the imputation baseline
+(`core.subject.prior_of`), which is judged on records it was not trained on.
 
 The larger group of the dataset counts as the advantaged one (Hamman et al. 2023 take N0 <= N1).
 """
@@ -67,7 +67,7 @@ class RevealSettings(Settings):
 
 
 FEWEST_IN_GROUP = 2
-"""Fewest sampled people of each group; with one, the first answer names her."""
+"""Fewest sampled people of each group; with one, the first answer reveals them."""
 
 _ASKED_LABEL = {"equal_opportunity": 1, "predictive_equality": 0}
 
@@ -125,7 +125,7 @@ class QueryPool(Result):
         for size, name in zip(sizes, (self.advantaged, self.disadvantaged), strict=True):
             if size < FEWEST_IN_GROUP:
                 raise InputError(
-                    f"A gap needs at least {FEWEST_IN_GROUP} people of each group, or the first answer names them; "
+                    f"A gap needs at least {FEWEST_IN_GROUP} people of each group, or the first answer reveals them; "
                     f"a sample of {n} holds {size} of {name}."
                 )
         for size, most, name in zip(sizes, there, (self.advantaged, self.disadvantaged), strict=True):

@@ -25,14 +25,13 @@ _MOST_SQUARES = 400
 
 
 def inferred(people: QueryTrials, now: Leak, mechanism: Any, attribute: str) -> None:
-    """Draw one square a person of one draw: filled where the attribute was inferred."""
+    """Draw one square a person of one repetition: filled where the attribute was inferred correctly."""
     someone, reading = people.reading(now.m, mechanism, "strongest", now.typical)
     each = -(-someone.n // _MOST_SQUARES)
     one = "One square per person" if each == 1 else f"One square for {each} people"
     shell.whisper(
         f"People whose {attribute} was inferred",
-        f"{one} in the draw nearest to the mean, best decoder after {count(now.m)} answers. Filled: correct; hollow: "
-        "wrong. Random guessing gives 50%",
+        f"{one}, in a typical repetition. Filled: correct",
     )
     right = reading.recovered == someone.sensitive
     strips = ""
@@ -62,26 +61,23 @@ def guide(pool: QueryPool, attribute: str) -> str:
     among = "" if asked_label is None else f" Only people with label {asked_label} enter the gap."
     groups = f"{shell.escape(pool.advantaged)} and {shell.escape(pool.disadvantaged)}"
     return (
-        f"**Setting.** A compliance team knows everybody's {attribute}. Model developers do not, but may ask how a "
-        f"model's mean score differs between {groups}. Each answer is a linear equation in everybody's {attribute}; "
-        f"enough of them have one solution.{among}\n\n"
-        "**The attackers.** The best decoder knows the group sizes, how the noise is made and, from features and "
-        "label, a probability for every person. The paper's ℓ1 decoder takes the answers for exact (thin grey line). "
-        "Faint lines: the same decoders on exact answers.\n\n"
-        "**Slider.** Number of answers. With noise all of them share the budget ε: more answers, each noisier.\n\n"
-        "**The bound** is the best balanced accuracy anybody can expect who knows the group sizes and a calibrated "
-        "prior. It is missing where the noise is not proved to keep its ε.\n\n"
-        "**What counts.** The leak is the distance to *features only*, not the height. Balanced accuracy is the mean "
-        "of the groups' accuracies.\n\n"
+        f"**Question.** How much do answers about a model's fairness gap between {groups} reveal about individuals?\n\n"
+        f"**Attacker knows.** Features, labels, group sizes, every queried score and how answers are made; not "
+        f"{attribute}.\n\n"
+        f"**How to read the chart.** Each answer is an equation in everybody's {attribute}.{among} Bold: best decoder; "
+        "faint: the same without noise. The *bound* holds for any attacker with this prior; it is missing where the "
+        "noise does not provably keep its ε.\n\n"
+        "**The slider.** Number of answers. They share the budget ε: more answers, each noisier.\n\n"
+        "**What counts as a leak.** The distance to *features only*, not the height.\n\n"
         "**What it does not show.** Other queries or decoders may reveal more.\n\n"
-        "Source: Hamman, Chen and Dutta, *Can Querying for Bias Leak Protected Attributes? Achieving Privacy With "
+        "**Source.** Hamman, Chen and Dutta, *Can Querying for Bias Leak Protected Attributes? Achieving Privacy With "
         "Smooth Sensitivity*, FAccT 2023."
     )
 
 
 @st.fragment
 def _values(people: QueryTrials, answering: Answering) -> None:
-    """Draw the recovered vector of one draw."""
+    """Draw the recovered vector of one repetition."""
     mechanism = answering.mechanism()
     exact = mechanism.noise in ("none", "rounding") and not mechanism.absolute
     offered = {name: title for name, title in queries.DECODER_TITLES.items() if exact or name not in queries.PROGRAMS}
@@ -95,9 +91,9 @@ def _values(people: QueryTrials, answering: Answering) -> None:
     pool = people.pool
     names = pool.advantaged, pool.disadvantaged
     drawn = panels.titled(
-        f"{100 * found:.0f}% balanced accuracy in this draw of {count(someone.n)} people, after {count(now.m)} answers",
+        f"{100 * found:.0f}% balanced accuracy for these {count(someone.n)} people (m = {count(now.m)})",
         "Recovered value of each person: 0 speaks for the larger group, 1 for the smaller. Filled: correct; "
-        "hollow: wrong. Baseline: random guessing gives 50%",
+        "hollow: wrong. Random guessing reaches 50%",
         draw_values(someone, reading, names=names, advantaged=pool.advantaged_code),
         key="values_chart",
     )
@@ -127,7 +123,7 @@ def _targeted(people: QueryTrials, answering: Answering) -> None:
     drawn = panels.titled(
         f"One targeted query: {worst} allows {100 * here[worst]:.1f}% balanced accuracy at ε = {epsilon:g}",
         f"The whole budget on one answer about a model that accepts only them; groups of {n1:,} and {n0:,}, no prior. "
-        "Baseline: random guessing gives 50%. The bounds are for noise that keeps its ε",
+        "Random guessing reaches 50%. The bounds are for noise that keeps its ε",
         draw_targeted(curves, limits, NOISES[answering.noise], epsilon),
         key="targeted_chart",
     )
@@ -151,7 +147,7 @@ def _noise(people: QueryTrials, answering: Answering) -> None:
             made = answering.mechanism(noise)
             st.caption(f"**{NOISES[noise]}.** {shell.escape(made.why)}")
     with right:
-        shell.whisper("What is guaranteed", "Largest balanced accuracy, whatever the attacker computes")
+        shell.whisper("What is guaranteed", "Largest balanced accuracy of any attacker")
         st.markdown(_guarantees(people, answering))
 
 
@@ -184,17 +180,17 @@ def _noise_table(people: QueryTrials, answering: Answering, m: int) -> pandas.Da
 def _guarantees(people: QueryTrials, answering: Answering) -> str:
     epsilon = answering.epsilon
     if not answering.private:
-        return "Nothing: the answers carry no noise, so no privacy budget limits what they tell."
+        return "Nothing: the answers carry no noise, so no privacy budget limits what they reveal."
     if people.bound(answering.mechanism()) is None:
         if answering.as_published:
             return (
-                "Nothing at this ε: as published this noise does not keep its promise for these groups or this gap. "
+                "Nothing at this ε: as published this noise does not keep its ε for these groups or this gap. "
                 "Switch “Paper's protocol” off."
             )
         return "Nothing at this ε: the theorem behind smooth Laplace noise is stated for ε below 1 only."
     known = queries.accuracy_limit(epsilon, sizes_known=True), people.limit(epsilon, sizes_known=True)
     rows = [
-        ("Knows nothing but the answers", queries.accuracy_limit(epsilon), "e^ε/(1+e^ε)"),
+        ("Knows the answers alone", queries.accuracy_limit(epsilon), "e^ε/(1+e^ε)"),
         ("Has the prior", people.limit(epsilon, sizes_known=False), "posterior odds move by at most e^ε"),
         ("Knows the group sizes", known[0], "e^2ε/(1+e^2ε): people are linked"),
         ("Has the prior, knows the sizes", known[1], "posterior odds move by at most e^2ε"),
@@ -224,7 +220,7 @@ def _published(people: QueryTrials, answering: Answering) -> None:
         "The printed errors lie 100 to 3,300 times (Cauchy) and 4 to 90 times (Laplace) below what the printed "
         "formulas add: Cauchy noise of scale 11.7 is off by more than 11.7 half of the time, and has no mean at all. "
         "At these errors the paper's decoder guesses at random, and the best decoder stays near the 70% that "
-        "features alone give. Leakages here were measured once, with seed 42 (50 draws at 100 people, ±1 to 4 "
+        "features alone give. Leakages here were measured once, with seed 42 (50 repetitions at 100 people, ±1 to 4 "
         "points; 5 at 1,000, ±2 to 13); `make reference` measures them again, with intervals. The rows without noise "
         "come within 3 to 10 points of the printed ones (`fairleak attack queries --table`). Black people are 9.8% of "
         "Adult's Black and White records, not 10.4%."

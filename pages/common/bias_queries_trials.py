@@ -11,7 +11,7 @@ import streamlit as st
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.fingerprint import fingerprint
-from core.queries import NOISE_TITLES, Answering, Asking, Leak, QueryPool, RevealSettings, Trials, repeats_for
+from core.queries import Answering, Asking, Leak, QueryPool, RevealSettings, Trials, repeats_for
 from core.settings import params
 from pages.common import cached, panels
 from pages.common.background import Background, Job, Store, need, show_works
@@ -24,6 +24,10 @@ ERROR_ROWS = ("rounded", "noisy_sums", "laplace", "smooth_laplace", "cauchy")
 
 _PEOPLE = (20, 30, 50, 100, 150, 200, 300, 500, 1000, 2000)
 _ANSWERING, _ASKING = params(Answering), params(Asking)
+_BOUND: dict[str, Any] = {"bind": "query-params"}
+
+PUBLISHED = ("laplace", "cauchy", "smooth_laplace")
+"""Noises of the paper, whose printed scales differ from ours."""
 
 LIVE = 150
 """Most people with whom the marker is computed on the spot."""
@@ -110,63 +114,79 @@ def show(curves: Sequence[Background]) -> None:
     show_works(curves, doing, "Stopped. Go on with the curves", again="Try again")
 
 
-def answering(as_published: bool) -> Answering:
-    """Choose the noise and, beside it, how strong it is."""
-    left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
-    noise = panels.pick(
-        _ANSWERING["noise"].param.title,
-        NOISE_TITLES,
-        key="noise",
-        default="cauchy",
-        help="Laplace: for the largest change one person could ever make. Cauchy and Smooth Laplace "
-        "(Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the smaller group's sums, "
-        "from which the gap is computed.",
-        place=left,
+def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
+    """Choose the noise, its strength and the number of people; in a popover the queries, the gap and the protocol."""
+    places = iter(st.columns([6, 6, 6, 4], gap="medium", vertical_alignment="bottom"))
+    noise = control(
+        _ANSWERING["noise"],
+        "noise",
+        place=next(places),
+        help="None and Rounded have no privacy budget. Laplace: for the largest change one person could ever make. "
+        "Cauchy and Smooth Laplace (Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the "
+        "smaller group's sums, from which the gap is computed.",
+        **_BOUND,
     )
-    with right:
-        if noise == "rounded":
-            control(_ANSWERING["decimals"], "decimals", "select_slider", options=range(7), help=None)
-        elif noise != "exact":
-            also = "Smooth Laplace also fails with probability δ = 0.00001 at most."
-            words = f"Smaller is more private and less accurate. {also}"
-            control(_ANSWERING["epsilon"], "answer_epsilon", "select_slider", options=EPSILONS, help=words)
-    decimals = st.session_state.get("decimals")
-    return Answering(
-        noise=noise,
-        epsilon=float(st.session_state.get("answer_epsilon") or 5),
-        decimals=3 if decimals is None else int(decimals),
-        absolute=st.session_state.get("gap_kind") == "absolute",
-        as_published=as_published,
-    )
-
-
-def asking(pool: QueryPool, seed: int) -> Asking:
-    """Choose how many people are asked about, with which queries, and which gap."""
-    left, middle, right = st.columns([2, 3, 2], gap="medium", vertical_alignment="bottom")
+    if noise == "rounded":
+        control(_ANSWERING["decimals"], "decimals", "select_slider", place=next(places), options=range(7), help=None)
+    elif noise != "exact":
+        control(
+            _ANSWERING["epsilon"],
+            "answer_epsilon",
+            "select_slider",
+            place=next(places),
+            options=EPSILONS,
+            help="Smaller is more private and less accurate. Smooth Laplace also fails with probability δ = 0.00001 at "
+            "most.",
+            **_BOUND,
+        )
     there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
     value = 100 if 100 in there else there[-1]
-    n = int(control(_ASKING["n"], "people_asked", "select_slider", place=left, options=there, value=value, help=None))
+    size: dict[str, Any] = {"options": there, "value": value, "help": None, **_BOUND}
+    n = int(control(_ASKING["n"], "people_asked", "select_slider", place=next(places), **size))
+    with next(places).popover("Attack settings", icon=":material/tune:", width="stretch", key="query_settings"):
+        absolute, design = _queries()
+        published = control(
+            _ANSWERING["as_published"],
+            "answers_as_published",
+            disabled=noise not in PUBLISHED,
+            help="Noise scales of Laplace and Cauchy as Hamman et al. print them. Where they differ from ours they do "
+            "not keep their ε: groups are not sorted by size, a group of one breaks the formula, and the "
+            "absolute gap moves by more than 1/2. The grey line says what differs.",
+        )
+    decimals = st.session_state.get("decimals")
+    return (
+        Answering(
+            noise=noise,
+            epsilon=float(st.session_state.get("answer_epsilon") or 5),
+            decimals=3 if decimals is None else int(decimals),
+            absolute=absolute,
+            as_published=bool(published) and noise in PUBLISHED,
+        ),
+        Asking(n=n, design=design, repeats=repeats_for(n), seed=seed),
+    )
+
+
+def _queries() -> tuple[bool, str]:
+    """Choose whether the gap has its sign, and the query design."""
     kind = panels.pick(
         "Gap",
         {"signed": "Signed", "absolute": "Absolute"},
         key="gap_kind",
         default="signed",
         help="Without its sign a gap still splits the people in two (theorem 4), with queries about one person.",
-        place=right,
     )
     if kind == "absolute":
         label = _ASKING["design"].param.title
-        middle.selectbox(label, ["One person accepted at a time"], disabled=True, key="question_single")
-        return Asking(n=n, design="single", repeats=repeats_for(n), seed=seed)
+        st.selectbox(label, ["One person accepted at a time"], disabled=True, key="question_single")
+        return True, "single"
     design = control(
         _ASKING["design"],
         "question_design",
-        place=middle,
         help="Each query is a model: a score for each person. Random perturbations: the audited model's scores, moved "
         "by up to 0.1. Single-record flips: the audited model, with one score turned round. Binary packing: scores "
-        "1/2, 1/4, 1/8 and so on, which an exact answer gives away like binary digits.",
+        "1/2, 1/4, 1/8 and so on, which an exact answer reveals like binary digits.",
     )
-    return Asking(n=n, design=design, repeats=repeats_for(n), seed=seed)
+    return False, str(design)
 
 
 def number_of_answers(people: QueryTrials) -> int:

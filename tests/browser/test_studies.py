@@ -51,12 +51,12 @@ def test_attriguard_by_keyboard_alone(look: Open):
 
 def test_bias_queries(look: Open):
     view = look("bias_queries")
-    view.found("Cauchy noise")
+    view.found("25 exact answers reveal")
     stands(view, "leakage_chart", 25)
     view.field("answered_60").press("ArrowRight")
     stands(view, "leakage_chart", 26)
-    told(view, "After 26 answers")
-    view.segment("noise", "Noisy sums (ours)")  # while the curve of the Cauchy noise still grows
+    told(view, "26 exact answers")
+    view.choose("noise", "Noisy sums (ours)")  # while the curve of exact answers still grows
     view.found("oisy sums")
     expect(view.keyed("leakage_chart").locator("[aria-label*='after 26']").first).to_be_visible()
     for _ in range(3):  # 20 people: the curves are finished in a moment

@@ -36,7 +36,6 @@ NOT_YET = (
     "core/param.py",
     "core/planted.py",
     "core/policy/",
-    "core/queries/",
     "core/release_audit/",
     "core/report/",
     "core/settings.py",

@@ -38,7 +38,7 @@ def test_samples_keep_the_shares(advantaged: int, disadvantaged: int, n: int):
         return
     expected = n * disadvantaged / made.people.n
     if min(round(expected), n - round(expected)) < FEWEST_IN_GROUP:
-        with pytest.raises(InputError, match="at least 2 people of each group, or the first answer names them"):
+        with pytest.raises(InputError, match="at least 2 people of each group, or the first answer reveals them"):
             made.sizes(n)
         return
     n1, n0 = made.sizes(n)

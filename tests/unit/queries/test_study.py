@@ -11,7 +11,7 @@ import pytest
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Roles, build_dataset
 from core.datasets.splits import split
-from core.estimates import Estimate, over_repeats, strongest
+from core.estimates import Estimate, over_repeats, percent, points, strongest
 from core.policy import Limit, Policy, judge
 from core.quantities import share
 from core.queries import (
@@ -179,9 +179,29 @@ def leaked(value: float, gain: float, half: float, *, m: int = 25, complete: flo
 @pytest.mark.parametrize("half", [0.001, 0.02, 0.2])
 @pytest.mark.parametrize("noise", ["exact", "rounded", "cauchy", "noisy_sums"])
 def test_the_interval_decides_whether_answers_add_anything(gain: float, half: float, noise: str):
-    (told,) = findings(leaked(0.65 + gain, gain, half), Answering(noise=noise))
+    found = leaked(0.65 + gain, gain, half)
+    (told,) = findings(found, Answering(noise=noise))
     nothing = "no statistically significant effect" in told.point
     assert nothing == (gain - half <= 0)
-    assert nothing or "balanced accuracy (baseline 50%)" in told.point
+    assert nothing or f"{percent(found.best.leakage)} balanced accuracy, a gain of {points(gain)}" in told.point
     assert "balanced accuracy (95% CI" in told.evidence and "random guessing 50%" in told.evidence
-    assert ("targeted query reveals" in told.evidence) == (noise in ("cauchy", "noisy_sums"))
+    private = noise in ("cauchy", "noisy_sums")
+    assert ("targeted query with the whole budget reveals" in told.so_what) == private
+    assert ("protect nobody" in told.so_what) != private and "query desk" in told.to_do
+
+
+@pytest.mark.parametrize(("noise", "advice"), [("laplace", "Noisy sums keep the same ε"), ("noisy_sums", "raise ε")])
+@pytest.mark.parametrize("error", [0.5, 5.0])
+def test_answers_off_by_more_than_any_gap_are_useless(noise: str, advice: str, error: float):
+    found = leaked(0.65, 0.002, 0.02, error=error)
+    errors = found.errors | {"noisy_sums": ErrorQuantiles(median=0.9 * error, high=9.0, closed_form=True)}
+    (told,) = findings(replace(found, errors=errors), Answering(noise=noise))
+    assert ("useless" in told.point) == (error > 1)
+    assert f"off by more than {errors[noise].median:.2g}" in told.so_what
+    assert advice in told.to_do or error < 1
+
+
+@pytest.mark.parametrize("noise", list(NOISES))
+def test_without_an_answer_nothing_is_a_leak_yet(noise: str):
+    (told,) = findings(leaked(0.65, 0.0, 0.02, m=0), Answering(noise=noise))
+    assert told.point.startswith("Without any answer") and "Only what the answers add" in told.so_what
