@@ -1,4 +1,4 @@
-"""Data: choose or bring a table, say what its columns are, and see who is in it."""
+"""Data: choose or upload a table, check its column roles, and see group sizes and base rates."""
 
 from pages.common import shell
 
@@ -6,43 +6,58 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, controls, panels, state, upload, wording
+from pages.common import cached, column_roles, controls, panels, state, upload, wording
 
-shell.head()
+uploaded = upload.pending()
+own = uploaded is not None or state.dataset_name() == state.UPLOAD
+row = shell.head(badge="your file" if own else None)
 opening = st.container()
-left, right = st.columns([3, 2], gap="large")
-with left:
-    controls.data_settings()
-with right:
-    upload.box()
 
-table = cached.table_of(state.dataset_name())
-config = state.config(table)
+
+def pending_page(table: upload.Table) -> None:
+    """Draw the form for a table that waits for its column roles."""
+    with row, st.container(horizontal=True, width="content"):
+        with st.popover("Another file", icon=":material/upload:"):
+            upload.box()
+        upload.remove_button()
+    form = column_roles.draw(table, None)
+    with opening:
+        shell.finding(**wording.pending_table(table, form.roles, form.to_check, controls.audited_title()))
+    upload.model_box(table, None, form.roles)
+    for note in table.notes[bool(table.encoding) :]:
+        st.caption(shell.escape(note))
+    first = {"First 20 rows": table.frame.head(20)}
+    panels.foot(wording.DATA_GUIDE, {**first, "Columns": cached.once(describe_columns, table)}, key="data")
+
+
+def audited_page() -> None:
+    """Draw the audited table: its groups, and the form of its column roles."""
+    settings, file = st.columns([3, 2], gap="large")
+    with settings:
+        controls.data_settings()
+    with file:
+        upload.box()
+        upload.remove_button()
+    config, table = cached.audited()
+    dataset = cached.dataset_of(table, config.roles)
+    with opening:
+        shell.finding(**wording.data(dataset))
+    drawing = draw_groups(dataset)
+    panels.titled(*wording.groups_chart(dataset), drawing, key="groups_chart")
+    for sentence in filter(None, (wording.given(dataset), *map(shell.escape, dataset.notes))):
+        st.caption(sentence)
+    form = column_roles.draw(table, config.roles)
+    if table.uploaded:
+        upload.model_box(table, config.roles, form.roles)
+    tables = {"Groups": drawing.table, "Columns": cached.once(describe_columns, table)}
+    panels.foot(wording.DATA_GUIDE, tables, key="data")
+    st.caption(shell.escape(table.source))
+
 
 from core.charts.audit import draw_groups
 from core.datasets.columns import describe_columns
 
-columns = cached.once(describe_columns, table)
-if config is None:
-    with opening:
-        shell.finding(*wording.table_without_roles(table))
+if uploaded is None:
+    audited_page()
 else:
-    dataset = cached.dataset_of(table, config.roles)
-    with opening:
-        shell.finding(*wording.data(dataset))
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        drawing = draw_groups(dataset)
-        panels.titled(*wording.groups_chart(dataset), drawing, key="groups_chart")
-    with right:
-        shell.whisper("Columns", "Missing cells and distinct values in the table as it was read")
-        st.dataframe(columns, hide_index=True, height=290)
-    if sentence := wording.given(dataset):
-        st.caption(sentence)
-    for note in dataset.notes:
-        st.caption(shell.escape(note))
-
-upload.roles_form(table, columns)
-groups = {} if config is None else {"Groups": drawing.table}
-panels.foot(wording.DATA_GUIDE, {**groups, "Columns": columns}, key="data")
-st.caption(shell.escape(table.source))
+    pending_page(uploaded)

@@ -96,7 +96,7 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan
         key: f"Guessed: {reason}." for role, reason in reasons.items() for key in _KEYS.get(role, (f"data.{role}",))
     }
     assert plan.config.roles is not None  # those that were guessed
-    if warnings := [f"Warning: {caution}" for caution in cautions(table.frame, plan.config.roles)]:
+    if warnings := [f"Warning: {caution.text}" for caution in cautions(table.frame, plan.config.roles)]:
         notes["data"] = "\n".join(warnings)
         for warning in warnings:
             console.alert(warning)

@@ -80,9 +80,9 @@ _RETIRING_ADULT = (
 CATALOG = {
     "demo": CatalogEntry(
         title="Loan applicants (built-in demo)",
-        people="12,000 invented applicants",
+        people="12,000 synthetic applicants",
         attributes={"sex": "Sex", "origin": "Origin", "age/ranges": "Age, four groups"},
-        about="Invented loan applications, decided with a bias against women and people born abroad.",
+        about="Synthetic loan applications, decided with a bias against women and people born abroad.",
         citation="Made for FairLeak; no real person is in it.",
     ),
     "adult": CatalogEntry(

@@ -1,6 +1,6 @@
 """Columns of a table: kinds, identifiers, which can be features, their cells as numbers.
 
-Numbers alone do not tell that they name people rather than measure them: an amount in cents may differ in every record
+Numbers alone do not say whether they identify people or measure them: an amount in cents may differ in every record
 too. A column is taken for an identifier only if its numbers count the records (as many whole numbers as records, one
 after the other), or if they are whole, nearly all differ, and the column's name says so. A name with "id" or "key" says
 so anywhere; "number", "nr" or "no" only at its end ("case number", not "number of visits"), and only where every number
@@ -150,7 +150,7 @@ def usable_columns(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
     """Return the columns to predict from, and a note for each of the others."""
     usable, notes = [], []
     for name in frame.columns:
-        if reason := _set_aside(frame[name], str(name)):
+        if reason := set_aside(frame[name], str(name)):
             notes.append(f"Column {shown(name)} {reason} and is left out.")
         else:
             usable.append(name)
@@ -162,7 +162,7 @@ def usable_columns(frame: pandas.DataFrame) -> tuple[list[str], list[str]]:
     return usable, notes
 
 
-def _set_aside(column: pandas.Series, name: str) -> str:
+def set_aside(column: pandas.Series, name: str) -> str:
     """Return why a column is no feature, or nothing; refuse infinite values and numbers mixed with text."""
     distinct = column.nunique()
     if distinct == 0:
@@ -244,6 +244,9 @@ def _is_identifier(text: pandas.Series) -> bool:
 
 MISSING_WORDS = ("", "?", "-", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "NAN", "null", "Null", "NULL")
 """Cells that count as missing, after trimming."""
+
+ENCODINGS = {"cp1252": "Windows-1252", "iso8859_15": "ISO 8859-15", "mac_roman": "Mac Roman", "cp850": "DOS 850"}
+"""Codec of a text file that is not in Unicode -> its title; the first is that in which Excel saves a plain CSV."""
 
 MOST_CELLS = 50_000_000
 """Most cells of a table."""

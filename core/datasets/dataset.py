@@ -97,6 +97,8 @@ class Table:
         SHA-256 of the cells.
     notes : tuple of str
         One sentence for everything that was decided in reading it.
+    encoding : str
+        Codec that was decided for a file that is not in Unicode; its note is then the first.
     """
 
     name: str
@@ -108,6 +110,7 @@ class Table:
     synthetic: bool = False
     uploaded: bool = False
     notes: tuple[str, ...] = ()
+    encoding: str = ""
 
     def roles_for(self, attribute: str) -> Roles | None:
         """Return the suggested roles with this key, "" for the first, or those of two crossed columns; None if none."""
@@ -204,7 +207,7 @@ class AuditDataset(Memo):
 
     @property
     def domains(self) -> tuple[int | tuple[float, float], ...]:
-        """Return the domain of each feature, taken as public although the records told it: codes, or the range.
+        """Return the domain of each feature, taken as public although it comes from the records: codes, or the range.
 
         For categories how many there are, one more where a missing value is kept as -1; for numbers the smallest and
         the largest.

@@ -387,7 +387,7 @@ def _stars(column: pandas.Series, items: pandas.Series) -> pandas.Series:
 
 
 def _split(lines: pandas.DataFrame, attribute: str, name: str, seed: int) -> Ratings:
-    """Put the lines together by user, and draw who keeps the attribute to herself."""
+    """Put the lines together by user, and draw who keeps the attribute private."""
     from scipy import sparse
 
     if lines["user"].isna().any():

@@ -4,7 +4,7 @@ Everything happens in memory, in a process of the file's own: no byte of an uplo
 read whole or refused with one sentence that says where it is damaged and what to change. Cells are trimmed; empty cells
 and the usual words for "nothing here" are missing. A column is numbers only if every filled cell is one; numbers with
 leading zeros (codes) and whole numbers beyond 64 bits stay text, so that nothing is rounded silently. What could have
-been read otherwise (the encoding, marks between thousands, spellings of one value) is told in the table's notes.
+been read otherwise (the encoding, marks between thousands, spellings of one value) stands in the table's notes.
 """
 
 from __future__ import annotations
@@ -59,6 +59,8 @@ def read_table(
     max_bytes: int = 200 * 1024 * 1024,
     max_columns: int = 500,
     max_rows: int = 2_000_000,
+    header: bool = True,
+    encoding: str = "",
 ) -> Table:
     """Read a user's file, in a process of its own.
 
@@ -70,6 +72,10 @@ def read_table(
         The file's name; its ending (.csv, .tsv, .txt, .parquet, .pq) says how to read it.
     max_bytes, max_columns, max_rows : int
         The largest table accepted; Parquet may also not unpack to more than `MOST_UNPACKED`.
+    header : bool
+        Whether the first line of a text table holds the column names; otherwise the columns are numbered.
+    encoding : str
+        One of `core.datasets.columns.ENCODINGS`, for a file that is not in Unicode.
 
     Returns
     -------
@@ -91,7 +97,8 @@ def read_table(
             f"The file must not be larger than {megabytes(max_bytes)}, got {megabytes(len(content))}; "
             "keep fewer records or columns."
         )
-    columns, notes = read_columns(content, name, max_columns=max_columns, max_rows=max_rows)
+    how: dict[str, Any] = {"max_columns": max_columns, "max_rows": max_rows, "header": header, "encoding": encoding}
+    columns, read_as = read_columns(content, name, **how)
     frame = pd.DataFrame({title: series_of(columns[title]) for title in columns.column_names})
     return Table(
         name="upload",
@@ -100,19 +107,27 @@ def read_table(
         source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
         fingerprint=fingerprint_frame(frame),
         uploaded=True,
-        notes=notes,
+        **read_as,
     )
 
 
 def read_columns(
-    content: bytes, name: str, *, max_columns: int, max_rows: int, office: bool = True
-) -> tuple[pyarrow.Table, tuple[str, ...]]:
-    """Return a file's columns and what a reader should know of them, read in a process of its own; see `read_table`.
+    content: bytes,
+    name: str,
+    *,
+    max_columns: int,
+    max_rows: int,
+    office: bool = True,
+    header: bool = True,
+    encoding: str = "",
+) -> tuple[pyarrow.Table, dict[str, Any]]:
+    """Return a file's columns, with notes and the decided encoding, read in a process of its own; see `read_table`.
 
     `office` says whether tables as offices have them are read with notes and must have enough people for an audit;
     otherwise nothing is decided that would need a note.
     """
-    arguments = {"content": content, "name": name, "max_columns": max_columns, "max_rows": max_rows, "office": office}
+    sizes = {"max_columns": max_columns, "max_rows": max_rows}
+    arguments = {"content": content, "name": name, **sizes, "office": office, "header": header, "encoding": encoding}
     child = Child(f"The file {quoted(name)}", ("core.datasets.read_table", "pandas", "pyarrow.parquet"))
     try:
         told, columns = child.ask("core.datasets.read_table:columns_of", arguments, seconds=SECONDS)
@@ -120,12 +135,21 @@ def read_columns(
         child.close()
     if columns is None:
         raise InputError(f"The file {quoted(name)} broke its reader; export it again.")
-    return columns, tuple(str(one) for one in told["notes"])
+    return columns, {"notes": tuple(map(str, told["notes"])), "encoding": str(told["encoding"])}
 
 
 def columns_of(
-    kept: object, report: object, *, content: bytes, name: str, max_columns: int, max_rows: int, office: bool
-) -> tuple[dict[str, list[str]], pyarrow.Table]:
+    kept: object,
+    report: object,
+    *,
+    content: bytes,
+    name: str,
+    max_columns: int,
+    max_rows: int,
+    office: bool,
+    header: bool = True,
+    encoding: str = "",
+) -> tuple[dict[str, Any], pyarrow.Table]:
     """Return what `read_columns` does, in the process that is asked; the first two arguments are the child's."""
     import pyarrow as pa
 
@@ -135,9 +159,12 @@ def columns_of(
     _check_kind(content, name, ending)
     notes: list[str] = []
     if ending in _PARQUET_NAMES:
+        encoding = ""
         names, columns = _parquet_columns(content, name, max_columns, max_rows)
     else:
-        names, columns = text_columns(content, name, max_columns, max_rows, notes=notes if office else None)
+        noted = notes if office else None
+        how: dict[str, Any] = {"notes": noted, "header": header, "encoding": encoding}
+        names, columns, encoding = text_columns(content, name, max_columns, max_rows, **how)
     if office:
         if len(columns[0]) < 2 * MINIMUM_PER_GROUP:
             raise InputError(
@@ -145,7 +172,7 @@ def columns_of(
                 f"got {len(columns[0])}; add records to the file."
             )
         columns = one_spelling(names, columns, notes)
-    return {"notes": notes}, pa.table(columns, names=names)
+    return {"notes": notes, "encoding": encoding}, pa.table(columns, names=names)
 
 
 def _check_name(name: str, ending: str) -> None:

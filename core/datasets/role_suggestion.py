@@ -1,13 +1,13 @@
-"""What a user's columns are for, guessed with reasons; cautions before an audit.
+"""Column roles of a user's table, guessed with reasons; cautions before an audit.
 
-Nothing is decided here: a user sees the guesses and changes them. The Data page and `gen-config` ask this one function.
-Names are known in English, German and French, with or without their accents. A column of two values is taken for the
-prediction where the score orders it: whoever is on one side of a threshold is predicted one thing, whoever is on the
-other side the other. The names of Aequitas (Saleiro et al. 2018, *Aequitas: A Bias and Fairness Audit Toolkit*) are
-known: `label_value` is the label, and `score` a score or, where it holds only 0 and 1 and nothing else is the
-prediction, the prediction. Whatever is named like a prediction, a score or a set is never the label.
+Nothing is decided here: a user sees the guesses and changes them. The Data page and `fairleak init` ask this one
+function. Names are known in English, German and French, with or without their accents. A column of two values is taken
+for the prediction where the score orders it: one value on one side of a threshold, the other value on the other. The
+names of Aequitas (Saleiro et al. 2018, *Aequitas: A Bias and Fairness Audit Toolkit*) are known: `label_value` is the
+label, and `score` a score or, where it holds only 0 and 1 and nothing else is the prediction, the prediction. A column
+named like a prediction, a score or a set is never the label.
 
-Cautions: a lopsided attribute, near copies of attribute or label, a header like a record.
+Cautions: a lopsided attribute, near copies of attribute or label, columns mostly missing, a header like a record.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _FEWEST_ORDERED = 10
 10 with each value, chance orders one column in 92,378 like that."""
 
 _MOST_VALUES_OF_GROUPS = 10
-"""Distinct numbers up to which groups are made of values; of more they are told apart by a limit."""
+"""Distinct numbers up to which groups are made of values; of more they are split by a limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +83,14 @@ class Suggestion(Result):
         Empty in `label`, `positive` and `sensitive` where no column can be it.
     reasons : mapping of str to str
         Role -> why, as a phrase; of a label or an attribute that is not found, what was looked for. "group" stands for
-        however the groups are told apart. Columns that were told have none.
+        the way the groups are formed. Columns that were known have none.
+    left_out : mapping of str to str
+        Column that is left out -> why.
     """
 
     roles: Roles
     reasons: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 def suggest_roles(
@@ -126,13 +129,14 @@ def suggest_roles(
         roles = replace(roles, positive=_positive(frame[label], why))
     if sensitive:
         roles = _with_groups(frame[sensitive], roles, why)
-    return Suggestion(roles=_with_excluded(frame, columns, roles, why, model=model), reasons=why)
+    roles, left_out = _with_excluded(frame, columns, roles, why, model=model)
+    return Suggestion(roles=roles, reasons=why, left_out=left_out)
 
 
 def suggested_group(column: pandas.Series) -> str:
     """Return the value of the first of two groups: of two values the rarer, of more the most frequent.
 
-    Two that are equally frequent are told apart by their names.
+    Of two that are equally frequent it is the first by name.
     """
     counts = _counts(column)
     sign = 1 if len(counts) <= 2 else -1
@@ -250,8 +254,8 @@ def _with_groups(column: pandas.Series, roles: Roles, why: dict[str, str]) -> Ro
 
 def _with_excluded(
     frame: pandas.DataFrame, columns: Mapping[str, str], roles: Roles, why: dict[str, str], *, model: bool
-) -> Roles:
-    """Return the roles with what is no feature left out: identifiers, and whatever else a model has said."""
+) -> tuple[Roles, dict[str, str]]:
+    """Return the roles without what is no feature, and why: identifiers, and further outputs of a model."""
     free = {column: name for column, name in columns.items() if column != roles.label and column not in roles.given}
     found = {
         column: "another prediction or score, by its name"
@@ -268,7 +272,7 @@ def _with_excluded(
     found |= {column: "names the records" for column in others if names_records(frame[column], column)}
     if found:
         why["excluded"] = "; ".join(dict.fromkeys(found.values()))
-    return replace(roles, excluded=tuple(str(name) for name in frame.columns if str(name) in found))
+    return replace(roles, excluded=tuple(str(name) for name in frame.columns if str(name) in found)), found
 
 
 def _ordered_by(frame: pandas.DataFrame, score: str, columns: Collection[str]) -> str:
@@ -320,17 +324,38 @@ _LOPSIDED = 0.9
 _NEAR = 0.95
 """Balanced accuracy from which on a column is almost the attribute or the label."""
 
+_MOSTLY_MISSING = 0.5
+"""Share of missing cells from which on a column says little."""
+
 _MOST_ROWS = 100_000
 _MOST_BINS, _ROWS_PER_BIN = 256, 40
 _FEWEST_CELLS = 2
 
 
-def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[str, ...]:
-    """Return what to look at before an audit with these roles, a sentence each.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caution(Result):
+    """What to look at before an audit: the point, more about it, and the columns that could be left out.
 
-    The attribute's baseline, from 90 % on. Columns of which each alone tells the group or the label with a balanced
+    `header` says whether the first line of the file may be a record.
+    """
+
+    point: str
+    more: str
+    columns: tuple[str, ...] = ()
+    header: bool = False
+
+    @property
+    def text(self) -> str:
+        """The whole caution."""
+        return f"{self.point} {self.more}"
+
+
+def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
+    """Return what to look at before an audit with these roles.
+
+    The attribute's baseline, from 90 % on. Columns of which each alone predicts the group or the label with a balanced
     accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records, judged on the other.
-    And names of columns that look like the cells of a record.
+    Columns of which half of the cells or more are missing. And names of columns that look like the cells of a record.
 
     Parameters
     ----------
@@ -356,34 +381,60 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[str, ...]:
         text = as_text(frame[roles.label])
         sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
     features = frame.drop(columns=list(crossed))
-    return tuple(found + _near_copies(features, roles, sides))
+    return tuple(found + _near_copies(features, roles, sides) + _mostly_missing(features, roles))
 
 
-def _header(frame: pandas.DataFrame) -> list[str]:
+def _header(frame: pandas.DataFrame) -> list[Caution]:
     """Say that the names look like cells: half of them, two or more, are numbers or values of their own column."""
     names = [str(name) for name in frame.columns]
     alike = [name for name in names if could_be_number(name) or (as_text(frame[name]) == name).any()]
     if len(alike) < max(_FEWEST_CELLS, len(names) / 2):
         return []
     return [
-        f"{len(alike)} of {len(names)} column names look like values ({listed(alike)}). If the first line is a record, "
-        "put a line with the names above it."
+        Caution(
+            point=f"{len(alike)} of {len(names)} column names look like values ({listed(alike)}).",
+            more="If the first line is a record, put a line with the names above it.",
+            header=True,
+        )
     ]
 
 
-def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[str]:
+def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say which columns have few cells, and what that does."""
+    found = []
+    for name in map(str, frame.columns):
+        missing = int(frame[name].isna().sum())
+        if name in (*roles.excluded, *roles.given) or not _MOSTLY_MISSING <= missing / len(frame) < 1:
+            continue
+        there = f"{shown(name)} is {percent(missing / len(frame))} missing ({missing:,} of {len(frame):,} records)."
+        if name in (roles.label, roles.sensitive):
+            role = "label" if name == roles.label else "sensitive attribute"
+            found.append(Caution(point=there, more=f"As the {role} it leaves {len(frame) - missing:,} records."))
+        else:
+            gaps = (
+                "The column's median fills the gaps."
+                if is_numeric(frame[name])
+                else "Missing cells become a category of their own."
+            )
+            found.append(Caution(point=there, more=gaps, columns=(name,)))
+    return found
+
+
+def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Roles) -> list[Caution]:
     counts = np.bincount(groups[~np.isnan(groups)].astype(np.int64), minlength=len(names))
     share = float(counts.max() / max(1, counts.sum()))
     if share <= _LOPSIDED:
         return []
     largest = shown(names[int(counts.argmax())])
     return [
-        f"{percent(share)} of the people are in one group of {shown(roles.attribute)}: {largest}. Naming it for "
-        "everybody is right that often (baseline), so look at balanced accuracy."
+        Caution(
+            point=f"{percent(share)} of the people are in one group of {shown(roles.attribute)}: {largest}.",
+            more="Always guessing it is correct that often (baseline), so look at balanced accuracy.",
+        )
     ]
 
 
-def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]) -> list[str]:
+def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDArray[np.float64]]) -> list[Caution]:
     rows = np.random.default_rng(0).permutation(len(frame))[:_MOST_ROWS]
     near: dict[str, dict[str, float]] = {side: {} for side in sides}
     for name in map(str, frame.columns):
@@ -394,7 +445,7 @@ def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDA
         for side in sides:
             if not (side == "label" and name == roles.label):
                 near[side][name] = _balanced_accuracy(values, sides[side][rows])
-    told = []
+    cautioned = []
     for side, title, more in (
         ("attribute", roles.attribute, "An attacker who knows that needs no model."),
         ("label", roles.label, "Leave out what is known only after the label is."),
@@ -402,12 +453,17 @@ def _near_copies(frame: pandas.DataFrame, roles: Roles, sides: dict[str, npt.NDA
         found = {name: value for name, value in near.get(side, {}).items() if value > _NEAR}
         if found:
             chance = 1 / int(np.nanmax(sides[side]) + 1)
-            told.append(
-                f"Almost the {side} {shown(title)}: {listed(sorted(found, key=lambda name: -found[name]))}. Alone "
-                f"{'it tells' if len(found) == 1 else 'each tells'} the {side} with a balanced accuracy of "
-                f"{percent(min(found.values()))}{' or more' * (len(found) > 1)} (chance {percent(chance)}). {more}"
+            names = sorted(found, key=lambda name: -found[name])
+            cautioned.append(
+                Caution(
+                    point=f"Almost the {side} {shown(title)}: {listed(names)}.",
+                    more=f"Alone {'it predicts' if len(found) == 1 else 'each predicts'} the {side} with a balanced "
+                    f"accuracy of {percent(min(found.values()))}{' or more' * (len(found) > 1)} "
+                    f"(random guessing {percent(chance)}). {more}",
+                    columns=tuple(names),
+                )
             )
-    return told
+    return cautioned
 
 
 def _codes(column: pandas.Series) -> npt.NDArray[np.int64]:

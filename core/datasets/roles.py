@@ -229,13 +229,13 @@ def groups_of(column: pandas.Series, roles: Roles) -> Groups:
     Raises
     ------
     InputError
-        If the groups are told apart in several ways or in none, a value or limit does not fit the column, or there
+        If the groups are formed in several ways or in none, a value or limit does not fit the column, or there
         are fewer than two groups or more than `MOST_GROUPS`.
     """
     name = quoted(roles.sensitive)
     ways = [bool(roles.group), roles.at_most is not None, roles.each, bool(roles.cuts)]
     if sum(ways) > 1:
-        raise InputError(f"The groups of {name} must be told apart by values or by a limit, got both.")
+        raise InputError(f"The groups of {name} must be formed by values or by a limit, got both.")
     if CROSS in roles.sensitive and not any(ways[:2] + ways[3:]):
         return _cells(column, name)
     if roles.each:

@@ -2,7 +2,7 @@
 
 A record of the test set that also stands in the training set is not unseen: accuracy on it says how well it is
 remembered, and an attacker who holds an equal record knows the answer. Equal records may be the same person entered
-twice, or two people whom the columns do not tell apart; the table cannot say which.
+twice, or two people who are alike in every column; the table cannot say which.
 """
 
 from __future__ import annotations

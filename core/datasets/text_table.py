@@ -23,11 +23,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from core.datasets.columns import (
     BLANKS,
+    ENCODINGS,
     MOST_CELLS,
     check_names,
     check_rows,
@@ -46,29 +47,39 @@ _BATCH = 20_000
 
 
 def text_columns(
-    content: bytes, name: str, max_columns: int, max_rows: int, *, notes: list[str] | None = None
-) -> tuple[list[str], list[Any]]:
-    """Return the names and the cells of the columns; see `core.datasets.read_table.read_table`.
+    content: bytes,
+    name: str,
+    max_columns: int,
+    max_rows: int,
+    *,
+    notes: list[str] | None = None,
+    header: bool = True,
+    encoding: str = "",
+) -> tuple[list[str], list[Any], str]:
+    """Return names and cells of the columns, and the encoding if it was decided; see `core.datasets.read_table`.
 
-    What was decided is added to `notes`; without notes nothing that needs one is decided.
+    What was decided is added to `notes`; without notes nothing that needs one is decided. Without a `header` the first
+    line is a record, and the columns are numbered.
     """
     office = notes is not None
-    encoding, note = _encoding(content, name, office=office)
+    encoding, note = _encoding(content, name, office=office, wanted=encoding)
     content, told = _named_separator(content)
     sample, cut = _sample(content, encoding)
     if not sample:
         raise empty_file(name)
     separator = _separator(sample, told or _SEPARATORS, cut, max_columns)
     records = _records(content, encoding, separator, 2 if told else 1)
-    header = next(records)[1]
-    if office and not _filled(header):
-        header = next((cells for _, cells in records if _filled(cells)), header)
-    names = [cell.strip() for cell in header]
+    start, first = next(records)
+    if office and not _filled(first):
+        start, first = next(((line, cells) for line, cells in records if _filled(cells)), (start, first))
+    if not header:
+        records, first = chain([(start, first)], records), [f"column {place}" for place in range(1, len(first) + 1)]
+    names = [cell.strip() for cell in first]
     unnamed = {place for place, title in enumerate(names) if not title} if office and any(names) else set()
     if all(could_be_number(title) for place, title in enumerate(names) if place not in unnamed):
         raise _no_header("only numbers", names)
     check_names(names, without=unnamed)
-    columns, blank = _columns(records, header, min(max_rows, MOST_CELLS // len(names)), office=office)
+    columns, blank = _columns(records, first, min(max_rows, MOST_CELLS // len(names)), office=office)
     if notes is None:
         columns = [_undoubted(column, separator) for column in columns]
     else:
@@ -77,11 +88,14 @@ def text_columns(
         columns = number_columns(names, columns, separator, notes)
     if all(_is_cell(title, column) for title, column in zip(names, columns, strict=True)):
         raise _no_header("what looks like a record", names)
-    return names, columns
+    return names, columns, encoding if note else ""
 
 
-def _encoding(content: bytes, name: str, *, office: bool) -> tuple[str, str]:
-    """Return the codec of a text file and a note on it; only an office's file may be Windows-1252."""
+def _encoding(content: bytes, name: str, *, office: bool, wanted: str) -> tuple[str, str]:
+    """Return the codec of a text file and a note on it; only an office's file may be in one of `ENCODINGS`.
+
+    Of these it is the `wanted` one, or Windows-1252.
+    """
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and content[2:4] != b"\0\0":
         return "utf-16", ""
     if (place := content.find(b"\0")) >= 0:
@@ -90,19 +104,20 @@ def _encoding(content: bytes, name: str, *, office: bool) -> tuple[str, str]:
             "table as CSV (UTF-8) or Parquet."
         )
     line = 0
-    for encoding in ("utf-8", "cp1252")[: 1 + office]:
+    other = wanted if wanted in ENCODINGS else next(iter(ENCODINGS))
+    for encoding in ("utf-8", other)[: 1 + office]:
         try:
             content.decode(encoding)
         except UnicodeDecodeError as error:
             line = line or _line(content, error.start)
         else:
-            return ("cp1252", _WINDOWS.format(line)) if line else ("utf-8-sig", "")
+            return (encoding, _OTHER.format(ENCODINGS[encoding], line)) if line else ("utf-8-sig", "")
     raise InputError(f"Line {line:,} is not UTF-8; save the file as UTF-8 (in Excel: 'CSV UTF-8').")
 
 
-_WINDOWS = (
-    "The file is not UTF-8 and was read as Windows-1252, in which Excel saves a plain CSV (see line {:,}); if letters "
-    "look wrong, save it as 'CSV UTF-8'."
+_OTHER = (
+    "The file is not UTF-8 and was read as {} (see line {:,}); if letters look wrong, choose another encoding or save "
+    "it as 'CSV UTF-8'."
 )
 
 

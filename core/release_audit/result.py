@@ -303,7 +303,11 @@ def data_summary(audited: Audited, table: Table) -> DataSummary:
         sets={name: int(getattr(audited.splits, name).size) for name in ("train", "attack", "validation", "test")},
         split=_split(audited),
         features=dataset.feature_names,
-        notes=(*cautions(table.frame, dataset.roles), *dataset.notes, *([shared] if shared else [])),
+        notes=(
+            *(caution.text for caution in cautions(table.frame, dataset.roles)),
+            *dataset.notes,
+            *([shared] if shared else []),
+        ),
         fingerprint=data_fingerprint(dataset, answers=audited.plan.model.kind != "file"),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,7 +23,7 @@ from core.errors import InputError
 from core.fingerprint import fingerprint
 from pages.common import panels, state
 from pages.common.background import Job, Store, need
-from pages.common.state import OWN_RATINGS, UPLOAD
+from pages.common.state import OWN_RATINGS, PENDING, UPLOAD
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -49,19 +49,19 @@ def _shared_store() -> Store:
     return Store("shared store", entries=48)
 
 
-@st.cache_resource(scope="session", max_entries=2, on_release=lambda store: store.release(), show_spinner=False)
+@st.cache_resource(scope="session", max_entries=3, on_release=lambda store: store.release(), show_spinner=False)
 def _session_store(name: str) -> Store:
     return Store(name, entries=24)
 
 
 def store_of(dataset: str) -> Store:
     """Return where results of a dataset are kept."""
-    own = {UPLOAD: "session store", OWN_RATINGS: "session ratings"}
+    own = {UPLOAD: "session store", PENDING: "session pending", OWN_RATINGS: "session ratings"}
     return _session_store(own[dataset]) if dataset in own else _shared_store()
 
 
 def own(dataset: str) -> Any | None:
-    """Return the session's own table (`UPLOAD`) or ratings (`OWN_RATINGS`), if there are any."""
+    """Return the session's own table (`UPLOAD`, or `PENDING`) or ratings (`OWN_RATINGS`), if there are any."""
     return store_of(dataset).get("own")
 
 
@@ -77,9 +77,21 @@ def keep_own(dataset: str, data: Table | Ratings | None = None, model: OwnModel 
             store.put(key, kept)
 
 
-def own_model() -> OwnModel | None:
+def own_model(dataset: str = UPLOAD) -> OwnModel | None:
     """Return the model file that has answered about the session's table, if there is one."""
-    return store_of(UPLOAD).get("own model")
+    return store_of(dataset).get("own model")
+
+
+def adopt(table: Table, roles: Roles) -> None:
+    """Make the pending table the session's own, with these roles.
+
+    What followed from an earlier one is dropped. Raises what `build_dataset` does, and changes nothing then.
+    """
+    dataset, model = built(table, roles), own_model(PENDING)
+    adopted = replace(table, name=UPLOAD)
+    keep_own(UPLOAD, adopted, model and replace(model, asked=replace(model.asked, name=UPLOAD)))
+    store_of(UPLOAD).put(_dataset(adopted, roles)[0], dataset)
+    keep_own(PENDING)
 
 
 def google_play() -> Path | None:

@@ -130,6 +130,12 @@ def audit_settings(page: str) -> None:
         summary.markdown(_summary())
 
 
+def audited_title() -> str:
+    """Return what the audited table is called."""
+    name = state.dataset_name()
+    return CATALOG[name].title if name in CATALOG else "your earlier table"
+
+
 def _summary() -> str:
     """Return what is audited, in two lines: data and attribute, constraint and seed."""
     dataset = state.dataset_name()

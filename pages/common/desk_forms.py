@@ -36,8 +36,8 @@ from core.settings import Setting, params
 from core.subject import train_model
 from pages.common import cached, panels, shell, state
 from pages.common.background import Job, need
+from pages.common.column_roles import values_of
 from pages.common.controls import control
-from pages.common.upload import values_of
 
 _NUMBER = "record number in the audited table"
 """Stands for the column of identifiers where people come from the audited table and not from a file."""

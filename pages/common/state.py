@@ -17,6 +17,9 @@ from core.settings import params
 UPLOAD = "upload"
 """Name under which a user's own table is chosen."""
 
+PENDING = "pending_upload"
+"""Name of a user's table that is read and waits for its column roles."""
+
 OWN_RATINGS = "own_ratings"
 """Name under which a user's own ratings are chosen."""
 

@@ -1,4 +1,4 @@
-"""The sentences of the pages on data and model: the finding, then interval and control, never more than measured."""
+"""The sentences of the pages on data and model: the finding, then interval and baseline, never more than measured."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, GroupRow, Table
+from core.datasets.roles import Roles
 from core.datasets.splits import SETS, shared_records
 from core.estimates import count, interval, percent
 from core.models import GIVEN
@@ -54,26 +55,32 @@ def provenance(subject: Subject) -> str:
     )
 
 
-def data(dataset: AuditDataset) -> tuple[str, str]:
-    """Return the finding of the data page."""
+def data(dataset: AuditDataset) -> dict[str, str]:
+    """Return the finding of the Data page."""
     first, other = _compared(dataset.groups())
     label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
     apart = first.label_rate.low > other.label_rate.high or other.label_rate.low > first.label_rate.high
     many = dataset.n_groups > 2
     named = [f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, other)]
-    point = (
-        f"{percent(first.label_rate)} of {named[0]} have {label} “{positive}”, "
-        f"{'against' if apart else 'and'} {percent(other.label_rate)} of {named[1]}."
-    )
-    invented = "invented people" if dataset.synthetic else "people"
+    pair = f"for {percent(first.label_rate)} of {named[0]} and {percent(other.label_rate)} of {named[1]}."
+    point = f"{label} = {positive} {pair}"
+    records = "synthetic records" if dataset.synthetic else "records"
     largest = max(dataset.groups(), key=lambda group: group.share)
-    left_out = f" of {count(dataset.rows_read)} records" if dataset.n < dataset.rows_read else ""
-    quantity = (
-        f"{count(dataset.n)} {invented}{left_out}, {len(dataset.feature_names)} features. "
-        f"95% intervals {interval(first.label_rate)} and {interval(other.label_rate)}. Baseline: always "
-        f"“{escape(largest.group)}” is right for {percent(largest.share)}."
+    left_out = f" of {count(dataset.rows_read)}" if dataset.n < dataset.rows_read else ""
+    attribute = escape(dataset.roles.attribute)
+    evidence = (
+        f"{count(dataset.n)}{left_out} {records}, {len(dataset.feature_names)} features. "
+        f"95% CIs {interval(first.label_rate)} and {interval(other.label_rate)}. "
+        f"Baseline for inferring {attribute} (always “{escape(largest.group)}”): {percent(largest.share)}."
     )
-    return point, quantity
+    differs = "A model that copies these labels copies the difference. It also makes the attribute easier to infer."
+    alike = f"No statistically significant difference between groups. Other columns may still reveal {attribute}."
+    return {
+        "point": point[:1].upper() + point[1:],
+        "evidence": evidence,
+        "so_what": differs if apart else alike,
+        "to_do": "Choose a dataset or upload your own, then check the column roles below.",
+    }
 
 
 def given(dataset: AuditDataset) -> str:
@@ -83,43 +90,52 @@ def given(dataset: AuditDataset) -> str:
         return ""
     positive = percent(float(dataset.predictions.mean()))
     if roles.prediction:
-        told = f"Predictions from column {escape(roles.prediction)}: positive for {positive}."
-        told += f" Scores from column {escape(roles.score)}." if roles.score else ""
+        source = f"Predictions from column {escape(roles.prediction)}: positive for {positive}."
+        source += f" Scores from column {escape(roles.score)}." if roles.score else ""
     else:
-        told = (
+        source = (
             f"Predictions from column {escape(roles.score)}: a score of at least {roles.threshold:g} is positive, "
             f"{positive} of people."
         )
     if dataset.sets is None:
-        return f"{told} No column says whom the model was trained on, so the sets are drawn with the seed."
+        return f"{source} No column says whom the model was trained on, so the sets are drawn with the seed."
     sizes = {name: int((dataset.sets == name).sum()) for name in SETS}
     named = ", ".join(f"{count(size)} {name}" for name, size in sizes.items() if size)
-    return f"{told} Sets from column {escape(roles.sets)}: {named}."
+    return f"{source} Sets from column {escape(roles.sets)}: {named}."
 
 
 def groups_chart(dataset: AuditDataset) -> tuple[str, str]:
     """Return heading and quantity of the chart of the groups."""
-    what = "Share of each group" if dataset.n_groups > 2 else "Height: share of people. Filled"
-    return "Who is in it", f"{what}: {escape(dataset.roles.label)} is “{escape(dataset.roles.positive)}”"
+    label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
+    return "Group sizes and base rates", f"Share of each group with {label} = {positive}, and 95% CI"
 
 
-def table_without_roles(table: Table) -> tuple[str, str]:
-    """Return the finding for a table whose columns have no roles yet."""
+def pending_table(table: Table, roles: Roles, to_check: int, audited: str) -> dict[str, str]:
+    """Return the finding for a table whose column roles are not applied yet."""
     rows, columns = table.frame.shape
-    return (
-        f"{escape(table.title)} is read: {count(rows)} records, {columns} columns.",
-        "Say below which column the model predicts and which one the attacker is after.",
-    )
+    check = "Check the roles." if not to_check else f"Check {to_check} thing{'s' * (to_check > 1)}."
+    outputs = [word for word, column in (("predictions", roles.prediction), ("scores", roles.score)) if column]
+    trained = "No column holds a model's predictions. FairLeak trains a model on this table and attacks it."
+    given = f"The file brings a model's {' and '.join(outputs)}. FairLeak attacks these and trains no model of its own."
+    answer = "Answer what stands below, change" if to_check else "Change"
+    return {
+        "point": f"{escape(table.title)}: {count(rows)} records, {columns} columns, all roles guessed. {check}",
+        "evidence": f"Read in memory and stored nowhere. The audit still shows {escape(audited)} until you press "
+        "*Apply roles*.",
+        "so_what": given if outputs else trained,
+        "to_do": f"{answer} a role where the guess is wrong, then press *Apply roles*.",
+    }
 
 
 DATA_GUIDE = (
-    "The label is what the model predicts; the first group is the one whose members the attacker tries to name. A "
-    "record without label or attribute is left out; so is a column that is constant, or different in most records. "
-    "Categories become numbers in the order of their text.\n\n"
-    "Your table may bring a model of yours: a column of predicted labels, one of scores, or both, and one that says "
-    "which records it was trained on. Then these are audited, and nothing is trained.\n\n"
-    "Your own table stays in this session's memory: it is not written to disk, not shared with other sessions, and "
-    "gone ten minutes after you close the page."
+    "**Question.** What is in the table, and what is each column used for?\n\n"
+    "**Read.** The **sensitive attribute** is the column an attacker should not learn; the **label** is what the model "
+    "predicts. A row of the chart is a group: its size, and its share with the positive label.\n\n"
+    "**Roles.** Records without label or attribute are left out. So are columns that are constant, or different in "
+    "most records. Categories are encoded as integers in alphabetical order. With a column of predictions or scores, "
+    "your own model is audited and nothing is trained. A *Set* column says which records trained it.\n\n"
+    "**What it does not show.** A difference between groups is not yet a leak.\n\n"
+    "**Your data.** An upload stays in this session's memory. It is gone ten minutes after you close the page."
 )
 
 _TWO_MEASURES = (

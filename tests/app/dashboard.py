@@ -19,10 +19,13 @@ from core.datasets.roles import Roles
 from core.sweep import SweepPoint, sweep
 from core.sweep.point import point_key
 from core.sweep.store import PointStore
+from pages.common import shell
 from pages.common.background import Job, Work
 from tests import expected
 from tests.expected import run_once
 from tests.patience import PATIENT
+
+UNIQUE_ROLES = ("label", "sensitive", "crossed", "prediction", "score", "sets")
 
 APP = Path(__file__).resolve().parents[2] / "app.py"
 
@@ -150,33 +153,46 @@ class Dashboard:
         """Give a file to the upload box of the Data page."""
         return self.give("upload", name, content)
 
-    def assign(self, **columns: object) -> Dashboard:
-        """Fill the form for one's own columns, in its order, and press its button."""
-        order = (
-            "label",
-            "positive",
-            "sensitive",
-            "crossed",
-            "group",
-            "limit",
-            "prediction",
-            "score",
-            "sets",
-            "excluded",
-            "missing",
-        )
-        for name in sorted(columns, key=order.index):
-            self.widget(f"{name}_").set_value(columns[name])
-            self.test.run()
-            assert not self.test.exception
+    def assign(self, **columns: Any) -> Dashboard:
+        """Give columns their roles and fill in the values, in the form's order, and press its button.
+
+        An empty column means that none has the role; `excluded` are all columns that are left out.
+        """
+        for role in (*UNIQUE_ROLES, "excluded"):
+            if role in columns:
+                wanted = columns[role]
+                self._give_role(role, [wanted] if isinstance(wanted, str) else list(wanted))
+        for name in ("positive", "way", "group", "limit", "missing"):
+            if name in columns:
+                self.widget(f"{name}_").set_value(columns[name])
+                self._rerun()
         return self.click("use_roles")
+
+    def _give_role(self, role: str, names: list[str]) -> None:
+        """Let these columns, and no others, have a role."""
+        for column, now in self.column_roles().items():
+            if (column in names) != (now == role):
+                self.role_box(column).set_value(role if column in names else "feature")
+                self._rerun()
+
+    def _rerun(self) -> None:
+        self.test.run()
+        assert not self.test.exception
+
+    def column_roles(self) -> dict[str, str]:
+        """Return each column's role on the form."""
+        boxes = [box for box in self.test.selectbox if (box.key or "").startswith("role_")]
+        return {re.sub(r"\\(.)", r"\1", box.label).removeprefix("Role of "): box.value for box in boxes}
+
+    def role_box(self, column: str) -> Any:
+        """Return the select box of a column's role."""
+        return next(box for box in self.test.selectbox if box.label == f"Role of {shell.escape(column)}")
 
     def bring(self, name: str, content: bytes, roles: Roles) -> Dashboard:
         """Upload a table and let its columns be what these roles say."""
-        self.open("data").upload(name, content)
-        self.test.session_state["own_roles_upload"] = [roles]
-        self.test.session_state["attribute"] = roles.key
-        return self.settle()
+        values = {"group": list(roles.group)} if roles.group else {"way": "each"} if roles.each else {}
+        given = {role: getattr(roles, role, "") for role in (*UNIQUE_ROLES, "positive", "missing")}
+        return self.open("data").upload(name, content).assign(**given, **values, excluded=roles.excluded)
 
     @property
     def texts(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import pickle
 from dataclasses import replace
 from typing import Any
@@ -19,7 +20,7 @@ from core.release_audit import AuditPlan, OutputsPlan, kept_tolerance, plan_text
 from pages.common import bias_queries_trials, cached, shell
 from tests import expected
 from tests.app.conftest import Start
-from tests.app.dashboard import Dashboard, RecordedJob
+from tests.app.dashboard import UNIQUE_ROLES, Dashboard, RecordedJob
 from tests.app.deciding import Attacks, attacks, section
 from tests.app.test_attriguard import FEW_OF_TABLES
 from tests.app.test_membership import Gate, gate
@@ -115,9 +116,16 @@ TABLES = {
 
 def boxes(dashboard: Dashboard) -> dict[str, Any]:
     """Return what the form holds, by role."""
-    roles = ("label", "positive", "sensitive", "prediction", "score", "sets", "excluded")
-    widgets = (*dashboard.test.selectbox, *dashboard.test.multiselect)
-    return {role: next((w.value for w in widgets if (w.key or "").startswith(f"{role}_")), None) for role in roles}
+    columns = dashboard.column_roles()
+    held = {role: next((name for name, has in columns.items() if has == role), "") for role in UNIQUE_ROLES}
+    positive = next((w.value for w in dashboard.test.selectbox if (w.key or "").startswith("positive_")), None) or ""
+    return {**held, "positive": positive, "excluded": tuple(name for name, has in columns.items() if has == "excluded")}
+
+
+def reasons(dashboard: Dashboard) -> str:
+    """Return all reasons that the form gives."""
+    cells = [html.unescape(element.proto.body) for element in dashboard.test.get("html")]
+    return " ".join((*cells, *captions(dashboard), *dashboard.texts)).replace("\\", "")
 
 
 def captions(dashboard: Dashboard) -> list[str]:
@@ -145,24 +153,66 @@ def test_a_bad_file_is_one_sentence_and_the_audit_stays(dashboard: Dashboard, ba
     assert dashboard.finding == before
 
 
-def test_other_pages_send_the_owner_of_a_fresh_table_to_the_data_page(dashboard: Dashboard):
+def test_the_old_audit_stays_until_the_roles_are_applied(dashboard: Dashboard):
+    dashboard.open("model")
+    before = dashboard.finding
     dashboard.open("data").upload("good.csv", GOOD)
-    for page in ("overview", "model", "correction"):
-        dashboard.open(page)
-        (info,) = dashboard.test.info
-        assert "Data page" in info.value and not dashboard.test.warning
+    assert "until you press *Apply roles*" in dashboard.finding and "good.csv" in dashboard.plain_finding
+    assert dashboard.open("model").finding == before
+    dashboard.open("data").click("use_roles")
+    assert "good.csv" not in dashboard.plain_finding and "Apply roles" not in dashboard.finding
+    own = dashboard.open("model").finding
+    assert own != before
+    dashboard.open("data").upload("people.csv", people())
+    assert dashboard.open("model").finding == own  # an earlier table of one's own stays too
+    dashboard.open("data").click("remove_upload")
+    assert dashboard.test.selectbox(key="dataset").value == "upload"
+
+
+def test_one_column_has_a_role_and_the_other_one_loses_it(dashboard: Dashboard):
+    dashboard.open("data").upload("scored.csv", scored())
+    dashboard.role_box("age").set_value("prediction")
+    dashboard.settle()
+    roles = dashboard.column_roles()
+    assert (roles["age"], roles["predicted"]) == ("prediction", "feature")
+    assert "your choice" in reasons(dashboard)
+
+
+def test_a_caution_s_choice_is_the_column_s_role(dashboard: Dashboard):
+    dashboard.open("data").upload("copy.csv", TABLES["a near copy"])
+    assert dashboard.column_roles()["job2"] == "feature"
+    dashboard.choose(keep_="excluded")
+    assert dashboard.column_roles()["job2"] == "excluded"
+    dashboard.role_box("job2").set_value("feature")
+    dashboard.settle()
+    assert dashboard.widget("keep_").value == "feature"
+    dashboard.choose(keep_="excluded")
+    dashboard.click("use_roles")
+    (roles,) = dashboard.test.session_state["own_roles_upload"]
+    assert "job2" in roles.excluded
+
+
+def test_a_first_line_of_data_and_an_encoding_can_be_chosen(dashboard: Dashboard):
+    rows = [f"Zoë{i},{20 + i % 30},{'FM'[i % 2]},{'yes' if i % 3 else 'no'}" for i in range(90)]
+    dashboard.open("data").upload("people.csv", "\n".join(rows).encode("mac_roman"))
+    assert "column names look like values" in reasons(dashboard) and "Encoding is a guess" in reasons(dashboard)
+    dashboard.choose(header_="data")
+    assert list(dashboard.column_roles()) == [f"column {place}" for place in range(1, 5)]
+    assert "90 records" in dashboard.plain_finding and "Zoë" not in reasons(dashboard)
+    dashboard.choose(encoding_="mac_roman")
+    assert "Zoë0" in reasons(dashboard)
 
 
 @pytest.mark.parametrize("bad", [bad for bad in BAD_ROLES if bad.kind in ON_THE_FORM], ids=lambda bad: bad.kind)
 def test_bad_columns_are_one_sentence_and_the_audit_stays(dashboard: Dashboard, bad: BadRoles):
     dashboard.open("data").upload("table.csv", bad.content)
-    before = dashboard.finding
     roles = bad.roles
     choices: dict[str, object] = {"label": roles.label, "positive": roles.positive, "sensitive": roles.sensitive}
     choices |= {"limit": roles.at_most} if roles.at_most is not None else {"group": list(roles.group)}
     dashboard.assign(**choices, excluded=list(roles.excluded), missing=roles.missing)
     assert_one_sentence(dashboard.plain_problem(), bad.words_expected)
-    assert dashboard.finding == before
+    assert "until you press" in dashboard.finding
+    assert "Loan applicants" in dashboard.open("model").told
 
 
 def test_own_names_are_shown_and_never_obeyed(dashboard: Dashboard):
@@ -251,14 +301,20 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
         assert not dashboard.test.warning, name
         guess = suggest_roles(table.frame)
         shown = boxes(dashboard)
+        assert shown.pop("crossed") == ""
         for role, value in shown.items():
-            expected = getattr(guess.roles, role)
-            assert (tuple(value) if role == "excluded" else value or "") == expected, (name, role)
-        told = captions(dashboard)
-        for reason in guess.reasons.values():
-            assert any(line in (f"Guessed: {reason}.", f"Not guessed: {reason}.") for line in told), (name, reason)
-        said = [info.value.replace("\\", "") for info in dashboard.test.info]
-        assert said == list(cautions(table.frame, guess.roles)), name
+            assert value == getattr(guess.roles, role), (name, role)
+        told = reasons(dashboard)
+        for reason in (
+            *guess.left_out.values(),
+            *(guess.reasons[role] for role in guess.reasons if role != "excluded"),
+        ):
+            assert reason in told, (name, reason)
+        found = cautions(table.frame, guess.roles)
+        assert [one for one in found if f"**{one.point}** {one.more}" not in told] == [], name
+        to_check = len(found) + (not guess.roles.label) + (not guess.roles.sensitive) + bool(table.encoding)
+        check = f"Check {to_check} thing{'s' * (to_check > 1)}." if to_check else "Check the roles."
+        assert dashboard.plain_finding.splitlines()[0].endswith(check), name
         try:
             plan, _ = suggested_plan(table, f"{name}.csv")
         except InputError:
@@ -269,6 +325,7 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
         assert dashboard.test.session_state["own_roles_upload"] == [plan.config.roles], name
         assert dashboard.test.number_input(key="tolerance").value == plan.config.tolerance, name
         assert not any(line.startswith("Guessed: ") for line in captions(dashboard)), name
+        dashboard.click("remove_upload")
 
 
 def test_the_tolerance_starts_where_the_predictions_keep_to_it(dashboard: Dashboard):

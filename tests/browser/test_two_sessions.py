@@ -54,16 +54,14 @@ def test_two_sessions_at_once(look: Open):
     for one in both:
         one.view.upload(f"{one.word}table.csv", one.table())
     for one in both:
-        one.view.found(f"{one.word}table.csv is read")
-        one.view.choose_labelled("Label: what the model predicts", "hired")
-        one.view.choose_labelled("Its positive value", "yes")
-        one.view.assign("sex", one.group)
+        one.view.found(f"{one.word}table.csv", "until you press")
+        one.view.assign("sex", one.group, label="hired", positive="yes")
         one.view.found("%", one.group)
     for one in both:
         file = {"name": f"{one.word}model.skops", "mimeType": "application/octet-stream", "buffer": one.model()}
         one.view.keyed("model_file").locator("input[type=file]").set_input_files(file)
     for one in both:
-        told = one.view.page.get_by_text(f"{one.word}model.skops has answered about everybody")
+        told = one.view.page.get_by_text(f"{one.word}model.skops has predicted for everybody")
         expect(told).to_be_visible(timeout=PATIENT)
         one.view.idle()
     for one in both:  # both are attacked at the same time

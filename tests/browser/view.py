@@ -70,13 +70,8 @@ _TITLES = {
 """What the navigation calls a page -> its title, where that is another."""
 
 
-_ROLES = {
-    "label": "Label: what the model predicts",
-    "positive": "Its positive value",
-    "prediction": "Model's prediction",
-    "score": "Model's score",
-}
-"""Role -> label of its box on the Data page."""
+_ROLES = {"label": "Label", "prediction": "Prediction", "score": "Score", "sensitive": "Sensitive attribute"}
+"""Role -> its title on the Data page."""
 
 
 class View:
@@ -207,7 +202,7 @@ class View:
 
     def regroup(self, group: str) -> None:
         """Make one value the whole first group, on the form for one's own columns."""
-        box = self.page.get_by_role("combobox", name="First group: people with these values")
+        box = self.page.get_by_role("combobox", name="Group 1 (values)")
         around = self.page.locator("[data-testid=stMultiSelect]", has=box)
 
         def grouped() -> bool:
@@ -224,9 +219,13 @@ class View:
 
         self.until(grouped, f"{group!r} as the first group")
 
-    def assign(self, sensitive: str, group: str) -> None:
-        """Say on the Data page which attribute the attacker is after and who is the first group."""
-        self.choose_labelled("Sensitive attribute: what the attacker is after", sensitive)
+    def assign(self, sensitive: str, group: str, **columns: str) -> None:
+        """Say on the Data page what these columns are, the positive value and who is the first group."""
+        for role, column in {**columns, "sensitive": sensitive}.items():
+            if role != "positive":
+                self.choose_labelled(f"Role of {column}", _ROLES[role])
+        if "positive" in columns:
+            self.choose_labelled("Positive (favourable) value", columns["positive"])
         self.regroup(group)
         self.press("use_roles")
 
@@ -238,11 +237,9 @@ class View:
     def bring_predictions(self, name: str, content: bytes, *, sensitive: str, group: str, **columns: str) -> None:
         """Upload a table with a model's answers on the Data page, and say what its columns are, by label's key."""
         self.upload(name, content)
-        self.found(f"{name} is read")
-        for role, column in columns.items():
-            self.choose_labelled(_ROLES[role], column)
-        self.assign(sensitive, group)
-        self.found("%", f"“{columns['positive']}”")
+        self.found(name, "until you press")
+        self.assign(sensitive, group, **columns)
+        self.found("%", f"= {columns['positive']} for")
 
     def enter(self, key: str, value: str) -> None:
         """Type a value into the field with this key."""

@@ -23,7 +23,6 @@ NOT_YET = (
     "core/attribute/",
     "core/attriguard/",
     "core/correction/",
-    "core/datasets/",
     "core/desk/",
     "core/errors.py",
     "core/estimates.py",

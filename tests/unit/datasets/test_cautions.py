@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import Roles, cautions, read_table
+from core.datasets import Roles, read_table
+from core.datasets import cautions as found_cautions
 from core.release_audit import catalogue_plan
 from core.release_audit.result import data_summary
 from core.release_audit.run import audited_of
@@ -20,6 +21,10 @@ ROLES = samples.ROLES
 
 def people(**columns: object) -> pd.DataFrame:
     return samples.frame(N).assign(**columns)
+
+
+def cautions(frame: pd.DataFrame, roles: Roles) -> tuple[str, ...]:
+    return tuple(one.text for one in found_cautions(frame, roles))
 
 
 def north(noise: float = 0.0) -> np.ndarray:
@@ -42,7 +47,8 @@ def north(noise: float = 0.0) -> np.ndarray:
 def test_a_near_copy_of_the_attribute(column: np.ndarray):
     (told,) = cautions(people(town2=column), ROLES)
     assert (
-        told.startswith("Almost the attribute origin: town2. Alone it tells the attribute") and "(chance 50.0%)" in told
+        told.startswith("Almost the attribute origin: town2. Alone it predicts the attribute")
+        and "(random guessing 50.0%)" in told
     )
 
 
@@ -54,7 +60,7 @@ def test_no_near_copy(column: object):
 def test_near_copies_of_the_label_and_what_is_left_out():
     table = people(offer=people()["hired"].map({"yes": "sent", "no": "none"}), paid=people()["hired"] == "yes")
     (told,) = cautions(table, ROLES)
-    assert "Almost the label hired: " in told and "each tells the label" in told and "100.0% or more" in told
+    assert "Almost the label hired: " in told and "each predicts the label" in told and "100.0% or more" in told
     assert cautions(table, replace(ROLES, excluded=("offer", "paid"))) == ()
     assert cautions(table, replace(ROLES, excluded=("offer",), prediction="paid")) == ()  # a good model is none
     same = cautions(people(hired=np.where(north(), "yes", "no")), ROLES)
@@ -75,7 +81,7 @@ def test_more_than_two_groups():
     three = np.array(["a", "b", "c"])[np.arange(N) % 3]
     roles = Roles(label="hired", positive="yes", sensitive="kind", each=True)
     (told,) = cautions(people(kind=three, kind2=np.char.upper(three)), roles)
-    assert "Almost the attribute kind: kind2." in told and "(chance 33.3%)" in told
+    assert "Almost the attribute kind: kind2." in told and "(random guessing 33.3%)" in told
 
 
 def test_a_header_like_a_record():
@@ -93,3 +99,16 @@ def test_a_report_holds_them_among_its_notes():
     plan = replace(plan, config=replace(plan.config, roles=ROLES, method="unmitigated"))
     notes = data_summary(audited_of(plan, lopsided), lopsided).notes
     assert set(cautions(lopsided.frame, ROLES)) <= set(notes) and any("Almost the attribute" in note for note in notes)
+
+
+def test_columns_mostly_missing():
+    gaps = np.where(np.arange(N) % 3 == 0, "x", None)
+    (told,) = found_cautions(people(town=gaps), ROLES)
+    assert told.text == "town is 66.7% missing (2,000 of 3,000 records). Missing cells become a category of their own."
+    assert told.columns == ("town",)
+    (number,) = found_cautions(people(pay=np.where(np.arange(N) % 2, 1.0 * np.arange(N), np.nan)), ROLES)
+    assert number.text.endswith("(1,500 of 3,000 records). The column's median fills the gaps.")
+    assert found_cautions(people(town=gaps), replace(ROLES, excluded=("town",))) == ()
+    assert found_cautions(people(town=np.where(np.arange(N) % 3 > 0, "x", None)), ROLES) == ()
+    (label,) = found_cautions(people(hired=np.where(np.arange(N) % 3, None, people()["hired"])), ROLES)
+    assert "As the label it leaves 1,000 records." in label.text and label.columns == ()

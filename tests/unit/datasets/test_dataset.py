@@ -140,7 +140,7 @@ def test_groups_by_limits() -> None:
     for wrong in ((37.0, 28.0), (28.0, 28.0), tuple(float(i) for i in range(20))):
         with pytest.raises(InputError, match="must rise, at most 19"):
             groups_of(pd.Series([1.0, 50.0]), replace(roles, cuts=wrong))
-    with pytest.raises(InputError, match="told apart by values or by a limit"):
+    with pytest.raises(InputError, match="formed by values or by a limit"):
         groups_of(pd.Series([1.0, 50.0]), replace(roles, each=True))
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from core.datasets import columns as of_columns
 from core.datasets.build import build_dataset
 from core.datasets.dataset import Table
 from core.datasets.read_table import read_table
@@ -322,3 +323,21 @@ def test_notes_on_hostile_names_are_printable() -> None:
     table = read_table("\n".join(lines).encode(), "a.csv")
     assert len(table.notes) == 2 and all(note.isprintable() and len(note) < 300 for note in table.notes)
     assert len(read_table(GOOD, "good.csv").frame) == 80
+
+
+@pytest.mark.parametrize("encoding", ["iso8859_15", "mac_roman", "cp850"])
+def test_another_encoding_can_be_chosen(encoding: str) -> None:
+    content = "\n".join(["name,größe", *[f"Zoë {i},{i}" for i in range(70)]]).encode(encoding)
+    table = read_table(content, "ansi.csv", encoding=encoding)
+    assert table.frame.columns.tolist() == ["name", "größe"] and table.frame["name"][1] == "Zoë 1"
+    assert table.encoding == encoding and of_columns.ENCODINGS[encoding] in table.notes[0]
+    assert read_table(content, "ansi.csv").encoding == "cp1252"
+    unicode = read_table("name,größe\nZoë,1\n".encode() + b"Max,2\n" * 70, "utf.csv", encoding=encoding)
+    assert unicode.encoding == "" and unicode.frame["name"][0] == "Zoë"
+
+
+def test_a_first_line_of_data_is_a_record() -> None:
+    content = "\n".join(["", *[f"{20 + i},{'FM'[i % 2]}" for i in range(70)]]).encode()
+    table = read_table(content, "plain.csv", header=False)
+    assert table.frame.columns.tolist() == ["column 1", "column 2"] and len(table.frame) == 70
+    assert table.frame.iloc[0].tolist() == [20, "F"]

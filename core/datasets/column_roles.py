@@ -1,0 +1,153 @@
+"""Column roles, column by column: what each column holds, which roles it can have, and the reason for its role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from core.datasets.columns import as_text, is_numeric, set_aside
+from core.datasets.role_suggestion import Suggestion
+from core.datasets.roles import CROSS, MOST_GROUPS, Roles
+from core.errors import InputError
+from core.serialize import Result
+
+if TYPE_CHECKING:
+    import pandas
+
+FEATURE, LEFT_OUT = "feature", "excluded"
+
+COLUMN_ROLES: Mapping[str, str] = {
+    FEATURE: "Feature",
+    "label": "Label",
+    "sensitive": "Sensitive attribute",
+    "crossed": "Crossed with it",
+    "prediction": "Prediction",
+    "score": "Score",
+    "sets": "Set",
+    LEFT_OUT: "Leave out",
+}
+"""Role of a column -> its title; but for features and columns left out, one column has it.
+
+A column that is crossed with the sensitive attribute makes a group of each pair of values.
+"""
+
+MOST_LABELS = 50
+"""Most distinct values of a label."""
+
+_FIRST_ROWS, _FIRST_VALUES = 1_000, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnSummary(Result):
+    """What a column holds.
+
+    Attributes
+    ----------
+    kind : str
+        "number", "category", "text" (a different one in most records) or "date".
+    first : tuple of str
+        Its first distinct values.
+    missing, distinct : int
+        Missing cells and distinct values.
+    set_aside : str
+        Why it is no feature, as a phrase; "" if it is one.
+    """
+
+    name: str
+    kind: str
+    first: tuple[str, ...]
+    missing: int
+    distinct: int
+    set_aside: str
+
+    def possible_roles(self, *, given: bool) -> tuple[str, ...]:
+        """Return the roles the column can have; `given` says whether a model's outputs may be among the columns."""
+        impossible = set() if given else {"prediction", "score", "sets"}
+        if not 2 <= self.distinct <= MOST_LABELS:
+            impossible.add("label")
+        if self.distinct < 2:
+            impossible.add("sensitive")
+        if not 2 <= self.distinct <= MOST_GROUPS:
+            impossible.add("crossed")
+        return tuple(role for role in COLUMN_ROLES if role not in impossible)
+
+
+def summarise_columns(frame: pandas.DataFrame) -> tuple[ColumnSummary, ...]:
+    """Return what each column of a table holds."""
+    return tuple(_summary(frame[name], str(name)) for name in frame.columns)
+
+
+def _summary(column: pandas.Series, name: str) -> ColumnSummary:
+    try:
+        reason = set_aside(column, name)
+    except InputError:
+        reason = "holds numbers mixed with text, or infinite values"
+    kind = "date" if column.dtype.kind in "mM" else "number" if is_numeric(column) else "category"
+    if kind == "category" and reason.startswith("has a different text"):
+        kind = "text"
+    text = as_text(column.head(_FIRST_ROWS)).dropna().unique()[:_FIRST_VALUES]
+    return ColumnSummary(
+        name=name,
+        kind=kind,
+        first=tuple(map(str, text)),
+        missing=int(column.isna().sum()),
+        distinct=int(column.nunique()),
+        set_aside=reason,
+    )
+
+
+def role_of(name: str, roles: Roles, crossed: Sequence[str] = ()) -> str:
+    """Return the role of a column; `crossed` are the two columns that the sensitive attribute crosses."""
+    if name in roles.excluded:
+        return LEFT_OUT
+    if name in crossed:
+        return "sensitive" if name == crossed[0] else "crossed"
+    unique = [role for role in COLUMN_ROLES if role not in (FEATURE, LEFT_OUT, "crossed")]
+    return next((role for role in unique if getattr(roles, role) == name), FEATURE)
+
+
+def assign_roles(roles: Roles, assigned: Mapping[str, str]) -> Roles:
+    """Return the roles with each column's role as assigned; values and groups stay."""
+    chosen: dict[str, Any] = {
+        role: next((name for name, has in assigned.items() if has == role), "")
+        for role in COLUMN_ROLES
+        if role not in (FEATURE, LEFT_OUT)
+    }
+    second = chosen.pop("crossed")
+    if chosen["sensitive"] and second:
+        chosen["sensitive"] = CROSS.join((chosen["sensitive"], second))
+    excluded = tuple(name for name, role in assigned.items() if role == LEFT_OUT)
+    return replace(roles, **chosen, excluded=excluded)
+
+
+def reason_of(column: ColumnSummary, role: str, guess: Suggestion | None, *, keep: bool) -> str:
+    """Return why a column has this role, as a phrase; "" where there is nothing to say.
+
+    Parameters
+    ----------
+    guess : Suggestion or None
+        What was guessed for the table, None where its roles are known.
+    keep : bool
+        Whether records with a missing feature are kept.
+    """
+    if guess is not None and role != role_of(column.name, guess.roles):
+        return "your choice"
+    if role == LEFT_OUT:
+        return "" if guess is None else guess.left_out.get(column.name, "")
+    if role != FEATURE:
+        reason = "" if guess is None else guess.reasons.get(role, "")
+        counted = role in ("label", "sensitive") and reason and "two values" not in reason
+        return f"{reason}; {column.distinct:,} values" if counted else reason
+    if column.set_aside:
+        return f"not used: {column.set_aside}"
+    if not column.missing:
+        return ""
+    if not keep:
+        return f"{column.missing:,} records without it are dropped"
+    return f"{'median fills' if column.kind == 'number' else 'a category of its own for'} {column.missing:,} gaps"
+
+
+def usable_features(columns: Sequence[ColumnSummary], assigned: Mapping[str, str]) -> list[str]:
+    """Return the columns to predict from."""
+    return [column.name for column in columns if assigned[column.name] == FEATURE and not column.set_aside]

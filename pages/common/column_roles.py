@@ -1,0 +1,431 @@
+"""The form of the column roles: what to check, one row for each column, and beside them values and groups."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+
+from core.datasets import role_suggestion
+from core.datasets.column_roles import (
+    COLUMN_ROLES,
+    FEATURE,
+    LEFT_OUT,
+    ColumnSummary,
+    assign_roles,
+    reason_of,
+    role_of,
+    summarise_columns,
+    usable_features,
+)
+from core.datasets.columns import ENCODINGS, as_text
+from core.datasets.dataset import Table
+from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
+from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_columns
+from core.estimates import count, percent
+from core.fingerprint import fingerprint
+from core.settings import params
+from pages.common import cached, panels, shell, state
+from pages.common.controls import control
+
+if TYPE_CHECKING:
+    import pandas
+
+_TOO_LARGE = "The table does not fit into memory; use fewer records or columns."
+_MOST_VALUES = 50
+"""Most values of a column on offer for a group."""
+
+_TALL = 16
+"""Rows from which on the form scrolls in its own box."""
+
+_STYLE = """<style>
+.st-key-column_roles {gap: 0}
+.st-key-column_roles [data-testid=stHorizontalBlock] {border-bottom: 1px solid var(--fl-line); padding: 2px 0}
+.st-key-column_roles [data-baseweb=select] > div, .st-key-column_roles [data-testid=stSelectbox] > div > div
+  {min-height: 30px; height: 30px; padding-block: 0}
+.st-key-column_roles [data-testid=stElementContainer] {line-height: 1.25}
+.fl-column {display: grid; grid-template-columns: 5fr 3fr 5fr 2fr; gap: .5rem; font-size: .9rem}
+.fl-column > span {overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
+.fl-column > span:last-child {text-align: right; font-variant-numeric: tabular-nums}
+.fl-column > :nth-child(2), .fl-why {color: var(--fl-grey)}
+.fl-why {font-size: .85rem}
+[class*=st-key-caution_] {background: rgba(227, 179, 76, .18); border-radius: 6px; padding: .4rem .8rem}
+[class*=st-key-caution_] :is(p, [data-testid=stMarkdownContainer]) {margin: 0}
+.st-key-values {gap: .4rem}
+.st-key-values h3 {padding: 0 0 1rem}
+.st-key-values [data-testid=stCaptionContainer], .st-key-values [data-testid=stCaptionContainer] p {margin: 0}
+</style>"""
+
+_ROW = [10, 5, 6]
+"""Widths of a row: what the column holds, its role, the reason."""
+
+Notice = tuple[str, str]
+"""A point and more about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A table's column roles as they stand on the form, and what to check before they are applied."""
+
+    table: Table
+    roles: Roles
+    to_check: int
+
+
+class _Draft:
+    """The form's start: the roles in use, or those guessed for a table that has none; and what has been assigned."""
+
+    def __init__(self, table: Table, current: Roles | None) -> None:
+        self.table, self.current = table, current
+        self.columns: tuple[ColumnSummary, ...] = cached.once(summarise_columns, table)
+        self.guess = None if current else cached.once(role_suggestion.suggest_roles, table)
+        kept = st.session_state.get("preset_roles")
+        self.preset: Roles = current or (kept[1] if kept and kept[0] == table.fingerprint else self._guessed().roles)
+        self.mark = f"{table.fingerprint[:12]}_{fingerprint(self.preset)[:8]}"
+        self.keys = {column.name: f"role_{self.mark}_{place}" for place, column in enumerate(self.columns)}
+        self.assigned: dict[str, str] = {}
+        crossed = crossed_columns(table.frame, self.preset.sensitive)
+        for column in self.columns:
+            role = role_of(column.name, self.preset, crossed)
+            possible = role if role in column.possible_roles(given=table.uploaded) else FEATURE
+            self.assigned[column.name] = st.session_state.setdefault(self.keys[column.name], possible)
+
+    def _guessed(self) -> Suggestion:
+        assert self.guess is not None
+        return self.guess
+
+    def column_of(self, role: str) -> str:
+        """Return the column that has a role; "" if none has."""
+        return next((name for name, has in self.assigned.items() if has == role), "")
+
+    def suggestion(self, **known: str) -> Suggestion:
+        """Return what is guessed where some columns are known."""
+        return cached.once(role_suggestion.suggest_roles, self.table, **known)
+
+    def because(self, reason: str | None) -> None:
+        """Say below a field why it holds its guess; nothing of roles in use."""
+        if self.current is None and reason:
+            st.caption(shell.escape(f"Guessed: {reason}."))
+
+
+def draw(table: Table, current: Roles | None) -> Form:
+    """Draw the form; its button applies the roles, and until then nothing changes."""
+    st.html(_STYLE)
+    draft = _Draft(table, current)
+    above = st.container(gap="small")
+    left, right = st.columns([3, 1], gap="medium")
+    with left:
+        _head(draft)
+        keep = st.session_state.get(_missing_key(table), current.missing if current else "keep") == "keep"
+        _rows(draft, keep=keep)
+    with right, st.container(border=True, key="values"):
+        st.markdown("### Values")
+        roles = _values(draft)
+        _apply(draft, roles)
+    with above:
+        to_check = _cautions(draft, roles)
+    return Form(table, roles, to_check)
+
+
+def _head(draft: _Draft) -> None:
+    """Write the heading, and for a text file whether its first line holds the names."""
+    file = st.session_state.get("upload")
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        shell.whisper("Column roles", "Nothing changes until you press *Apply roles*")
+        if draft.current is None and file is not None and not file.name.endswith((".parquet", ".pq")):
+            st.segmented_control(
+                "First line of the file",
+                ["names", "data"],
+                format_func={"names": "Row 1: names", "data": "Row 1: data"}.__getitem__,
+                default="names",
+                required=True,
+                key=f"header_{file.file_id}",
+                label_visibility="collapsed",
+                on_change=panels.forget,
+                args=("upload_read",),
+            )
+
+
+def _rows(draft: _Draft, *, keep: bool) -> None:
+    """Draw a row for each column, its role in a select box."""
+    tall: dict[str, Any] = {"height": 620, "border": False} if len(draft.columns) > _TALL else {}
+    with st.container(key="column_roles", **tall):
+        cells, role, why = st.columns(_ROW, vertical_alignment="center", gap="small")
+        cells.html(_cells("Column", "Type", "First values", "Missing", head=True))
+        role.html('<div class="fl-why">Role</div>')
+        why.html('<div class="fl-why">Why</div>')
+        for column in draft.columns:
+            _row(draft, column, keep=keep)
+
+
+def _row(draft: _Draft, column: ColumnSummary, *, keep: bool) -> None:
+    cells, role, why = st.columns(_ROW, vertical_alignment="center", gap="small")
+    share = column.missing / max(1, len(draft.table.frame))
+    missing = "<1%" if 0 < share < 0.005 else percent(share, decimals=0)
+    cells.html(_cells(column.name, column.kind, ", ".join(column.first), missing))
+    role.selectbox(
+        f"Role of {shell.escape(column.name)}",
+        column.possible_roles(given=draft.table.uploaded),
+        format_func=COLUMN_ROLES.__getitem__,
+        key=draft.keys[column.name],
+        label_visibility="collapsed",
+        on_change=_only_one,
+        args=(tuple(draft.keys.values()), draft.keys[column.name]),
+        persist_state="session",
+    )
+    reason = reason_of(column, draft.assigned[column.name], draft.guess, keep=keep)
+    why.html(f'<div class="fl-why">{html.escape(reason)}</div>')
+
+
+def _cells(name: str, *others: str, head: bool = False) -> str:
+    first = f"<span>{html.escape(name)}</span>" if head else f"<strong>{html.escape(name)}</strong>"
+    rest = "".join(f'<span title="{html.escape(other)}">{html.escape(other)}</span>' for other in others)
+    return f'<div class="fl-column{" fl-why" * head}">{first}{rest}</div>'
+
+
+def _only_one(keys: Sequence[str], chosen: str) -> None:
+    """Make the column that had a role before a feature, where only one can have it."""
+    role = st.session_state[chosen]
+    if role in (FEATURE, LEFT_OUT):
+        return
+    for key in keys:
+        if key != chosen and st.session_state.get(key) == role:
+            st.session_state[key] = FEATURE
+
+
+def _cautions(draft: _Draft, roles: Roles) -> int:
+    """Write what to check, each with its choice at the right; return how many things there are to check."""
+    to_check = 0
+    for role, title in (("label", "label"), ("sensitive", "sensitive attribute")):
+        if not draft.column_of(role):
+            reason = "" if draft.guess is None else draft.guess.reasons.get(role, "")
+            _notice(f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else ""))
+            to_check += 1
+    if draft.current is None and draft.table.encoding:
+        with _notice("encoding", ("Encoding is a guess.", draft.table.notes[0])):
+            file = st.session_state.get("upload")
+            if file is not None:
+                st.segmented_control(
+                    "Encoding",
+                    list(ENCODINGS),
+                    format_func=ENCODINGS.__getitem__,
+                    default=draft.table.encoding,
+                    required=True,
+                    key=f"encoding_{file.file_id}",
+                    label_visibility="collapsed",
+                    on_change=panels.forget,
+                    args=("upload_read",),
+                )
+        to_check += 1
+    found = cached.once(role_suggestion.cautions, draft.table, replace(roles, excluded=draft.preset.excluded))
+    for number, caution in enumerate(found):
+        with _notice(f"{draft.mark}_{number}", (caution.point, caution.more)):
+            columns = [name for name in caution.columns if draft.assigned[name] in (FEATURE, LEFT_OUT)]
+            if columns:
+                _keep_or_leave(draft, columns, number)
+    return to_check + len(found)
+
+
+def _notice(key: str, words: Notice) -> Any:
+    """Write something to check; return the place of its choice."""
+    with st.container(key=f"caution_{key}"):
+        text, choice = st.columns([3, 1], vertical_alignment="center")
+    point, more = map(shell.escape, words)
+    text.markdown(f":material/warning: **{point}** {more}".rstrip())
+    return choice.container(horizontal=True, horizontal_alignment="right")
+
+
+def _keep_or_leave(draft: _Draft, columns: Sequence[str], number: int) -> None:
+    """Choose whether columns are features or left out; the same choice as in their rows."""
+    keys = [draft.keys[name] for name in columns]
+    now = {st.session_state[key] for key in keys}
+    own = f"keep_{draft.mark}_{number}"
+    st.session_state[own] = now.pop() if len(now) == 1 else None
+
+    def assign() -> None:
+        if st.session_state[own]:
+            for key in keys:
+                st.session_state[key] = st.session_state[own]
+
+    st.segmented_control(
+        f"Use of {shell.escape(', '.join(columns))}",
+        [LEFT_OUT, FEATURE],
+        format_func={LEFT_OUT: "Leave out", FEATURE: "Keep"}.__getitem__,
+        key=own,
+        label_visibility="collapsed",
+        on_change=assign,
+    )
+
+
+def _missing_key(table: Table) -> str:
+    return f"missing_{table.name}"
+
+
+def _values(draft: _Draft) -> Roles:
+    """Ask for what the columns' roles need: the positive value, the groups, a threshold, records with gaps."""
+    table, current, mark = draft.table, draft.current, draft.mark
+    label, sensitive = draft.column_of("label"), draft.column_of("sensitive")
+    chosen: dict[str, Any] = {"positive": _positive(draft, label) if label else ""}
+    if second := draft.column_of("crossed"):
+        st.caption(
+            shell.escape(f"A group for each pair of values of {sensitive or 'the sensitive attribute'} and {second}. ")
+            + f"Each needs {MINIMUM_PER_GROUP} people; neither column is a feature."
+        )
+    elif sensitive:
+        chosen |= _groups(draft, label, sensitive)
+    if draft.column_of("score") and not draft.column_of("prediction"):
+        chosen["threshold"] = _threshold(mark, current.threshold if current else 0.5)
+    chosen["missing"] = (
+        st.segmented_control(
+            "Records with a missing feature",
+            ["keep", "drop"],
+            default=current.missing if current else "keep",
+            required=True,
+            key=_missing_key(table),
+            help="Kept: numbers get the column's median over all records, categories a value of their own.",
+        )
+        or "keep"
+    )
+    roles = assign_roles(Roles(label=label, sensitive=sensitive, **chosen), draft.assigned)
+    names: dict[str, Any] = {}
+    if current is not None and current.sensitive == roles.sensitive:
+        names["attribute_name"] = current.attribute_name
+        ways = chosen.keys() & {"group", "at_most", "each", "cuts"}
+        if all(getattr(current, way) == chosen[way] for way in ways):  # the same groups
+            names |= {"first_name": current.first_name, "other_name": current.other_name}
+    return replace(roles, **names)
+
+
+def _threshold(mark: str, preset: float) -> float:
+    from core.release_audit.plan import ModelPlan
+
+    told: dict[str, Any] = {"value": preset, "help": None, "persist_state": None}
+    return float(control(params(ModelPlan)["threshold"], f"threshold_{mark}", **told))
+
+
+def _positive(draft: _Draft, label: str) -> str:
+    """Ask for the label's positive value."""
+    values = values_of(draft.table.frame, label)
+    guess = draft.suggestion(label=label) if draft.table.uploaded else None
+    preset = draft.preset.positive if draft.preset.label == label else guess.roles.positive if guess else ""
+    positive = st.selectbox(
+        "Positive (favourable) value",
+        values,
+        index=values.index(preset) if preset in values else None,
+        placeholder="choose",
+        key=f"positive_{draft.mark}_{label}",
+    )
+    if guess and positive == guess.roles.positive:
+        draft.because(guess.reasons.get("positive"))
+    return positive or ""
+
+
+def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
+    """Ask how the sensitive column splits people into groups; returns the fields of `Roles` that say so."""
+    frame, mark = draft.table.frame, draft.mark
+    same = draft.preset if draft.preset.sensitive == sensitive else None
+    guess = draft.suggestion(label=label, attribute=sensitive) if draft.table.uploaded else None
+    known = same or (guess.roles if guess else None)
+    limit = suggested_limit(frame[sensitive])
+    many = "ranges" if limit is not None else "each"
+    way = st.segmented_control(
+        "Groups",
+        ["two", many],
+        default=many if known and (known.each or known.cuts) else "two",
+        required=True,
+        key=f"way_{mark}_{sensitive}",
+        format_func={"two": "two groups", "each": "each value", "ranges": "ranges"}.__getitem__,
+        help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together if they are 30 in all.",
+    )
+    groups: dict[str, Any]
+    if way == "each":
+        groups = {"each": True}
+    elif way == "ranges":
+        groups = {"cuts": _cuts(frame, sensitive, same, mark)}
+    elif limit is not None:
+        kept = same.at_most if same else None
+        groups = {
+            "at_most": st.number_input(
+                "Group 1: values up to",
+                value=limit if kept is None else float(kept),
+                key=f"limit_{mark}_{sensitive}",
+                help="Preset: the lowest quarter. Everybody else is group 2.",
+            )
+        }
+    else:
+        groups = {"group": _group(frame, sensitive, same, mark)}
+    if guess and all((getattr(guess.roles, role) or "") == (value or "") for role, value in groups.items()):
+        draft.because(guess.reasons.get("group"))
+    return groups
+
+
+def _group(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str) -> tuple[str, ...]:
+    """Ask for the values of the first group."""
+    options = values_of(frame, sensitive, _MOST_VALUES)
+    preset = [value for value in (same.group if same else ()) if value in options]
+    return tuple(
+        st.multiselect(
+            "Group 1 (values)",
+            options,
+            default=preset or [value for value in (suggested_group(frame[sensitive]),) if value in options],
+            key=f"group_{mark}_{sensitive}",
+            help="Everybody else is group 2.",
+        )
+    )
+
+
+def _cuts(frame: pandas.DataFrame, sensitive: str, same: Roles | None, mark: str) -> tuple[float, ...]:
+    """Ask into how many ranges a number is cut, each with about as many people."""
+    pieces = st.number_input(
+        "Number of ranges, each with about as many people",
+        min_value=3,
+        max_value=10,
+        value=len(same.cuts) + 1 if same and 3 <= len(same.cuts) + 1 <= 10 else 4,
+        key=f"pieces_{mark}_{sensitive}",
+    )
+    if same and len(same.cuts) + 1 == pieces:
+        return same.cuts
+    shares = [i / pieces for i in range(1, pieces)]
+    return tuple(sorted({float(cut) for cut in frame[sensitive].dropna().quantile(shares, interpolation="lower")}))
+
+
+def values_of(frame: pandas.DataFrame, column: str, most: int | None = None) -> list[str]:
+    """Return a column's values, the most frequent first, or so many of them."""
+    return [str(value) for value in as_text(frame[column]).value_counts().index[:most]]
+
+
+def _apply(draft: _Draft, roles: Roles) -> None:
+    """Say what an audit would use, and offer to apply the roles; says what is wrong with them."""
+    complete = bool(roles.label and roles.positive and roles.sensitive)
+    if complete:
+        features = usable_features(draft.columns, draft.assigned)
+        st.caption(
+            f"The audit will use {_records(draft.table.frame, roles, features)}, {count(len(features))} features."
+        )
+    if st.button("Apply roles", key="use_roles", type="primary", disabled=not complete, width="stretch"):
+        with panels.keeping_problem("roles_problem", too_large=_TOO_LARGE):
+            name = draft.table.name
+            if name == state.PENDING:
+                cached.adopt(draft.table, roles)
+                panels.forget("forest", "preset_roles")
+                state.forget_roles(state.UPLOAD)
+                st.session_state["upload_applied"] = st.session_state.get("upload_read")
+                name = state.UPLOAD
+                state.choose("dataset", name)
+            else:
+                cached.built(draft.table, roles)
+            state.keep_roles(name, roles)
+            st.rerun()
+    if not complete:
+        st.caption("Choose a label, its positive value and a sensitive attribute first.")
+    panels.kept_problem("roles_problem")
+
+
+def _records(frame: pandas.DataFrame, roles: Roles, features: Sequence[str]) -> str:
+    sensitive = crossed_columns(frame, roles.sensitive) or (roles.sensitive,)
+    needed = [roles.label, *sensitive, roles.prediction or roles.score, roles.sets]
+    needed += features if roles.missing == "drop" else []
+    return f"{count(int(frame[[name for name in needed if name]].notna().all(axis=1).sum()))} records"
