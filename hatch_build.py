@@ -1,4 +1,4 @@
-"""What the wheel needs: the pinned requirements, and the extras, from the files that `make run` installs."""
+"""What the wheel needs: the exact requirements, and the extras, from the files that `make run` installs."""
 
 from __future__ import annotations
 

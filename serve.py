@@ -26,7 +26,7 @@ from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
 
 import core.studies  # noqa: F401
 
-FOREIGN = "This server does not go by that name; whoever runs it may add the name to server.allowedHosts."
+FOREIGN = "This server does not go by that name; its operator may add the name to server.allowedHosts."
 CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
 """Routes nobody needs: figures on everybody's sessions, and the door for programs."""
 

@@ -42,10 +42,11 @@ NOT_YET = (
     "core/study.py",
     "core/subject.py",
     "core/validation.py",
-    "docs/",
-    "hatch_build.py",
+    "docs/explanation/model-card-leakage.md",
+    "docs/explanation/query-desk-security.md",
+    "docs/how-to/query-desk.md",
+    "docs/reference/",
     "pages/",
-    "serve.py",
 )
 """Beginnings of the paths of files that still use their old words."""
 
