@@ -15,20 +15,23 @@ config, table = cached.audited()
 subject = cached.audit(config, table).subject
 
 from core.charts.audit import draw_accuracy, draw_rates
-from core.model_fairness import STUDY, FairnessSettings, constraint_rows
+from core.model_fairness import STUDY, FairnessSettings, constraint_rows, metric_words, metrics_heading
 
-seen = wording.seen(config)
+sets, names = wording.sets(config), wording.set_names(config)
 headline, *cautions = STUDY.findings(subject, FairnessSettings())
 with opening:
-    panels.finding(headline)
+    panels.finding(headline, "correction", "report")
 left, right = st.columns([3, 2], gap="large")
 with left:
-    quantity = "Positive predictions, with 95% intervals; dotted: everybody"
-    rates = draw_rates(subject.model, names=subject.dataset.group_names, seen=seen)
-    panels.titled("Selection rate by group", quantity, rates, key="rates_chart")
+    rates = draw_rates(subject.model, names=subject.dataset.group_names, seen=sets)
+    panels.titled("Selection rate by group", wording.RATES, rates, key="rates_chart")
 with right:
-    accuracy = draw_accuracy(subject.model, seen=seen)
-    panels.titled("Accuracy", "Share of people predicted correctly, 95% intervals", accuracy, key="accuracy_chart")
+    accuracy = draw_accuracy(subject.model, seen=sets)
+    panels.titled("Accuracy", "Share of people predicted correctly, with 95% CIs", accuracy, key="accuracy_chart")
+shell.whisper("All four fairness metrics by group", shell.escape(f"{metrics_heading(subject, names[1])}."))
+titles = dict(zip(("training", "test"), (name.capitalize() for name in names), strict=True))
+records = panels.pick("Records", titles, key="fairness_records", default="test")
+st.dataframe(panels.worded(metric_words(subject, records)), hide_index=True, height="content")
 for caution in cautions:
     st.info(shell.escape(caution.point), icon=":material/info:")
 guide = wording.GIVEN_MODEL_GUIDE if state.given() else wording.MODEL_GUIDE

@@ -162,12 +162,8 @@ def model_settings() -> None:
         shell.whisper("The predictions in your table", "Nothing is trained; which columns they are is on the Data page")
         _audited("metric", "tolerance", "seed", shares=[2, 1, 1])
         return
-    _audited("method", "metric", "tolerance", shares=[2, 2, 1])
-    left, right = st.columns([4, 1], vertical_alignment="bottom")
-    with left:
-        _audited(*_train_share())
-    with right:
-        _audited("seed")
+    share = _train_share()
+    _audited("method", "metric", "tolerance", *share, "seed", shares=[3, 3, 2, *[3 for _ in share], 2])
 
 
 def _train_share() -> list[str]:
@@ -207,36 +203,35 @@ _TOLD: dict[str, dict[str, Any]] = {
     "tolerance": {
         "format": "%.3f",
         "help": (
-            "Trained tolerance: how far a group's rate may be from everybody's. Only exponentiated gradient can be "
-            "asked for more than 0.",
-            "Disclosed tolerance: how far a group's rate is said to be from everybody's at most. It starts at the "
-            "smallest that the predictions keep to, in steps of 0.001; they stay as they are.",
+            "Target tolerance: largest allowed deviation of a group's rate from the overall rate. Smaller is fairer "
+            "and, once published, tells an attacker more. Only exponentiated gradient takes more than 0.",
+            "Disclosed tolerance: largest deviation of a group's rate from the overall rate that is claimed. It "
+            "starts at the smallest that holds for the predictions, in steps of 0.001.",
         ),
     },
     "seed": {
         "help": (
-            "Fixes the split, the training and the draw of predictions.",
-            "Fixes the sets your table does not name, and the attackers.",
+            "Random seed of split, training and randomised predictions.",
+            "Random seed of the sets your table does not name, and of the attacks.",
         ),
     },
     "method": {
         "format_func": METHOD_TITLES.__getitem__,
         "help": (
-            "In-, post- and pre-processing, the control without mitigation, and a tree trained with privacy noise. All "
-            "on a decision tree of depth 8."
+            "In-, post- and pre-processing, no constraint, and a tree with DP training noise. All are decision trees "
+            "of depth 8."
         ),
     },
     "epsilon": {
         "kind": "select_slider",
         "options": EPSILONS,
         "format_func": epsilon_text,
-        "help": (
-            "What one training record can change, at most: the smaller, the more noise on every count the tree sees."
-        ),
+        "help": ("Smaller is more private: more DP training noise on every count the tree is grown from."),
     },
     "train_share": {
         "kind": "slider",
-        "help": "The rest is halved between the attacker and the test. The published experiments use 0.34.",
+        "help": "Share of records used for training. The rest is split equally between the attacker's known records "
+        "and the test set. The published experiments use 0.34.",
     },
 }
 """Setting -> arguments of its widget; of two texts the second is for predictions that came with the table."""

@@ -1,4 +1,4 @@
-"""The sentences of the pages on data and model: the finding, then interval and baseline, never more than measured."""
+"""Texts of the pages on data and model."""
 
 from __future__ import annotations
 
@@ -19,10 +19,16 @@ def attribute(config: AuditConfig) -> str:
     return config.roles.attribute if config.roles else "attribute"
 
 
-def seen(config: AuditConfig) -> tuple[str, str]:
-    """Return what to call the audit's training people and the unseen ones, who may be unknown."""
+def sets(config: AuditConfig) -> tuple[str, str]:
+    """Return what charts call the audit's two sets of records: training and test set, unless these are unknown."""
     unknown = config.method == GIVEN and not (config.roles and config.roles.sets)
-    return ("attacked", "other") if unknown else ("training", "unseen")
+    return ("attacked", "other") if unknown else ("training", "test")
+
+
+def set_names(config: AuditConfig) -> tuple[str, str]:
+    """Return what sentences call them."""
+    first, second = sets(config)
+    return ("people attacked", "others") if first == "attacked" else (f"{first} set", f"{second} set")
 
 
 def needs_training(what: str) -> str:
@@ -138,30 +144,31 @@ DATA_GUIDE = (
     "**Your data.** An upload stays in this session's memory. It is gone ten minutes after you close the page."
 )
 
-_TWO_MEASURES = (
-    "everybody's rate. The unfairness is the larger distance of a group from the dotted line; the difference between "
-    "groups, which Fairlearn reports, is the distance between the two outermost groups."
+RATES = "Dot and bar: rate and 95% CI. Hollow: training set"
+"""Caption of the rates by group."""
+
+_CHART = (
+    "**How to read the chart.** A dot is a group's selection rate with its 95% CI. Unfairness is the largest distance "
+    "to the overall rate; the difference between groups (Fairlearn) is that between the outermost."
 )
 
 GIVEN_MODEL_GUIDE = (
-    "A point is a group's rate of positive predictions in your table, its bar the 95% interval, the dotted line "
-    f"{_TWO_MEASURES} Nothing is trained here: labels and scores count as they stand in your table.\n\n"
-    "If a column says which records your model was trained on, these are the training people, and the attacks on the "
-    "attribute and on membership are against them. Otherwise the people attacked are drawn with the seed: what is "
-    "measured about their attribute still holds for them, but nobody can tell here who was in the training data. "
-    "Whatever trains the model again (other tolerances, methods and seeds, LiRA) is not run."
+    "**Question.** Are the predictions in your table fair? Nothing is trained: labels and scores count as they are.\n\n"
+    f"{_CHART}\n\n"
+    "**Controls.** A smaller tolerance is a stricter claim. It starts at the smallest that holds.\n\n"
+    "**What it does not show.** Without a column of training records the people attacked are drawn with the seed, and "
+    "membership is not attacked. Analyses that train the model again (other tolerances, methods, seeds, LiRA) are not "
+    "run.\n\n"
+    "**Source.** Fairness metrics as in Ferry et al. (2023)."
 )
 
 MODEL_GUIDE = (
-    "A point is a group's rate of positive predictions, its bar the 95% interval, the dotted line "
-    f"{_TWO_MEASURES} On the people the model learned from it is a fact, and the promise a release would make; on "
-    "unseen people it is an estimate.\n\n"
-    "Exponentiated gradient keeps the promise while learning (Agarwal et al. 2018) and answers by drawing among "
-    "several trees; the answers are drawn once, with the seed, and used everywhere. The threshold optimizer (Hardt et "
-    "al. 2016) sets a threshold for each group and needs the sensitive attribute to predict. The correlation remover "
-    "subtracts from each feature what is linear in the attribute; it promises nothing about the predictions, and needs "
-    "the attribute too. These methods are fairlearn's, on a decision tree of depth 8.\n\n"
-    "The private tree (DP-ID3; Blum et al. 2005, Friedman and Schuster 2010) is no fairness method. It asks for "
-    "several-way splits, at most 8 on a path, by counts with noise, numbers in 10 bins. ε is split among all it asks: "
-    "the smaller, the noisier, and the sooner it stops, down to one answer for everybody."
+    "**Question.** Is the model fair, also for people it was not trained on?\n\n"
+    f"{_CHART} Training values are facts, test values estimates.\n\n"
+    "**Controls.** A smaller tolerance is fairer; published, it tells an attacker more. A smaller ε adds more DP "
+    "training noise.\n\n"
+    "**Methods.** Exponentiated gradient enforces the constraint in training. The threshold optimizer needs the "
+    "sensitive attribute to predict. The correlation remover and the private DP-ID3 tree guarantee no tolerance.\n\n"
+    "**What it does not show.** Equal rates alone do not make a decision fair for each person.\n\n"
+    "**Sources.** Agarwal et al. (2018); Hardt et al. (2016); Friedman and Schuster (2010)."
 )

@@ -74,7 +74,7 @@ def test_every_method(start: Start, method: str):
     assert percent(found.accuracy_test) in dashboard.finding
     assert tolerance_text(found.unfairness_train) in dashboard.finding
     said = " ".join(box.value for box in dashboard.test.info)
-    assert ("must be told each person" in said) == found.needs_sensitive
+    assert ("method needs each person" in said) == found.needs_sensitive
     assert ("not used" in said) == (method != "exponentiated_gradient")
     assert [slider.key for slider in dashboard.test.select_slider] == ["epsilon"] * (method == "dp_id3")
     dashboard.open("correction")

@@ -30,7 +30,6 @@ NOT_YET = (
     "core/fingerprint.py",
     "core/membership/",
     "core/model_card/",
-    "core/model_fairness/",
     "core/models/",
     "core/param.py",
     "core/planted.py",

@@ -1,0 +1,125 @@
+"""All four fairness metrics of a model, by group, against counts by hand."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.estimates import proportion
+from core.fairness import METRIC_TITLES, METRICS
+from core.model_fairness import STUDY, FairnessSettings, fairness_metrics, headline, metric_words, metrics_heading
+from core.planted import draw_people, subject_of
+from core.subject import Subject
+
+SIZES = (300, 100, 260)
+
+
+def subject(metric: str = "statistical_parity", **changes: object) -> Subject:
+    """Return a model that accepts one group more often, on people drawn with a seed."""
+    rng = np.random.default_rng(4)
+    people = draw_people(sum(SIZES), rng)
+    answers = (rng.random(sum(SIZES)) < 0.4 + 0.2 * people.sensitive).astype(np.uint8)
+    made = subject_of(people, answers, SIZES, seed=4)
+    return replace(made, config=replace(made.config, metric=metric, **changes))
+
+
+def by_hand(found: Subject, metric: str, rows: np.ndarray) -> tuple[float, float]:
+    """Return the largest deviation from the overall rate, and the largest difference between groups."""
+    said, group, label = (
+        array[rows].tolist() for array in (found.model.predictions, found.dataset.sensitive, found.dataset.labels)
+    )
+    wanted = {"statistical_parity": [{0, 1}], "predictive_equality": [{0}], "equal_opportunity": [{1}]}
+    deviations, differences = [], []
+    for labels in wanted.get(metric, [{0}, {1}]):
+        inside = [(s, g) for s, g, y in zip(said, group, label, strict=True) if y in labels]
+        overall = sum(s for s, _ in inside) / len(inside)
+        own = [[s for s, g in inside if g == code] for code in (0, 1)]
+        rates = [sum(one) / len(one) for one in own]
+        deviations.append(max(abs(rate - overall) for rate in rates))
+        differences.append(max(rates) - min(rates))
+    return max(deviations), max(differences)
+
+
+@pytest.mark.parametrize("records", ["training", "test"])
+@pytest.mark.parametrize("metric", METRICS)
+def test_deviation_and_difference_are_those_counted_by_hand(metric: str, records: str):
+    found = subject()
+    rows = found.splits.train if records == "training" else found.splits.test
+    (one,) = [one for one in fairness_metrics(found) if (one.metric, one.records) == (metric, records)]
+    assert (one.unfairness.value, one.difference.value) == pytest.approx(by_hand(found, metric, rows))
+    assert one.people == rows.size and one.difference.value >= one.unfairness.value
+    width = one.unfairness.high - one.unfairness.low
+    assert width > 0.02 if records == "test" else width == 0.0
+
+
+def test_every_metric_is_there_whichever_is_audited():
+    for metric in METRICS:
+        found = subject(metric)
+        tables = STUDY.tables(found, FairnessSettings())
+        rows = tables["Four fairness metrics"]
+        assert [(row["metric"], row["records"]) for row in rows] == [
+            (METRIC_TITLES[one], records) for records in ("training", "test") for one in METRICS
+        ]
+        assert [row["metric"] for row in rows if row["audited"] == "yes"] == [METRIC_TITLES[metric]] * 2
+    (own,) = [one for one in fairness_metrics(found) if (one.metric, one.records) == (metric, "test")]
+    assert rows[-1]["unfairness"] == own.unfairness.value and rows[-1]["unfairness, low"] == own.unfairness.low
+
+
+def test_rates_by_group_have_their_people_and_intervals():
+    found, test = subject(), subject().splits.test
+    said, group, label = (
+        array[test] for array in (found.model.predictions, found.dataset.sensitive, found.dataset.labels)
+    )
+    rows = STUDY.tables(found, FairnessSettings())["Four fairness metrics, rates by group"]
+    assert len(rows) == 2 * 3 * 2
+    chosen = (group == 1) & (label == 0)
+    (row,) = [
+        row
+        for row in rows
+        if (row["records"], row["among"], row["group"]) == ("test", "negative label", found.dataset.group_names[1])
+    ]
+    rate = proportion(int(said[chosen].sum()), int(chosen.sum()))
+    assert row["people"] == chosen.sum()
+    assert [row[f"positive predictions{end}"] for end in ("", ", low", ", high")] == [rate.value, rate.low, rate.high]
+
+
+def test_words_hold_the_numbers_of_the_table():
+    found = subject()
+    (one,) = [one for one in fairness_metrics(found) if (one.metric, one.records) == ("equalized_odds", "test")]
+    *groups, deviation, difference = metric_words(found, "test")
+    assert [row[""] for row in groups] == [found.dataset.group_names[code] for code in (1, 0)]
+    title = "Equalized odds: larger of both"
+    assert deviation[title] == f"{one.unfairness.value:.3f} ({one.unfairness.low:.3f} to {one.unfairness.high:.3f})"
+    assert difference[title].startswith(f"{one.difference.value:.3f} (")
+    assert groups[0][title] == "" and "n " in groups[0]["Statistical parity: selection rate"]
+    assert (
+        metric_words(found, "training")[-1][title] == f"{by_hand(found, 'equalized_odds', found.splits.train)[1]:.3f}"
+    )
+
+
+def test_the_heading_names_the_metric_with_the_largest_deviation():
+    found = subject()
+    largest = max(METRICS, key=lambda metric: (by_hand(found, metric, found.splits.test)[0], -METRICS.index(metric)))
+    assert METRIC_TITLES[largest].lower() in metrics_heading(found, "test set")
+
+
+def test_a_metric_without_people_is_not_measured():
+    found = subject()
+    labels = found.dataset.labels.copy()
+    labels[found.splits.test] = 1
+    found = replace(found, dataset=replace(found.dataset, labels=labels))
+    told = {one.metric: one for one in fairness_metrics(found) if one.records == "test"}
+    assert math.isnan(told["predictive_equality"].unfairness.value) and told["predictive_equality"].rates == ()
+    assert told["equal_opportunity"].unfairness.value == pytest.approx(told["statistical_parity"].unfairness.value)
+    assert metric_words(found, "test")[0]["Predictive equality: false-positive rate"] == "nobody"
+    assert metric_words(found, "test")[-1]["Predictive equality: false-positive rate"] == "not measured"
+
+
+@pytest.mark.parametrize("method", ["given", "exponentiated_gradient", "threshold_optimizer", "unmitigated", "dp_id3"])
+@pytest.mark.parametrize("tolerance", [0.0, 0.15, 0.6])
+def test_every_finding_says_what_it_means_and_what_can_be_done(method: str, tolerance: float):
+    found = headline(subject(method=method, tolerance=tolerance))
+    assert found.so_what and found.to_do and found.point.endswith(".")
