@@ -63,7 +63,7 @@ READ = {
 BESIDE = {
     "report verify REPORT.sig": ("signed.json.sig", "report verify signed.json"),
     "audit data.file": ("inside.csv", "audit inside.toml --out new"),
-    "card data.file": ("inside.csv", "release inside.toml"),
+    "card data.file": ("inside.csv", "card inside.toml"),
 }
 """Argument -> a link that leads to the file, and a command that reads where it leads."""
 
