@@ -32,7 +32,7 @@ def test_a_study_has_a_page_without_a_line_about_it(start: Start):
         *_, result = STUDY.run(subject, UniquenessSettings(fewest=fewest))
         (finding,) = STUDY.findings(result, UniquenessSettings(fewest=fewest))
         for words in (finding.point, finding.evidence, finding.so_what, finding.to_do, *finding.caveats):
-            assert escape(words) in dashboard.finding
+            assert escape(words) in "\n".join(dashboard.texts)
     assert len(test.get("plotly_chart")) == 1 and not test.warning and not test.error
     test.session_state["numbers_uniqueness"] = True
     dashboard.settle()
@@ -54,7 +54,7 @@ def test_only_studies_without_a_page_get_one(dashboard: Dashboard):
     dashboard.open("attribute")
     assert STUDIES["attribute"].title in dashboard.texts[0] and "%" in dashboard.finding
     registered = {page["url_pathname"] for page in dashboard.test._registered_pages.values()}
-    assert registered & set(STUDIES) == {"attribute", "attriguard", "correction", "membership"}
+    assert registered & set(STUDIES) == {"attribute", "attriguard", "correction", "membership", "model_card"}
 
 
 def drawn_settings() -> None:

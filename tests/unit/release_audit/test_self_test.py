@@ -310,6 +310,6 @@ def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr("core.release_audit.self_test_apart", endless)
     with pytest.raises(ZeroDivisionError), SelfTestsBeside(lambda *at: None) as tests:
-        tests.begun_by(lambda *at: None)(0, 1)
+        tests.beside(lambda *at: None)(0, 1)
         raise ZeroDivisionError
     assert ended == [True]
