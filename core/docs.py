@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import inspect
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -140,6 +142,41 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
         yield from ("", parser.epilog[:1].upper() + parser.epilog[1:])
 
 
+PACKAGES = ("correction", "queries", "membership", "attriguard", "attribute", "model_card", "fairness")
+"""Parts of `core` that are documented for use from Python, in this order."""
+
+
+def api_reference() -> str:
+    """Return the page of public functions and classes, as Markdown, from signatures and docstrings."""
+    lines = ["# Python", "", "Made from the code by `make docs`. `help(name)` prints shapes, ranges and equations."]
+    for name in ("core", *(f"core.{package}" for package in PACKAGES)):
+        module = importlib.import_module(name)
+        own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == name]
+        public = {key: getattr(module, key) for key in getattr(module, "__all__", own) if not key.startswith("_")}
+        lines += ["", f"## {name}", "", _first_line(module), "", "| Name | What it is |", "|---|---|"]
+        lines += [
+            f"| `{key}{_arguments(value)}` | {_first_line(value)} |"
+            for key, value in public.items()
+            if inspect.isclass(value) or inspect.isfunction(value)
+        ]
+    return "\n".join([*lines, ""])
+
+
+def _first_line(documented: object) -> str:
+    """Return the first line of a docstring as text of a table."""
+    line = (inspect.getdoc(documented) or "").partition("\n")[0]
+    return line.replace("``", "`").replace("|", "\\|")
+
+
+def _arguments(value: object) -> str:
+    """Return the names of a function's arguments in brackets; "" for a class."""
+    if not inspect.isfunction(value):
+        return ""
+    none = inspect.Parameter.empty
+    arguments = inspect.signature(value).parameters.values()
+    return str(inspect.Signature([one.replace(annotation=none, default=none) for one in arguments]))
+
+
 EXIT_CODES = {
     0: "pass, or done",
     1: "fail; of `desk ask`, refused",
@@ -149,7 +186,12 @@ EXIT_CODES = {
 }
 """Exit code -> what it means; the verdict's word is the last line on stderr."""
 
-PAGES = {"settings.md": settings_reference, "glossary.md": glossary_reference, "cli.md": command_reference}
+PAGES = {
+    "settings.md": settings_reference,
+    "glossary.md": glossary_reference,
+    "cli.md": command_reference,
+    "api.md": api_reference,
+}
 """Name of a file -> what writes it."""
 
 if __name__ == "__main__":

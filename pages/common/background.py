@@ -219,7 +219,7 @@ class Store:
 class Background:
     """Work that a session wants beside a page that stays on screen.
 
-    It is made anew in each run of the page: the job, what it has made so far and its result are in the store. Of each
+    It is made again in each run of the page: the job, what it has made so far and its result are in the store. Of each
     name a session wants one work at a time, or one set of works; starting another stops it. To `make` the result under
     its key, what an earlier job has made is in `job.partial`. The keys of its buttons end with `widget`, or its name.
     """
@@ -288,7 +288,7 @@ class Background:
         show_works([self], lambda jobs: doing(jobs[0]), go_on, **told)
 
     def watch(self, show: Callable[[], None], *, every: float = 1.0, drawn: Any = None) -> None:
-        """Show how far it is, by itself while it runs; the page is drawn anew once there is more than it has drawn."""
+        """Show how far it is, by itself while it runs; the page is drawn again once there is more than it has drawn."""
         st.fragment(self._watch, run_every=every if self.busy else None)(show, drawn, self.busy)
 
     def _watch(self, show: Callable[[], None], drawn: Any, running: bool) -> None:

@@ -196,7 +196,7 @@ def audit(config: AuditConfig, table: Table) -> CorrectionResult:
 
 
 def tell(result: CorrectionResult, attacker: dict[str, Any]) -> None:
-    """Have an attacker told every tolerance of the curve; waits while that is done."""
+    """Disclose every tolerance of the curve to an attacker; waits while that is computed."""
     label, dataset = "Telling the attacker every tolerance", result.config.dataset
     if len(result.group_names) == 2:
         with st.spinner(label):

@@ -44,7 +44,7 @@ _AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
 def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any = st, **told: Any) -> Any:
     """Draw the widget of a setting as its `Param` declares it, and return its value.
 
-    The session keeps it unless `persist_state` is told otherwise. Without a `kind` a flag is switched, a name chosen,
+    The session keeps it unless `persist_state` says otherwise. Without a `kind` a flag is switched, a name chosen,
     several names ticked, a number typed, all else written. `told` are the widget's arguments where they are not what is
     declared: words of the page's own, fewer `options`, or as a mapping with what to call each, another `value`.
     """

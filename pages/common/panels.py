@@ -113,7 +113,7 @@ def foot(guide: str, tables: dict[str, pandas.DataFrame], key: str) -> None:
 def further(sections: Mapping[str, Sequence[Any]], key: str) -> str:
     """Choose what is shown below a page, by the titles that the sections' rows begin with; at first their first."""
     titles = {name: row[0] for name, row in sections.items()}
-    return str(pick("Look further", titles, key=key, default=next(iter(titles))))
+    return str(pick("More analyses", titles, key=key, default=next(iter(titles))))
 
 
 def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, **told: Any) -> Any:
@@ -144,7 +144,7 @@ def frames(tables: Tables) -> dict[str, pandas.DataFrame]:
 
 def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
     """Offer the numbers behind the charts as tables and CSV, folded; drawn only once unfolded."""
-    box = st.expander("Numbers and CSV", icon=":material/table:", key=f"numbers_{key}", on_change="rerun")
+    box = st.expander("Data table and CSV", icon=":material/table:", key=f"numbers_{key}", on_change="rerun")
     if not box.open:
         return
     with box:

@@ -122,7 +122,7 @@ _SHADOWS = (0, 4, 8, 16, 32, 64, 128)
 def section() -> str | None:
     """Choose what is shown below the verdict; nothing, until somebody chooses."""
     return st.segmented_control(
-        "Look further",
+        "More analyses",
         list(SECTIONS),
         key="further_release",
         format_func=SECTIONS.__getitem__,

@@ -138,7 +138,7 @@ def roles_named(table: Table, key: str) -> Roles:
 
 
 def keep_forest(parameters: tuple[tuple[str, Any], ...] | None) -> None:
-    """Attack with a forest of these parameters from now on, for this table; None goes back to the pinned one."""
+    """Attack with a forest of these parameters on this table from now on; None: with the published hyper-parameters."""
     whose = (dataset_name(), str(st.session_state.get("attribute")))
     st.session_state["forest"] = None if parameters is None else (*whose, parameters)
 

