@@ -1,7 +1,7 @@
 """One SHA-256 fingerprint over data and settings: the key of every cache, and the identity of a result.
 
 `fingerprint` changes with FairLeak's version, so that no cache outlives the code that filled it. `content_fingerprint`
-does not: it says whether two tables, plans or policies are the same, whoever asks and whenever. `code_fingerprint` is
+does not: it says whether two tables, plans or policies are the same, no matter who asks and when. `code_fingerprint` is
 that of FairLeak's own code.
 """
 

@@ -1,7 +1,7 @@
 """Settings, made from what each one's `Param` declares: checked, read, written, flags, reference.
 
 A class of settings is a frozen dataclass whose fields are ``Annotated[type, Param(...)]``. Whatever breaks a rule is
-told in one sentence: what, which rule, which value. TOML files are small, flat and UTF-8: what is larger, or nested
+reported in one sentence: what, which rule, which value. TOML files are small, flat and UTF-8: what is larger, or nested
 deeper than any plan or policy is, is refused before it is parsed, because the parser's time grows with the square of a
 key's parts.
 """
@@ -252,7 +252,7 @@ def _without_none(kind: Any) -> tuple[Any, bool]:
 
 
 def validate(made: object, *, but: Collection[str] = (), place: Place | None = None) -> None:
-    """Check every setting of an object that is in the making, `but` some; messages name them as keys of a `place`.
+    """Check every setting of an object that is in the making, `but` some; messages use the keys of a `place`.
 
     Raises `InputError` on the first that breaks its rule.
     """
@@ -336,7 +336,7 @@ def _text(setting: Setting, value: str, name: str) -> str:
     elif "\x00" in value:
         raise broken(name, "not hold a zero byte", value)
     if value and param.form == "path" and not inside(value):
-        raise broken(name, "be a file inside the folder of this one, told from there", value)
+        raise broken(name, "be a file inside the folder of this one, as a path from there", value)
     if value and param.form == "day" and not _is_day(value):
         raise broken(name, "be a day written YYYY-MM-DD", value)
     return value

@@ -172,7 +172,12 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
             basis="combined",
             reason="AttriGuard is switched off in this audit.",
         ),
-        Measurement(check="attriguard_cost", outcome="failed", basis="declared", reason="It broke: ValueError."),
+        Measurement(
+            check="attriguard_cost",
+            outcome="failed",
+            basis="declared",
+            reason="The attack stopped with an error (ValueError).",
+        ),
     )
 
 
@@ -181,11 +186,11 @@ _UNLIMITED = ("attribute_excess", "attribute_balanced", "attribute_bits", "membe
 _VERDICTS = {
     "correction_gain": ("fail", "The whole interval lies above the limit."),
     "membership_caught": ("fail", f"The whole interval lies above the limit {HOSTILE}."),
-    "answers_excess": ("inconclusive", "The interval holds the limit."),
+    "answers_excess": ("inconclusive", "The interval contains the limit."),
     "attriguard_exposure": ("not_run", "AttriGuard is switched off in this audit."),
     "unfairness": ("pass", "The whole interval lies below the limit."),
     "four_fifths": ("pass", "The whole interval lies above the limit."),
-    "targeted_leakage": ("pass", "The computed value keeps to the limit."),
+    "targeted_leakage": ("pass", "The computed value is within the limit."),
     "membership_gap": ("pass", "The whole interval lies below the limit."),
     **{check: ("not_asked", "The policy sets no limit.") for check in _UNLIMITED},
     "attriguard_cost": ("not_asked", "The policy sets no limit."),

@@ -41,7 +41,7 @@ _ATTACKS = {
     "all and label": "a likelihood ratio of the label in one half, boosting on everything in the other",
 }
 
-_TITLE = "{attribute} inferred from what is released: "
+_TITLE = "{attribute} inferred from predictions: "
 
 
 class AttributeStudy(Study[AttributeSettings, AttributeInference]):
@@ -54,7 +54,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
     declared = (
         Check(
             name="attribute_excess",
-            title=f"{_TITLE}gain in accuracy",
+            title=f"{_TITLE}gain over imputation",
             unit="points",
             definition="Accuracy of the best attack on everything released, labels, scores and their digits, minus "
             "that of imputation from features and label alone.",
@@ -68,7 +68,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         ),
         Check(
             name="attribute_bits",
-            title=f"{_TITLE}bits a person",
+            title=f"{_TITLE}bits per person",
             unit="bits",
             definition="The same gain in log-loss, in bits a person: how much better the attacker's probabilities "
             "become, whether or not a guess changes.",

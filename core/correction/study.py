@@ -39,7 +39,7 @@ from core.subject import Progress, Subject, train_model
 DECLARED = (
     Check(
         name="correction_gain",
-        title="{attribute} recovered from the fairness promise",
+        title="{attribute} inferred from the disclosed fairness constraint: gain",
         unit="points",
         definition="Accuracy of the best attacker after reconstruction correction with the disclosed tolerance (Ferry "
         "et al. 2023) minus that of the best attacker told nothing; the majority guess is among both.",

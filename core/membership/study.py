@@ -41,21 +41,21 @@ DECLARED = (
     ),
     Check(
         name="membership_auc",
-        title="Training records told from others (AUC)",
+        title="Training records distinguished from others (AUC)",
         unit="ratio",
         definition="Chance that the best membership attack tried ranks a training record above a non-member; 0.5 "
         "where nothing leaks.",
     ),
     Check(
         name="membership_advantage",
-        title="Training records told from others: advantage (TPR − FPR)",
+        title="Membership advantage (TPR − FPR)",
         unit="points",
         definition="Largest TPR − FPR of the best membership attack tried, its threshold chosen on other people "
         "(Yeom et al. 2018); 0 where nothing leaks.",
     ),
     Check(
         name="membership_gap",
-        title="Training records identified (TPR at 1% FPR): difference between groups",
+        title="Training records identified: difference between groups",
         unit="points",
         definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group.",
         needs=("scores",),

@@ -92,7 +92,7 @@ REDACTED = {
     **dict.fromkeys(("attribute_excess", "attribute_balanced", "attribute_bits"), _ATTRIBUTE),
     "correction_gain": Redacted(
         attacked="The {attribute} of the attacked training records, inferred by several attackers and then corrected. "
-        "The best after the correction is compared with the best before it, majority guess included.",
+        "The best after the correction is compared with the best before it, majority-class baseline included.",
         knows="Everybody's features, label and prediction, the {attribute} of other people, and the fairness "
         "constraint: {metric} within {tolerance}, or within the smallest tolerance that holds.",
         control="the best attacker before disclosure",
@@ -105,14 +105,14 @@ REDACTED = {
         ),
     ),
     "answers_excess": Redacted(
-        attacked="The {attribute} of {answers[people]} test people at a time, in {answers[repeats]} draws, inferred by "
-        f"the strongest of several decoders from {_ANSWERS}.",
+        attacked="The {attribute} of {answers[people]} test people at a time, in {answers[repeats]} repetitions, "
+        f"inferred by the best of several decoders from {_ANSWERS}.",
         knows="The features and labels of these people, how many of them are in each group, every score queried, and "
         "how the answers are made.",
         control="the prior alone, no answers",
         assumptions=(
             "The queries are slight changes of the audited model; other queries may reveal more or less.",
-            "The interval is over draws of people, queries and noise, and holds for the decoders tried together.",
+            "The interval is over repetitions (people, queries, noise) and holds for the decoders tried together.",
         ),
     ),
     "targeted_leakage": Redacted(
@@ -121,7 +121,7 @@ REDACTED = {
         control="random guessing",
         assumptions=(
             "Answers with noise keep ε = {answers[epsilon]} together, over their whole life. Exact and rounded answers "
-            "promise nothing about a single person.",
+            "guarantee nothing to a single person.",
             "The bound is for an attacker without a prior; one with a prior starts from it.",
         ),
     ),
@@ -140,7 +140,7 @@ REDACTED = {
         assumptions=(_SAMPLE,),
     ),
     "four_fifths": Redacted(
-        attacked="Acceptance rates of the groups by {attribute} on the test records, the lowest over the highest.",
+        attacked="Selection rates of the groups by {attribute} on the test records, the lowest over the highest.",
         knows="There is no attacker.",
         assumptions=(_SAMPLE,),
     ),
@@ -155,7 +155,7 @@ REDACTED = {
     "attriguard_cost": Redacted(
         attacked="The records of test people, changed by AttriGuard.",
         knows="There is no attacker.",
-        assumptions=("The interval is over people; a person's cost is its mean over the draws.",),
+        assumptions=("The interval is over people; a person's cost is the mean over the repetitions.",),
     ),
 }
 """Check -> its sentences, where the check itself brings none."""

@@ -1,13 +1,13 @@
-"""Whether estimates keep to their limits, decided over all of them together.
+"""Whether estimates are within their limits, tested over all of them together.
 
 Each estimate is tested against "the value is exactly the limit", two-sided. From the estimate's own interval: with h
 the half width on the limit's side and q the quantile of the interval's level, the standard error is h / q, and
 
     t = |value − limit| · q / h,        p = P(|T| > t),     T normal, or Student's where it has degrees of freedom.
 
-Holm's correction (1979) runs over all limits with an estimate. What it rejects is called kept or broken by the side
+Holm's correction (1979) runs over all limits with an estimate. What it rejects is a pass or a fail, by the side
 the estimate is on. The interval at the level of a limit's step leaves out the limit exactly when the limit's test is
-rejected, so what is called kept lies inside its limit with the whole of that interval. These intervals belong to
+rejected, so a pass lies inside its limit with the whole of that interval. These intervals belong to
 their tests; together they do not cover at the level. That the side is called as well costs nothing more where the
 estimates are independent (Shaffer 1980, Finner 1999); those of one audit share people, and for them it is not proved.
 
@@ -15,8 +15,8 @@ Values without an interval's width are computed, not estimated: they are compare
 Repeats that agree are no computation: an interval of Student's that has no width is none.
 
 An interval may end where the unit does (a share at 0 or 1, the size of a difference at 0), and then says nothing about
-what would lie beyond. So it is widened, but never made narrower than it was measured: a limit inside it is not told
-apart at any level.
+what would lie beyond. So it is widened, but never made narrower than it was measured: a limit inside it is not
+rejected at any level.
 
 From these decisions `judge` makes the verdict on every check and on the release.
 """
@@ -77,7 +77,7 @@ class Claim:
 def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, CheckVerdict]:
     """Return what is decided about each claim, by its name.
 
-    `level`, in [0.5, 1), is one minus the chance that any claim at its limit is called kept or broken.
+    `level`, in [0.5, 1), is one minus the chance of any wrong pass or fail, for values at their limit.
     """
     done = {
         name: CheckVerdict(check=name, verdict=Status.PASS if claim.kept else Status.FAIL, why="")
@@ -107,7 +107,7 @@ def decide(claims: Mapping[str, Claim], *, level: float) -> dict[str, CheckVerdi
 
 
 def _p_value(claim: Claim, alpha: float) -> float:
-    """Return a claim's p-value, which does not tell a limit inside the measured interval apart at level 1 - alpha."""
+    """Return a claim's p-value, which does not reject a limit inside the measured interval at level 1 - alpha."""
     if not claim.bounded:
         return 1.0
     p, own = p_value(claim.estimate, claim.limit, freedom=claim.freedom), 1.0 - claim.estimate.level
@@ -268,16 +268,18 @@ def why(row: CheckVerdict) -> str:
     limit, measurement, decided = row.limit, row.measurement, row.decided
     assert limit is not None and measurement is not None
     limited = limit_text(limit.check, limit.value)
-    does = "keeps to" if row.verdict == Status.PASS else "breaks"
+    does = "is within" if row.verdict == Status.PASS else "exceeds"
+    if CHECKS[limit.check].at_least and does == "exceeds":
+        does = "is below"
     if decided is not None:
-        told_at = f"{range_text(limit.check, decided, limit.value)} at {level_text(decided.level)} confidence"
+        interval = f"{range_text(limit.check, decided, limit.value)} at {level_text(decided.level)} confidence"
         if row.verdict != Status.INCONCLUSIVE:
-            return f"The whole interval, {told_at}, {does} the limit of {limited}."
-        return f"The interval, {told_at}, holds the limit of {limited}. {_settling(limit, measurement, decided)}"
+            return f"The whole interval, {interval}, {does} the limit of {limited}."
+        return f"The interval, {interval}, contains the limit of {limited}. {_settling(limit, measurement, decided)}"
     if row.verdict == Status.INCONCLUSIVE or measurement.estimate is None:
-        return f"There is no interval, so it cannot be told whether the limit of {limited} is kept."
+        return f"There is no interval, so there is no verdict on the limit of {limited}."
     value = value_text(limit.check, measurement.estimate.value, limit=limit.value)
-    how = "Computed from what was declared" if measurement.basis == Basis.DECLARED else "Without an interval"
+    how = "Calculated from declared settings" if measurement.basis == Basis.DECLARED else "Without an interval"
     return f"{how}, {value} {does} the limit of {limited}."
 
 
@@ -300,6 +302,6 @@ def _why_not_run(limit: Limit, measurement: Measurement | None) -> str:
         needs = ", ".join(CHECKS[limit.check].needs)
         return f"The audit has no measurement of it; it needs {needs}."
     return measurement.reason or {
-        Outcome.FAILED: "It was begun and broke, and no reason was given.",
+        Outcome.FAILED: "The attack stopped with an error, and no reason was given.",
         Outcome.DONE: "There was nothing to measure.",
     }.get(measurement.outcome, "It was not run, and no reason was given.")

@@ -100,8 +100,8 @@ class Policy(Result):
     """What a release must keep to: one limit a check at most, in the order of the file.
 
     `author` answers for the policy since `date`; `rationale` says what it is for, and why it leaves out the checks it
-    does not ask for. `level` is the confidence of the decisions together: with Holm's correction, the chance that any
-    check whose value is exactly at its limit is called kept or broken is at most 1 - level. What is not proved: see
+    does not ask for. `level` is the confidence of the decisions together: with Holm's correction, the chance of any
+    wrong pass or fail is at most 1 - level, for values exactly at their limit. What is not proved: see
     `core.policy.decisions`.
     """
 
@@ -230,7 +230,7 @@ VERDICT_TITLES = {
     "inconclusive": "Inconclusive",
     "not_run": "Not run",
     "pass": "Pass",
-    "not_asked": "Not asked",
+    "not_asked": "Not covered",
 }
 """Verdict -> the word that stands beside its icon."""
 

@@ -283,7 +283,7 @@ DECLARED = (
     ),
     Check(
         name="targeted_leakage",
-        title="Targeted query: one person's attribute (upper bound)",
+        title="Targeted query on one person (bound)",
         unit="percent",
         definition="Largest balanced accuracy with which the planned answers can reveal one person's group, whatever "
         "is asked and without a prior: calculated from the declared mechanism and budget, not measured.",

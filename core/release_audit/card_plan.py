@@ -155,7 +155,7 @@ def _numbers(
         one = _Number(**row)
         key, exact = (one.model, one.statistic), one.value is not None
         if not one.statistic:
-            raise place.error("statistic", "be told", one.statistic)
+            raise place.error("statistic", "be given", one.statistic)
         if exact != (one.low is None and one.high is None) or (one.low is None) != (one.high is None):
             raise InputError(f"{place.table} must have either value, or low and high.")
         value: Any = one.value if exact else (one.low, one.high)

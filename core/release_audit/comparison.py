@@ -2,12 +2,12 @@
 
 Everything is compared but when the audit ran and what it ran on; the second decides how far numbers may lie apart. On
 one kind of machine, with the same versions and the same code, the same audit gives the same bits, and a difference in
-the last digits only is told as such. Elsewhere sums are taken in another order, a tree may split another way and an
+the last digits only is reported as such. Elsewhere sums are taken in another order, a tree may split another way and an
 estimate moves: it may move by a tenth of its own half interval, which changes nothing that anybody should conclude from
 it. Verdicts, counts of people and everything the audit was asked for must be equal anywhere.
 
 Sentences, the words of tables and the names of details only word what stands beside them as numbers and statuses: where
-they are not equal, that is told apart.
+they are not equal, that is reported apart.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Sameness(StrEnum):
 
 _ENVIRONMENT = ("fairleak", "python", "platform", "packages", "code")
 _LIMITS = ("value", "low", "high")
-_NAMED = ("check", "attack", "group", "name")  # by which the items of a list are told apart, the first they all have
+_NAMED = ("check", "attack", "group", "name")  # by which the items of a list are distinguished, the first they all have
 _OUTSIDE = ("times", "fingerprint")  # the fingerprint is of all the rest
 _INPUTS = ("plan", "policy", "provenance")
 _LATER = ("release_meter", "findings")  # what the first reports did not have
@@ -96,7 +96,7 @@ def same_numbers(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     """Compare two reports as read from their JSON: nested dicts and lists of texts, numbers, booleans and None.
 
     Left out are "times", the report's own "fingerprint", and of the provenance versions, machine and code, which are
-    told apart.
+    compared apart.
     """
     origins = _pairs(_environment(old), _environment(new), _Place(names=("provenance",), path="provenance"))
     environment = tuple(found for pair in origins for found in _unequal(*pair, same=True))
@@ -229,7 +229,7 @@ def _places(items: list[Any]) -> list[str]:
 
 
 def _short(value: Any) -> str | float | int | bool | None:
-    """Return a value as it is told: a part of a report that only one has, by its beginning."""
+    """Return a value in words; a part that only one report has, by its beginning."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
     return f"{value!s:.60}"

@@ -31,7 +31,7 @@ T = TypeVar("T")
 class Audited(Subject):
     """What a plan audits.
 
-    `config` is the plan's, with the roles the dataset was built with; `model_notes` tell how a model file answered.
+    `config` is the plan's, with the roles the dataset was built with; `model_notes` say how a model file answered.
     """
 
     plan: AuditPlan = field(kw_only=True)
@@ -42,7 +42,7 @@ class Audited(Subject):
 
 
 def load_table(plan: AuditPlan, *, folder: Path, data_folder: Path | None, cache_folder: Path | None) -> Table:
-    """Return the table a plan names: a file told from the plan's `folder`, or a dataset as of `core.datasets.load`.
+    """Return the table a plan names: a file in the plan's `folder`, or a dataset as of `core.datasets.load`.
 
     InputError if the file is not in the folder, cannot be read, or is no table; DataUnavailableError if the dataset can
     be neither read nor fetched.
@@ -154,7 +154,7 @@ def readers_of(audited: Audited) -> ReleasedPeople | str:
         posteriors = prior_of(dataset, splits, rows, seed=audited.config.seed)
     except Cancelled:
         raise
-    except Exception as error:  # the report then says that its numbers were not metered
+    except Exception as error:  # the report then says that there is no leakage estimate
         return f"its attacker could not be trained ({type(error).__name__})"
     return ReleasedPeople.of(
         dataset.group_names[1],

@@ -78,7 +78,7 @@ class ModelPlan(Settings):
         tuple[str, ...],
         Param(
             "The columns the model takes, in its order",
-            "The columns it takes, in its order; left out where the file names them itself.",
+            "The columns it takes, in its order; left out where the file lists its own.",
             only=("kind", ("file",)),
         ),
     ] = ()
@@ -146,7 +146,7 @@ class AuditPlan(Result):
 
 
 _TITLES = {"queries": "answers", "membership": "membership", "attriguard": "guard"}
-"""Study -> its table in a plan, where that has another name or is always told."""
+"""Study -> its table in a plan, where that has another name or is always written."""
 
 _NO_TABLE = ("attribute", "correction", "model_card", "model_fairness")
 """Studies that a plan sets nothing of beyond [model] and [outputs]."""
@@ -163,7 +163,7 @@ SOURCE: Tables = {
 
 
 def other_studies() -> dict[str, type]:
-    """Return name -> settings of the studies of an audit that have a table of their name, and only where it is told."""
+    """Return name -> settings of the studies of an audit with a table of their name, only where it is given."""
     return {
         name: study.settings for name, study in STUDIES.items() if study.declared and name not in (*_TITLES, *_NO_TABLE)
     }
@@ -212,7 +212,7 @@ def read_source(found: Mapping[str, Mapping[str, Any]]) -> tuple[DataPlan, Model
 
 
 def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
-    """Return where the table comes from, and its roles where the plan tells them."""
+    """Return where the table comes from, and its roles where the plan gives them."""
     place, own_roles = place_of("data"), any(key in data for key in params(Roles))
     if "file" in data:
         for key in ("dataset", "attribute"):
@@ -223,7 +223,7 @@ def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
     elif "attribute" in data:
         entry = CATALOG[data.get("dataset", "demo")]
         if own_roles:
-            raise place.error("attribute", "be left out where label and sensitive are told", data["attribute"])
+            raise place.error("attribute", "be left out where label and sensitive are given", data["attribute"])
         if not entry.offers(data["attribute"]):
             raise place.error("attribute", f"be one of {', '.join(entry.attributes)}", data["attribute"])
     source = DataPlan(dataset=data.get("dataset", ""), file=data.get("file", ""), attribute=data.get("attribute", ""))
@@ -231,10 +231,10 @@ def _data(data: Mapping[str, Any], kind: str) -> tuple[DataPlan, Roles | None]:
     if source.file or own_roles:
         for key in ("label", "positive", "sensitive"):
             if not data.get(key):
-                raise place.error(key, "be told", "")
+                raise place.error(key, "be given", "")
         roles = built(Roles, data, "data")
     if kind == "predictions" and (roles is None or not roles.gives_predictions):
-        raise InputError('data.prediction or data.score must be told where model.kind is "predictions", got neither.')
+        raise InputError('data.prediction or data.score must be given where model.kind is "predictions", got neither.')
     return source, roles
 
 

@@ -1,7 +1,7 @@
 """What a release audit found, whole, and what it takes to get its numbers again.
 
 Versions, seeds, and fingerprints of code, plan, policy and table are of contents: a plan that calls its table by
-another path is the same plan. Nothing names the machine or who uses it; of the machine only its kind is told, and the
+another path is the same plan. Nothing names the machine or who uses it; of the machine only its kind is given, and the
 kind of processor that the linear algebra was built for, on which the last digits of a number may depend.
 """
 
@@ -100,9 +100,9 @@ class ModelSummary(Result):
 class SelfTest(Result):
     """Whether FairLeak itself reports a leak where there is none, and one where there is.
 
-    `false_alarms` is the share of null models (no leak by construction) that were called leaking, `detected` that of
-    planted leaks that were caught; `passed` says whether false alarms are at most 5% plus two standard errors and at
-    least 95% of the leaks are caught; `told` what was planted, in one sentence.
+    `false_alarms` is the share of null models (no leak by construction) that failed, `detected` that of
+    planted leaks that were detected; `passed` says whether the first is at most 5% plus two standard errors and the
+    second at least 95%; `told` what was planted, in one sentence.
     """
 
     attack: str
@@ -284,8 +284,8 @@ class ModelNote(StrEnum):
     """Notes on a model that tell nothing of the data."""
 
     TRAINED = "Trained by FairLeak on the training records; the report speaks of this model and no other."
-    RANDOMISED = "The model is randomised: one draw of its predictions is audited."
-    NEEDS_SENSITIVE = "The model must be told people's sensitive attribute to decide about them."
+    RANDOMISED = "The model is randomised: its predictions were drawn once, and these are audited."
+    NEEDS_SENSITIVE = "The model needs people's sensitive attribute to decide about them."
     LABELS_ONLY = "Only predicted labels are given, no scores."
 
 
@@ -387,6 +387,6 @@ def _split(audited: Audited) -> str:
     share = f"{100 * config.train_share:g}% of the records train the model"
     if not audited.trainable:
         share = (
-            f"{100 * config.train_share:g}% of the records stand for the model's training records, which nobody told"
+            f"{100 * config.train_share:g}% of the records stand for the model's training records, which are unknown"
         )
     return f"Drawn with seed {config.seed}: {share}; the attacker knows half of the others, the test takes the rest."

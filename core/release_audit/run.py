@@ -64,7 +64,8 @@ def _broken(error: Exception) -> tuple[Outcome, str]:
         raise error
     if isinstance(error, (InputError, DataUnavailableError)):
         return Outcome.NOT_RUN, str(error)
-    return Outcome.FAILED, str(error) if isinstance(error, FairLeakError) else f"It broke: {type(error).__name__}."
+    own = isinstance(error, FairLeakError)
+    return Outcome.FAILED, str(error) if own else f"The attack stopped with an error ({type(error).__name__})."
 
 
 Report = Callable[[int, int], None]

@@ -3,8 +3,8 @@
 A trial takes a study, as an audit runs it, and what it plants: a model that clearly leaks, or one that does not (the
 null). It asks the audit's own judge with a policy that allows no more than is reached without a leak: a leak is called
 where the policy fails the model, that is, where the whole 95% interval lies above the limit. The interval leaves out
-2.5% on either side, so false alarms are aimed at 2.5%, less where several attacks share them; a trial above 5% and two
-standard errors of so many runs has found a fault.
+2.5% on either side, so false positives are aimed at 2.5%, less where several attacks share them; a trial above 5% and
+two standard errors of so many runs has found a fault.
 
 The child sends every step done and, at last, the results through a pipe. When that pipe closes, the one who asked has
 ended or is no longer interested, and so the child ends as well, however the other one ended.
@@ -76,7 +76,7 @@ def self_test(
     report: Report | None = None,
     tried: Sequence[Trial] | None = None,
 ) -> tuple[SelfTest, ...]:
-    """Return the share of false alarms and of detected leaks of every trial.
+    """Return the false-positive rate and the detection rate of every trial.
 
     `runs`, at least 10, are the null models of a trial; of plants whose share is smaller there are fewer, 10 at the
     least. `report` is called with (models tried, models in all) and may raise `core.errors.Cancelled` to stop.
@@ -105,7 +105,7 @@ def self_test(
 
 
 def allowed_false_alarms(runs: int) -> float:
-    """Return the largest share of false alarms a trial passes with: 5% and two standard errors of so many runs."""
+    """Return the largest false-positive rate a trial passes with: 5% and two standard errors of so many runs."""
     return MOST_FALSE_ALARMS + 2.0 * math.sqrt(MOST_FALSE_ALARMS * (1.0 - MOST_FALSE_ALARMS) / runs)
 
 
@@ -134,7 +134,7 @@ def cached_self_test(
 ) -> tuple[SelfTest, ...]:
     """Return `self_test`, from a folder if it was done before with this code, these packages and this kind of machine.
 
-    The folder is made if it is not there; a file in it that is damaged or of another origin is written anew. Where it
+    The folder is made if it is not there; a file in it that is damaged or of another origin is written again. Where it
     cannot be written to, the test is done all the same, and again the next time.
     """
     kept = there(folder, seed=seed, runs=runs)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from core.models.model_files import ModelFile
 
 _ANSWERS = PlannedAnswers(epsilon=0.5)
-"""None are planned: a plan promises answers only if somebody writes so; 0.5 is where their budget starts then."""
+"""None are planned: a plan has answers only if somebody writes so; 0.5 is where their budget starts then."""
 
 _MOST_DECIMALS = 6
 """Decimals up to which a column's scores were rounded on purpose; with more they are taken for as they are."""
@@ -62,7 +62,7 @@ def suggested_plan(
 ) -> tuple[AuditPlan, dict[str, str]]:
     """Return a plan for a user's table, with roles guessed from names and values of its columns, and why they are so.
 
-    Of predictions that are given, the tolerance promised is the smallest that they keep to; the reasons are those of
+    Of predictions that are given, the disclosed tolerance is the smallest that they satisfy; the reasons are those of
     `core.datasets.Suggestion`, with "tolerance" and, where the predictions say so, "released" or "decimals".
 
     `file` and `model` are the names of the table's file and of the model's, if there is one; a model that does not name

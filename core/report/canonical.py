@@ -11,8 +11,8 @@ Python writes nan and infinity into JSON, which no standard knows. Here
 Keys are sorted. Lists, and so the rows and columns of tables, keep their order, which is content.
 
 Back from JSON, numbers are rounded to the digits a reader needs: a share keeps three decimals, a tenth of a point, and
-two where its interval is wider than ±3.5 points. Intervals are rounded outwards, so that they never promise more than
-was found; and so whoever sees a rounded estimate knows how many decimals it was given.
+two where its interval is wider than ±3.5 points. Intervals are rounded outwards, so that they never claim more than
+was found. The decimals of a rounded estimate follow from its interval, which every reader has.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def json_text(document: dict[str, Any]) -> str:
 def report_fingerprint(document: dict[str, Any]) -> str:
     """Return the SHA-256 (64 hex digits) over a document without `OUTSIDE`, in compact JSON with sorted keys.
 
-    It shows a report that was altered by accident or by somebody who left the fingerprint as it was. Whoever can
-    write a report can also write its fingerprint: only one kept elsewhere, such as on a signed page, tells of that.
+    It shows a report that was altered by accident or by somebody who left the fingerprint as it was. Somebody who
+    can write a report can also write its fingerprint: only one kept elsewhere, such as on a signed page, shows that.
     """
     inside = {key: value for key, value in document.items() if key not in OUTSIDE}
     return hashlib.sha256(_dumped(inside, indent=None).encode("utf-8")).hexdigest()
@@ -181,7 +181,7 @@ def decimals_of(low: float, high: float) -> int:
 
 
 def printed(value: float, low: float, high: float) -> tuple[float, float, float]:
-    """Return a value and its interval as they are given away."""
+    """Return a value and its interval as the external report prints them."""
     decimals = decimals_of(low, high)
     if low == value == high:  # computed, not estimated
         return _near(value, 3), _near(value, 3), _near(value, 3)

@@ -63,7 +63,7 @@ def sealed(content: Document) -> Document:
 
 
 def internal_document(audit: ReleaseAudit) -> Document:
-    """Return everything an audit found, neither metered nor with a fingerprint."""
+    """Return everything an audit found, without leakage estimate and fingerprint."""
     attacked = {
         **{name: getattr(audit, name) for name in _ATTACKED},
         "kind": KIND,
@@ -129,8 +129,8 @@ def _table(title: str, rows: Any) -> dict[str, Any]:
 
 BASIS_WORDS = {
     "measured": ("Measured", "an attack was run, or the model's answers were counted"),
-    "combined": ("Combined", "rests on measurements and on what was declared"),
-    "declared": ("Declared", "follows from what was declared; nothing was attacked"),
+    "combined": ("Combined", "follows from measurements and from declared settings"),
+    "declared": ("Declared", "calculated from declared settings; nothing was attacked"),
 }
 """Basis -> its word, and what it means."""
 
@@ -192,25 +192,25 @@ class CheckRow:
 
     @property
     def lines(self) -> Iterator[tuple[str, str | tuple[str, ...]]]:
-        """Everything there is to be told of it: a term, and a text or several sentences."""
+        """All that a reader is shown of it: a term, and a text or several sentences."""
         found, limit = self.found, self.verdict.limit
         yield "Why this verdict", " ".join(filter(None, (self.verdict.why, self._p_value)))
-        yield "The number", self.definition
-        broken = "The attack broke." if found.outcome == Outcome.FAILED else "No number."
-        yield "What it got", self.number if self.measured else f"{broken} {found.reason}".strip()
-        yield "What was attacked", found.attacked
+        yield "Quantity", self.definition
+        broken = "The attack stopped with an error." if found.outcome == Outcome.FAILED else "No number."
+        yield "Result", self.number if self.measured else f"{broken} {found.reason}".strip()
+        yield "Check", found.attacked
         yield "The attacker knows", found.knows
         yield "Control", self.control
-        yield "Taken for granted", found.assumptions
+        yield "Assumptions", found.assumptions
         if found.estimate is not None:
-            yield "Rests on", "{}: {}.".format(*BASIS_WORDS[found.basis])
+            yield "Evidence", "{}: {}.".format(*BASIS_WORDS[found.basis])
         yield "Further numbers", self._details
         if limit is not None:
-            needed = "a release needs it" if limit.required else "shown, not required"
-            who = ", ".join(filter(None, (limit.author, limit.date))) or "nobody named"
-            yield "The limit", f"{self.limit}, item {self.verdict.item} of the policy, {needed}; set by {who}."
+            needed = "required for release" if limit.required else "shown, not required"
+            who = ", ".join(filter(None, (limit.author, limit.date))) or "no author"
+            yield "Limit", f"{self.limit}, item {self.verdict.item} of the policy, {needed}; set by {who}."
             yield "Why this limit", limit.rationale.strip() or "No reason given."
-            yield "Its source", self.source
+            yield "Source", self.source
 
     @property
     def _p_value(self) -> str:

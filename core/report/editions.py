@@ -1,6 +1,6 @@
-"""A report's two editions: everything for inside, and a redacted one for others, cut from one document.
+"""Internal report and external (redacted) report, cut from one document.
 
-What is protected in the redacted edition: the number of people in a group, and of those in it with a label, a
+What is protected in the external report: the number of people in a group, and of those in it with a label, a
 prediction or both, on the test records, on the training records and in the whole table, and so on the records outside
 the test, which the difference tells. Where one of these counts is below the threshold, no number that hangs on who is
 in which group stands in the edition: no count or rate of any group, nothing that compares groups, no inference of the
@@ -11,7 +11,7 @@ as their verdicts and the model's answers are the same.
 
 Every sentence about a check is its own redacted one (`core.study.Redacted`), made of settings alone and printed
 whatever is withheld; notes on the data are left out. The edition names no file, and has no fingerprint of data, answers
-or plan and no seed: whoever knows all records but one could try that one's values until a fingerprint fits. Shares have
+or plan and no seed: somebody who knows all records but one could try out that one's values. Shares have
 a tenth of a point, or a point where their interval is wide, and intervals are rounded outwards; tables with rows about
 single records or groups are left out.
 
@@ -20,7 +20,7 @@ What is not protected:
 - that some count is below the threshold, and the verdicts: that one passes or fails tells on which side of a limit a
   withheld number lies;
 - where none is below: a rate with a tenth of a point and its size often tell a count exactly, and two groups add up to
-  everybody. What that tells about single people is what the meter estimates;
+  everybody. What that reveals about single people is the leakage estimate;
 - what is likely: the share of a group in the table tells roughly how many of it a drawn test set holds;
 - what other publications about these people add, several editions with different thresholds among them;
 - what the auditor wrote: the policy, the title and the names of columns and groups stand as they are.
@@ -63,10 +63,10 @@ from core.validation import choice
 
 
 class Reports:
-    """An audit's report in both editions: each is built once, and metered once.
+    """An audit's internal and external report, each built once and with one leakage estimate.
 
-    `people` are the readers of the audit, for the meter, or why there are none; without them the report says that its
-    numbers were not metered. Counts below `THRESHOLD` are withheld from the edition for others.
+    `people` are the readers of the audit, for the leakage estimate, or why there are none; without them the report says
+    that there is no estimate. Counts below `THRESHOLD` are withheld from the external report.
     """
 
     def __init__(self, audit: ReleaseAudit, people: ReleasedPeople | str | None = None) -> None:
@@ -74,7 +74,7 @@ class Reports:
         self._documents: dict[str, Document] = {}
 
     def judged(self, audit: ReleaseAudit) -> Reports:
-        """Return the reports of the same attacks under another policy, title or self-test; nothing is metered again."""
+        """Return the reports of the same attacks under another policy, title or self-test."""
         again = Reports(audit, self.people)
         again.__dict__["whole"] = {**self.whole, **judged_parts(audit)}
         again.__dict__["cards"] = self.cards
@@ -82,7 +82,7 @@ class Reports:
 
     @cached_property
     def whole(self) -> Document:
-        """Everything, as one document that is neither metered nor sealed."""
+        """Everything, as one document without leakage estimate and fingerprint."""
         return internal_document(self.audit)
 
     @cached_property
@@ -99,20 +99,20 @@ class Reports:
             return cards_of(forms, self.people)
         except InputError as error:
             return str(error).rstrip(".")
-        except Exception as error:  # the report then says that it was not metered
-            return f"the meter broke ({type(error).__name__})"
+        except Exception as error:  # the report then says that there is no estimate
+            return f"the leakage estimate stopped with an error ({type(error).__name__})"
 
     @property
     def meter(self) -> ReportMeter:
-        """What the reports give away by their fairness numbers."""
+        """What the reports' fairness numbers reveal."""
         return self._metered("internal")
 
     def _metered(self, edition: str) -> ReportMeter:
         """Return what an edition says of that.
 
         Where counts are hidden in the disclosure edition, that is nothing but a fixed sentence: bits and near-certain
-        people hang on the counts, and may tell them to whoever knows the prior. No reason that counts people is given
-        there either.
+        people hang on the counts, and may reveal them to a reader who knows the prior. No reason that counts people
+        is given there either.
         """
         inside, cards = edition == "internal", self.cards
         if not inside and self.people is not None and has_small_count(self.whole):
@@ -233,7 +233,7 @@ _HIDDEN = (
 
 
 def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
-    """Return the redacted edition before it is metered and sealed."""
+    """Return the external report without leakage estimate and fingerprint."""
     plan, hidden = audit.plan, has_small_count(whole)
     because = _withheld(whole, hidden)
     facts = _facts(audit)
@@ -282,7 +282,7 @@ def _group(group: Document, hidden: bool) -> Document:
 
 
 def _data(data: Document, plan: AuditPlan) -> Document:
-    """Return the table without fingerprint, notes and names of files; if a set is small, no set's size is told."""
+    """Return the table without fingerprint, notes and names of files; if a set is small, no set's size is given."""
     own, config = _own(plan), plan.config
     does = "train the model" if plan.model.kind == "train" else "stand for the model's unknown training records"
     split = (
@@ -349,7 +349,7 @@ _OF_GROUPS = frozenset(
 )
 """Checks whose number hangs on who is in which group."""
 
-WITHHELD = "The number is withheld from this edition because {because}; the verdict is that of the whole audit."
+WITHHELD = "The number is withheld here because {because}; the verdict is that of the whole audit."
 
 _COUNTED = "counts of a group are withheld here, and with them every number that hangs on who is in which group"
 
@@ -365,7 +365,7 @@ def _withheld(whole: Document, hidden: bool) -> dict[str, str]:
         if estimate is not None and hidden and name in _OF_GROUPS:
             because[name] = _COUNTED
         elif estimate is not None and of_people and 0 < estimate["n"] < THRESHOLD:
-            because[name] = f"it rests on fewer than {THRESHOLD} people"
+            because[name] = f"it comes from fewer than {THRESHOLD} people"
     return because
 
 
@@ -416,7 +416,7 @@ def _measurement(whole: Document, plan: AuditPlan, facts: Mapping[str, Any], bec
 
 
 def _reason(measurement: Document, plan: AuditPlan) -> str:
-    """Return why there is no number: what the plan lacks, and else that it is not told."""
+    """Return why there is no number: what the plan lacks, and else where the reason stands."""
     if measurement["outcome"] == "failed":
         return f"The attack stopped with an error; {_INSIDE}"
     if measurement["outcome"] == "done":
@@ -450,7 +450,7 @@ def _verdict(
 
 
 def why_of(row: Document, measurement: Document | None, because: str) -> str:
-    """Return the sentence beside a verdict, from the numbers as this edition prints them.
+    """Return the sentence beside a verdict, from the numbers as the external report prints them.
 
     `row` is the verdict's with its decided interval rounded, `measurement` the check's, redacted; `because` says why
     its number is withheld, if it is.

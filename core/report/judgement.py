@@ -149,7 +149,7 @@ def _too_many(found: Document) -> Iterator[str]:
     for measurement in found["measurements"]:
         n = (measurement["estimate"] or {"n": 0})["n"]
         if n > most:
-            yield f"{measurement['check']} rests on {_quoted(n)} records of {most:,}"
+            yield f"{measurement['check']} comes from {_quoted(n)} records of {most:,}"
 
 
 def _no_day(found: Document) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""What a report's own fairness numbers give away, as the model-card study estimates it.
+"""Leakage of a report's own fairness numbers, estimated as the model-card study does.
 
-A report is a model card as well. Whoever reads it may hold everything about the test people but the sensitive
+A report is a model card as well. A reader may hold everything about the test people but the sensitive
 attribute: features, labels, the model's predictions, and from these a calibrated probability of every group. To such a
 reader a group's size n and rate r on some rows R are linear statements about who is in the group,
 
@@ -11,7 +11,7 @@ decimals leaves the whole numbers k for which k/n rounds to it; its interval and
 the ratio of acceptance rule out more of them. What is left is an interval of k, often a single number; those of a group
 and of all others together are a card of one model (`core.model_card.measure_card`).
 
-Three forms of the numbers are metered: every digit, as the files and the text at the end of the page have them; the
+Three forms of the numbers are estimated: every digit, as the files and the text at the end of the page have them; the
 digits that the page prints; and what is left of these in the disclosure edition. Of more than two groups each has a
 card, against all others; a form's row is the group with the most bits. What all cards say together is the posterior
 that agrees with each of them: it is moved by one after the other, which leaves the odds between the other groups as
@@ -49,15 +49,15 @@ from core.serialize import Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeteredForm(Result):
-    """One form of the numbers, metered for one `group` against everybody else.
+    """Leakage of one form of the numbers, for one `group` against everybody else.
 
     `form` is "every_digit", "page" or "disclosure": the numbers with every digit, as the page prints them, and as the
     disclosure edition does. `numbers` counts sizes and rates of the group and of the others. `df_bits` is the predicted
     gain (`core.model_card.Prediction`), `joint_bits`, `prior_bits` and `person_bits` are those of
-    `core.model_card.Meter`; none of them uses a true attribute. `bits`, measured with it, are what the numbers tell
-    beyond features and label. Of `unsure` people before, `pinned` are settled after, `pinned_right` of them rightly;
-    `accuracy` is of naming after reading. `status` is that of the projection, "converged", "not_converged" or
-    "infeasible"; "nothing" where no number is told.
+    `core.model_card.Meter`; none of them uses a true attribute. `bits`, measured with it, are what the numbers add
+    to features and label. Of `unsure` people before, `pinned` are near-certain after, `pinned_right` of them correctly;
+    `accuracy` is that of the inference after reading. `status` is that of the projection, "converged",
+    "not_converged" or "infeasible"; "nothing" where no number is printed.
     """
 
     form: str
@@ -76,7 +76,7 @@ class MeteredForm(Result):
 
 
 class MeterOutcome(StrEnum):
-    """The numbers were metered, could not be, or not without breaking; what was read is not for this edition."""
+    """The leakage was estimated, could not be, stopped with an error, or is withheld."""
 
     DONE = "done"
     NOT_RUN = "not_run"
@@ -86,10 +86,10 @@ class MeterOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportMeter(Result):
-    """What a report's own fairness numbers give away; nothing about single people.
+    """What a report's own fairness numbers reveal; nothing about single people.
 
     `reason` says why there is no result, if there is none; `threshold` is that of the disclosure edition. Controls are
-    the same attacker before reading (`accuracy_before`) and naming the larger side for everybody (`majority`). `told`,
+    the same attacker before reading (`accuracy_before`) and the majority-class baseline (`majority`). `told`,
     `control` and `distance` say in sentences the result, its control, and how far the projection is from the exact
     posterior.
     """
@@ -203,7 +203,7 @@ def _near(value: float, stated: Mapping[str, Any]) -> bool:
     return abs(value - number_of(stated["value"])) <= half + 1e-9
 
 
-# -------------------------------------------------------------------------------------------------- what they give away
+# -------------------------------------------------------------------------------------------------- what they reveal
 
 FORM_TITLES = {
     "every_digit": "This report, every digit (files)",
@@ -221,12 +221,12 @@ BITS_OF_THE_METER = (
     "They count what the groups' numbers reveal about all test people together. Bits of an attribute check are another "
     "quantity: what the model's outputs reveal about the people whom that check attacks."
 )
-"""What the meter's bits count, where those of a check may stand in the same report."""
+"""What the bits of the leakage estimate count, where those of a check may stand in the same report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Card:
-    """What one form of the numbers gives away: the card of the group with the most bits, and `joint_bits` of all.
+    """What one form of the numbers reveals: the card of the group with the most bits, and `joint_bits` of all.
 
     `before` is a card of the same people, for what they are before reading; there is no `study` where nothing is said.
     """
@@ -326,7 +326,7 @@ def _moved(posterior: Floats, group: int, probability: Floats) -> Floats:
 
 
 def meter_of(cards: Sequence[Card]) -> ReportMeter:
-    """Return what cards give away, of which the first has the most digits."""
+    """Return what cards reveal, of which the first has the most digits."""
     first = cards[0]
     measured = first.before.measured
     alike: dict[str, list[str]] = {}
@@ -346,6 +346,6 @@ def meter_of(cards: Sequence[Card]) -> ReportMeter:
 
 
 def not_metered(reason: str, *, outcome: MeterOutcome = MeterOutcome.NOT_RUN) -> ReportMeter:
-    """Return that nothing was metered, and why."""
+    """Return that there is no leakage estimate, and why."""
     sentence = f"What the fairness numbers reveal was not estimated: {reason}."
     return ReportMeter(outcome=outcome, reason=reason, told=sentence, control="")

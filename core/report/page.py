@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from core.estimates import Estimate
 
 _CONTENTS = (
-    ("checks", "The checks"),
+    ("checks", "Checks"),
     ("policy", "Policy"),
     ("data", "Data, model and groups"),
     ("tables", "Tables"),
     ("meter", "Leakage of the report itself"),
     ("selftest", "Self-test"),
-    ("edition", "This edition"),
+    ("edition", "What is left out"),
     ("glossary", "Glossary"),
     ("provenance", "Provenance"),
     ("verify", "Verify and repeat"),
@@ -192,7 +192,7 @@ def _model(told: Document) -> list[tuple[str, str]]:
         (f"{difference}, test records", _difference(told)),
         ("Accuracy on training records", rate_words(model["accuracy_train"])),
         ("Accuracy on test records", rate_words(model["accuracy_test"])),
-        ("The more frequent label for all", rate_words(model["majority_test"])),
+        ("Majority-class baseline on test records", rate_words(model["majority_test"])),
     ]
 
 

@@ -33,7 +33,7 @@ _DESCRIPTION = (
 
 _TIMES = "When the audit was begun (UTC; the disclosure edition tells the day) and how many seconds it took."
 
-_METER = "What the report's own fairness numbers give away; reports of earlier versions have no such key."
+_METER = "What the report's own fairness numbers reveal; reports of earlier versions have no such key."
 
 _FINDINGS = "What each study found, in its own words; reports of earlier versions have no such key."
 
@@ -45,7 +45,7 @@ _EDITION_ATTACK: dict[str, Any] = {
     **dict.fromkeys(("before", "after", "gain", "accuracy_before", "accuracy_after", "accuracy_gain"), Estimate),
     **dict.fromkeys(("bits", "prior_bits"), float),
 }
-"""What disclosure editions said before their numbers were metered alone."""
+"""What external reports of earlier versions said of their own leakage."""
 
 _MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+]00:00))?$"
 
@@ -125,7 +125,7 @@ def report_schema() -> Schema:
         "times": times | {"description": _TIMES},
     }
     number = {"anyOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]}
-    described = "A value with its interval, the records it rests on, and the interval's level."
+    described = "A value with its interval, its number of records, and the interval's level."
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": "urn:fairleak:report:1",

@@ -140,7 +140,7 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
 
 
 def is_metered(document: Mapping[str, Any]) -> bool:
-    """Whether a report says what its own numbers give away; those of earlier versions have no such key."""
+    """Whether a report says what its own numbers reveal; those of earlier versions have no such key."""
     return bool((document.get("release_meter") or {}).get("forms"))
 
 
@@ -222,7 +222,7 @@ def _groups(document: Mapping[str, Any]) -> ReportTable:
 
 def self_test_table(tests: Sequence[Mapping[str, Any]]) -> ReportTable:
     """Return FairLeak's tests of itself, as a report has them."""
-    rates = {"false alarms": ("false_alarms", "null models"), "detected": ("detected", "planted leaks")}
+    rates = {"false positives": ("false_alarms", "null models"), "detected": ("detected", "planted leaks")}
     columns = [name for title, (_, of) in rates.items() for name in _of_estimate(title, None, of)]
     rows = []
     for test in tests:
@@ -247,7 +247,11 @@ def _meter(meter: Mapping[str, Any]) -> ReportTable:
             **{"joint bits": form["joint_bits"], "prior bits": form["prior_bits"]},
             "bits person by person": form["person_bits"],
             **_of_estimate("bits measured", form["bits"]),
-            **{"unsure before": form["unsure"], "pinned": form["pinned"], "pinned rightly": form["pinned_right"]},
+            **{
+                "unsure before": form["unsure"],
+                "near-certain": form["pinned"],
+                "near-certain and correct": form["pinned_right"],
+            },
             **_of_estimate("accuracy", form["accuracy"]),
             **_of_estimate("accuracy before", meter["accuracy_before"]),
             **_of_estimate("majority", meter["majority"]),
@@ -257,7 +261,7 @@ def _meter(meter: Mapping[str, Any]) -> ReportTable:
     ]
     page = (
         *("form", "group", "numbers", "bits predicted", "bits measured", "joint bits", "prior bits"),
-        *("unsure before", "pinned", "pinned rightly"),
+        *("unsure before", "near-certain", "near-certain and correct"),
     )
     return ReportTable.of("release-meter", "Information gain in bits, beyond features and label", rows, shown=page)
 

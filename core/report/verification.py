@@ -1,11 +1,11 @@
 """Whether a report is as it was written, says what its numbers say, and who answers for it.
 
 Its verdict is judged again, and what follows from other parts is computed again (`core.report.judgement`). None of this
-tells whether the numbers were measured: whoever knows FairLeak can write a report about numbers they made up; `replay`
-measures them again.
+shows whether the numbers were measured: somebody who knows FairLeak can write a report about made-up numbers;
+`replay` measures them again.
 
 Who answers for a report says an Ed25519 signature (RFC 8032) over the exact bytes of its file, in a JSON file beside
-it with the public key and the signature, both base64: whoever holds the private key signed these bytes. Private keys
+it with the public key and the signature, both base64: the holder of the private key signed these bytes. Private keys
 are PEM files (PKCS 8) without a password: who can read the file can sign. The package `cryptography` is needed for
 this and nothing else.
 """
@@ -249,7 +249,7 @@ def new_key() -> tuple[bytes, bytes]:
 
 
 def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
-    """Read an Ed25519 key in PEM without a password; of anything else nothing is told."""
+    """Read an Ed25519 key in PEM without a password; of anything else nothing is shown."""
     found = _read_key(lambda forms: forms.load_pem_private_key(pem, password=None))
     if not isinstance(found, _part_of(_KEYS).Ed25519PrivateKey):
         raise InputError(f"{name} must be an Ed25519 private key in PEM without a password, got something else.")

@@ -1,6 +1,6 @@
 """The attacks of a release audit in the background, what is shown of them, and the reports as files.
 
-The policy is no part of the attacks: whoever changes a limit is judged anew without one.
+The policy is no part of the attacks: a changed limit needs no new attack.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Attacks(Background):
         super().__init__("release", store, key, self._attack, lane="decision", total=total)
 
     def _attack(self, job: Job) -> Reports:
-        """Return the audit's reports, judged by FairLeak's own policy and metered."""
+        """Return the audit's reports, judged by FairLeak's own policy, with their leakage estimate."""
         from core.release_audit import audit_with_people
 
         subject = self.subject
@@ -80,7 +80,7 @@ class SelfTests(Background):
         if self.job is not None and self.job.busy:
             left = "stopping" if self.job.stopping else time_left(self.job)
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(f"FairLeak tests itself, for reports made from then on: {100 * self.job.share:.0f}%, {left}")
+                st.caption(f"Self-test, for reports made after it: {100 * self.job.share:.0f}%, {left}")
                 st.button("Stop", key="cancel_self_test", on_click=stop, args=(self,), type="tertiary")
 
     def warn(self) -> None:
@@ -97,9 +97,8 @@ class SelfTests(Background):
         import pandas as pd
 
         shell.whisper(
-            "FairLeak, tested on itself",
-            "How often it calls a leak where there is none by construction, and how often it catches a planted one; "
-            "in brackets 95%. Judged are the shares",
+            "Self-test",
+            "False-positive rate on models with no leak, detection rate of planted leaks; 95% CI in brackets",
         )
         if self.found:
             told = self_test_table([test.to_dict() for test in self.found]).in_words
@@ -107,7 +106,7 @@ class SelfTests(Background):
         elif self.busy:
             st.caption("Under way; the results will stand here and in every report made after that.")
         else:
-            self.show(time_left, "Test FairLeak on itself")
+            self.show(time_left, "Run the self-test")
 
 
 def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Reports:
@@ -188,7 +187,7 @@ def internal_files(shown: Reports) -> None:
 
 
 def _edition(shown: Reports) -> None:
-    """Draw the edition for others: what its numbers reveal, what it withholds, and its files."""
+    """Draw the external report: what its numbers reveal, what it withholds, and its files."""
     shell.whisper(
         "External report (redacted)",
         "Small counts withheld; no seeds, paths or details; its own leakage estimated before it is written",
@@ -225,10 +224,10 @@ def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests,
 def _policy(config: AuditConfig) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
-        shell.whisper("The policy", "What a release must keep to")
+        shell.whisper("Policy", "Limits that a release must satisfy")
         policies.choose(config)
     with right:
-        shell.whisper("Its limits", "A change is judged by at once; nothing is attacked again")
+        shell.whisper("Limits", "A changed limit is applied at once, without a new attack")
         policies.editor(config)
 
 
@@ -237,7 +236,7 @@ def _numbers(shown: Reports) -> None:
 
     made = report_tables(shown.document())
     tables = {table.title: pd.DataFrame(table.rows, columns=list(table.columns)) for table in made if table.rows}
-    shell.whisper("Tables", "Every table of the internal report; shares as they are")
+    shell.whisper("Tables", "Every table of the internal report, not rounded")
     title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or next(iter(tables))
     table = tables[title]
     st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 380)
@@ -245,23 +244,13 @@ def _numbers(shown: Reports) -> None:
 
 
 GUIDE = (
-    "**The scale.** Every bar runs from 0 to twice the limit, the limit in the middle; green is allowed. The dot is "
-    "the measured number, the thick line the interval it is judged by; ▸ means that it goes on beyond the bar. Open "
-    "a row to read what was attacked, what the attacker knows, and against which control.\n\n"
-    "**Pass and fail** are said only where the whole interval is on one side of the limit. All limits are decided "
-    "together (Holm's correction), so that the chance that any number exactly at its limit is called kept or broken "
-    "is at most what the confidence leaves, 5% as a rule. The interval judged by is therefore wider than the 95% one "
-    "written below the bar.\n\n"
-    "**Inconclusive** means that the interval holds the limit: more people would tell. **Not run** means that there is "
-    "no number, with the reason; an attack that broke is not run either. Both block a release that requires the check. "
-    "A check that is not required is shown and never blocks.\n\n"
-    "**Measured, declared, combined.** A measured number comes from an attack that was run, or from counting. A "
-    "declared one follows from what is planned, such as a privacy budget, and nothing was attacked. A combined one "
-    "rests on both.\n\n"
-    "**Limits** are the policy's. But for the four-fifths rule, FairLeak's own are starting points with no standard "
-    "behind them, and are marked so; replace them by yours. A limit changed here is judged by at once, without "
-    "attacking again, and says that it was changed until you say who set it and why.\n\n"
-    "**What it does not say.** A pass holds for these attacks on this model and this table. It is no statement about "
-    "attacks nobody has tried. `fairleak audit plan.toml` repeats the audit on the command line, with the plan "
-    "and the policy downloaded here beside your table; `verify` and `replay` check a report later."
+    "**Question.** May this model be released under the chosen policy?\n\n"
+    "**How to read the rows.** Each bar runs from 0 to twice the limit; green is allowed. The dot is the result, the "
+    "line the interval of its verdict. ◂ and ▸ mean that it goes on. Open a row for attack, assumptions and evidence."
+    "\n\n"
+    "**Pass and fail** need the whole interval on one side. All limits are tested together (Holm), so this interval is "
+    "wider than the 95% CI shown. **Inconclusive** and **not run** block a release that requires the check.\n\n"
+    "**Measured, declared, combined.** An attack was run; calculated from declared settings; both.\n\n"
+    "**What it does not show.** A pass holds for these attacks, this model and this table.\n\n"
+    "**Repeat it.** `fairleak audit plan.toml`, then `fairleak report verify`."
 )

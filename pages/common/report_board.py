@@ -43,9 +43,9 @@ def no_verdict(state: State | None, policy: Policy, subject: Subject) -> tuple[s
 
 def _subject_words(policy: Policy, subject: Subject) -> str:
     config = subject.config
-    promise = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
+    constraint = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
     return (
-        f"{subject.table.title}, {wording.attribute(config)}, {promise}, seed {config.seed}. "
+        f"{subject.table.title}, {wording.attribute(config)}, {constraint}, seed {config.seed}. "
         f"Released: {released(subject.plan.outputs).lower()}. Policy: {policy.name}, version {policy.version}."
     )
 

@@ -132,12 +132,10 @@ def section() -> str | None:
 
 
 def attacks(config: AuditConfig, table: Table) -> None:
-    """Draw the form of what is attacked; its button starts the attacks anew."""
+    """Draw the form of the plan; its button starts the attacks again."""
     now = plan_of(config, table)
     mark = fingerprint("asked", now)[:8]
-    shell.whisper(
-        "What is attacked", "The model and its promise are in the sidebar; what else is planned with it, here"
-    )
+    shell.whisper("Audit plan", "Model and fairness constraint are set in the sidebar")
     with st.form(f"attacks_{mark}"):
         left, right = st.columns(2, vertical_alignment="bottom")
         words: dict[str, Any] = {"help": None, "placeholder": "the table's", "persist_state": None}
@@ -156,7 +154,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
         told: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN}
         membership = _asked(now.membership, ("shadows",), mark, kind="select_slider", **told)
         guard = _asked(now.guard, ("budget",), mark)
-        if not st.form_submit_button("Attack by this plan", key=f"asked_keep_{mark}", type="primary"):
+        if not st.form_submit_button("Run the attacks", key=f"asked_keep_{mark}", type="primary"):
             return
     parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
     st.session_state[_ASKED] = AuditPlan(title=(title or "").strip(), outputs=outputs, **parts)

@@ -1,4 +1,4 @@
-"""The policy a release is judged by: one of FairLeak's or the user's file, with the limits changed on the page.
+"""Policy of a release: one of FairLeak's or the user's file, with the limits changed on the page.
 
 Policies stay in the session. A file that breaks a rule is answered in one sentence; the policy before it stays.
 """
@@ -72,7 +72,7 @@ def current(config: AuditConfig) -> Policy:
 
 
 def keep(config: AuditConfig, policy: Policy) -> None:
-    """Judge by a changed policy from now on; one that only differs from the file by its limits gets a name of its own.
+    """Apply a changed policy from now on; one that only differs from the file by its limits gets a name of its own.
 
     Raises `InputError` if it could not be read back from a file.
     """
@@ -89,7 +89,7 @@ def keep(config: AuditConfig, policy: Policy) -> None:
 def changed_limit(before: Limit | None, after: Limit) -> Limit:
     """Return a limit that does not give another's author, reason and source for a value these were not about.
 
-    Fields that were left as they stood `before` are filled anew where the value has changed.
+    Fields that were left as they stood `before` are filled in again where the value has changed.
     """
     if before is None:
         reason = "Added on the Report page; no reason was given."
@@ -126,7 +126,7 @@ def choose(config: AuditConfig) -> None:
     """Draw the choice of a policy, and the box for a file."""
     titles = {name: title for name, (title, _) in _offered().items()}
     st.session_state[_BOX] = chosen(config)
-    told: dict[str, Any] = {"format_func": titles.__getitem__, "help": "Judged by at once."}
+    told: dict[str, Any] = {"format_func": titles.__getitem__, "help": "Applied at once."}
     st.selectbox("Policy", list(titles), key=_BOX, on_change=_choose, **told)
     file = st.file_uploader(
         "Your own policy (TOML)",
@@ -164,7 +164,7 @@ _LIMIT_PROBLEM = "release_limit_problem"
 
 
 def editor(config: AuditConfig) -> None:
-    """Draw the choice of a limit and its form; a change is judged by at once."""
+    """Draw the choice of a limit and its form; a change is applied at once."""
     policy = current(config)
     limits = {limit.check: limit for limit in policy.limits}
 
@@ -172,7 +172,7 @@ def editor(config: AuditConfig) -> None:
         if name == _WHOLE:
             return "Name, author and confidence of the whole policy"
         told = CHECKS[name].title.format(attribute=config.roles.attribute if config.roles else "the attribute")
-        return told[:1].upper() + told[1:] + ("" if name in limits else " (not asked)")
+        return told[:1].upper() + told[1:] + ("" if name in limits else " (not covered)")
 
     options = [*limits, *(name for name in CHECKS if name not in limits), _WHOLE]
     chosen = st.selectbox("Limit", options, key="release_limit", format_func=title) or options[0]
@@ -208,8 +208,8 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> Policy |
     )
     texts = _told(now, ("author", "date", "rationale", "source"), f"limit_{{}}_{mark}")
     left, right = st.columns([2, 1])
-    judge = left.form_submit_button("Judge by this limit", key=f"limit_keep_{mark}", type="primary")
-    if limit is not None and right.form_submit_button("Do not ask for it", key=f"limit_drop_{mark}"):
+    judge = left.form_submit_button("Apply limit", key=f"limit_keep_{mark}", type="primary")
+    if limit is not None and right.form_submit_button("Remove limit", key=f"limit_drop_{mark}"):
         return with_limit(policy, check, None)
     if not judge:
         return None
@@ -232,6 +232,6 @@ def _told(about: Limit | Policy, names: Sequence[str], key: str) -> dict[str, An
 def _whole(policy: Policy, mark: str) -> Policy | None:
     """Draw the form of what is said of the policy as a whole; returns the changed policy."""
     told = _told(policy, ("name", "version", "author", "date", "level", "rationale"), f"policy_{{}}_{mark}")
-    if not st.form_submit_button("Judge by this policy", key=f"policy_keep_{mark}", type="primary"):
+    if not st.form_submit_button("Apply policy", key=f"policy_keep_{mark}", type="primary"):
         return None
     return replace(policy, **told)

@@ -68,7 +68,7 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     told = Reader(board(dashboard)).text
     assert "no source given" in told and "29 CFR 1607.4(D)" in told
     assert "measured" in told and "declared" in told
-    assert "Not asked by the policy: Sex inferred despite AttriGuard; AttriGuard: columns changed." in told
+    assert "Not covered by the policy: Sex inferred despite AttriGuard; AttriGuard: columns changed." in told
     assert "FairLeak default, version 2" in dashboard.finding.replace("\\", "")
     assert len([text for text in dashboard.texts if text.startswith("# ")]) == 1
     assert not dashboard.test.warning and not dashboard.test.error
@@ -118,7 +118,7 @@ def test_a_change_with_its_reason_and_one_that_breaks_a_rule(dashboard: Dashboar
     assert_one_sentence(dashboard.plain_problem(), ("date", "YYYY-MM-DD", "yesterday"))
     assert dashboard.finding == finding
     changed(dashboard, "attriguard_cost", value=2.0)  # a check that was not asked
-    assert "Not asked by the policy: Sex inferred despite AttriGuard." in Reader(board(dashboard)).text
+    assert "Not covered by the policy: Sex inferred despite AttriGuard." in Reader(board(dashboard)).text
     dashboard.choose(release_limit="attriguard_cost")
     dashboard.click("limit_drop_attriguard_cost")
     assert dashboard.finding == finding

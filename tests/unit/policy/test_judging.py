@@ -40,7 +40,7 @@ FOUND = (
     done("answers_excess", 0.04, 0.02, freedom=19),
     done("targeted_leakage", 1.0, basis="declared"),
     done("membership_caught", 0.013, 0.006),
-    Measurement(check="membership_gap", outcome="failed", reason="It broke: ValueError."),
+    Measurement(check="membership_gap", outcome="failed", reason="The attack stopped with an error (ValueError)."),
 )
 
 
@@ -71,17 +71,17 @@ def test_two_of_six_fail() -> None:
 def test_every_row_says_why_in_one_sentence() -> None:
     why = {row.check: row.why for row in verdict_of(SIX, *FOUND).rows}
     assert why["attribute_excess"] == (
-        "The whole interval, 6.4 to 7.6 points at 98.75% confidence, breaks the limit of at most 2.0 points."
+        "The whole interval, 6.4 to 7.6 points at 98.75% confidence, exceeds the limit of at most 2.0 points."
     )
     assert why["correction_gain"] == (
-        "The whole interval, 0.4 to 1.6 points at 98.33% confidence, keeps to the limit of at most 5.0 points."
+        "The whole interval, 0.4 to 1.6 points at 98.33% confidence, is within the limit of at most 5.0 points."
     )
     assert why["answers_excess"] == (
-        "The interval, 2.0 to 6.0 points at 95% confidence, holds the limit of at most 5.0 points. About 4,000 repeats "
-        "in place of 1,000 would settle it, likely as a pass."
+        "The interval, 2.0 to 6.0 points at 95% confidence, contains the limit of at most 5.0 points. About 4,000 "
+        "repeats in place of 1,000 would settle it, likely as a pass."
     )
-    assert why["targeted_leakage"] == "Computed from what was declared, 100.0% breaks the limit of at most 75%."
-    assert why["membership_gap"] == "It broke: ValueError."
+    assert why["targeted_leakage"] == "Calculated from declared settings, 100.0% exceeds the limit of at most 75%."
+    assert why["membership_gap"] == "The attack stopped with an error (ValueError)."
     assert why["unfairness"] == "The policy sets no limit to it."
 
 
@@ -156,7 +156,7 @@ def test_a_limit_of_at_least_is_kept_from_above() -> None:
     for value, expected in ((0.9, "pass"), (0.7, "fail"), (0.805, "inconclusive")):
         assert verdict_of(asked, done("four_fifths", value, 0.01)).overall == expected
     told = verdict_of(asked, done("four_fifths", 0.9, 0.01)).rows[0].why
-    assert told == "The whole interval, 0.890 to 0.910 at 95% confidence, keeps to the limit of at least 0.8."
+    assert told == "The whole interval, 0.890 to 0.910 at 95% confidence, is within the limit of at least 0.8."
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,10 @@ def test_a_limit_of_at_least_is_kept_from_above() -> None:
     [
         (None, "The audit has no measurement of it; it needs scores, planned answers."),
         (Measurement(check="answers_excess", outcome="not_run"), "It was not run, and no reason was given."),
-        (Measurement(check="answers_excess", outcome="failed"), "It was begun and broke, and no reason was given."),
+        (
+            Measurement(check="answers_excess", outcome="failed"),
+            "The attack stopped with an error, and no reason was given.",
+        ),
         (Measurement(check="answers_excess", outcome="done"), "There was nothing to measure."),
         (Measurement(check="answers_excess", outcome="done", estimate=not_measured()), "There was nothing to measure."),
         (replace(done("answers_excess", 0.0, 0.001), outcome="failed", reason="Late."), "Late."),
@@ -181,9 +184,7 @@ def test_without_a_number_a_required_check_is_not_run_and_blocks(found: Measurem
 def test_a_number_without_an_interval_is_inconclusive() -> None:
     verdict = verdict_of(policy(answers_excess=0.05), done("answers_excess", 0.0, math.nan))
     assert (verdict.overall, verdict.exit_code) == ("inconclusive", 2)
-    assert verdict.rows[0].why == (
-        "There is no interval, so it cannot be told whether the limit of at most 5.0 points is kept."
-    )
+    assert verdict.rows[0].why == ("There is no interval, so there is no verdict on the limit of at most 5.0 points.")
 
 
 def test_limits_that_are_not_required_belong_to_the_family() -> None:

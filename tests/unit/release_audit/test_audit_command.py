@@ -194,7 +194,7 @@ def test_a_broken_attack_blocks_the_release(tmp_path: Path, monkeypatch: pytest.
     asked = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
     assert main([*asked, "--policy", str(tmp_path / "ours.toml")]) == 2
     told = capsys.readouterr()
-    assert told.out.startswith("Do not release") and "It broke: ZeroDivisionError." in told.out
+    assert told.out.startswith("Do not release") and "The attack stopped with an error (ZeroDivisionError)." in told.out
     assert "secret" not in told.out + told.err
 
 

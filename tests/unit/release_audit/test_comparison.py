@@ -25,7 +25,7 @@ def report() -> dict[str, Any]:
             "headline": "Do not release: one of two checks fails.",
             "checks": [
                 {"check": "correction_gain", "verdict": "fail", "p_value": 0.012, "p_adjusted": 0.024, "blocks": True,
-                 "why": "The whole interval, +5.1 to 8.9, breaks the limit of 5.0 points.",
+                 "why": "The whole interval, +5.1 to 8.9, exceeds the limit of 5.0 points.",
                  "limit": {"check": "correction_gain", "value": 0.05}},
                 {"check": "unfairness", "verdict": "pass", "p_value": 0.4, "p_adjusted": 0.4, "blocks": False,
                  "why": "It caught 12% of 85 people.", "limit": None},

@@ -112,7 +112,7 @@ WRONG = {
     "[models]\ncolumns = ['a']": 'models.columns must be left out where models.family is "audited", got a list',
     "[models]\ncount = 3": 'models.count must be left out where models.family is "audited", got 3',
     "[models]\nwithout = ['a']": 'models.without must be left out where models.family is "audited"',
-    "[[number]]\nvalue = 1": "number 1.statistic must be told, got ''",
+    "[[number]]\nvalue = 1": "number 1.statistic must be given, got ''",
     "[[number]]\nstatistic = 'size'": "[number 1] must have either value, or low and high.",
     "[[number]]\nstatistic = 'size'\nvalue = 1\nlow = 0": "[number 1] must have either value, or low and high.",
     f"{GAP}low = 0.3\nhigh = 0.1": "The interval of sp_gap of audited model must have its lower limit first, got",

@@ -82,7 +82,7 @@ def test_a_number_somebody_changed_is_named(folder: Path, capsys: Capture) -> No
 
 def test_a_report_of_an_older_wording_is_the_same_in_numbers(folder: Path, capsys: Capture) -> None:
     def change(told: dict[str, Any]) -> None:
-        told["verdict"]["checks"][0]["why"] = "The interval keeps to the limit."
+        told["verdict"]["checks"][0]["why"] = "The interval is within the limit."
 
     assert replayed(changed(folder, change), "--file", folder / "renamed.csv") == 0
     said = capsys.readouterr().out

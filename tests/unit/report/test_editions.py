@@ -64,9 +64,7 @@ def test_a_withheld_number_gives_the_rule_that_withholds_it_and_keeps_its_verdic
     assert rows["unfairness"]["verdict"] == "pass" and rows["unfairness"]["decided"] is None
     told = {m["check"]: m for m in found["measurements"]}
     for words in (rows["unfairness"]["why"], told["correction_gain"]["reason"]):
-        assert (
-            words == f"The number is withheld from this edition because {rule}; the verdict is that of the whole audit."
-        )
+        assert words == f"The number is withheld here because {rule}; the verdict is that of the whole audit."
     assert told["correction_gain"]["control"] is None and told["correction_gain"]["control_name"] == ""
     assert told["attribute_bits"]["reason"].startswith("It could not be run on these people; the reason stands in")
     (note,) = [note for note in found["withheld"]["notes"] if "below 10" in note]
@@ -76,7 +74,7 @@ def test_a_withheld_number_gives_the_rule_that_withholds_it_and_keeps_its_verdic
         for m in sample().measurements
     )
     lone = {m["check"]: m for m in disclosure_edition(replace(sample(), measurements=few))["measurements"]}
-    assert "because it rests on fewer than 10 people" in lone["membership_caught"]["reason"]
+    assert "because it comes from fewer than 10 people" in lone["membership_caught"]["reason"]
 
 
 def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():
