@@ -18,8 +18,8 @@ _WIDTHS = {
     0.20: " ",
     0.27: "ijlI.,:;'|!()[]·",
     0.34: "frt-/",
-    0.45: "csvxyz?*",
-    0.50: 'aegku0123456789+<>=−–$_~^"J',
+    0.45: "csvxyz?*ℓ₁²’“”",
+    0.50: 'aegku0123456789+<>=−–≤≥≈$_~^"Jεθαδβτ',
     0.55: "bdhnopqAEFLSTVXYZ`",
     0.62: "BCDGHKNOPQRU&→←●◆■▲✖◇",
     0.74: "wMW",
@@ -27,8 +27,8 @@ _WIDTHS = {
     0.95: "…@",
 }
 _LETTER = {letter: width for width, letters in _WIDTHS.items() for letter in letters}
-_OTHERS = 0.62  # width of a letter that is not listed, in font sizes; of those from WIDE on 1
-_OTHER, _WIDE = "ɐ", "⺀"  # the first letters of other fonts, and of ideographs, as wide as high
+_OTHERS = {"⺀": 1.0, "Ͱ": 0.85, "": 0.62}  # first letter of a script -> width of its letters, in font sizes
+_OTHER = "ɐ"  # the first letter of other fonts
 _BOLD = 1.05
 
 
@@ -41,7 +41,12 @@ def width(words: str, size: float = 13) -> float:
     """Return the pixels that words take in the font of the charts, a little more rather than less."""
     bold = _BOLD if "<b>" in words else 1.0
     lines = [unescape(re.sub(r"<[^>]+>", "", line)) for line in words.split("<br>")]
-    return bold * size * max(sum(_LETTER.get(one, _OTHERS if one < _WIDE else 1.0) for one in line) for line in lines)
+    return bold * size * max(sum(_LETTER.get(one) or _of_script(one) for one in line) for line in lines)
+
+
+def _of_script(letter: str) -> float:
+    """Return the width of a letter that is not listed, in font sizes: that of the widest of its script or nearly so."""
+    return next(wide for first, wide in _OTHERS.items() if letter >= first)
 
 
 def foreign(words: str) -> bool:
