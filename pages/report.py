@@ -36,8 +36,9 @@ else:
     with opening:
         shell.finding(*board.finding(release.audit.verdict, attacks.subject))
     tested.warn()
+    board.placeholders(policy)
     board.draw(check_rows(release.document()), release.audit.verdict.overall)
-    report_audit.internal_files(release)
+    report_audit.downloads(release)
 name = report_plan.section()
 if release is not None:
     tested.watch(tested.show_progress, every=2.0, drawn=tested.result)

@@ -35,6 +35,7 @@ from core.policy import (
     default_policy,
     predictions_policy,
     read_policy,
+    what_would_settle,
 )
 from core.release_audit import (
     AuditPlan,
@@ -246,9 +247,10 @@ def _printed(reports: Reports) -> Iterator[str]:
     yield ""
     header = ["verdict", "check", "", "value", "interval", "limit", "control"]
     yield aligned(header, [_row(row) for row in verdict.rows], left=range(3))
-    reasons = [row for row in verdict.rows if row.verdict == "not_run"]
-    for row in reasons:
-        yield f"{row.title}: {row.why}"
+    for row in verdict.rows:
+        if row.limit is not None and row.verdict != "pass":
+            reason = f"{row.why} " if row.verdict == "not_run" else ""
+            yield f"{row.title}: {reason}{what_would_settle(row)}"
     for row in verdict.rows:
         if row.check == "unfairness" and row.measurement is not None:
             yield f"{row.title}: {row.measurement.attacked}"

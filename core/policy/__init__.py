@@ -11,8 +11,10 @@ from core.policy.limits import (
     control_text,
     default_policy,
     estimate_text,
+    is_placeholder,
     level_text,
     limit_text,
+    placeholders_text,
     policy_text,
     predictions_policy,
     range_text,
@@ -20,6 +22,7 @@ from core.policy.limits import (
     source_text,
     value_text,
 )
+from core.policy.settling import what_would_settle
 from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, headline_and_detail
 
 __all__ = [
@@ -38,9 +41,11 @@ __all__ = [
     "default_policy",
     "estimate_text",
     "headline_and_detail",
+    "is_placeholder",
     "judge",
     "level_text",
     "limit_text",
+    "placeholders_text",
     "policy_text",
     "predictions_policy",
     "range_text",
@@ -48,4 +53,5 @@ __all__ = [
     "redacted_of",
     "source_text",
     "value_text",
+    "what_would_settle",
 ]

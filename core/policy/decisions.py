@@ -181,9 +181,6 @@ def _decided(claim: Claim, alpha: float, told_apart: bool) -> Estimate:
 
 NO_LIMIT = "The policy sets no limit to it."
 
-_MOST_TIMES = 10
-"""From how many times as many people on more of them are no advice."""
-
 
 def judge(
     policy: Policy, measurements: Sequence[Measurement], *, attribute: str, failed_tests: Sequence[str] = ()
@@ -273,28 +270,16 @@ def why(row: CheckVerdict) -> str:
         does = "is below"
     if decided is not None:
         interval = f"{range_text(limit.check, decided, limit.value)} at {level_text(decided.level)} confidence"
+        if decided.level != (measurement.estimate or decided).level:
+            interval += " (adjusted for several limits)"
         if row.verdict != Status.INCONCLUSIVE:
             return f"The whole interval, {interval}, {does} the limit of {limited}."
-        return f"The interval, {interval}, contains the limit of {limited}. {_settling(limit, measurement, decided)}"
+        return f"The interval, {interval}, contains the limit of {limited}."
     if row.verdict == Status.INCONCLUSIVE or measurement.estimate is None:
         return f"There is no interval, so there is no verdict on the limit of {limited}."
     value = value_text(limit.check, measurement.estimate.value, limit=limit.value)
     how = "Calculated from declared settings" if measurement.basis == Basis.DECLARED else "Without an interval"
     return f"{how}, {value} {does} the limit of {limited}."
-
-
-def _settling(limit: Limit, measurement: Measurement, found: Estimate) -> str:
-    """Say how many more people would settle it: the interval then ends at the limit, n · (half width / distance)²."""
-    value, bound, unit = found.value, float(limit.value), "people" if measurement.freedom is None else "repeats"
-    half, distance = (value - found.low if bound < value else found.high - value), abs(value - bound)
-    if half > math.sqrt(_MOST_TIMES) * distance or distance == 0.0:
-        return f"Not even {_MOST_TIMES} times as many {unit} would settle it: decide in writing."
-    needed = math.ceil(found.n * (half / distance) ** 2)
-    digits = max(0, len(str(needed)) - 2)
-    needed = math.ceil(needed / 10**digits) * 10**digits
-    beyond = (value > bound) != CHECKS[limit.check].at_least
-    outcome = "likely as a fail, as the estimate is beyond the limit" if beyond else "likely as a pass"
-    return f"About {needed:,} {unit} in place of {found.n:,} would settle it, {outcome}."
 
 
 def _why_not_run(limit: Limit, measurement: Measurement | None) -> str:

@@ -307,6 +307,20 @@ def source_text(limit: Limit) -> str:
     return limit.source.strip() or NO_SOURCE
 
 
+def is_placeholder(limit: Limit) -> bool:
+    """Return whether a limit is a starting value of FairLeak's, without a source."""
+    return not limit.source.strip() and limit.author.startswith("FairLeak")
+
+
+def placeholders_text(policy: Policy) -> str:
+    """Return how many limits are FairLeak's starting values and what to do about it; empty where none is."""
+    count = sum(map(is_placeholder, policy.limits))
+    if not count:
+        return ""
+    are = "are FairLeak placeholders" if count > 1 else "is a FairLeak placeholder"
+    return f"{count} of {len(policy.limits)} limits {are}. Set your own limits, with a source, before you sign."
+
+
 def _places(unit: str, values: Sequence[float], limit: float | None, least: int) -> int:
     """Return the decimals to write values with, beside a limit if there is one."""
     if limit is None:

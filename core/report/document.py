@@ -19,9 +19,11 @@ from core.policy import (
     Verdict,
     control_text,
     estimate_text,
+    is_placeholder,
     limit_text,
     source_text,
     value_text,
+    what_would_settle,
 )
 from core.policy.checks import check_title
 from core.report.canonical import read, report_fingerprint, strict
@@ -184,15 +186,27 @@ class CheckRow:
         return "" if self.verdict.limit is None else source_text(self.verdict.limit)
 
     @property
+    def placeholder(self) -> bool:
+        """Whether the limit is a starting value of FairLeak's, without a source."""
+        return self.verdict.limit is not None and is_placeholder(self.verdict.limit)
+
+    @property
+    def settling(self) -> str:
+        """What would settle it."""
+        return what_would_settle(self.verdict)
+
+    @property
     def brief(self) -> str:
         """The beginning of the source, cut between words."""
+        if self.placeholder:
+            return "placeholder"
         if len(self.source) <= _LONGEST_BRIEF:
             return self.source
         return f"{self.source[:_LONGEST_BRIEF].rsplit(' ', 1)[0]}…"
 
     @property
-    def lines(self) -> Iterator[tuple[str, str | tuple[str, ...]]]:
-        """All that a reader is shown of it: a term, and a text or several sentences."""
+    def lines(self) -> Iterator[tuple[str, str | tuple[str, ...] | dict[str, str]]]:
+        """All that a reader is shown of it: a term, and a text, several sentences or numbers by name."""
         found, limit = self.found, self.verdict.limit
         yield "Why this verdict", " ".join(filter(None, (self.verdict.why, self._p_value)))
         yield "Quantity", self.definition
@@ -215,14 +229,13 @@ class CheckRow:
     @property
     def _p_value(self) -> str:
         adjusted = self.verdict.p_adjusted
-        small = "p below 0.001" if adjusted < 0.001 else f"p {adjusted:.3f}"
-        return "" if adjusted != adjusted else f"{small} after Holm's correction over all limits."
+        small = "p < 0.001" if adjusted < 0.001 else f"p = {adjusted:.3f}"
+        return "" if adjusted != adjusted else f"{small} (Holm-adjusted)."
 
     @property
-    def _details(self) -> str:
-        """The further numbers: "LiRA, AUC: 0.589; LiRA, advantage: 0.042"; counts whole, the rest to three decimals."""
-        told = sorted((self.found.details or {}).items())
-        return "; ".join(f"{name}: {_number(value)}" for name, value in told)
+    def _details(self) -> dict[str, str]:
+        """The further numbers by name, such as "LiRA, AUC"; counts whole, the rest to three decimals."""
+        return {name: _number(value) for name, value in sorted((self.found.details or {}).items())}
 
     def _words(self, estimate: Estimate | None) -> tuple[str, str]:
         """Write an estimate; a number that is computed, not estimated, has no interval to miss."""
@@ -232,7 +245,7 @@ class CheckRow:
         beside = None if limit is None else limit.value
         if estimate.low == estimate.high:
             computed = self.found.basis == "declared"
-            return value_text(check, estimate.value, limit=beside), "computed" if computed else ""
+            return value_text(check, estimate.value, limit=beside), "calculated" if computed else ""
         return estimate_text(check, estimate, limit=beside)
 
     @property
@@ -248,6 +261,8 @@ class CheckRow:
 
 
 def _number(value: float) -> str:
+    if abs(value) < 0.0005:
+        return "0.0"
     whole = value == round(value) and abs(value) > 1
     return (f"{value:,.0f}" if whole else f"{value:.3f}").replace("-", "−")
 

@@ -22,10 +22,10 @@ from core.estimates import count, tolerance_text
 from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, largest_difference
 from core.glossary import chapters
 from core.membership import REGISTRY
-from core.policy import VERDICT_TITLES
+from core.policy import VERDICT_TITLES, placeholders_text
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
 from core.report.charts import bullet, clean, element, group_chart, line_chart
-from core.report.document import BASIS_WORDS, METRIC_RATES, CheckRow, Document, check_rows
+from core.report.document import BASIS_WORDS, METRIC_RATES, CheckRow, Document, check_rows, policy_of
 from core.report.metering import BITS_OF_THE_METER
 from core.report.tables import count_words, provenance_rows, rate_words, report_tables
 
@@ -87,6 +87,7 @@ _COLOURS = {
     "allowed": ("#CFE5D6", "#23392F"),
     "forbidden": ("#F3DEDA", "#3A2524"),
     "empty": ("#F0EEE9", "#1F232A"),
+    "banner": ("#F8F0DC", "#3A3018"),
     "line": ("#E3DFD8", "#2A2E36"),
     "hover": ("#F7F5F0", "#1A1D23"),
 }
@@ -119,6 +120,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "logo": _logo(),
         "basis_words": BASIS_WORDS,
         "rows": rows,
+        "placeholders": placeholders_text(policy_of(told)),
         "contents": _contents(findings, gone),
         "findings": findings,
         "level": f"{100 * level:.4g}%",

@@ -157,6 +157,7 @@ def _free(title: str, taken: set[str]) -> str:
 
 def _checks(document: Mapping[str, Any]) -> ReportTable:
     measurements = {m["check"]: m for m in document["measurements"]}
+    settling = {row.verdict.check: row.settling for row in check_rows(document)}
     rows = []
     for row in document["verdict"]["checks"]:
         limit, found = row["limit"], measurements.get(row["check"], {})
@@ -182,6 +183,7 @@ def _checks(document: Mapping[str, Any]) -> ReportTable:
                 "assumptions": " ".join(found.get("assumptions", ())),
                 "reason": found.get("reason"),
                 "why": row["why"],
+                "what would settle it": settling.get(row["check"]),
             }
         )
     return ReportTable.of("checks", "Verdicts", rows)

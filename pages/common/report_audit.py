@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
@@ -128,9 +127,9 @@ def judged(work: Attacks, policy: Policy, tests: tuple[SelfTest, ...]) -> Report
 
 
 FILES = {
-    "report.html": ("Report (HTML)", "text/html", ":material/download:"),
-    "report.json": ("Findings (JSON)", "application/json", ":material/data_object:"),
-    "tables.zip": ("Tables (CSV)", "application/zip", ":material/table:"),
+    "report.html": ("HTML", "text/html", ":material/description:"),
+    "report.json": ("JSON", "application/json", ":material/data_object:"),
+    "tables.zip": ("CSV", "application/zip", ":material/table:"),
     "policy.toml": ("Policy (TOML)", "application/toml", ":material/rule:"),
     "plan.toml": ("Plan (TOML)", "application/toml", ":material/checklist:"),
 }
@@ -156,76 +155,75 @@ def _archive(files: Mapping[str, bytes]) -> bytes:
     return made.getvalue()
 
 
-def _buttons(reports: Reports, names: Iterable[str], edition: str) -> Any:
-    """Draw the buttons of an edition's files, and return their row."""
-    row = st.container(horizontal=True, vertical_alignment="center", gap="small")
-    with row:
-        for name in names:
-            label, mime, icon = FILES[name]
-            kind, ending = name.split(".")
-            called = {"report": f"fairleak-{edition}", "tables": f"fairleak-{edition}-tables"}.get(kind, kind)
-            panels.download(
-                label,
-                partial(file, reports, name, edition),
-                f"{called}.{ending}",
-                key=f"download_{edition}_{ending if kind == 'report' else kind}",
-                mime=mime,
-                icon=icon,
-                type="primary" if name == "report.html" else "secondary",
-            )
-    return row
+def _button(reports: Reports, name: str, edition: str = "internal") -> None:
+    """Draw the button of one file."""
+    label, mime, icon = FILES[name]
+    kind, ending = name.split(".")
+    called = {"report": f"fairleak-{edition}", "tables": f"fairleak-{edition}-tables"}.get(kind, kind)
+    panels.download(
+        label,
+        partial(file, reports, name, edition),
+        f"{called}.{ending}",
+        key=f"download_{edition}_{ending if kind == 'report' else kind}",
+        mime=mime,
+        icon=icon,
+    )
 
 
-def internal_files(shown: Reports) -> None:
-    """Draw the buttons of the internal edition, and which report it is."""
+def _card(title: str, note: str, names: Iterable[str], reports: Reports, edition: str) -> None:
+    """Draw one report's files in a frame."""
+    with st.container(border=True, height="stretch", gap="small"):
+        shell.whisper(title, shell.escape(note))
+        with st.container(horizontal=True, gap="small"):
+            for name in names:
+                _button(reports, name, edition)
+
+
+def downloads(shown: Reports) -> None:
+    """Draw the files of the internal and of the external report side by side, and which report it is."""
     told = shown.document()
+    left, right = st.columns(2)
+    with left:
+        note = "All numbers, seeds and small cells. Do not send outside."
+        _card(":material/lock: Internal", note, ("report.html", "report.json", "tables.zip"), shown, "internal")
+    with right:
+        note = "Small cells suppressed, no seeds, no paths."
+        _card(":material/public: External (redacted)", note, ("report.html", "report.json"), shown, "disclosure")
     mark, made = str(told["fingerprint"]), str(told["times"].get("started", ""))[:10]
     version = f"FairLeak {told['provenance']['fairleak']}"
-    _buttons(shown, FILES, "internal").caption(
-        f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · {version}", width="content"
-    )
+    st.caption(f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · {version}. " + shell.escape(_leakage(shown)))
 
 
-def _edition(shown: Reports) -> None:
-    """Draw the external report: what its numbers reveal, what it withholds, and its files."""
-    shell.whisper(
-        "External report (redacted)",
-        "Small counts withheld; no seeds, paths or details; its own leakage estimated before it is written",
-    )
-    with st.spinner("Writing the external report"):
-        told = shown.document("disclosure")
-    meter = shown.meter
-    st.markdown(f"**Leakage of the report itself:** {shell.escape(meter.told)}")
-    if meter.control:
-        st.caption(shell.escape(meter.control))
-    _buttons(shown, ("report.html", "report.json", "tables.zip"), "disclosure")
-    for note in told["withheld"]["notes"]:
-        st.caption(shell.escape(note))
+def _leakage(shown: Reports) -> str:
+    """Return what the report's own fairness numbers reveal."""
+    return f"Leakage of the report itself: {shown.meter.told}"
 
 
 def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Reports | None) -> None:
     """Draw a section, by its key in `report_plan.SECTIONS`; while there is no verdict, what needs one says so."""
     if name == "judged":
-        _policy(config)
+        _policy(config, shown)
     elif name == "attacked":
         report_plan.attacks(config, table)
+        if shown is not None:
+            _button(shown, "plan.toml")
     elif name == "self_test":
         tested.draw()
     elif name == "guide":
         st.markdown(GUIDE)
     elif name is not None and shown is None:
         st.caption("There is no verdict yet.")
-    elif name == "edition" and shown is not None:
-        _edition(shown)
     elif name == "numbers" and shown is not None:
         _numbers(shown)
 
 
-def _policy(config: AuditConfig) -> None:
+def _policy(config: AuditConfig, shown: Reports | None) -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         shell.whisper("Policy", "Limits that a release must satisfy")
         policies.choose(config)
+        if shown is not None:
+            _button(shown, "policy.toml")
     with right:
         shell.whisper("Limits", "A changed limit is applied at once, without a new attack")
         policies.editor(config)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.estimates import tolerance_text
 from core.fairness import METRIC_TITLES
-from core.policy import Policy, Verdict
+from core.policy import Policy, Verdict, placeholders_text
 from core.report import CheckRow, board_html, board_style
 from pages.common import shell, wording
 from pages.common.background import State
@@ -50,6 +50,14 @@ def _subject_words(policy: Policy, subject: Subject) -> str:
     )
 
 
+def placeholders(policy: Policy) -> None:
+    """Say how many limits are FairLeak's starting values, while one is."""
+    first, _, rest = placeholders_text(policy).partition(". ")
+    if rest:
+        with st.container(key="placeholders"):
+            st.markdown(f":material/edit_note: **{shell.escape(first)}.** {shell.escape(rest)}")
+
+
 def draw(rows: Sequence[CheckRow], overall: str) -> None:
     """Draw the checks, and the icon of the verdict on all of them in its colour."""
     st.html(style(overall))
@@ -64,5 +72,9 @@ def draw_waiting(verdict: Verdict) -> None:
 
 def style(overall: str = "none") -> str:
     """Return the style sheet for `st.html`, with the colour of the verdict's icon in the finding."""
-    own = "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
+    own = (
+        "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
+        ".st-key-placeholders {background: var(--fl-banner); border-radius: 6px; padding: .3rem .8rem}"
+        ".st-key-placeholders p, .st-key-placeholders [data-testid=stMarkdownContainer] {margin: 0}"
+    )
     return f"<style>{board_style(shell.palette(), overall)}{own}</style>"

@@ -109,7 +109,6 @@ def released(outputs: OutputsPlan) -> str:
 SECTIONS = {
     "judged": "Policy and limits",
     "attacked": "Audit plan",
-    "edition": "External report",
     "self_test": "Self-test",
     "numbers": "Tables",
     "guide": "How to read this",

@@ -20,6 +20,7 @@ from core.policy import (
     policy_text,
     predictions_policy,
     read_policy,
+    what_would_settle,
 )
 from core.release_audit import AuditPlan, plan_text, read_plan
 from core.report import Reports, board_html, check_rows, document, embedded_document, from_json
@@ -56,6 +57,7 @@ def assert_shows(dashboard: Dashboard, verdict: Verdict) -> None:
         assert row.limit is not None
         limit = limit_text(row.check, row.limit.value)
         assert limit in label and limit in told.text and row.why in told.text
+        assert what_would_settle(row) in told.text
         if row.measurement and row.measurement.estimate:
             assert estimate_text(row.check, row.measurement.estimate)[0] in label
             assert row.measurement.attacked in told.text and row.measurement.knows in told.text
@@ -67,6 +69,9 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     assert_shows(dashboard, verdict)
     told = Reader(board(dashboard)).text
     assert "no source given" in told and "29 CFR 1607.4(D)" in told
+    assert "**11 of 12 limits are FairLeak placeholders.** Set your own limits" in " ".join(dashboard.texts)
+    for key in ("internal_html", "internal_json", "internal_tables", "disclosure_html", "disclosure_json"):
+        assert f"download_{key}" in str(dashboard.test.get("download_button"))
     assert "measured" in told and "declared" in told
     assert "Not covered by the policy: Sex inferred despite AttriGuard; AttriGuard: columns changed." in told
     assert "FairLeak default, version 2" in dashboard.finding.replace("\\", "")
@@ -145,6 +150,7 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     dashboard.settle()
     assert not dashboard.test.warning
     assert_shows(dashboard, expected(attacks, own))
+    assert "**1 of 1 limits is a FairLeak placeholder.**" in " ".join(dashboard.texts)
     assert dashboard.test.selectbox(key="release_policy_box").value == "own"
     dashboard.choose(release_policy_box="predictions")
     assert_shows(dashboard, expected(attacks, predictions_policy()))

@@ -11,7 +11,7 @@ _FOUND = """
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const words = node.textContent.trim(), own = node.parentElement;
     if (!words || !own.checkVisibility() || own.closest(".unseen, script, style, title, desc")) continue;
-    const cell = own.closest("td, th, .c1, .c2, .c3, .c4, dt, dd, svg, .scroll"), range = document.createRange();
+    const cell = own.closest("td, th, .c1, .c2, .c3, .c4, .c5, dt, dd, svg, .scroll"), range = document.createRange();
     range.selectNodeContents(node);
     for (const {left, right, top, bottom} of range.getClientRects()) {
       if (right - left < 1) continue;

@@ -45,7 +45,6 @@ def _file(view: View, key: str) -> str:
 def downloaded(view: View) -> dict[str, Downloaded]:
     """Download HTML and JSON of both editions; each tells in both what the page's headline says."""
     headline = judged(view)
-    view.segment("further_release", "External report")
     expect(view.keyed("download_disclosure_json")).to_be_visible(timeout=PATIENT)
     found = {}
     for edition in EDITIONS:

@@ -71,14 +71,15 @@ def test_two_of_six_fail() -> None:
 def test_every_row_says_why_in_one_sentence() -> None:
     why = {row.check: row.why for row in verdict_of(SIX, *FOUND).rows}
     assert why["attribute_excess"] == (
-        "The whole interval, 6.4 to 7.6 points at 98.75% confidence, exceeds the limit of at most 2.0 points."
+        "The whole interval, 6.4 to 7.6 points at 98.75% confidence (adjusted for several limits), exceeds the limit "
+        "of at most 2.0 points."
     )
     assert why["correction_gain"] == (
-        "The whole interval, 0.4 to 1.6 points at 98.33% confidence, is within the limit of at most 5.0 points."
+        "The whole interval, 0.4 to 1.6 points at 98.33% confidence (adjusted for several limits), is within the limit "
+        "of at most 5.0 points."
     )
     assert why["answers_excess"] == (
-        "The interval, 2.0 to 6.0 points at 95% confidence, contains the limit of at most 5.0 points. About 4,000 "
-        "repeats in place of 1,000 would settle it, likely as a pass."
+        "The interval, 2.0 to 6.0 points at 95% confidence, contains the limit of at most 5.0 points."
     )
     assert why["targeted_leakage"] == "Calculated from declared settings, 100.0% exceeds the limit of at most 75%."
     assert why["membership_gap"] == "The attack stopped with an error (ValueError)."

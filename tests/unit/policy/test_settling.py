@@ -1,0 +1,117 @@
+"""What would settle a check: the promised number of records is tried out by shrinking the interval."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from core.estimates import Estimate
+from core.policy import CheckVerdict, judge, what_would_settle
+from core.policy.settling import NOTHING_TO_DO, times_needed
+from core.study import Measurement, not_run
+from tests.policy_samples import done, policy
+
+SHARES = st.floats(0.001, 0.999)
+WIDTHS = st.floats(0.001, 0.5)
+SIZES = st.integers(1, 10**6)
+
+
+def row_of(check: str, limit: float, *found: Measurement) -> CheckVerdict:
+    """Return the row of one check under a policy with nothing but its limit."""
+    rows = judge(policy(**{check: limit}), found, attribute="sex").rows
+    return next(row for row in rows if row.check == check)
+
+
+def shrunk(found: Estimate, times: float) -> tuple[float, float]:
+    """Return the interval of an estimate from so many times the records."""
+    factor = 1 / math.sqrt(times)
+    return found.value - factor * (found.value - found.low), found.value + factor * (found.high - found.value)
+
+
+@given(
+    value=SHARES,
+    limit=SHARES,
+    below=WIDTHS,
+    above=WIDTHS,
+    n=SIZES,
+    check=st.sampled_from(["unfairness", "four_fifths"]),
+)
+def test_with_the_promised_records_the_interval_leaves_out_the_limit(
+    value: float, limit: float, below: float, above: float, n: int, check: str
+) -> None:
+    estimate = Estimate(value=value, low=value - below, high=value + above, n=n, level=0.95)
+    row = row_of(check, limit, Measurement(check=check, estimate=estimate))
+    assume(row.verdict == "inconclusive" and row.decided is not None)
+    assert row.decided is not None
+    words = what_would_settle(row)
+    times = times_needed(row.decided, limit)
+    low, high = shrunk(row.decided, times * (1 + 1e-9))
+    assert not low < limit < high
+    if "Decide in writing" in words:
+        low, high = shrunk(row.decided, 10)
+        assert low <= limit <= high
+        assert "about" not in words.lower()
+        return
+    more = int(re.fullmatch(r"About ([\d,]+) more records.*", words)[1].replace(",", ""))  # type: ignore[index]
+    low, high = shrunk(row.decided, (n + more) / n)
+    assert not low <= limit <= high
+    low, high = shrunk(row.decided, max(1.0, (n + more / 1.11 - 2) / n))
+    assert low <= limit + 1e-9 and limit - 1e-9 <= high
+    beyond = value > limit if check == "unfairness" else value < limit
+    assert words.endswith("would likely make this a fail.") == beyond
+
+
+@pytest.mark.parametrize(
+    ("value", "half", "words"),
+    [
+        (0.04, 0.019, "About 2,700 more records, or accept the risk in writing."),
+        (0.06, 0.019, "About 2,700 more records would likely make this a fail."),
+        (0.045, 0.021, "Too close to the limit: 18 times the records. Decide in writing."),
+        (0.055, 0.021, "Too close to the limit: 18 times the records, likely a fail. Decide in writing."),
+        (0.05, 0.02, "Too close to the limit: no number of records is enough. Decide in writing."),
+        (0.01, 0.02, NOTHING_TO_DO),
+        (0.2, 0.02, "Reduce the unfairness (Model), or set and justify another limit."),
+    ],
+)
+def test_the_sentences(value: float, half: float, words: str) -> None:
+    assert what_would_settle(row_of("unfairness", 0.05, done("unfairness", value, half))) == words
+
+
+def test_records_that_are_unknown_or_do_not_matter() -> None:
+    found = done("unfairness", 0.06, 0.019)
+    assert found.estimate is not None
+    none = replace(found, estimate=replace(found.estimate, n=0))
+    assert what_would_settle(row_of("unfairness", 0.05, none)) == (
+        "About 3.7 times the records (their number is unknown) would likely make this a fail."
+    )
+    without = replace(found, estimate=replace(found.estimate, low=math.nan, high=math.nan))
+    assert what_would_settle(row_of("unfairness", 0.05, without)) == (
+        "There is no interval, so the records needed are unknown. Decide in writing."
+    )
+    repeats = replace(done("answers_excess", 0.04, 0.019), freedom=19)
+    assert what_would_settle(row_of("answers_excess", 0.05, repeats)).startswith("About 2,700 more repetitions")
+
+
+def test_a_check_without_a_number() -> None:
+    assert what_would_settle(row_of("membership_gap", 0.05, not_run("membership_gap", "No scores."))) == (
+        "Supply what is missing (needs scores), or remove the requirement."
+    )
+    broken = not_run("membership_gap", "It ended.", outcome="failed")  # type: ignore[arg-type]
+    assert what_would_settle(row_of("membership_gap", 0.05, broken)).startswith("Remove the cause of the error")
+    row = row_of("membership_gap", 0.05)
+    assert row.limit is not None
+    optional = replace(row, limit=replace(row.limit, required=False))
+    assert what_would_settle(optional) == "Nothing to do: the policy does not require it here."
+    assert what_would_settle(replace(optional, limit=None)) == ""
+
+
+def test_a_withheld_number_is_not_revealed() -> None:
+    row = row_of("unfairness", 0.05, done("unfairness", 0.06, 0.02))
+    assert row.measurement is not None
+    hidden = replace(row, decided=None, measurement=replace(row.measurement, estimate=None))
+    assert what_would_settle(hidden) == "The number is withheld here; the internal report says it."
