@@ -231,7 +231,8 @@ def rounded_section(found: Document, judged: Document, failed: Sequence[str]) ->
         told = allowed.get(check) or (_DECIDED if check in gone and row["limit"] else (row["verdict"],))
         new["verdict"] = own["verdict"] if own["verdict"] in told else " or ".join(sorted(told))
         new["decided"] = None if check in gone else _decided(own, row, measurements.get(check), level)
-        new["blocks"] = bool(row["limit"] and row["limit"]["required"] and new["verdict"] != Status.PASS)
+        required = bool(row["limit"] and row["limit"]["required"] and new["verdict"] != Status.PASS)
+        new["blocks"] = row["blocks"] if new["verdict"] == Status.NOT_RUN else required  # it may be allowed not to run
         because = measurements[check]["reason"] if check in gone else ""
         new["why"] = because if because and row["limit"] else why_of(own, measurements.get(check), "")
         rows.append(new)
@@ -364,8 +365,12 @@ def _differences(found: Document, judged: Document) -> tuple[list[str], list[str
     order = [row["check"] for row in judged["checks"] if row["check"] in there]
     if order != [row["check"] for row in stated["checks"]] and not facts:
         facts.append("the checks stand in another order than their verdicts give")
-    for name in ("overall", "headline", "detail"):
-        facts += _first("the release", stated, judged, [name])
+    release = {name: judged[name] for name in ("overall", "headline", "detail")}
+    for row in judged["checks"]:  # an earlier FairLeak may have other titles
+        own = there.get(row["check"], row)
+        release["detail"] = release["detail"].replace(f"“{row['title']}”", f"“{own['title']}”")
+    for name in release:
+        facts += _first("the release", stated, release, [name])
     return facts, words
 
 

@@ -198,6 +198,22 @@ def test_checks_that_an_earlier_fairleak_did_not_know_are_not_asked_of_its_repor
     assert failed(forged(earlier)) == set()
 
 
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_a_title_of_an_earlier_fairleak_is_other_words_and_no_other_verdict(edition):
+    limits = tuple(
+        dataclasses.replace(one, if_not_run="allowed") if one.check == "attriguard_exposure" else one
+        for one in POLICY.limits
+    )
+    audit = judged(sample(), policy=dataclasses.replace(POLICY, limits=limits))
+    found = json.loads(to_json(document(audit, edition=edition)))
+    title = row(found, "attriguard_exposure")["title"]
+    assert title in found["verdict"]["detail"]
+    row(found, "attriguard_exposure")["title"] = "Sex found out through AttriGuard"
+    found["verdict"]["detail"] = found["verdict"]["detail"].replace(title, "Sex found out through AttriGuard")
+    found["fingerprint"] = report_fingerprint(found)
+    assert failed(json_text(found)) == {"words"}
+
+
 def test_rounded_numbers_allow_the_verdict_they_were_rounded_from():
     rng = np.random.default_rng(7)
     plain = sample()
