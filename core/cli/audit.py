@@ -247,10 +247,13 @@ def _printed(reports: Reports) -> Iterator[str]:
     yield ""
     header = ["verdict", "check", "", "value", "interval", "limit", "control"]
     yield aligned(header, [_row(row) for row in verdict.rows], left=range(3))
-    for row in verdict.rows:
-        if row.limit is not None and row.verdict != "pass":
-            reason = f"{row.why} " if row.verdict == "not_run" else ""
-            yield f"{row.title}: {reason}{what_would_settle(row)}"
+    open_rows = [row for row in verdict.rows if row.limit is not None and row.verdict != "pass"]
+    if open_rows:
+        yield "\nWhat would settle it"
+    for row in open_rows:
+        reason = f"{row.why} " if row.verdict == "not_run" else ""
+        yield f"{row.title}: {reason}{what_would_settle(row)}"
+    yield ""
     for row in verdict.rows:
         if row.check == "unfairness" and row.measurement is not None:
             yield f"{row.title}: {row.measurement.attacked}"

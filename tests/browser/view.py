@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Dialog, Locator, Request, TimeoutError, expect
 
+from pages.common.shell import escape
 from tests import patience
 
 T = TypeVar("T")
@@ -223,7 +224,7 @@ class View:
         """Say on the Data page what these columns are, the positive value and who is the first group."""
         for role, column in {**columns, "sensitive": sensitive}.items():
             if role != "positive":
-                self.choose_labelled(f"Role of {column}", _ROLES[role])
+                self.choose_labelled(f"Role of {escape(column)}", _ROLES[role])
         if "positive" in columns:
             self.choose_labelled("Positive (favourable) value", columns["positive"])
         self.regroup(group)
