@@ -6,6 +6,7 @@ The policy is no part of the attacks: a changed limit needs no new attack.
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -187,16 +188,19 @@ def downloads(shown: Reports) -> None:
         note = "All numbers, seeds and small cells. Do not send outside."
         _card(":material/lock: Internal", note, ("report.html", "report.json", "tables.zip"), shown, "internal")
     with right:
-        note = "Small cells suppressed, no seeds, no paths."
+        note = f"Small cells suppressed, no seeds, no paths. {_leakage(shown)}"
         _card(":material/public: External (redacted)", note, ("report.html", "report.json"), shown, "disclosure")
     mark, made = str(told["fingerprint"]), str(told["times"].get("started", ""))[:10]
     version = f"FairLeak {told['provenance']['fairleak']}"
-    st.caption(f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · {version}. " + shell.escape(_leakage(shown)))
+    st.caption(f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · {version}")
 
 
 def _leakage(shown: Reports) -> str:
-    """Return what the report's own fairness numbers reveal."""
-    return f"Leakage of the report itself: {shown.meter.told}"
+    """Return what the external report's own fairness numbers reveal."""
+    bits = next((form.bits for form in shown.meter.forms if form.form == "disclosure"), None)
+    if bits is None or math.isnan(bits.value):
+        return "Its own leakage could not be estimated."
+    return f"This report leaks {bits.value:.1f} bits."
 
 
 def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Reports | None) -> None:

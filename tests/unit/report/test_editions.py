@@ -7,9 +7,10 @@ from functools import partial
 
 import pytest
 
-from core.report import document
+from core.report import check_rows, document
 from core.report.document import internal_document
 from core.report.editions import _OF_GROUPS, has_small_count
+from tests.judged_report import judged
 from tests.leaky_report import groups_of
 from tests.samples_report import GROUPS, SMALL_GROUPS, not_there, sample
 
@@ -103,3 +104,23 @@ def test_of_a_known_dataset_title_and_source_stand():
     assert (found["data"]["title"], found["data"]["source"]) == ("Adult census", "1994 census, UCI.")
     own = disclosure_edition(audit)["data"]
     assert own["title"] == "A table of the auditor's own" and own["source"] == f"{own['title']}, not named here."
+
+
+def test_what_would_settle_a_check_hangs_on_nothing_that_is_withheld():
+    """Two audits whose withheld numbers differ, with the same verdicts, promise the same in the external report."""
+    said = []
+    for value in (0.03, 0.045):
+        few = tuple(
+            replace(m, estimate=replace(m.estimate, value=value, low=-0.2, high=0.3)) if m.check == "unfairness" else m
+            for m in sample(SMALL_GROUPS).measurements
+        )
+        audit = judged(replace(sample(SMALL_GROUPS), measurements=few))
+        inside, outside = (
+            {row.verdict.check: row for row in check_rows(document(audit, edition=edition))}
+            for edition in ("internal", "disclosure")
+        )
+        assert outside["unfairness"].verdict.verdict == "inconclusive"
+        assert "times the records" in inside["unfairness"].settling
+        said.append({check: row.settling for check, row in outside.items()})
+    assert said[0] == said[1]
+    assert said[0]["unfairness"] == "The number is withheld here; the internal report says it."
