@@ -29,4 +29,4 @@ class Cancelled(FairLeakError):
 
 
 class PrivacyLeakWarning(UserWarning):
-    """Something promises more privacy than it keeps, and was asked for all the same."""
+    """Something claims more privacy than it has, and was asked for all the same."""

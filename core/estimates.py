@@ -106,7 +106,7 @@ def accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
 
 
 def balanced_accuracy(truth: npt.ArrayLike, guess: npt.ArrayLike) -> Estimate:
-    """Return the mean over groups of the share of the group that is recognised.
+    """Return the mean over groups of the share of the group that is inferred correctly.
 
     The interval combines the groups' Wilson intervals, see `weighted_sum`.
     """

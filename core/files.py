@@ -49,7 +49,7 @@ _KINDS = (
 def content_of(path: str | Path, *, what: str, most: int = MOST, named: str = "") -> bytes:
     """Return the content of a file that a user named.
 
-    `what` is what the file is to the user, such as "--file"; `named` what to call it where the path is not what she
+    `what` is what the file is to the user, such as "--file"; `named` what to call it where the path is not what they
     wrote.
 
     Raises `InputError` if there is no such file, it is a folder, device, pipe or socket, it cannot be read, or it has

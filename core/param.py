@@ -40,10 +40,10 @@ class Param:
     """Of a text: "path" is a file in the folder of the one that names it, "day" one of the calendar, "line" and "prose"
     are shown to people and so hold nothing invisible. "table" is a mapping, kept as pairs."""
     only: tuple[str, tuple[str, ...]] | None = None
-    """Key and values: the setting is told only where that key has one of these. The key is one of the same table, or of
-    another, as in "model.kind"."""
+    """Key and values: the setting is written only where that key has one of these. The key is one of the same table, or
+    of another, as in "model.kind"."""
     shown: bool | None = None
     """Whether a file tells it where it is empty (True), or only where it is not its default (False); by itself it is
-    told unless it is empty."""
+    written unless it is empty."""
     flag: str = ""
     """Its flag, where that is not its name."""

@@ -19,7 +19,7 @@ SHARE = 0.4
 """Probability of group 1."""
 
 TOLERANCE = 0.02
-"""What is promised of every model here, whether it keeps it or not."""
+"""The tolerance disclosed for every model here, whether it holds or not."""
 
 _TELLS = (0.30, 0.15, 0.05, 0.0)
 """How much each feature leans: how much likelier its highest value is in group 1 than a third, and less in group 0."""

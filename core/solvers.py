@@ -1,8 +1,8 @@
 """Convex programs through cvxpy and Clarabel, one at a time; integer programs through PuLP and CBC.
 
-A program of cvxpy holds its parameters and its solution itself, so threads that share one would mix theirs: whoever
+A program of cvxpy holds its parameters and its solution itself, so threads that share one would mix theirs: who
 sets parameters, solves and reads the variables of a shared program holds `SOLVING` meanwhile. CBC must not run longer
-than told. PuLP hands over no lower bound where CBC stops early: whoever needs one takes that of a relaxation.
+than allowed. PuLP hands over no lower bound where CBC stops early: who needs one takes that of a relaxation.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ MUCH = 4.0
 def rescaled(value: Callable[[], float], search: Callable[[], float], over: Callable[[], bool]) -> float:
     """Search again as long as the objective, and with it the scale of the costs, falls by much; return the bound.
 
-    Raw costs may span eighteen magnitudes, which no solver can tell apart: a search scales them by the best objective
+    Raw costs may span eighteen magnitudes, which no solver can distinguish: a search scales them by the best objective
     known, the `value`, and returns its lower bound. It may end `over` a limit; then the last bound counts if its scale
     does, else 0.
     """

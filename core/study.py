@@ -68,7 +68,7 @@ class Redacted(Result):
 class Check(Result):
     """One number a limit can be set to, by the `name` it has in a policy file.
 
-    `title` says what was attacked, with {attribute} for the sensitive attribute; `definition` what the number is,
+    `title` says what is attacked, with {attribute} for the sensitive attribute; `definition` what the number is,
     against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
     "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
     changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
@@ -94,7 +94,7 @@ class Outcome(StrEnum):
 
 
 class Basis(StrEnum):
-    """An attack was run; the number follows from what the user declares; it rests on both."""
+    """An attack was run; the number follows from what the user declares; it follows from both."""
 
     MEASURED = "measured"
     DECLARED = "declared"
@@ -108,7 +108,7 @@ class Measurement(Result):
     `estimate` is in the unit of the check as a share (0.05 for 5 points), low = high = value where it is computed and
     not estimated; None unless the outcome is DONE, and `reason` then says why in one sentence. `freedom` are degrees of
     freedom where the interval is Student's; None for a normal one. `control` is what would be reached without the
-    model, the promise or the answers, such as by "features alone" (`control_name`). What was `attacked`, by whom and
+    model, the constraint or the answers, such as by "features alone" (`control_name`). What was `attacked`, by whom and
     among how many people, and what the attacker `knows`, are one sentence each, and so is each of the `assumptions` the
     number takes for granted; `details` are further numbers by name, for tables.
     """

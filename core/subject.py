@@ -43,7 +43,7 @@ class ModelFindings(Result):
     accuracy_train: Estimate
     accuracy_test: Estimate
     majority_test: Estimate
-    """Share of right predictions on training and unseen test records; of the more frequent label for everybody."""
+    """Accuracy on training and test records; of the more frequent label for everybody."""
     unfairness_train: float
     """Largest deviation of a group's rate from the overall rate on the training records: a fact about them."""
     unfairness_test: Estimate
@@ -55,7 +55,7 @@ class ModelFindings(Result):
     randomised: bool
     """See `core.models.FairModel`; False where it is not known because the predictions were given."""
     predictions: Codes = field(repr=False)
-    """Shape (n,), uint8. The one draw of predictions for all records of the dataset, or those given."""
+    """Shape (n,), uint8. The predictions, drawn once, for all records of the dataset, or those given."""
     scores: Floats = field(repr=False)
     """Shape (n,), in [0, 1]. The model's own if `scores_given`; else labels alone were given, and stand for them."""
     scores_given: bool = True
@@ -94,7 +94,7 @@ class ModelPoint(Result):
 
     @property
     def tolerance(self) -> float:
-        """Trained for, and told to the attacker."""
+        """Trained for, and disclosed to the attacker."""
         return self.config.tolerance
 
     @classmethod
@@ -387,8 +387,8 @@ class Subject:
             told.append(f"The attackers learn from a seeded sample of {MOST_TAUGHT:,} of the people they know.")
         if not self.sets_known:
             told.append(
-                "Nobody told which records the model was trained on: people drawn at random stand for them, so what "
-                "it gives away of its own training records may be more."
+                "The training records are unknown: a random sample is attacked instead, and "
+                "the real training records may leak more."
             )
         return tuple(told)
 

@@ -117,7 +117,7 @@ def positive_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.float6
 
 
 def probabilities(values: npt.ArrayLike, n: int | None = None, *, name: str) -> npt.NDArray[np.float64]:
-    """Return `values` as a one-dimensional float array in [0, 1], of n probabilities if n is told."""
+    """Return `values` as a one-dimensional float array in [0, 1], of n probabilities if n is given."""
     array = np.asarray(values, dtype=np.float64)
     if n is None:
         _one_dimensional(array, name)

@@ -1,4 +1,4 @@
-"""Membership inference: who was in the training data, and which groups are more exposed."""
+"""Membership inference: who was in the training data, and for which groups it is easier to infer."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class MemberGuess:
     score: Floats = field(repr=False)
     """(m,): finite; a higher one speaks for a member."""
     verdict: Codes | None = field(repr=False)
-    """(m,): 1 = called a member."""
+    """(m,): 1 = classified as a member."""
 
 
 NEEDS = {
@@ -102,10 +102,10 @@ def above_threshold(name: str, score: Floats, evidence: Evidence) -> MemberGuess
 
 
 def best_threshold(score: Floats, member: Codes) -> float:
-    """Return the score from which up people are called members for the best balanced accuracy.
+    """Return the score from which up people are classified as members for the best balanced accuracy.
 
-    Of several as good the highest; infinity, which calls nobody a member, if no threshold is better than chance. There
-    is at least one member and one outsider.
+    Of several as good the highest; infinity, which classifies nobody as a member, if no threshold is better than
+    chance. There is at least one member and one non-member.
     """
     levels, place = np.unique(score, return_inverse=True)
     members = np.bincount(place, weights=member, minlength=levels.size)

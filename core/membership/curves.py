@@ -108,7 +108,7 @@ def fairpick_curve(
 ) -> Iterator[CurvePoint]:
     """Yield two points a repeat and theta: after FairPick, and after deleting as many rows at random.
 
-    Both share the split of their repeat, and are attacked with outsiders thinned like the members; see
+    Both share the split of their repeat, and are attacked with non-members thinned like the members; see
     `fairpick_differences`. The target is that of the settings when `train` is left out; points that are `there` from an
     earlier run are not computed again.
     """

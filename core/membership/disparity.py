@@ -2,29 +2,29 @@
 
 Verdicts (Zhang et al. 2020, equation 2, and beyond):
 
-    vd             = P(called a member | member, group)   − P(called a member | member, others)
-    fpr_gap        = P(called a member | outsider, group) − P(called a member | outsider, others)
+    vd             = P(classified as a member | member, group)   − P(classified as a member | member, others)
+    fpr_gap        = P(classified as a member | non-member, group) − P(classified as a member | non-member, others)
     advantage_gap  = vd − fpr_gap
 
-An attack that calls a group members more often, in or out of the training data, has a vd and has found out nothing;
+An attack that calls a group members more often, in or out of the training data, has a vd and has learned nothing;
 only the advantage gap is about what leaks. All three are for people like the judged ones, with the model, the attack
 and the seed given.
 
-Resampling. The four strata are the two sides (0 the others, 1 the group) by membership (0 outsiders, 1 members);
-whoever is judged counts as a sample of such people, and the strata are independent. Resampling a stratum of n people of
+Resampling. The four strata are the two sides (0 the others, 1 the group) by membership (0 non-members, 1 members);
+the judged count as a sample of such people, and the strata are independent. Resampling a stratum of n people of
 whom k are flagged is one binomial draw B(n, k/n); permuting the groups among K flagged of N people is one
 hypergeometric draw. So both are drawn as such: the same distributions as going through the people, without doing so.
 Where fewer than `_SPARSE` of a stratum are flagged, or fewer than that are not, the percentile interval is too narrow
 and may have no width at all. There it is widened to hold Newcombe's (1998, method 10; for sums of four rates Zou and
 Donner 2008), which is made of Wilson's intervals and always has some width.
 
-Ranges: members called members, by the probability the model gave to their true label. Each range is divided by all
-members of the group, not by those in the range, so that the differences of the ranges add up to the vulnerability
+Ranges: members classified as members, by the probability the model gave to their true label. Each range is divided by
+all members of the group, not by those in the range, so that the differences of the ranges add up to the vulnerability
 disparity (Zhang et al. 2020, equation 5 and figure 5).
 
 TPR at a low FPR, of scores such as LiRA's (Carlini et al. 2022). Each group has its own threshold, at which its own
 non-members have the FPR, ties broken at random (`core.membership.roc`). A rate of 1 % needs 1,000 non-members a group:
-with fewer it rests on less than 10 false positives, and is not reported. The bootstrap draws, within each stratum, as
+with fewer it has less than 10 false positives, and is not reported. The bootstrap draws, within each stratum, as
 many people as there are. The j-th highest of n non-members has a true FPR that is a Beta(j, n + 1 - j) variable: the
 threshold is drawn so, and then the members above it by a binomial draw, which is the same as drawing the people.
 Permutations of the groups are drawn from the top of the non-members down to where both groups have their thresholds.
@@ -56,7 +56,7 @@ from core.validation import binary_array, group_array, one_length
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapTest(Result):
-    """Whether a gap can be told from none."""
+    """Whether a gap differs significantly from 0."""
 
     p_value: float
     p_adjusted: float
@@ -75,9 +75,9 @@ class DisparityResult(Result):
     group: str
     others: str
     vd: Estimate
-    """Vulnerability disparity: members called members (Zhang et al. 2020, equation 2)."""
+    """Vulnerability disparity: members classified as members (Zhang et al. 2020, equation 2)."""
     fpr_gap: Estimate
-    """Outsiders called members."""
+    """Non-members classified as members."""
     advantage_gap: Estimate
     """The first minus the second: membership advantage, net of false positives."""
     recall: tuple[Estimate, Estimate]
@@ -94,7 +94,7 @@ class GapResult(Result):
     group: str
     others: str
     fpr: float
-    """The rate of false alarms, of each group by itself."""
+    """The rate of false positives, of each group by itself."""
     estimate: Estimate
     """Group minus others; nan where it was not measured."""
     rates: tuple[Estimate, Estimate]
@@ -117,7 +117,7 @@ class Disparities(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RangeRow(Result):
-    """Members called members among those the model was this sure of.
+    """Members classified as members among those the model was this sure of.
 
     The range is of the probability the model gave to the true label; the last includes 1. `group` and `others` are
     flagged members in the range, as a share of all members of the group, and of the others; `difference` is the first
@@ -186,7 +186,7 @@ GAPS = {
 class Tally:
     """Counts by side and membership.
 
-    `flagged` and `people`, of shape (2, 2), are those called members, and all, at [side, member].
+    `flagged` and `people`, of shape (2, 2), are those classified as members, and all, at [side, member].
     """
 
     flagged: Ints
@@ -203,16 +203,17 @@ def vulnerability_disparity(
 ) -> DisparityResult:
     """Return the three gaps between a group and the others.
 
-    Raises `InputError` if an array breaks its rule, or the group or the others have fewer than 10 members or outsiders.
+    Raises `InputError` if an array breaks its rule, or the group or the others have fewer than 10 members or
+    non-members.
 
     Parameters
     ----------
     verdict, group, member : array-like of shape (n,)
-        0 or 1: called a member; in the group (1, the protected one) or not; truly a member. Judged people only.
+        0 or 1: classified as a member; in the group (1, the protected one) or not; truly a member. Judged people only.
     names : tuple of str
         Of the group and of the others.
     **settings
-        The level, numbers of draws and seed of `disparities`.
+        The level, numbers of resamples and seed of `disparities`.
     """
     found = disparities(verdict, group, member, names=names[::-1], **settings)
     if found.not_measured:
@@ -239,14 +240,14 @@ def disparities(
     Parameters
     ----------
     verdict, groups, member : array-like of shape (n,)
-        Called a member, 0 or 1; codes from 0 to K - 1, pairs of attributes being groups like any others; truly a
+        Classified as a member, 0 or 1; codes from 0 to K - 1, pairs of attributes being groups like any others; truly a
         member, 0 or 1. Judged people only.
     names : sequence of str
         Of the groups, by code.
     level : float in (0, 1)
         Of the intervals; one minus it is the level of the tests.
     bootstraps, permutations : int
-        Numbers of draws.
+        Numbers of resamples.
     """
     called, inside = binary_array(verdict, name="verdict"), binary_array(member, name="member")
     codes = group_array(groups, len(names), name="groups")
@@ -282,7 +283,7 @@ def _too_small(people: Ints, names: tuple[str, str]) -> str:
         outsiders, members = people[side]
         if min(outsiders, members) < FEWEST:
             return (
-                f"A gap needs at least {FEWEST} members and {FEWEST} outsiders of the training data among the judged "
+                f"A gap needs at least {FEWEST} members and {FEWEST} non-members of the training data among the judged "
                 f"people, got {members} and {outsiders} of “{names[1 - side]}”."
             )
     return ""

@@ -1,7 +1,7 @@
 """What a membership attack is given: who is known and judged, what is released, and shadow models.
 
-Members are trained on, outsiders are not. The attacker knows of some members and of some outsiders what they are, and
-judges others; nobody judged is known (Zhang et al. 2020: 15% and 15% known, 20% and 20% judged).
+Members are trained on, non-members are not. The attacker knows of some members and of some non-members what they are,
+and judges others; nobody judged is known (Zhang et al. 2020: 15% and 15% known, 20% and 20% judged).
 
 Shadow models are trained as the target was, on random people. What a model says of a person's own label is looked at
 on the logit scale, φ = log(p / (1 − p)) (Carlini et al. 2022).
@@ -22,23 +22,23 @@ from core.membership.settings import FEWEST_SHADOWS
 from core.seeds import child_generator, child_seed
 
 FEWEST = 10
-"""Fewest known, and fewest judged, members and outsiders; of fewer no curve is drawn and no advantage measured."""
+"""Fewest known, and fewest judged, members and non-members; of fewer no curve is drawn and no advantage measured."""
 
 NOBODY: Ints = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MembershipSplit:
-    """Row numbers: members and outsiders are disjoint, and so are the known and the judged unless all are both."""
+    """Row numbers: members and non-members are disjoint, and so are the known and the judged unless all are both."""
 
     members: Ints = field(repr=False)
     outsiders: Ints = field(repr=False)
     unseen: Ints = field(repr=False)
-    """All who were drawn as outsiders, those left aside by `keeping` among them: how well a model predicts is measured
-    on them, whatever was deleted from its training data."""
+    """All who were drawn as non-members, those left aside by `keeping` among them: how well a model predicts is
+    measured on them, whatever was deleted from its training data."""
     known_rows: Ints = field(repr=False)
     judged_rows: Ints = field(repr=False)
-    """Whom the attacker knows, and whom she judges; members first."""
+    """Whom the attacker knows, and whom they judge; members first."""
     aside: Ints = field(default_factory=NOBODY.copy, repr=False)
     """Neither trained on nor judged: non-members the attacker knows beside those of `known_rows`."""
 
@@ -65,10 +65,10 @@ class MembershipSplit:
     def keeping(self, kept: npt.ArrayLike, *, outsiders: npt.ArrayLike) -> MembershipSplit:
         """Return the split after all members but these rows, `kept`, were deleted from the training data.
 
-        The deleted are neither members nor outsiders then, and neither known nor judged. An attack could tell who is
-        left from the outsiders by their records alone, without any leak, if the deletion looked at records: so the
-        outsiders must be thinned by the same rule, see `core.membership.fairpick.like_outsiders`; those left aside are
-        still `unseen`. Raises `InputError` if fewer than `FEWEST` of the known or judged are kept.
+        The deleted are neither members nor non-members then, and neither known nor judged. An attack could distinguish
+        those left from the non-members by their records alone, without any leak, if the deletion looked at records: so
+        the non-members must be thinned by the same rule, see `core.membership.fairpick.like_outsiders`; those left
+        aside are still `unseen`. Raises `InputError` if fewer than `FEWEST` of the known or judged are kept.
         """
         inside, outside = np.sort(np.asarray(kept)), np.sort(np.asarray(outsiders))
         stay = np.concatenate([inside, outside])
@@ -88,7 +88,7 @@ class MembershipSplit:
 def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2) -> MembershipSplit:
     """Make half of n people members, and draw whom the attacker knows and judges.
 
-    Of an odd number one person is left out. The shares, in (0, 1), are of the members, and of as many outsiders;
+    Of an odd number one person is left out. The shares, in (0, 1), are of the members, and of as many non-members;
     together they are at most 1. Raises `InputError` if they leave fewer than `FEWEST` known or judged members.
     """
     half = n // 2
@@ -99,17 +99,17 @@ def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: 
 def split_between(
     members: Ints, outsiders: Ints, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2
 ) -> MembershipSplit:
-    """Draw whom the attacker knows and judges among given members and outsiders, as many of each.
+    """Draw whom the attacker knows and judges among given members and non-members, as many of each.
 
     The shares are of the smaller of the two sets. For the audited model the members are the audit's training records
-    and the outsiders its test records. Raises `InputError` as `member_split`.
+    and the non-members its test records. Raises `InputError` as `member_split`.
     """
     rng = child_generator(seed, "membership split")
     return _shared_out(rng.permutation(members), rng.permutation(outsiders), known_share, judged_share)
 
 
 def _shared_out(members: Ints, outsiders: Ints, known_share: float, judged_share: float) -> MembershipSplit:
-    """Take the first rows of shuffled members and outsiders as known, the next as judged."""
+    """Take the first rows of shuffled members and non-members as known, the next as judged."""
     size = min(members.size, outsiders.size)
     known = int(known_share * size)
     end = known + int(judged_share * size)
@@ -172,7 +172,7 @@ class Evidence:
     online: bool = True
     """Whether shadows are trained with and without the judged, or without them alone."""
     report: Report | None = None
-    """Told of each shadow."""
+    """Called after each shadow."""
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What attacks share, such as shadow models."""
 
@@ -235,7 +235,7 @@ class Shadows:
         return self.trained[:, : self.n_judged]
 
     def normal(self, used: Mask, own: bool) -> tuple[Floats, Floats]:
-        """Return mean and standard deviation of each judged person's φ over the shadows used for her, (shadows, m).
+        """Return mean and standard deviation of each judged person's φ over their used shadows, (shadows, m).
 
         Somebody without such a shadow gets the mean of all people; the shared deviation is the one around own means.
         """
@@ -260,9 +260,9 @@ def logit(p: Floats) -> Floats:
 def _trained_shadows(evidence: Evidence) -> Shadows:
     """Train an even number of shadow models, at least 4, on as many random people each as the target has members.
 
-    Online they are drawn from members and outsiders in pairs that share as few people as can be, so that with as many
-    outsiders as members everybody is in half of them; with more or fewer, as after deletions or with a split of other
-    shares, in about members / (members + outsiders) of them. Offline they are drawn from those who are not judged.
+    Online they are drawn from members and non-members in pairs that share as few people as can be, so that with as many
+    non-members as members everybody is in half of them; with more or fewer, as after deletions or with a split of other
+    shares, in about members / (members + non-members) of them. Offline they are drawn from those who are not judged.
     Nobody's membership is used.
     """
     shadows, split = evidence.shadows, evidence.split

@@ -11,10 +11,10 @@ categories have no order, and k-means takes them as if they had: that shapes clu
 
 k is the largest of up to `MOST` that serves; larger k are not tried, as the differences hardly change any more.
 
-Outsiders. FairPick deletes members by their records. Whoever stays is no random half of everybody then, and people
-outside who were not thinned can be told from members by their records alone, although the model gives nothing away. So
-outsiders get the cluster of their label whose centre is nearest, and in each cell of label, cluster and group as large
-a share of them is kept as of the members there. Beside the control the same share is kept of all.
+Non-members. FairPick deletes members by their records. Those who stay are no random half of everybody then, and people
+outside who were not thinned can be distinguished from members by their records alone, although the model reveals
+nothing. So non-members get the cluster of their label whose centre is nearest, and in each cell of label, cluster and
+group as large a share of them is kept as of the members there. Beside the control the same share is kept of all.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FairPickFindings(Result):
     """What FairPick or its control deleted: rows by group, clusters by label.
 
     `ignored` are negative deletions the published variant asks for and drops; `largest_before` and `largest_after` the
-    largest absolute difference of the groups' shares of a cluster.
+    largest absolute difference of the group proportions of a cluster.
     """
 
     theta: float
@@ -157,7 +157,7 @@ class Clusters(Result):
     """(d,): by which features are standardised; the deviation of one that never varies is 1."""
 
     def nearest(self, sides: Sides, rows: Ints) -> Ints:
-        """Return the cluster of her label whose centre is nearest to each of these people."""
+        """Return the cluster of their label whose centre is nearest to each of these people."""
         from scipy.spatial.distance import cdist
 
         features, y = (sides.features[rows] - self.mean) / self.deviation, sides.labels[rows]
@@ -274,12 +274,12 @@ def random_deletion(members: Ints, n_deleted: int, *, seed: int) -> Ints:
 
 
 def outsiders_at_random(outsiders: Ints, n: int, *, seed: int) -> Ints:
-    """Return n outsiders, rising, drawn at random to stay beside the control."""
+    """Return n non-members, rising, drawn at random to stay beside the control."""
     return np.sort(child_generator(seed, "outsiders left aside at random").permutation(np.sort(outsiders))[:n])
 
 
 def like_outsiders(sides: Sides, outsiders: Ints, *, like: FairPick, found: Clusters, seed: int) -> Ints:
-    """Return the outsiders that stay beside what FairPick left of the members, rising.
+    """Return the non-members that stay beside what FairPick left of the members, rising.
 
     As among the members, numbers are rounded by largest remainders within each label and group.
     """

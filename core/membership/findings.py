@@ -29,7 +29,7 @@ MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Membership-advan
 """Gap -> what it is called."""
 
 _SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
-"""Exponents below which a factor has three decimals, from which on it has none, and from which on it is not told."""
+"""Exponents below which a factor has three decimals, from which on it has none, and from which on it is not written."""
 
 
 class Reading:
@@ -111,7 +111,7 @@ def headline(read: Reading) -> Finding:
 
 
 def _between_groups(read: Reading) -> str:
-    """Return the end of the headline: what is found out more about whom."""
+    """Return the end of the headline: for which group the attack does better."""
     result, (group, others) = read.result, read.names
     if result is None:
         return f"; the gaps between {group} and {others} cannot be measured in this table" if read.why_not else ""
@@ -125,7 +125,7 @@ def _between_groups(read: Reading) -> str:
 
 
 def _is_told(read: Reading, result: DisparityResult) -> bool:
-    """Whether the gap in membership advantage is told from none; of many groups after Holm's correction as well."""
+    """Whether the gap in membership advantage differs significantly from 0, with many groups after Holm too."""
     return significant(result.advantage_gap) and not (read.many and not result.tests["advantage_gap"].significant)
 
 
@@ -250,7 +250,7 @@ def deletions(audit: MembershipFindings) -> Finding:
     ignored = f" {count(found.ignored)} negative deletions were asked for and dropped." if found.ignored else ""
     return Finding(
         point=f"At θ = {found.theta:g} FairPick deletes {count(rows)} of {count(rows + audit.n_members)} training rows",
-        evidence=f"The largest difference between the groups' shares of a cluster falls from "
+        evidence=f"The largest difference between the group proportions of a cluster falls from "
         f"{percent(found.largest_before)} to {percent(found.largest_after)}.{ignored} {DELETION_REMINDER}",
     )
 

@@ -2,13 +2,13 @@
 
 The people are judged by membership of one training; intervals treat the judged as a sample and the training as given.
 
-FairPick deletes members before the training; whoever is deleted is neither member nor outsider any more. Outsiders are
-thinned by the same rule, so that nothing but the training sets members and outsiders apart. The target's accuracy is
-measured on all who were drawn as outsiders.
+FairPick deletes members before the training; a deleted person is neither member nor non-member any more. Non-members
+are thinned by the same rule, so that nothing but the training sets members and non-members apart. The target's accuracy
+is measured on all who were drawn as non-members.
 
-Given predictions. Their members are the records that the table says the model was trained on, their outsiders the test
-records. Attacks that only look at scores run as on any target; those with shadow models, which are trained alike on
-other people, cannot.
+Given predictions. Their members are the records that the table says the model was trained on, their non-members the
+test records. Attacks that only look at scores run as on any target; those with shadow models, which are trained alike
+on other people, cannot.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from core.serialize import Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttackFindings(Result):
-    """What one attack found out."""
+    """What one attack found."""
 
     name: str
     roc: Roc
@@ -61,7 +61,7 @@ class AttackFindings(Result):
     low_fpr: tuple[GapResult, ...]
     """Gap in TPR at 1% FPR, a group each, as in `Disparities.results`."""
     ranges: tuple[RangeTable, ...]
-    """Where the flags fall, a group each; empty without a verdict."""
+    """Verdicts by predicted probability, a group each; empty without a verdict."""
     muted: bool
     """Whether the interval of the AUC does not lie above 0.5 (it holds 0.5, lies below, or is not there), so that a gap
     of the verdicts says nothing about leakage."""
@@ -78,7 +78,7 @@ class MembershipFindings(Result):
     """By code; of two, 1 is the first group."""
     n_members: int
     n_judged: int
-    """People trained on; people judged, about as many members as outsiders, and as many unless some were deleted."""
+    """People trained on; people judged, about as many members as non-members, and as many unless some were deleted."""
     target: TargetFindings
     attacks: dict[str, AttackFindings]
     fairpick: FairPickFindings | None = None
@@ -95,7 +95,7 @@ class Attacked:
     people: MemberPeople
     settings: MembershipSettings
     evidence: Evidence = field(repr=False)
-    """Its split is without the rows that were deleted and the outsiders left aside like them."""
+    """Its split is without the rows that were deleted and the non-members left aside like them."""
     picked: FairPick | None = field(default=None, repr=False)
     """What FairPick deleted before the training."""
 
@@ -165,7 +165,7 @@ def attacked(
 def thinned(
     sides: Sides, split: MembershipSplit, found: Clusters, settings: MembershipSettings
 ) -> tuple[FairPick, MembershipSplit]:
-    """Return what FairPick deletes, and the split after it, with outsiders thinned like the members."""
+    """Return what FairPick deletes, and the split after it, with non-members thinned like the members."""
     seed = settings.seed
     picked = fairpick(sides, split.members, found, theta=settings.theta, seed=seed, literal=settings.literal)
     outsiders = like_outsiders(sides, split.outsiders, like=picked, found=found, seed=seed)
@@ -230,7 +230,7 @@ def two_sides(people: MemberPeople, group: int) -> Sides:
 
 
 def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None = None) -> AttackFindings:
-    """Return what an attack found out; `people` may be the same people in other groups."""
+    """Return what an attack found; `people` may be the same people in other groups."""
     people = target.people if people is None else people
     level, seed = target.settings.level, target.settings.seed
     rows, member = guess.rows, target.inside[guess.rows]
@@ -273,7 +273,7 @@ def attack_steps(settings: MembershipSettings, names: Sequence[str] = ATTACKS) -
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """An audit as far as it has come, and what each attack says about whom."""
+    """An audit as far as it has come, and what each attack says of each person."""
 
     found: MembershipFindings
     target: Attacked = field(repr=False)

@@ -2,7 +2,7 @@
 
 The AUC is tried on real trees, grown until every training record is right: the plainest case of overfitting. A TPR at
 1% FPR needs scores that tell people apart, and LiRA many trainings; there the target is a law: a model that answers
-about everybody by what is hers, a little chance, and, for those it was trained on, how well it remembers them.
+about each person by their own record, a little chance, and, for those it was trained on, how well it remembers them.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ PLANTED = (
         share=0.5,
     ),
     Plant(
-        attack="Members told from non-members (AUC)",
+        attack="Members distinguished from non-members (AUC)",
         told="Null: a tree trained on none of those judged. Planted: one grown until it knows every training record.",
         make=_grown,
         limits={"membership_auc": 0.5, "membership_advantage": 0.0},

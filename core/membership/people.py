@@ -66,7 +66,7 @@ class MemberPeople:
     fingerprint: str = ""
     """SHA-256 of all of it."""
     protected: tuple[int, ...] = ()
-    """Columns among the d that the groups are told apart by."""
+    """Columns among the d that the groups are distinguished by."""
 
     @property
     def n(self) -> int:

@@ -8,7 +8,7 @@ ties in random order, m j / (n + 1) members are expected above the j-th non-memb
 1), between whole j by interpolation, and the TPR is then f on average where nothing leaks, whatever n and whatever the
 ties. A threshold that takes all of a tie or none does not have that: it reads 0 where the highest tie is larger than f.
 With A non-members and B members above a tie of a and b, its i-th non-member has B + b i / (a + 1) members above it on
-average over the orders of the tie. That is a real attack: whoever holds these scores may toss a coin within a tie.
+average over the orders of the tie. That is a real attack: an attacker with these scores can break ties at random.
 
 Interval: the true FPR of a threshold at the j-th of n non-members is a Beta(j, n + 1 - j) variable, whatever the
 scores, and of m members drawn again a binomial number lies above it. The percentiles of this mixture are those of a
@@ -148,7 +148,7 @@ class Roc(Result):
         """Return why the TPR at this FPR, in (0, 1], cannot be read off these people, or "" if it can.
 
         An FPR must allow `RESOLUTION` false positives among the non-members, and not all scores may be the same: then a
-        TPR would say something of the coin alone.
+        TPR would say something of the random order alone.
         """
         needed = math.ceil(RESOLUTION / fpr - 1e-9)
         if self.n_outsiders < needed:
@@ -198,9 +198,9 @@ def counts_above(score: Floats, member: Codes) -> tuple[Ints, Ints]:
 def area(members: Floats, outsiders: Floats, *, level: float = 0.95) -> Estimate:
     """Return the probability that a member scores above a non-member, ties counting half, with its interval.
 
-    There are at least two scores of members and of outsiders.
+    There are at least two scores of members and of non-members.
 
-    The variance is that of DeLong, DeLong and Clarke-Pearson (1988): a member's placement is the share of outsiders
+    The variance is that of DeLong, DeLong and Clarke-Pearson (1988): a member's placement is the share of non-members
     below, ties half, and the variances of both sides' placements add, each divided by its number. Midranks give the
     placements with ties exactly (Sun and Xu 2014). The interval is set on the logit of the area, so that it stays
     inside [0, 1]. At 0 and 1 the placements do not vary; there it is Newcombe's score interval (2006, method 5).
@@ -271,9 +271,9 @@ def advantage(score: Floats, member: Codes, *, seed: int, verdict: Codes | None 
 
 
 def precision_recall(verdict: Codes, member: Codes, *, level: float = 0.95) -> tuple[Estimate, Estimate]:
-    """Return members among those called members, and those called members among members.
+    """Return members among those classified as members, and those classified as members among members.
 
-    With nobody called a member there is no precision: it is nan with n = 0.
+    With nobody classified as a member there is no precision: it is nan with n = 0.
     """
     right = int(np.count_nonzero(verdict & member))
     precision = proportion(right, int(verdict.sum()), level=level)

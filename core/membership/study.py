@@ -129,11 +129,11 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
     def run(self, subject: Subject, settings: MembershipPlan, report: Report | None = None) -> Iterator[JudgedMembers]:
         """Yield the result after each attack; shadow models are trained once for all of them.
 
-        InputError if nobody told which records the model was trained on, or there are too few.
+        InputError if it is unknown which records the model was trained on, or there are too few.
         """
         if not subject.sets_known:
             raise InputError(
-                "A membership attack is judged on the records the model was trained on; no column tells which they are."
+                "A membership attack is judged on the records the model was trained on; no column says which they are."
             )
         scores, splits, decimals = subject.released_scores, subject.splits, subject.outputs.decimals
         target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
@@ -182,7 +182,9 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
 STUDY = Membership()
 
 
-_AVERAGE = "1% FPR is an average over people; for some non-members the chance of being called a member is far higher."
+_AVERAGE = (
+    "1% FPR is an average over people; for some non-members the chance of being classified as a member is far higher."
+)
 """What a rate pooled over people does not say (Jälkö et al. 2026)."""
 
 
@@ -260,7 +262,7 @@ def membership_caught(members: JudgedMembers) -> Measurement:
     details |= {f"{REGISTRY[key].phrase}, advantage": each.value for key, each in members.advantages.items()}
     details |= {f"{REGISTRY[key].phrase}, TPR at 1% FPR": found.value for key, found in rates.items()}
     if config.method == "dp_id3":
-        details["promised at most"] = most_caught(FALSE_ALARMS, config.epsilon)
+        details["guaranteed at most"] = most_caught(FALSE_ALARMS, config.epsilon)
     best = _best("membership_caught", members, rates, chance=FALSE_ALARMS, n=members.subject.splits.test.size)
     return replace(best, assumptions=(*best.assumptions, _AVERAGE), details=details)
 

@@ -79,7 +79,7 @@ def gap_rows(attack: AttackFindings) -> Iterator[Row]:
     for result in () if measured is None else measured.results:
         rates = {"vd": result.recall, "fpr_gap": result.false_alarms}
         for name, title in MEASURES.items():
-            note = f"muted: {NO_BETTER}" if attack.muted and name == "vd" else ""
+            note = f"greyed out: {NO_BETTER}" if attack.muted and name == "vd" else ""
             sides = rates.get(name, (None, None))
             yield _gap_row(result.group, title, getattr(result, name), sides, result.tests[name], note)
     for group, reason in () if measured is None else measured.not_measured:

@@ -4,10 +4,10 @@ A target is a callable (see `core.membership.evidence.Train`), so that an attack
 on other rows. All know the people as codes of the public domains; only the audited fair model reads the audit's
 features.
 
-What a privacy budget promises is about one record more or less. A membership experiment trains on as many people either
-way: where she is out, somebody else is in. Such tables differ by a record replaced, which is one record less and then
-one more, so that what is promised about them is twice epsilon (Dwork and Roth 2014, theorem 2.2). Assumed: whoever
-attacks does not know the seed of the noise.
+The guarantee of a privacy budget is about one record more or less. A membership experiment trains on as many people
+either way: where a person is out, somebody else is in. Such tables differ by a record replaced, which is one record
+less and then one more, so that the guarantee for them is twice epsilon (Dwork and Roth 2014, theorem 2.2). Assumed: the
+attacker does not know the seed of the noise.
 """
 
 from __future__ import annotations
@@ -94,8 +94,8 @@ def _estimator(name: str, max_depth: int, seed: int) -> Any:
 def audited_target(config: AuditConfig, dataset: AuditDataset) -> Train:
     """Return the audit's fair learning method as a target; it answers with `core.models.FairModel.scores`.
 
-    Its members are the audit's training rows and its outsiders the test rows. The first training, of the target itself,
-    takes the audit's seed.
+    Its members are the audit's training rows and its non-members the test rows. The first training, of the target
+    itself, takes the audit's seed.
     """
     return lambda rows, seed: fit_rows(config, dataset, rows, seed=seed).scores(dataset.features, dataset.sensitive)
 
@@ -146,15 +146,15 @@ def ledger_of(people: MemberPeople, settings: MembershipSettings, accounting: st
 
 
 _LARGEST = 350.0
-"""Epsilon beyond which exp(2 epsilon) is too large to be told."""
+"""Epsilon beyond which exp(2 epsilon) is too large to be written."""
 
 
 def most_caught(false_alarms: float, epsilon: float) -> float:
-    """Return the largest share of members that an attack with so many false alarms can be expected to flag.
+    """Return the largest share of members that an attack with so many false positives can be expected to flag.
 
-    A member can be flagged at most exp(2 epsilon) times as often as an outsider; the bound holds for who is flagged and
-    for who is not (Kairouz, Oh and Viswanath 2015, theorem 2.1). `false_alarms`, in [0, 1], is the share of outsiders
-    flagged.
+    A member can be flagged at most exp(2 epsilon) times as often as a non-member; the bound holds for who is flagged
+    and for who is not (Kairouz, Oh and Viswanath 2015, theorem 2.1). `false_alarms`, in [0, 1], is the share of
+    non-members flagged.
     """
     if epsilon > _LARGEST:
         return 1.0

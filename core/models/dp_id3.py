@@ -2,10 +2,10 @@
 
 SuLQ-ID3 (Blum et al. 2005; Friedman and Schuster 2010, algorithm 1; Zhang et al. 2020, algorithm 1) on public domains:
 ID3 by information gain that sees its records through noisy counts only. Assumed: domains, classes, depth and epsilon
-were chosen without looking at the records; whoever sees the tree does not know the seed. Promised then, for the
+were chosen without looking at the records; people who see the tree do not know the seed. Guaranteed then, for the
 accountings "savings" and "literal": the whole tree, and all it ever predicts, is epsilon-differentially private for
 one record more or less, and thus 2 epsilon for a record put in another's place. Numbers and classes that are read
-from the records void the promise, and a warning says so.
+from the records void the guarantee, and a warning says so.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class DPID3Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     max_depth : int, at least 1, or None
         Levels below the root, at most; never more than there are columns, which is what None means.
     random_state : int, numpy Generator, RandomState or None
-        Draws the noise. A seed that becomes known gives the noise away, and with it the promise.
+        Draws the noise. A seed that becomes known removes the noise, and with it the guarantee.
     domains : sequence of int or (low, high), optional
         Public domain of each column: k for the codes 0 to k - 1, or two numbers between which numbers go into 10
         bins of equal width (numbers outside into the outermost bins). Read from the records if None.

@@ -1,7 +1,7 @@
 """The ways to train the audited model, on a tree of depth 8 as in Ferry et al. (2023, IV-B).
 
 The fair methods come from fairlearn; the private tree is `core.models.dp_id3`, which is no fairness method. A
-randomised model is asked for its predictions once, with a seed; whoever needs them later is handed that one answer,
+randomised model is asked for its predictions once, with a seed; who needs them later is handed that one answer,
 because two draws differ on up to 5.6% of people.
 """
 
@@ -92,7 +92,7 @@ _MAX_DEPTH = 8
 class FairModel:
     """A trained model of one of `METHODS`, a fitted object of fairlearn or scikit-learn.
 
-    It may need to be told people's sensitive attribute to predict; if it is randomised, two predictions for the same
+    It may need people's sensitive attribute to predict; if it is randomised, two predictions for the same
     person may differ.
     """
 
@@ -102,7 +102,7 @@ class FairModel:
     estimator: Any
 
     def predict(self, features: Floats, sensitive: Codes, *, seed: int) -> Codes:
-        """Return one draw of the predictions, shape (n,), 0 or 1; groups are used only where `needs_sensitive`."""
+        """Return randomly drawn predictions, shape (n,), 0 or 1; groups are used only where `needs_sensitive`."""
         if self.method == "exponentiated_gradient":
             drawn = self.estimator.predict(features, random_state=seed)
         elif self.method == "threshold_optimizer":
@@ -114,7 +114,7 @@ class FairModel:
         return np.asarray(drawn).astype(np.uint8)
 
     def acceptance(self, features: Floats, sensitive: Codes) -> Floats:
-        """Return how likely one draw of the predictions is positive, shape (n,): 0 or 1 unless `randomised`."""
+        """Return how likely one random draw of the predictions is positive, shape (n,): 0 or 1 unless `randomised`."""
         if self.method == "threshold_optimizer":
             return self.scores(features, sensitive)
         if self.method != "exponentiated_gradient":

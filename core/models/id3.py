@@ -202,7 +202,7 @@ def _answers(counts: Ints, above: Floats, number: int, rules: _Rules) -> Floats:
 
 
 def _those(level: _Level, goes_on: Mask) -> _Level:
-    """Return the nodes of a level that go on, numbered anew, with their records."""
+    """Return the nodes of a level that go on, numbered again, with their records."""
     inside = np.flatnonzero(goes_on[level.at])
     renumbered = np.cumsum(goes_on) - 1
     return _Level(
@@ -249,7 +249,7 @@ def _noisy_best(level: _Level, rules: _Rules) -> tuple[Ints, Floats]:
 
 
 def _keys(level: _Level, a: int, k: int, c: int) -> tuple[Ints, Ints]:
-    """Return the nodes where an attribute is open, numbered anew, and (node * k + value) * C + class of records."""
+    """Return the nodes where an attribute is open, numbered again, and (node * k + value) * C + class of records."""
     asked = level.open[:, a]
     if asked.all():
         return np.arange(len(asked)), (level.at * k + level.columns[a]) * c + level.labels

@@ -24,7 +24,7 @@ def matched(
 ) -> tuple[pandas.DataFrame, tuple[str, ...]]:
     """Return the model's columns of a table, and a note for everything that was not plainly so.
 
-    `features` are columns of the table in the model's order, for a model that does not name them. Raises `InputError`
+    `features` are columns of the table in the model's order, for a model that does not list them. Raises `InputError`
     if a column is missing, or holds what the model does not take.
     """
     import pandas as pd

@@ -120,7 +120,7 @@ class ModelFile(Takes):
         answers differ from the first, the model draws at random; the first are kept and a note says so.
 
         Columns it does not ask for are ignored, with a note; `features` are the table's in its order, for a file that
-        does not name them. `positive` is the answer that counts as 1, as text; if the answers are 0 and 1, -1 and 1, or
+        does not list them. `positive` is the answer that counts as 1, as text; if the answers are 0 and 1, -1 and 1, or
         false and true, it may be left out or be a word of the table's for the second. A model that gives scores and no
         decisions decides 1 from the `threshold` in [0, 1] on. `report` hears of records asked about so far, and in all.
 

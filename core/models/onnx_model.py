@@ -271,7 +271,7 @@ def _takes_missing(node: Any) -> bool:
 
 
 def _classes(nodes: list[Any]) -> tuple[Any, ...] | None:
-    """Return the classes that the graph names, if it names them in one way only."""
+    """Return the classes that the graph lists, if there is one list only."""
     found: set[tuple[Any, ...]] = set()
     for one in [one for node in nodes for one in node.attribute]:
         if one.name.startswith("classlabels_"):

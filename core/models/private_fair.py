@@ -14,12 +14,12 @@ private for one training record more or less, its group included, and thus 2 eps
 place. 1 and 2 add up to epsilon, all that follows is post-processing. Assumed, as of the tree: domains, the number of
 groups, depth and epsilon were chosen without looking at the records, and nobody knows the seeds.
 
-What is not: the model must be told a person's group to answer, so an answer gives some of her group away whatever
+What is not: the model needs a person's group to answer, so an answer reveals some of their group whatever
 epsilon is. That is what the reconstruction attacks use, and no noise in the training is meant against it.
 
-What is fair: the rates on the *noisy* counts, in expectation over the draw; with noise those of the training records
-miss the tolerance by what noise and draw do to small groups. Other ways to a private and fair model spend the budget
-while they train (Xu et al. 2019; Jagielski et al. 2019, whose post-processing this follows).
+What is fair: the rates on the *noisy* counts, in expectation over the randomness; with noise those of the training
+records miss the tolerance by what noise and draw do to small groups. Other ways to a private and fair model spend the
+budget while they train (Xu et al. 2019; Jagielski et al. 2019, whose post-processing this follows).
 """
 
 from __future__ import annotations
@@ -112,13 +112,13 @@ class PrivateFairModel:
     acceptance: Floats = field(repr=False)
 
     def probability(self, features: Floats, sensitive: Codes) -> Floats:
-        """Return how likely one draw of the answers is positive, shape (n,)."""
+        """Return how likely one random draw of the answers is positive, shape (n,)."""
         one_length(features=features, sensitive=sensitive)
         _check_groups(sensitive, len(self.acceptance))
         return np.asarray(self.acceptance[sensitive, self.tree.predict(features).astype(np.intp)])
 
     def predict(self, features: Floats, sensitive: Codes, *, seed: int) -> Codes:
-        """Return one draw of the answers, shape (n,), 0 or 1; ask once and pass it on."""
+        """Return randomly drawn answers, shape (n,), 0 or 1; ask once and pass it on."""
         chance = self.probability(features, sensitive)
         drawn = child_generator(seed, "private fair tree, answers").random(chance.size)
         return (drawn < chance).astype(np.uint8)
@@ -138,7 +138,7 @@ class PrivateFairTree:
     counts_epsilon: float
 
     def unchanged(self) -> PrivateFairModel:
-        """Return the tree alone, which promises nothing about groups."""
+        """Return the tree alone, which has no constraint on groups."""
         return PrivateFairModel(tree=self.tree, acceptance=np.tile([0.0, 1.0], (self.n_groups, 1)))
 
     def fair(self, tolerance: float, *, metric: str = "statistical_parity") -> PrivateFairModel:
@@ -171,7 +171,7 @@ def fit_private_fair(
 
     Tree and counts share the budget epsilon, at least 1e-6, or infinite for no noise; at a `tree_share` of 1, of
     (0, 1], nothing is counted. The domains of the features are public (`core.models.fit_model`); None has them read
-    from the records, which voids a finite epsilon, with a warning. Whoever knows the seed takes the noise off.
+    from the records, which voids a finite epsilon, with a warning. With the seed the noise can be removed.
     """
     epsilon, y = privacy_budget(epsilon), binary_array(labels, name="labels")
     if not 0.0 < tree_share <= 1.0:

@@ -32,7 +32,7 @@ class RawAnswers:
 class Takes:
     """What a model takes, as far as its file says, and what a reader should know about it (`notes`, a sentence each).
 
-    Features are in the model's order, nameless if the file does not name them. Each must hold a "number", "whole
+    Features are in the model's order, nameless if the file does not list them. Each must hold a "number", "whole
     number", "true or false", "text", or "any" where the file does not say; one of these stands for all where their
     number (`width`) is not known. A missing cell may be passed on if `takes_missing`, and may still be refused.
     """

@@ -43,7 +43,7 @@ def noisy_counts(counts: npt.NDArray[np.int64], epsilon: float, rng: np.random.G
     Private for a count that one record changes by 1 (Ghosh, Roughgarden and Sundararajan 2009); as they are where
     epsilon is infinite. Laplace noise drawn as floating-point numbers leaves gaps that give the true count away
     (Mironov 2012); whole numbers have none below 2^53. The two geometric draws come from a pseudo-random generator with
-    53-bit probabilities, so the law holds up to about 1e-16 a draw, and whoever knows the seed knows the noise.
+    53-bit probabilities, so the law holds up to about 1e-16 a draw, and the seed gives the noise.
 
     Raises `InputError` if epsilon is below 1e-14: beyond 2^63 all draws would be the same number and cancel.
     """

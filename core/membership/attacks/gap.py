@@ -9,7 +9,7 @@ from core.membership.evidence import Evidence
 
 
 def judge(evidence: Evidence) -> MemberGuess:
-    """Call whoever is predicted correctly a member: labels alone are needed."""
+    """Classify people who are predicted correctly as members: labels alone are needed."""
     rows = evidence.split.judged_rows
     right = (evidence.predicted == evidence.labels)[rows]
     return MemberGuess(name="gap", rows=rows, score=right.astype(np.float64), verdict=right.astype(np.uint8))
@@ -20,7 +20,7 @@ ATTACK = Attack(
     title="Gap attack",
     phrase="the gap attack",
     paper="Yeom et al. 2018",
-    glossary="Calls a person a member where the model predicts their label correctly.",
+    glossary="Classifies a person as a member where the model predicts their label correctly.",
     needs=frozenset({"labels"}),
     uses=frozenset({"labels"}),
     turn=40,

@@ -1,10 +1,10 @@
 """LiRA, the likelihood-ratio membership attack with shadow models (Carlini et al. 2022).
 
 Shadow models are trained like the target on random people. What they say of a person's own label (φ, see
-`core.membership.evidence`) is taken as normal, with one mean and variance over the shadows trained with her and another
-over those trained without. The score of a person is the log of the ratio of the two densities at the target's φ.
-Offline, no judged person is in any shadow, and the score is how far the target's φ lies above what shadows without her
-say. The normal law is an assumption, and trees break it: see `core.membership.attacks.lira_boosted`.
+`core.membership.evidence`) is taken as normal, with one mean and variance over the shadows trained with that person and
+another over those trained without. The score of a person is the log of the ratio of the two densities at the target's
+φ. Offline, no judged person is in any shadow, and the score is how far the target's φ lies above what shadows without
+that person say. The normal law is an assumption, and trees break it: see `core.membership.attacks.lira_boosted`.
 
 A threshold for all people has its FPR on average over people (Jälkö et al. 2026, arXiv 2605.25819). Measured on Adult,
 trees of depth 14, 64 shadows of 5,000 people each, 1 % in all: 91 % of the people have an FPR of 0 over the 32 shadows
@@ -23,13 +23,13 @@ from core.membership.attack import Attack, MemberGuess
 from core.membership.evidence import Evidence, logit
 
 _OWN_VARIANCE = 64
-"""From this many shadows on a person has a variance of her own (Carlini et al. 2022, section VI-C)."""
+"""From this many shadows on a person has a variance of their own (Carlini et al. 2022, section VI-C)."""
 
 
 def judge(evidence: Evidence) -> MemberGuess:
     """Judge people by how the target's answer compares with that of shadow models; scores alone, and no verdict.
 
-    Each person has variances of her own from 64 shadows on; before, all share one inside and one outside.
+    Each person has variances of their own from 64 shadows on; before, all share one inside and one outside.
     """
     shadows, rows = evidence.shadow_models, evidence.split.judged_rows
     phi, own = logit(evidence.own)[rows], len(shadows.own) >= _OWN_VARIANCE

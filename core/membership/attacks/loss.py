@@ -1,4 +1,4 @@
-"""The loss threshold (Yeom et al. 2018): whoever the model predicts well was trained on.
+"""The loss threshold (Yeom et al. 2018): people the model predicts well are inferred as members.
 
 This is the quick attack: two passes over the people, no training.
 """
@@ -25,7 +25,7 @@ ATTACK = Attack(
     title="Loss threshold",
     phrase="the loss threshold",
     paper="Yeom et al. 2018",
-    glossary="Calls a person a member where the model's loss on their own label is small.",
+    glossary="Classifies a person as a member where the model's loss on their own label is small.",
     needs=frozenset({"scores", "labels"}),
     uses=frozenset({"study", "scores"}),
     turn=10,

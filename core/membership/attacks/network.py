@@ -1,8 +1,8 @@
 """The published attack, a network a label (Zhang et al. 2020, section 3.1).
 
-The target is its own shadow. The attacker asks it about people whose membership she knows and fits, for each label, a
+The target is its own shadow. The attacker asks it about people whose membership they know and fits, for each label, a
 network with one hidden layer of 300 units on the pair of probabilities the target answers. A person whom the network
-gives at least one half is called a member.
+gives at least one half is classified as a member.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _NO_PROGRESS = 1e9
 def judge(evidence: Evidence) -> MemberGuess:
     """Judge people by what a network learned from the target's answers about known people.
 
-    To balance is to let members and outsiders of a label weigh the same. It is needed once members of one label were
+    To balance is to let members and non-members of a label weigh the same. It is needed once members of one label were
     deleted from the training data: else the networks learn how many were. A label all of whose known people are
-    members, or outsiders, has nothing to learn from: its verdict is constant. People with the same answer and label get
-    the same score, as the networks are asked about each answer once.
+    members, or non-members, has nothing to learn from: its verdict is constant. People with the same answer and label
+    get the same score, as the networks are asked about each answer once.
     """
     p, y, split = evidence.probability, evidence.labels, evidence.split
     (known, member), rows = split.known, split.judged_rows
@@ -52,7 +52,7 @@ def _learned(known: Floats, member: Codes, asked: Floats, seed: int, balance: bo
     if not asked.size or np.unique(member).size < 2:
         return np.full(asked.size, member.mean() if member.size else 0.5)
     weights = np.ones(member.size)
-    if balance:  # members and outsiders count the same, one on average
+    if balance:  # members and non-members count the same, one on average
         share = float(member.mean())
         weights = np.where(member == 1, 0.5 / share, 0.5 / (1.0 - share))
     network = _fitted(known, member, weights, seed)

@@ -175,7 +175,7 @@ def test_small_groups_are_named_and_the_others_measured() -> None:
     assert [result.group for result in found.results] == ["a", "b"]
     assert [name for name, _ in found.not_measured] == ["c", "d"]
     assert found.not_measured[0][1] == (
-        "A gap needs at least 10 members and 10 outsiders of the training data among the judged people, "
+        "A gap needs at least 10 members and 10 non-members of the training data among the judged people, "
         "got 7 and 8 of “c”."
     )
 
@@ -190,7 +190,10 @@ def test_gaps_are_muted_unless_the_attack_beats_chance(low: float, muted: bool) 
     [
         ({"verdict": np.full(72, math.nan)}, "verdict must hold only 0 and 1, got nan."),
         ({"member": np.zeros((1, 72))}, "member must be one-dimensional, got 2 dimensions."),
-        ({"group": np.arange(72) < 19}, "A gap needs at least 10 members and 10 outsiders of the training data among "),
+        (
+            {"group": np.arange(72) < 19},
+            "A gap needs at least 10 members and 10 non-members of the training data among ",
+        ),
         ({"level": 1.0}, "level must be in (0, 1), got 1.0."),
     ],
 )

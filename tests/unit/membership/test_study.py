@@ -190,7 +190,7 @@ def test_a_group_of_a_few_is_not_measured_and_says_why_in_one_sentence():
     measured = quick.attacks["loss"].disparities
     assert measured is not None and measured.results == ()
     ((name, why),) = measured.not_measured
-    assert name == "group 1" and "needs at least 10 members and 10 outsiders" in why and why.count(". ") == 0
+    assert name == "group 1" and "needs at least 10 members and 10 non-members" in why and why.count(". ") == 0
     assert math.isnan(quick.attacks["loss"].low_fpr[0].estimate.value)
 
 

@@ -35,7 +35,7 @@ def test_gaps_stand_with_their_rates_and_tests_or_the_reason_why_there_are_none(
         one.false_alarms[1].value,
     )
     notes = [row["note"] for row in rows.values()]
-    assert notes == [f"muted: {NO_BETTER}", "", "", small[1], REASON]
+    assert notes == [f"greyed out: {NO_BETTER}", "", "", small[1], REASON]
 
 
 def test_a_tpr_is_read_where_enough_non_members_stand_behind_it():

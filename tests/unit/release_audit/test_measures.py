@@ -342,7 +342,9 @@ def test_given_labels_alone_have_no_scores():
     assert reasons["answers_excess"] == "Scores are needed; only predicted labels are given."
     assert reasons["membership_caught"].startswith("A membership attack is judged on the records the model was trained")
     told = done("attribute_excess", audited)
-    assert "drawn from the table" in told.attacked and any("Nobody told which" in one for one in told.assumptions)
+    assert "drawn from the table" in told.attacked and any(
+        "The training records are unknown" in one for one in told.assumptions
+    )
     assert done("unfairness", audited).estimate is not None and done("targeted_leakage", audited)
 
 
@@ -374,7 +376,7 @@ def test_membership_attacks_see_the_decimals_that_are_released():
 
 def test_given_scores_are_attacked_without_lira_and_only_with_known_sets():
     unknown = measured("membership_gap", given_audit(1500, scores=True, sets=False))
-    assert unknown.outcome == "not_run" and "no column tells which they are" in unknown.reason
+    assert unknown.outcome == "not_run" and "no column says which they are" in unknown.reason
     audited = given_audit(9000, scores=True, sets=True)
     assert audited.splits.train.size == audited.splits.test.size == 3000
     found = done("membership_caught", audited)
