@@ -5,7 +5,7 @@ predictions (X, Y, Ŷ). Both learn the sensitive attribute on records where they
 as in the paper; this makes the forest name the smaller group far too often, which is much of what the correction then
 repairs.
 
-The strong adversary. Told nothing about the model, neither predictions nor fairness, it marks what an attacker gets
+The imputation baseline. Without access to the model, neither predictions nor fairness, it marks what an attacker gets
 from features alone. Without it, the weakness of the paper's forest would pass for a leak of the fairness constraint.
 
 Platt scaling on records the adversary did not learn from. A forest with balanced class weights reports odds for a world
@@ -13,7 +13,7 @@ where all groups are equally large. One logistic regression on its log-odds brin
 positive slope, as for any adversary better than a guess, the order of people is kept. With more groups the regression
 is multinomial, on the log-odds of every group against group 0.
 
-The control of attacks that use predictions: the same on predictions dealt out to others. Permuting the audited model's
+The control of attacks that use predictions: the same on permuted predictions. Permuting the audited model's
 answers within each label keeps what the label already tells about them (the model's accuracy, its true and false
 positive rates, their number) and cuts every tie to the person: features, group, and whatever the training left in them.
 A′, which knows features and labels anyway, can learn nothing new from such answers, so what it reaches with the real
@@ -59,7 +59,7 @@ _CHOICES: dict[str, tuple[str | None, ...]] = {
 
 
 def forest_parameters(parameters: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Return the forest's hyper-parameters: the given ones, and the pinned ones for the rest.
+    """Return the forest's hyper-parameters: the given ones, and the published ones for the rest.
 
     Given may be any of `n_estimators` (1 to 3,000), `max_depth` (1 to 64, or None for no limit), `min_samples_split` (2
     to 10,000), `min_samples_leaf` (1 to 10,000), `max_features` ("sqrt", "log2" or None for all of them) and
@@ -186,7 +186,7 @@ def train_adversary(
         The audited model's answers; required by A′, ignored by A.
     parameters : mapping, optional
         Hyper-parameters of the forest, as `core.adversaries.tune_forest` finds them; what is left out stands at the
-        pinned value.
+        published value.
     """
     from sklearn.ensemble import RandomForestClassifier
 
@@ -223,7 +223,7 @@ def train_strong(
     predictions : ndarray of shape (n,), 0 or 1, optional
         The audited model's answers, where the adversary knows them.
     categorical : ndarray of shape (d,), bool, optional
-        Columns that hold codes of categories; only told to the learner where they have at most 255 of them.
+        Columns that hold codes of categories; only marked for the learner where they have at most 255 of them.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -291,7 +291,7 @@ def _log_odds(probability: Floats) -> Floats:
 def permuted_predictions(
     predictions: Codes, labels: Codes | None = None, *, seed: int, records: str = "everybody"
 ) -> Codes:
-    """Return the predictions dealt out anew among the people of the same label, or among everybody without labels.
+    """Return the predictions permuted among the people of the same label, or among everybody without labels.
 
     `records` says which set of records this is; another name under the same seed permutes independently.
     """
@@ -306,7 +306,7 @@ def permuted_by_set(predictions: Codes, labels: Codes | None, sets: Mapping[str,
     """Return everybody's predictions with each set of records permuted within itself and its labels.
 
     An adversary trained and asked with these in place of the real ones is the control of an attack; nobody's answer
-    crosses from the records she learns from to those she attacks, so that a model's higher accuracy on its training
+    crosses from the records they learn from to those they attack, so that a model's higher accuracy on its training
     records stays where it is. `sets` are disjoint row numbers by name; rows in none of them keep their prediction.
     """
     dealt = predictions.copy()

@@ -2,8 +2,8 @@
 
 Ferry et al. (2023, IV-B4) tune their forests with HyperOpt-Sklearn, at most 100 evaluations of a tree-structured
 Parzen estimator, under a class-balanced loss; they print neither the space searched nor the parameters found, and
-their published script pins one forest instead. Here the same kind of estimator (Bergstra et al. 2011) comes from
-optuna, and the space is this module's own. The first forest evaluated is always the pinned one, so that the search
+their published script fixes one forest instead. Here the same kind of estimator (Bergstra et al. 2011) comes from
+optuna, and the space is this module's own. The first forest evaluated is always the published one, so that the search
 ends with one that scores at least as well on the records it was chosen on.
 
 The attacker's records are split once: four fifths choose the parameters by cross-validation, the last fifth only
@@ -48,8 +48,9 @@ class TunedForest(Result):
 
     The parameters are those of the best trial, the earliest where several tie; `train_adversary` takes them. Accuracy
     and balanced accuracy are on the attacker's held-out records, which had no part in the search: of the forest with
-    these parameters, and, as baseline, of the pinned forest, trained on the same records. `majority` is the control:
-    naming the largest group for everybody held out. The trials are in order; the first is the pinned forest.
+    these parameters, and, as baseline, of the published forest, trained on the same records. `majority` is the control:
+    always guessing the largest group, on the records held out. The trials are in order; the first is the published
+    forest.
     """
 
     kind: str

@@ -37,7 +37,7 @@ _TABLE_SETS = (680, 462, 100)
 """Of the same, for an attacker who learns a table."""
 
 _LOOKS = 18
-"""How many kinds of people a table tells apart by two features and the label."""
+"""How many kinds of people a table distinguishes by two features and the label."""
 
 
 def _tabled(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:

@@ -2,9 +2,9 @@
 
 Two attackers: one stands outside and knows the attribute of the attack records; the other knows it of half of the
 training records and judges the other half, in turn: a leak that only training records have is seen by this one alone.
-The second is tried only where it is told which records the model was trained on; else both would see the same people.
+The second is tried only where it is known which records the model was trained on; else both would see the same people.
 
-One attack, three measures of what it adds to imputation. Accuracy cannot show what is given away about a small group,
+One attack, three measures of what it adds to imputation. Accuracy cannot show what is revealed about a small group,
 balanced accuracy can; bits count changes of probability that change no guess.
 """
 
@@ -51,8 +51,8 @@ class Judged:
     """What one attacker believes of m training records, beside the truth.
 
     `before` and `after`, shape (m, K), are probabilities of the groups by imputation and with what is released;
-    `share`, shape (K,), are the groups' shares among the `n_known` people whose attribute the attacker knows. `attack`
-    is one of `core.adversaries.ATTACKS`, or both where the halves chose differently.
+    `share`, shape (K,), are the group proportions among the `n_known` people whose attribute the attacker knows.
+    `attack` is one of `core.adversaries.ATTACKS`, or both where the halves chose differently.
     """
 
     truth: npt.NDArray[np.intp] = field(repr=False)
@@ -106,7 +106,7 @@ def closing_precision(subject: Subject, *, closed: float = CLOSED) -> list[tuple
     """Return the gains in accuracy and balanced accuracy of coarser releases, finest first, until one is small.
 
     The last one is the finest whose gains, with their whole intervals, are at most `closed`, if there is one. Empty
-    where labels alone are released, or where what is released gives nothing measurable away.
+    where labels alone are released, or where what is released has no significant effect.
     """
     measures = ("accuracy", "balanced_accuracy")
     if subject.released_scores is None or all(released_gain(subject, m)[1].low <= 0.0 for m in measures):

@@ -101,7 +101,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         place, gain = result.gains["accuracy"]
         own, (_, bits) = result.judged[place], result.gains["bits"]
         before, after = own.level("accuracy", own.before), own.level("accuracy", own.after)
-        adds = "adds" if gain.low > 0 else "adds nothing measurable:"
+        adds = "adds" if gain.low > 0 else "has no statistically significant effect:"
         closing = closing_sentence(result, settings)
         return (
             Finding(
@@ -162,7 +162,7 @@ def _knows(result: AttributeInference, place: str) -> str:
 
 
 def closing_sentence(result: AttributeInference, settings: AttributeSettings) -> str:
-    """Say which precision would close the leak; "" where nothing measurable is given away."""
+    """Say which precision would close the leak; "" where the gain is not significant."""
     if not result.closing:
         return ""
     name, gain, balanced = result.closing[-1]

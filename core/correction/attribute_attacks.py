@@ -142,7 +142,7 @@ def attack_saying(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CorrectionResult:
-    """What the attackers guess about the training records of a subject; a tolerance is told to them afterwards."""
+    """What the attackers guess about the training records of a subject; a tolerance is disclosed to them afterwards."""
 
     subject: Subject
     attacks: dict[tuple[str, str], AttackFindings]
@@ -199,8 +199,8 @@ class CorrectionResult:
         """Tell one attacker the tolerance, once; see `core.correction.disclose`.
 
         `as_published` chooses the exponent on the test records and, unless `until_true` says otherwise, raises the
-        tolerance until it holds. `permuted` is the control: the same guess, told the tolerance as it is, with permuted
-        predictions, of its held-out records too (see `core.correction.knowledge`).
+        tolerance until it holds. `permuted` is the control: the same guess, corrected with the tolerance as it is, with
+        permuted predictions, of its held-out records too (see `core.correction.knowledge`).
         """
         found, metric = self.attack(adversary, as_published=as_published), self.config.metric
         raised = (as_published if until_true is None else until_true) and not permuted
@@ -220,10 +220,12 @@ class CorrectionResult:
                 seed=seed,
             )
 
-        return self.subject.once(f"told {(tolerance, adversary, cost, as_published, permuted, raised, seed)}", make)
+        return self.subject.once(
+            f"disclosed {(tolerance, adversary, cost, as_published, permuted, raised, seed)}", make
+        )
 
     def curve(self, *also: float, report: Report | None = None, **attacker: Any) -> list[Disclosure]:
-        """Return what an attacker makes of the slider's tolerances, those told `also`, now or before, among them.
+        """Return what an attacker makes of the slider's tolerances, and of `also`, asked for now or before.
 
         `attacker` are the settings of `disclose`: adversary, cost, as_published.
         """
@@ -238,12 +240,12 @@ class CorrectionResult:
         return found
 
     def explained(self, adversary: str, tolerance: float) -> Attribution:
-        """Return the attribution of the published or the strong attacker, whichever an adversary is of; made once."""
+        """Return the attribution of the published attack or of the imputation baseline, made once."""
         name = next(name for name, kinds in KINDS.items() if adversary in kinds)
         return self.subject.once(f"attribution {name} {tolerance!r}", lambda: self.attribution(name, tolerance))
 
     def attribution(self, name: str, tolerance: float, *, permuted: AttackFindings | None = None) -> Attribution:
-        """Return what each piece of knowledge adds for one of `KINDS`, the tolerance told as it is."""
+        """Return what each piece of knowledge adds for one of `KINDS`, the tolerance disclosed as it is."""
         without, with_predictions = (self.attacks[kind, "held_out"].attacked for kind in KINDS[name])
         return attribute_leak(
             name,

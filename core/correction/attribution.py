@@ -1,9 +1,9 @@
-"""Where the leak comes from: one attacker told one thing after another, measured after each.
+"""Where the leak comes from: attack accuracy by successive pieces of knowledge.
 
-The main path: the majority guess; what features and label say (A); what the audited model's predictions add (A′); what
-knowing the groups' shares adds (a projection on the shares); what the disclosed fairness bound adds on top (shares
-and bound together). Beside it: the bound without the shares, and, as control, the attacker who learned from permuted
-predictions.
+The main path: the majority-class baseline; what features and label say (A); what the audited model's predictions add
+(A′); what knowing the group proportions adds (a projection on the shares); what the disclosed fairness bound adds on
+top (shares and bound together). Beside it: the bound without the shares, and, as control, the attacker who learned from
+permuted predictions.
 
 Probabilities in, measures out: every step is a posterior, its guess is the most probable group, and its log-loss is
 taken from the posterior itself. Each change compares a step with the one it builds on, on the same people.
@@ -83,7 +83,7 @@ class LeakStep(Result):
 
     By measure; the log-loss is in nats a person, probabilities below `LOG_LOSS_CLIP` taken as that. All is over the
     seeds in which the step could be measured, with the `reasons` why not in the others; of one seed it is over its
-    people. There are no changes for the majority guess.
+    people. There are no changes for the majority-class baseline.
     """
 
     step: str
@@ -123,7 +123,7 @@ def attribute_leak(
     tolerance: float,
     permuted: AttackedRecords | None = None,
 ) -> Attribution:
-    """Measure one attacker after each thing she is told.
+    """Measure one attacker after each piece of knowledge.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def attribute_leak(
         The same people by the attacker's posterior from features and label (A), with the model's predictions (A′), and,
         as control, with permuted ones.
     prior : sequence of length K
-        Groups' shares among the records the attacker knows. Of the attacked, in each draw of people, the true ones
+        Group proportions among the records the attacker knows. Of the attacked, in each resample, the true ones
         become known.
     metric : str
         One of `core.fairness.METRICS`.
@@ -239,7 +239,7 @@ def _measure(
 
 
 def _in_draws(drawn: tuple[Floats, Floats, Floats]) -> tuple[Floats, ...]:
-    """Return the measures in each of the draws, of people by group, those named rightly, and the log-loss."""
+    """Return the measures in each of the resamples, of people by group, those inferred correctly, and the log-loss."""
     size, right, log_loss = drawn
     return rightly(size, right), rightly_balanced(size, right), log_loss
 
@@ -252,7 +252,7 @@ def _surprise(posterior: Floats, truth: npt.NDArray[np.intp]) -> Floats:
 def attribute_over_seeds(seeds: Sequence[Attribution]) -> Attribution:
     """Put together one attacker's attributions, one a seed; a single seed keeps the intervals it came with.
 
-    They are told the same and have the same steps. Raises `InputError` if there is no seed.
+    They have the same knowledge and the same steps. Raises `InputError` if there is no seed.
     """
     if not seeds:
         raise InputError("An attribution needs at least one seed, got none.")

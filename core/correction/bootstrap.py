@@ -1,15 +1,15 @@
 """Intervals by a bootstrap through the correction itself (Efron 1979), in blocks of prices.
 
 A correction is one optimisation over everybody: with other people the counts would differ, and with them which guesses
-are changed. An interval that takes the changes as given leaves that out. Here people are drawn anew with replacement,
-everything that is computed of them is computed again (a tolerance that was raised until it was true is raised anew),
-and the correction is solved for every draw; the projection by a Newton step from everybody's multipliers
+are changed. An interval that takes the changes as given leaves that out. Here people are resampled with replacement,
+everything that is computed of them is computed again (a tolerance that was raised until it was true is raised again),
+and the correction is solved for every resample; the projection by a Newton step from everybody's multipliers
 (`core.correction.soft`). The attacker, the prices and so the confidence exponent stay as they are, and so does what was
 said as a number.
 
-An interval holds the value and so many standard deviations of the draws to either side, by Student's t, and the middle
-of the draws themselves. Where the optimum has a kink (the guesses may already agree with the promise; a tolerance is
-raised; another attacker is the best) one of the two alone is too short on one side.
+An interval holds the value and so many standard deviations of the resamples to either side, by Student's t, and the
+middle of the resamples themselves. Where the optimum has a kink (the guesses may already meet the constraint; a
+tolerance is raised; another attacker is the best) one of the two alone is too short on one side.
 
 Blocks. Records are counted by row set, prediction, guess, block of neighbouring prices, and true group. Within a block
 any share of the people may move, at the block's mean price. What is left of the correction is a small linear program in
@@ -51,7 +51,7 @@ BLOCKS = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Named:
-    """People of each group, and of them those named rightly before and after (nan: no correction), (samples, K)."""
+    """People of each group, and those inferred correctly before and after (nan: no correction), (samples, K)."""
 
     size: Floats
     before: Floats
@@ -71,7 +71,7 @@ class Blocks:
 
     @classmethod
     def of(cls, records: AttackedRecords, guess: Codes, cost: Floats | None, *, metric: str) -> Blocks:
-        """Sort records into blocks; `cost` is the price of changing each guess, None for 1 each."""
+        """Sort records into blocks; `cost` is the correction cost of each guess, None for 1 each."""
         n, k = guess.size, records.n_groups
         prices = np.ones(n) if cost is None else cost
         sets = row_sets(metric, records.labels, n)
@@ -127,7 +127,7 @@ def _unfairness(count: Floats) -> Floats:
 
 
 def _gained(price: Floats, people: Floats, tolerance: Floats) -> Floats:
-    """Return how many more people of each group are named rightly after the correction of one row set.
+    """Return how many more people of each group are inferred correctly after the correction of one row set.
 
     The prices have the shape (2, K, blocks), the people (samples, 2, K, blocks, K), the tolerances (samples,).
     """
@@ -197,7 +197,7 @@ def _of_many(price: Floats, size: Floats, tolerance: Floats) -> tuple[Floats, Fl
 def _scaled(price: Floats, people: Floats, tolerance: float) -> Floats:
     """Return prices in the unit of about what the optimum costs, cut where one person costs more than that.
 
-    Raw prices may span eighteen magnitudes, which HiGHS cannot tell apart.
+    Raw prices may span eighteen magnitudes, which HiGHS cannot distinguish.
     """
     unit, scaled = np.inf, np.ones_like(price)
     for _ in range(8):
@@ -238,7 +238,7 @@ DRAWS = 100
 """Draws of people where there are two groups."""
 
 DRAWS_OF_MANY = 40
-"""The same where there are more, and each draw takes a linear program."""
+"""The same where there are more, and each resample takes a linear program."""
 
 _FEWEST = 10
 """Draws with a correction below which their spread is not trusted."""
@@ -247,11 +247,11 @@ _NAME = "bootstrap of the correction"
 
 
 def widened(own: Estimate, found: Floats, *, within: tuple[float, float] = (0.0, 1.0)) -> Estimate:
-    """Return an estimate whose interval holds its own, the spread of the draws, and their middle.
+    """Return an estimate whose interval holds its own, the spread of the resamples, and their middle.
 
-    `found` holds the same number of everybody, as blocks have it, and then of each draw. How far blocks miss the value
-    is added to the spread (as a square): where hardly any counts meet the tolerance, the exact correction jumps. Draws
-    that are nan are left out; where fewer than ten remain, the estimate stays as it is.
+    `found` holds the same number of everybody, as blocks have it, and then of each resample. How far blocks miss the
+    value is added to the spread (as a square): where hardly any counts meet the tolerance, the exact correction jumps.
+    Draws that are nan are left out; where fewer than ten remain, the estimate stays as it is.
     """
     drawn = found[1:][np.isfinite(found[1:])]
     if drawn.size < _FEWEST or math.isnan(own.value):
@@ -269,7 +269,7 @@ def widened(own: Estimate, found: Floats, *, within: tuple[float, float] = (0.0,
 def named_in_draws(
     people: Blocks, tolerance: float, *, raise_until_true: bool = False, draws: int | None = None, seed: int = 0
 ) -> Named:
-    """Correct everybody (first row), and then each of the draws."""
+    """Correct everybody (first row), and then each of the resamples."""
     drawn = draws or (DRAWS if people.n_groups == 2 else DRAWS_OF_MANY)
     everybody, rng = people.everybody, child_generator(seed, _NAME)
     there = np.flatnonzero(everybody)
@@ -303,7 +303,7 @@ def drawn_people(n: int, draws: int, seed: int) -> Iterator[Ints]:
 
 
 def rightly(size: Floats, named: Floats) -> Floats:
-    """Return the accuracy in each row of people by group, and of those named rightly; nan where nobody is."""
+    """Return the accuracy in each row of people by group, and of those inferred correctly; nan where nobody is."""
     return _share(named.sum(axis=1), size.sum(axis=1))
 
 

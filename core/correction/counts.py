@@ -1,6 +1,6 @@
 """The correction of K groups in counts.
 
-A cell holds the records that no disclosure tells apart: they lie in the same row sets with the same predictions. The
+A cell holds the records that no disclosure distinguishes: they lie in the same row sets with the same predictions. The
 records of a cell c guessed in group g are `old[c, g]`; a reconstruction only has to choose new[c, g], because every
 constraint is one on counts and where a record goes costs nothing:
 
@@ -13,7 +13,7 @@ Exact unfairness. Some group in some row set has to attain the lower limit, with
 a choice of one such `Attained` a disclosure turns the problem into one with linear rows.
 
 Linear rows. The integer unknowns are new[c, g], numbered c * K + g, and after them one multiplier for each rate that is
-pinned to a fraction p / q: then A = p z and m = q z with a whole z >= 1. That is so where the limits leave room for D =
+fixed to a fraction p / q: then A = p z and m = q z with a whole z >= 1. That is so where the limits leave room for D =
 0 only (p / q = P / N), and where an exact unfairness has to be attained by a rate that is a fraction known in advance,
 two fractions with denominators up to N lying at least 1 / N^2 apart. Rows of D are scaled to coefficients of about
 1,000.

@@ -1,14 +1,14 @@
-"""What one attacker gains from being told a model's fairness: guess, correct, compare.
+"""Gain of one attacker from a disclosed tolerance: guess, correct, compare.
 
 The attacker has a guess for everybody, hears "the model satisfies this metric within this tolerance", and changes as
 few guesses as possible, the unsure ones first, until they agree with it (Ferry et al. 2023, III).
 
-The best attacker. A weak attacker who gains from the promise tells nothing about the release if a stronger one, or
-naming the largest group for everybody, was better before and stays better: whoever wants to know people's attribute
-takes the best. So the accuracy of the best attacker before is taken off that of the best after; the majority guess is
-among both. Best after is over the corrected guesses and the majority guess, not over what was guessed before. An
-attacker could keep her old guess, which would make 0 the least there can be; below 0 the number says that the promise
-misleads whoever believes it.
+The best attacker. A weak attacker who gains from the constraint says nothing about the release if a stronger one, or
+the majority-class baseline, was better before and stays better: an attacker
+takes the best. So the accuracy of the best attacker before is taken off that of the best after; the majority-class
+baseline is among both. Best after is over the corrected guesses and the majority-class baseline, not over what was
+guessed before. An attacker could keep their former guess, which would make 0 the least there can be; below 0 the number
+says that the constraint misleads an attacker who believes it.
 
 Cost. What changing a guess costs follows from its confidence.
 
@@ -62,11 +62,11 @@ from core.serialize import Result
 from core.validation import choice, positive_array, unit_interval
 
 COSTS = {"published": "Confidence (published)", "log_odds": "Log-odds", "count": "Uniform"}
-"""Price of changing one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
+"""Correction cost of one guess: the paper's exponentiated confidence, calibrated log-odds, or 1 for everybody.
 
 With log-odds the attacker also starts from the calibrated guess, so that with two groups the correction is the most
 probable answer that meets the tolerance; with more, the log-odds are those of the likeliest group against the second,
-whichever group a record is moved to. With the other costs she starts from the adversary's own guess, as published.
+whichever group a record is moved to. With the other costs they start from the adversary's own guess, as published.
 """
 
 _EXPONENTS_OF_MANY = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
@@ -75,7 +75,7 @@ _EXPONENTS_OF_MANY = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupRecognition(Result):
-    """Share of one group's people whose group is named rightly, before and after the correction."""
+    """Share of one group's people whose group is inferred correctly, before and after the correction."""
 
     group: int
     before: Estimate
@@ -84,7 +84,7 @@ class GroupRecognition(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disclosure(Result):
-    """What being told the tolerance changed.
+    """What disclosing the tolerance changed.
 
     Attributes
     ----------
@@ -95,12 +95,12 @@ class Disclosure(Result):
     reached : float
         Unfairness of the model on the corrected guesses; nan when there is no correction.
     majority : Estimate
-        Control: accuracy of naming the larger group for everybody.
+        Accuracy of the majority-class baseline.
     before, balanced_before : Estimate
         Accuracy and balanced accuracy of the adversary's guess.
     after, balanced_after, gain : Estimate or None
         The same after correction, and the change in accuracy; None when there is no correction. Their intervals, and
-        those of the groups after it, come from people drawn anew and corrected.
+        those of the groups after it, come from people resampled and corrected.
     n_changed, n_right : int or None
         Guesses changed, and how many of these changes were right.
     groups : tuple of GroupRecognition
@@ -132,7 +132,7 @@ class Disclosure(Result):
 
     @property
     def is_true(self) -> bool:
-        """Whether the model really satisfies what the attacker was told."""
+        """Whether the model really satisfies what was disclosed."""
         return self.achieved <= self.used + 1e-12
 
 
@@ -156,7 +156,7 @@ def disclose(
     held_out : AttackedRecords
         The attacker's own records, on which the confidence exponent is chosen.
     tolerance : float in [0, 1]
-        What the attacker is told.
+        What is disclosed to the attacker.
     metric : str
         One of `core.fairness.METRICS`.
     cost : {"published", "log_odds", "count"}
@@ -222,7 +222,7 @@ def disclose(
 def prices_of(
     attacked: AttackedRecords, held_out: AttackedRecords, tolerance: float, metric: str, cost: str
 ) -> tuple[Floats | None, int | None]:
-    """Return the price of changing each guess (None: 1 for everybody), and the exponent it was raised to."""
+    """Return the correction cost of each guess (None: 1 for everybody), and the exponent it was raised to."""
     if cost == "count":
         return None, None
     if cost == "log_odds":
@@ -265,11 +265,11 @@ def gain_of_best(
     raise_until_true: bool = False,
     seed: int = 0,
 ) -> Estimate:
-    """Return the accuracy of the best attacker after the promise minus that of the best before it.
+    """Return the accuracy of the best attacker after the disclosure minus that of the best before it.
 
     `attacked` is what each attacker says of the same people, in the same order; `told` what each reaches with the
-    published cost, told the same, which may have been raised until it was true; all of them corrected. Who is best is
-    found anew in each draw of people.
+    published cost, the same disclosed, which may have been raised until it was true; all of them corrected. Who is best
+    is found again in each resample.
     """
     one = next(iter(told.values()))
     n = one.before.n
@@ -288,7 +288,7 @@ def gain_of_best(
     )
     reached = [each.after.value for each in told.values() if each.after is not None]
     value = max(one.majority.value, *reached) - max(one.majority.value, *(each.before.value for each in told.values()))
-    least = paired_gain(0, 0, n).high  # where the best is the majority guess in every draw
+    least = paired_gain(0, 0, n).high  # where the best is the majority-class baseline in every draw
     own = Estimate(value=value, low=value - least, high=value + least, n=n)
     return widened(own.within(-1.0, 1.0), after - before, within=(-1.0, 1.0))
 

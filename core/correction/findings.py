@@ -1,6 +1,6 @@
 """What reconstruction correction finds, worded once for page, terminal and report.
 
-Names of groups and columns stand as they are in the table: whoever shows a sentence makes them harmless.
+Names of groups and columns stand as they are in the table: who shows a sentence makes them harmless.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def first_tolerance(result: CorrectionResult) -> float:
 
 
 def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_published: bool = False) -> Finding:
-    """Return what disclosing the tolerance changes, against imputation without the model and the majority guess."""
+    """Return what disclosing the tolerance changes, beside imputation and the majority-class baseline."""
     who, name = ATTACKERS[adversary], result.subject.attribute
     if result.config.forest is not None and adversary not in STRONG:
         who += ", tuned,"
@@ -186,14 +186,14 @@ def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
 
 
 def false_promise(promised: float, achieved: float) -> str:
-    """Return in one sentence that a promise is false, and what the attackers were told; "" where it is true.
+    """Return in one sentence that a disclosed tolerance does not hold, and which one was used; "" where it is true.
 
     `promised` is the plan's tolerance, `achieved` the unfairness on the attacked records.
     """
     told = true_tolerance(promised, achieved)
     if promised == told:
         return ""
-    return f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
+    return f"The disclosed tolerance {promised:g} does not hold; the attackers used {told:g}, which does."
 
 
 def permutation(control: Disclosure) -> Finding:

@@ -1,22 +1,22 @@
 """Other knowledge than a true tolerance, and one model's leak over seeds, with the controls that keep it honest.
 
-Control. The promise says something about people only through their predictions. Here the attacker corrects the very
-same guess with permuted predictions: dealt out within the row sets the metric compares groups on (everybody for
+Control. The constraint says something about people only through their predictions. Here the attacker corrects the very
+same guess with permuted predictions: shuffled within the row sets the metric compares groups on (everybody for
 statistical parity, each label for the others), so that the rates, the counts a correction may reach and the smallest
-tolerance stay exactly as they were, while the permuted answers are unrelated to the groups and the promise stays true
-of them up to chance. A gain that survives this does not come from what the model said about anybody.
+tolerance stay exactly as they were, while the permuted answers are unrelated to the groups and the constraint stays
+true of them up to chance. A gain that survives this does not come from what the model said about anybody.
 
-More than a bound. Ferry et al. (2023, VII) leave the groups' shares, the exact unfairness and several metrics as future
-work. Every correction with these starts from the same guess at the same price, whose exponent is chosen for the bound
-alone, so that only what is known differs.
+More than a bound. Ferry et al. (2023, VII) leave the group proportions, the exact unfairness and several metrics as
+future work. Every correction with these starts from the same guess at the same price, whose exponent is chosen for the
+bound alone, so that only what is known differs.
 
-The unknown constraint: who is not told a tolerance measures one (Ferry et al. 2023, V-B). They know predictions, labels
-and the sensitive attribute on their own attack set, measure the four metrics there, and take the metric with the
-smallest violation, with that violation as tolerance. Equalized odds is the larger of predictive equality and equal
-opportunity, so it is never the smallest alone and, ties going to the metric named first, it is never taken; the paper
-says so too, and counts a model trained for it as never identified. What is taken instead may still be true of the
-people under attack, or false: the measured tolerance holds of the attack set. Beside the known one (tables IV and V)
-both corrections start from the same guess on the same records and differ only in metric and tolerance.
+The unknown constraint: attackers without a disclosed tolerance measure one (Ferry et al. 2023, V-B). They know
+predictions, labels and the sensitive attribute on their own attack set, measure the four metrics there, and take the
+metric with the smallest violation, with that violation as tolerance. Equalized odds is the larger of predictive
+equality and equal opportunity, so it is never the smallest alone and, ties going to the metric named first, it is never
+taken; the paper says so too, and counts a model trained for it as never identified. What is taken instead may still be
+true of the people under attack, or false: the measured tolerance holds of the attack set. Beside the known one (tables
+IV and V) both corrections start from the same guess on the same records and differ only in metric and tolerance.
 
 `measure_leak` trains one configuration and asks all of this, and what each piece of knowledge adds. Repeated over seeds
 and set beside the unmitigated model it says how far any of it exceeds chance and what the mitigation itself changes.
@@ -82,9 +82,9 @@ def disclose_more(
 ) -> tuple[MoreDisclosed, ...]:
     """Correct the same guess with every kind of knowledge.
 
-    The arguments are those of `CorrectionResult.disclose`; the tolerance, in [0, 1], is told as it is. The exact
+    The arguments are those of `CorrectionResult.disclose`; the tolerance, in [0, 1], is disclosed as it is. The exact
     unfairness and the shares are true of the attacked records; of the three metrics (all but equalized odds, which is
-    two of them) each is told with the smallest true bound in steps of 0.001.
+    two of them) each is disclosed with the smallest true bound in steps of 0.001.
 
     Intervals take the changed guesses as given, and are narrower than those of `core.correction.disclose`.
     """
@@ -142,7 +142,7 @@ _TIE = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimatedConstraint(Result):
-    """The fairness promise an attacker reads off her own records.
+    """The fairness constraint an attacker estimates from their own records.
 
     The metric with the smallest violation, which is the tolerance, in [0, 1]; the first in the order of
     `core.fairness.METRICS` where several tie. `unfairness` is the violation of each metric on the attack set; nan where
@@ -217,7 +217,7 @@ def compare_constraints(
         As for `core.correction.disclose`, the same for both corrections.
     estimate : EstimatedConstraint
         From `estimate_constraint` on the attacker's own records. A tolerance that no answer can meet is raised to the
-        smallest that one can (the attacker knows all that this takes), but never for truth, which she cannot know.
+        smallest that one can (the attacker knows all that this takes), but never for truth, which they cannot know.
     promised : (metric, tolerance) or None
         What the model was trained for, the tolerance raised until the model satisfies it, as published; None for a
         method that is trained for nothing.
@@ -240,9 +240,10 @@ def compare_constraints(
 class LeakPoint(ModelPoint):
     """One model, and where its leak comes from.
 
-    The attackers are told its tolerance, true or not; `real` is the paper's correction, and `permuted` its control,
-    told the tolerance the real one used, the exponent chosen on held-out records with permuted predictions. `achieved`
-    of the control is the unfairness of the permuted answers; above `used`, chance has made the promise false of them.
+    Its tolerance is disclosed, true or not; `real` is the paper's correction, and `permuted` its control,
+    with the tolerance the real one used, the exponent chosen on held-out records with permuted predictions. `achieved`
+    of the control is the unfairness of the permuted answers; above `used`, chance has made the constraint false of
+    them.
     """
 
     held_out: dict[str, Estimate]
@@ -252,7 +253,7 @@ class LeakPoint(ModelPoint):
     real: Disclosure
     permuted: Disclosure
     unknown: ConstraintComparison
-    """The paper's correction, told a tolerance raised until true, beside that of one who measures it herself."""
+    """The paper's correction with a tolerance raised until true, beside that with a measured one."""
 
 
 def leak_configs(config: AuditConfig, seeds: Sequence[int]) -> list[AuditConfig]:

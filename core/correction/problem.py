@@ -2,7 +2,7 @@
 
 Ferry et al., "Exploiting Fairness to Enhance Sensitive Attributes Reconstruction" (SaTML 2023): a published bound on
 a model's unfairness is a constraint on its training records, so an adversary who knows the predictions can correct
-guesses that break it. The correction promises the cheapest such change, or says that there is none.
+guesses that break it. The correction is the cheapest such change, or says that there is none.
 
 Beyond the paper's two groups and one tolerance: K groups, known group shares, the exact unfairness, several
 disclosures at once. Two groups under one tolerance, and two groups on one row set with shares or an exact value, are
@@ -142,7 +142,7 @@ def bound_of(disclosed: Disclosed) -> Bound:
 
 
 def _limits(tolerance: float | None, unfairness: Unfairness | None) -> tuple[float, float, float]:
-    """Return (highest unfairness as told, lower, upper)."""
+    """Return (highest unfairness as disclosed, lower, upper)."""
     if (tolerance is None) == (unfairness is None):
         told = "neither" if tolerance is None else "both"
         raise InputError(f"Exactly one of tolerance and unfairness must be given, got {told}.")

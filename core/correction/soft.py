@@ -6,7 +6,7 @@ Group g's rate of positive predictions lies within t of the overall rate P/N of 
 
 which is linear in the indicators s_g, and true of an empty group. So the correction is the information projection
 of the adversary's posterior on these bounds (`core.projection`): it needs no guess, and where the bound is true the
-log-loss of the truth falls by at least the divergence moved; where the bound is false nothing is promised.
+log-loss of the truth falls by at least the divergence moved; where the bound is false nothing is guaranteed.
 
 The bounds are multiplied by N, which makes N ŷ - P a whole number, and the tolerance is widened as in the hard
 correction, so that a truth that meets the bound in fractions meets it in floats.
@@ -14,7 +14,7 @@ correction, so that a truth that meets the bound in fractions meets it in floats
 Other samples of the same people. With u_p the shift of a pattern's log-probabilities, the sum of its log-normalisers is
 taken as quadratic around everybody's shift, with the slope and curvature of the sample. Then the dual is quadratic in
 the multipliers, and its maximum over a box is one Newton step (`core.projection`): to 1e-6 nats what projecting the
-sample anew gives.
+sample again gives.
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ class Tilt:
     """What everybody's posterior was projected on, and the multipliers that came out.
 
     `parts` are the labels of the row sets the metric compares groups on, None for all records. The tolerance is None
-    where nothing was said of fairness; where `shares` were said, each sample is told its own.
+    where nothing was said of fairness; where `shares` were said, each sample gets its own.
     """
 
     constraints: Constraints
@@ -271,11 +271,11 @@ def steps_in_draws(
     *,
     draws: int = 30,
 ) -> dict[str, tuple[Floats, Floats, Floats]]:
-    """Measure an attacker told several things, each a step of its own (a tilt; None for the posterior itself).
+    """Measure an attacker after each of several pieces of knowledge, a tilt each; None is the posterior itself.
 
     The posterior has the shape (n, K); `surprise` is each person's log-loss under it, `pattern` as in
-    `core.projection`. Each step has people of each group and of them those named rightly, of shape (draws + 1, K), and
-    the mean log-loss in nats: everybody in the first row, then each of the draws; nan where unknown.
+    `core.projection`. Each step has people of each group and of them those inferred correctly, of shape (draws + 1, K),
+    and the mean log-loss in nats: everybody in the first row, then each of the resamples; nan where unknown.
     """
     k = posterior.shape[1]
     order = np.argsort(pattern, kind="stable")

@@ -1,8 +1,8 @@
 """The study of reconstruction correction: what attackers gain from a disclosed tolerance (Ferry et al. 2023).
 
-What attackers are told of the model's fairness holds. One who believes a false tolerance is misled, and that they gain
+What attackers know of the model's fairness holds. One who believes a false tolerance is misled, and that they gain
 nothing says nothing about the release: where the disclosed tolerance is below the model's unfairness on these records,
-they are told the smallest that is not.
+they use the smallest that is not.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ DECLARED = (
         title="{attribute} inferred from the disclosed fairness constraint: gain",
         unit="points",
         definition="Accuracy of the best attacker after reconstruction correction with the disclosed tolerance (Ferry "
-        "et al. 2023) minus that of the best attacker told nothing; the majority guess is among both.",
+        "et al. 2023) minus that of the best attacker before disclosure; the majority-class baseline is among both.",
     ),
 )
 
@@ -52,7 +52,7 @@ TOLERANCES = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 _MANY = (0.01, 0.05, 0.1)
 """The same with more than two groups, where each takes a program of its own."""
 
-_MAJORITY = "the majority guess"
+_MAJORITY = "the majority-class baseline"
 
 
 def tolerance_told(result: CorrectionResult) -> float:
@@ -84,21 +84,22 @@ def correction_gain(result: CorrectionResult) -> Measurement:
     controls = {ATTACKERS[kind]: each.before for kind, each in found.items()} | {_MAJORITY: any_one.majority}
     promised, difference = config.tolerance, subject.model.difference_train
     false, truth = findings.false_promise(promised, any_one.achieved), findings.truth_of(any_one, promised, difference)
-    instead = f" So the attackers were told {any_one.used:g}, the smallest that holds in steps of 0.001."
+    instead = f" So the attackers used {any_one.used:g}, the smallest that holds in steps of 0.001."
     return Measurement(
         check="correction_gain",
         estimate=gain_of_best(
             {kind: result.attack(kind).attacked for kind in found}, found, raise_until_true=True, seed=config.seed
         ),
         control=controls[first],
-        control_name="the best attacker, told nothing",
+        control_name="the best attacker before disclosure",
         attacked=(
             f"{f'{false} ' if false else ''}The {subject.attribute} of {subject.trained_on}, by {len(found)} attackers "
-            f"and the majority guess: best before the promise is {first}, best after it {last}."
+            f"and the majority-class baseline: best before disclosure {first}, best after it {last}."
         ),
         knows=(
             f"Features, label and prediction of everybody, the {subject.attribute} of {subject.splits.known.size:,} "
-            f"other people, and the promise of {METRIC_TITLES[config.metric].lower()} within {any_one.used:g}."
+            f"other people, and the disclosed constraint on {METRIC_TITLES[config.metric].lower()} "
+            f"within {any_one.used:g}."
         ),
         assumptions=(
             *subject.over_people,
@@ -107,19 +108,19 @@ def correction_gain(result: CorrectionResult) -> Measurement:
         ),
         details=details
         | {
-            "majority guess": any_one.majority.value,
-            "tolerance told": any_one.used,
+            "majority-class baseline": any_one.majority.value,
+            "disclosed tolerance used": any_one.used,
             "unfairness on these records": any_one.achieved,
             "best before": before[first],
             "best after": after[last],
-            "tolerance promised": promised,
+            "disclosed tolerance": promised,
             "difference between groups on these records": difference,
         },
     )
 
 
 def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
-    """Yield what each piece of knowledge adds, for the published and the strong attacker told a true tolerance."""
+    """Yield what each piece of knowledge adds, for the published attack and the imputation baseline."""
     for name in KINDS:
         for step in result.attribution(name, tolerance_told(result)).steps:
             yield {
@@ -132,14 +133,14 @@ def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
 
 
 def correction_rows(result: CorrectionResult) -> Iterator[Row]:
-    """Yield what every attacker gains from several tolerances, the disclosed one among them, told as they are."""
+    """Yield what every attacker gains from several tolerances, the disclosed one among them, as they are."""
     others = TOLERANCES if len(result.group_names) == 2 else _MANY
     for tolerance in sorted({*others, result.config.tolerance}):
         yield from _told(result, tolerance)
 
 
 def true_correction_rows(result: CorrectionResult) -> Iterator[Row]:
-    """Yield what the check rests on where the disclosed tolerance does not hold."""
+    """Yield what the check needs where the disclosed tolerance does not hold."""
     if tolerance_told(result) != result.config.tolerance:
         yield from _told(result, None)
 
@@ -169,7 +170,7 @@ Cost = Annotated[str, Param("Correction cost", "Weight of changing one guess: {o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorrectionSettings(Settings):
-    """Which attacker is told which tolerance, and how they correct."""
+    """Which attacker knows which tolerance, and how they correct."""
 
     adversary: Annotated[str, Param("Attack", "Attack whose guesses are corrected: {options}.", options=ATTACKERS)] = (
         "features"
@@ -203,7 +204,7 @@ def _people(seed: int, misled: bool) -> tuple[Subject, CorrectionSettings]:
     """Return people, predictions by chance, and attackers who have done their guessing.
 
     The misled ones take some people for group 1 because they were accepted, and are unsure of them. The model is fair,
-    so whoever is told so can find them all: about a quarter of the people.
+    so an attacker who knows this can find them all: about a quarter of the people.
     """
     rng, n = child_generator(seed, f"correction, misled: {misled}"), sum(_SETS)
     people = draw_people(n, rng)
@@ -234,8 +235,8 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
 
     plants = (
         Plant(
-            attack="Attribute recovered from the fairness promise",
-            told="Null: the promise is about answers dealt out by chance. Planted: a fair model, and attackers who "
+            attack="Attribute inferred from the disclosed constraint",
+            told="Null: the constraint is about shuffled answers. Planted: a fair model, and attackers who "
             "take accepted people for one group.",
             make=_people,
             limits={"correction_gain": 0.0},

@@ -96,9 +96,11 @@ def test_a_false_promise_is_told_to_the_auditor_alone(demo: Path):
     """How false it is tells the unfairness on the training records, which an edition for others may withhold."""
     inside, outside = report(demo), report(demo, "disclosure")
     found = {m["check"]: m for m in inside["measurements"]}["correction_gain"]
-    true = found["details"]["tolerance told"]
+    true = found["details"]["disclosed tolerance used"]
     assert true - 0.001 < inside["model"]["achieved"] <= true and inside["model"]["achieved"] > 0.05
-    assert found["attacked"].startswith(f"Promised 0.05, true is {true:g}; the attackers were told {true:g}. ")
+    assert found["attacked"].startswith(
+        f"The disclosed tolerance 0.05 does not hold; the attackers used {true:g}, which does. "
+    )
     titles = [{table["title"] for table in told["tables"]} for told in (inside, outside)]
     assert "Correction with a true tolerance" in titles[0] and "Correction with a true tolerance" not in titles[1]
     cut = {m["check"]: m for m in outside["measurements"]}["correction_gain"]
@@ -162,7 +164,7 @@ def test_exit_codes(policy: Policy, code: int, words: str, asked: list[str], tmp
         "Do not release" if code else "Both limits of the policy are kept."
     )
     assert "policy: Ours, version 1" in told.out
-    assert ": Promised 0.05, true is 0." in told.out
+    assert ": The disclosed tolerance 0.05 does not hold; the attackers used 0." in told.out
 
 
 def test_a_folder_that_is_taken_is_written_to_by_force_and_only_over_reports(

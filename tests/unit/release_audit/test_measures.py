@@ -174,14 +174,14 @@ def test_whoever_is_promised_too_much_is_told_what_is_true(small: Audited, promi
     assert found.estimate is not None and same.estimate is not None
     assert (found.estimate.value, found.control) == (same.estimate.value, same.control)
     said = false_promise(promised, achieved)
-    assert said == f"Promised {promised:g}, true is {told:g}; the attackers were told {told:g}."
+    assert said == f"The disclosed tolerance {promised:g} does not hold; the attackers used {told:g}, which does."
     assert found.attacked.startswith(said) and f"within {told:g}." in found.knows
     tables_of = tables(audited)
     rows = tables_of["Correction with a true tolerance"]
     assert {row["tolerance"] for row in rows} == {told} and {row["true"] for row in rows} == {"yes"}
     assert found.details is not None
     before_and_after = [(float(row["before"] or 0), float(row["after"] or 0)) for row in rows]
-    assert found.estimate.value == best_after_minus_before(before_and_after, found.details["majority guess"])
+    assert found.estimate.value == best_after_minus_before(before_and_after, found.details["majority-class baseline"])
     assert any(row["tolerance"] == promised and row["true"] == "no" for row in tables_of["Corrections over tolerances"])
 
 

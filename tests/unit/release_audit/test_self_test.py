@@ -91,7 +91,7 @@ def test_every_study_is_tried_at_every_check_that_tells_a_leak_from_none() -> No
 
 
 def test_many_runs_of_what_is_quick_pass_and_are_the_same_again() -> None:
-    quick = [named("learns a table"), named("answered questions"), named("promise")]
+    quick = [named("learns a table"), named("answered questions"), named("disclosed constraint")]
     found = self_test(runs=40, tried=quick)
     assert all(test.passed and test.detected.value == 1.0 for test in found), found
     assert [test.false_alarms.n for test in found] == [40, 20, 20]
@@ -103,7 +103,7 @@ def test_many_runs_of_what_is_quick_pass_and_are_the_same_again() -> None:
 @pytest.mark.parametrize("always", [True, False])
 def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "breaks", lambda measurement, limit: always)
-    for test in self_test(runs=10, tried=[named("learns a table"), named("promise"), named("ties")]):
+    for test in self_test(runs=10, tried=[named("learns a table"), named("disclosed constraint"), named("ties")]):
         assert not test.passed
         assert (test.false_alarms.value, test.detected.value) == ((1.0, 1.0) if always else (0.0, 0.0))
 
