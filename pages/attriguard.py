@@ -26,7 +26,7 @@ from core.charts.attriguard import draw_budget, draw_value_noise
 
 busy = want(work)
 work.wait_for_first()
-opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn anew
+opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn again
 
 
 @st.fragment

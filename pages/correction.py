@@ -38,8 +38,8 @@ _HEAD_START = 0.03  # seconds in which the browser paints the curve before the r
 _HOW_TO_READ = (
     "**Setting.** The attacker knows everybody's features, label and prediction, and the {name} of some other people "
     "to train on. They guess, then learn the disclosed constraint, then change the guesses they are least sure of "
-    "until the guesses satisfy it (Ferry, Aïvodji, Gambs, Huguet and Siala, *Exploiting Fairness to Enhance Sensitive "
-    "Attributes Reconstruction*, SaTML 2023).\n\n"
+    "until it holds. Source: Ferry, Aïvodji, Gambs, Huguet and Siala, *Exploiting Fairness to Enhance Sensitive "
+    "Attributes Reconstruction*, SaTML 2023.\n\n"
     "**Read.** The leak is the distance between *before* and *after*, not the height. Compare with imputation: what is "
     "reachable without the model is not the model's leak. At the right, each row adds one thing the attacker knows; "
     "the hollow bar is the published correction, which knows the constraint but not the group proportions.\n\n"

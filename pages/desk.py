@@ -23,8 +23,8 @@ from pages.common import cached, desk_forms, desk_ledger, panels
 
 STORED = (
     "The ledger is the only thing written to disk; it holds nobody's attribute. Files you add stay in this session's "
-    "memory. Anybody who can reach this page is trusted with the attribute, and unless FAIRLEAK_LEDGER pins the "
-    "ledger's place can have the server open any file or database it reaches."
+    "memory. Anybody who can reach this page is trusted with the attribute. Unless FAIRLEAK_LEDGER sets the "
+    "ledger's place, they can have the server open any file or database it reaches."
 )
 
 INTRODUCTION = (
@@ -38,7 +38,7 @@ GUIDE = (
     "about one test set and attribute share one **total privacy budget** ε: whatever one person's attribute is, no "
     "answers together become more than e^ε times as likely (e^2ε for readers who know the group sizes). The budget "
     "cannot be increased, and people with the same identifiers cannot be registered for the attribute again. A part of "
-    "the people is not recognised.\n\n"
+    "the people is not noticed.\n\n"
     "**Answers.** Noise is added to the sum of the disadvantaged group's scores; the group's noisy size was paid for "
     "at registration (for equal opportunity, with the first query). The gap, advantaged minus everybody else, and its "
     "95% CI follow from these public numbers. Half the ε means twice the noise.\n\n"
@@ -47,8 +47,8 @@ GUIDE = (
     "**Wrong files.** A file about the registered people that is not the registered one goes on record.\n\n"
     "**Record.** Each answer is charged and written before anybody sees it, in a hash-chained (tamper-evident) audit "
     "log. Note the last hash elsewhere: an export that does not contain it was rewritten. The ledger itself holds the "
-    "key of its seals; an export holds no key. Refused queries leave no trace in the ledger; those of this session are "
-    "counted here."
+    "key of its seals; an export contains no key. Refused queries leave no trace in the ledger; those of this session "
+    "are counted here."
 )
 
 SECTIONS = {

@@ -1,4 +1,4 @@
-"""Membership inference: who was in the training data, about whom more of that leaks, and what changes it."""
+"""Membership inference: who was in the training data, for which group it leaks more, and what changes that."""
 
 from pages.common import shell
 
@@ -40,11 +40,11 @@ def guide(read: Reading, notes: tuple[str, ...]) -> str:
     attacks = "".join(f"\n- *{REGISTRY[name].title}*: {sentence}" for name, sentence in told.items())
     left_out = "".join(f"\n- {shell.escape(note)}" for note in notes)
     return (
-        f"**Question.** Can an attacker tell who was in the training data? {source} ({count(found.n_members)} members, "
-        "without those whom FairPick deleted). The attacker knows some of both and judges others.\n\n"
+        f"**Question.** Can an attacker infer who was in the training data? {source} ({count(found.n_members)} "
+        "members, without those whom FairPick deleted). The attacker knows some of both and judges others.\n\n"
         f"**Attacks.**{attacks}\n\n"
         f"**Group differences.** *VD* is the TPR of {group} minus that of {others}. An attack that flags everybody of "
-        "a group has a large VD and has found out nothing. The *membership-advantage gap* is VD minus the same gap "
+        "a group has a large VD and has learned nothing. The *membership-advantage gap* is VD minus the same gap "
         "among non-members (*FPR gap*). *LiRA's gap* compares TPR at 1% FPR and needs 1,000 non-members a group. VD "
         "is greyed out where the attack does no better than chance.\n\n"
         "**Sliders.** A smaller ε means more noise in training. FairPick deletes training records until the groups are "

@@ -92,9 +92,9 @@ def guide(now: ReleaseStudy) -> str:
         "single people, and so do their numbers.\n\n"
         "**Information gain.** By how many bits the numbers shorten a description of everybody's attribute. "
         f"{words(*findings.information_gain(now).caveats)}\n\n"
-        "**What it does not show.** Attackers may know more. Rounding promises nothing; leaving out group sizes hides "
-        "little. Only DP noise bounds what others learn, and only if nobody can draw it again: here it comes from the "
-        "seed, so do not publish these numbers.\n\n"
+        "**What it does not show.** Attackers may know more. Rounding guarantees nothing; leaving out group sizes "
+        "hides little. Only DP noise bounds what others learn, and only if nobody can draw it again. Here it comes "
+        "from the seed, so do not publish these numbers.\n\n"
         "Sources: measures and experiment are FairLeak's own. Information projection: Csiszár, I. (1975), "
         "*I-Divergence Geometry of Probability Distributions and Minimization Problems*."
     )

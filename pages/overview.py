@@ -1,4 +1,4 @@
-"""Start: a finished audit without a click, three doors, and the map of what fair and private models give away."""
+"""Start: a finished audit without a click, three doors, and the map of what fair and private models reveal."""
 
 from pages.common import shell
 
@@ -25,7 +25,7 @@ _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
     (
         "Learn by example",
         ":material/school:",
-        "Cases of a few invented people, small enough to work out by hand: a question first, then every step, and a "
+        "Cases of a few synthetic records, small enough to work out by hand: a question first, then every step, and a "
         "sheet to print.",
         (("learn.py", "Open the cases", ":material/school:"),),
     ),

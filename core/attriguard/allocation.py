@@ -87,7 +87,7 @@ def allocate(
     """Return the mechanism of every person (u, m), rows on the simplex: how likely each noise is used.
 
     `noise_size` (u, m) are the entries each noise changes; the target distribution (m,) is what an attacker's
-    inferences should look like; the budget β the most entries changed per person, on average over the draws; `found`
+    inferences should look like; the budget β the most entries changed per person, on average over random draws; `found`
     (u, m) says which noise there is, all by default. InputError if an argument is out of range, or somebody's least
     noise is above the budget.
     """
@@ -101,7 +101,7 @@ def allocate(
 
 
 def expected_size(mechanism: npt.ArrayLike, noise_size: npt.ArrayLike) -> Floats:
-    """Return the number of entries changed per person on average over the draws, (u,): Σ M_i l_i."""
+    """Return the number of entries changed per person on average over random draws, (u,): Σ M_i l_i."""
     return np.einsum("ki,ki->k", np.asarray(mechanism, float), np.asarray(noise_size, float))
 
 
@@ -154,7 +154,7 @@ def _roots(excess: Floats, p: Floats, wanted: Floats) -> Floats:
 def checked_arguments(
     noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, found: npt.ArrayLike | None
 ) -> tuple[Floats, Floats, Mask]:
-    """Return sizes, everybody's own goal and her cheapest values, all (u, m); the arguments are those of `allocate`."""
+    """Return sizes, everybody's own goal and cheapest values, all (u, m); the arguments are those of `allocate`."""
     try:
         size = np.asarray(noise_size, dtype=np.float64)
     except (TypeError, ValueError):

@@ -85,7 +85,7 @@ class Fitted:
 
 
 def drawn(mechanism: Floats, rng: np.random.Generator) -> Ints:
-    """Return one value a person, drawn from her row of the mechanism, (n,)."""
+    """Return one value a person, drawn from their row of the mechanism, (n,)."""
     edges = np.cumsum(mechanism, axis=1)
     place = rng.random(len(mechanism)) * edges[:, -1]
     return np.asarray((place[:, None] >= edges[:, :-1]).sum(axis=1), dtype=np.int64)
@@ -153,8 +153,8 @@ def fit_unaware(known: Known, kind: str, *, seed: int) -> Any:
 def fit_adversarial(known: Known, noise: Noise, mechanism: Floats, *, seed: int) -> Any:
     """Return a network that learned from AttriGuard's own draws, fresh in every pass, with true values (AT-A).
 
-    She knows the defence: its classifier, policy, margin, target distribution and budget, and so a mechanism (n, m). As
-    she does not know which noise was drawn for the people she attacks, she draws it for the people she knows.
+    They know the defence: its classifier, policy, margin, target distribution and budget, and so a mechanism (n, m). As
+    they do not know which noise was drawn for the people they attack, they draw it for the people they know.
     """
     rng = np.random.default_rng([seed, 1])
     return fit_network(known, seed=seed, lesson=lambda: (noise.chosen(drawn(mechanism, rng)), known.values))
@@ -163,10 +163,10 @@ def fit_adversarial(known: Known, noise: Noise, mechanism: Floats, *, seed: int)
 def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
     """Return a network that learned the certainties of another one, the teacher (defensive distillation, DD-A).
 
-    Learning from certainties means minimising their cross-entropy. Drawing a value from them anew in every pass does
+    Learning from certainties means minimising their cross-entropy. Drawing a value from them again in every pass does
     this in expectation, with a classifier that takes values only. The certainties are taken as they are: softened ones
     made the student worse on the clean ratings, and no better on noisy ones. The seed is the teacher's: both must hold
-    out the same people, about whom the teacher has learned nothing.
+    out the same people, of whom the teacher has learned nothing.
     """
     certainty = teacher.predict_proba(known.records)
     rng = np.random.default_rng([seed, 2])
@@ -174,9 +174,9 @@ def fit_distilled(known: Known, teacher: Any, *, seed: int) -> Any:
 
 
 def fit_dropping(known: Known, kept: npt.NDArray[np.intp], *, seed: int) -> Fitted:
-    """Return an attacker who learns from the entries kept, on clean records: hers is no budget she was trained at.
+    """Return an attacker who learns from the entries kept, on clean records: there is no budget of training.
 
-    Minimum noise uses the few entries that tell the values apart best, again and again; she leaves them out.
+    Minimum noise uses the few entries that distinguish the values best, again and again; this attacker leaves them out.
     """
     rest = Known(records=known.records[:, kept], values=known.values, n_values=known.n_values)
     return Fitted(fit_network(rest, seed=seed), lambda records: records[:, kept])

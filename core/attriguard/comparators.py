@@ -151,7 +151,7 @@ def qpm(
 
     Quantised probabilistic mapping (Salamatian et al. 2015), the game of Calmon and Fawaz on clusters: known people are
     put into clusters, and the record nearest to a cluster's centre stands for it. The mapping q(j | c) from a person's
-    cluster to the representative she shows makes the attribute and what is shown share the least information,
+    cluster to the representative they show makes the attribute and what is shown share the least information,
 
         min I(S; X̂)   with   P(s, j) = Σ_c P(s, c) q(j | c),   Σ_c P(c) Σ_j q(j | c) D(c, j) ≤ δ,
 
@@ -223,7 +223,7 @@ _ADDED = (1, 3, 5)
 class Compared(Result):
     """One defence ("blurme", "chisquare", "qpm" or "local_dp") with one parameter, in words.
 
-    `knows_truth` says whether it was told everybody's true value, which BlurMe and ChiSquare ask for; `size` are the
+    `knows_truth` says whether it knows everybody's true value, which BlurMe and ChiSquare ask for; `size` are the
     ratings changed per person, `accuracy` is by attacker (`READERS`).
     """
 

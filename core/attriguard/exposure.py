@@ -1,8 +1,8 @@
 """Expected inference accuracy of every attacker as a function of the noise budget β.
 
 An attacker's guess about a person depends on which noise was drawn for them. All their m noisy records are shown to
-every attacker beforehand; at a budget β their exposure is the probability, over the draw of the noise, that the
-attacker names their true value, Σ_i M_i [guess_i = truth]. So moving the budget computes a new mechanism M and a
+every attacker beforehand; at a budget β their exposure is the probability, over random noise, that the
+attacker infers their true value, Σ_i M_i [guess_i = truth]. So moving the budget computes a new mechanism M and a
 weighted mean, nothing else, and nothing depends on one lucky draw.
 """
 
@@ -43,7 +43,7 @@ class Point(Result):
     balanced: Estimate
     """Probability that the true value is named, over people and draws: the mean over people, and over the values."""
     reported: Estimate
-    """The larger of `accuracy` and the majority guess: an attacker who does worse would give up and guess."""
+    """The larger of `accuracy` and the majority-class baseline: an attacker who does worse would use that."""
     trained_at: float | None = None
 
     def rate(self, *, balanced: bool) -> Estimate:

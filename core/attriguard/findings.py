@@ -291,10 +291,10 @@ def guide(exposure: Exposure, defender: str) -> str:
         f"classifier ({surrogate}) predict that value (phase I, greedy). It then draws one of these changes at random "
         f"(phase II). Predictions so come close to the target distribution, with at most β {unit} changed on average."
         f"\n\n**Who attacks.** {who.strip()} The dotted line is the baseline, always the most frequent "
-        f"{attribute}.\n\n**How it is counted.** A point is the probability, over the draw of the noise, that the true "
+        f"{attribute}.\n\n**How it is counted.** A point is the probability, over random noise, that the true "
         f"value is inferred, averaged over people in nobody's training data. One {unit[:-1]} changed counts 1, however "
-        "far it moves. Intervals are over people; a single release scatters more, because each person's noise is one "
-        "draw.\n\n**What it does not show.** A small number means that this attacker is misled, not that nobody could "
+        "far it moves. Intervals are over people; a single release scatters more, because each person's noise is "
+        "random.\n\n**What it does not show.** A small number means that this attacker is misled, not that nobody can "
         "do better.\n\nSource: Jia and Gong, *AttriGuard: A Practical Defense Against Attribute Inference Attacks via "
         "Adversarial Machine Learning*, USENIX Security 2018."
     )

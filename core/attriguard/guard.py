@@ -2,7 +2,7 @@
 
 Everybody learns from the people whose attribute is known; accuracy is measured on the others. On ratings the defender's
 classifier is fitted once, and an attacker of the same kind uses the very same one, however strongly it is penalised,
-which is the worst case for the person attacked. On a table gradient boosting is the strong attacker. Adaptive attackers
+which is the worst case for the person attacked. On a table gradient boosting is the best attacker. Adaptive attackers
 run AttriGuard on the known people, with the defender's own classifier: they leave out the entries that carry most of
 the noise, or learn from noisy records.
 """
@@ -233,7 +233,7 @@ class Guarded(Guard):
         return self._classifiers[kind]
 
     def reader(self, name: str) -> Any:
-        """Return the fitted classifier an attacker of a name asks: the defender's own where hers is of the kind."""
+        """Return the fitted classifier an attacker of a name asks: the defender's own where theirs is of the kind."""
         smooth = name == "logistic" and self.settings.defender == "logistic_smooth"
         return self.classifier("logistic_smooth" if smooth else name)
 

@@ -44,7 +44,7 @@ class Noise(NoisyRecords):
         return allocate(self.size, target, budget, found=self.found)
 
     def chosen(self, value: Ints) -> Any:
-        """Return each person's record with the noise for her value in `value` (u,), as a matrix (u, d)."""
+        """Return each person's record with the noise for their value in `value` (u,), as a matrix (u, d)."""
         people, values = self.size.shape
         return self.noisy[np.arange(people) * values + value]
 
@@ -53,9 +53,10 @@ class Noise(NoisyRecords):
 class Concentration(Result):
     """How few entries carry how much of the expected noise.
 
-    Minimum noise goes where the classifier looks: to the entries that tell the values apart best. Whoever leaves those
-    out loses most of the noise with them (see `core.attriguard.attackers`). `entries` are the places of those that
-    carry noise, the most used first; `share` the share of all expected changes each carries; a record has `n_entries`.
+    Minimum noise goes where the classifier looks: to the entries that tell the values apart best. An attacker who
+    leaves those out loses most of the noise with them (see `core.attriguard.attackers`). `entries` are the places of
+    those that carry noise, the most used first; `share` the share of all expected changes each carries; a record has
+    `n_entries`.
     """
 
     entries: npt.NDArray[np.intp] = field(repr=False)

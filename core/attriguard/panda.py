@@ -83,7 +83,7 @@ def representatives(
     """Find the representative noise of every person for every value; the arguments are those of `panda`.
 
     `n_values` is the number m of private values, by default one more than the largest the classifier names; there is no
-    noise for a value it does not know. The report is told how many of the searches are done, and of how many.
+    noise for a value it does not know. The report gets how many of the searches are done, and of how many.
     """
     search = _Search(public, classifier, policy=policy, step=step, margin=margin)
     least, u = int(search.scores.classes.max()) + 1, search.predicted.size
@@ -175,7 +175,7 @@ class _Search:
         return _Moves(found, *(np.concatenate(part) for part in zip(*parts, strict=True)))
 
     def _sorted(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[_Moves, Mask]:
-        """Solve tasks against a linear classifier, looking at `reach` new entries each; say which are undecided.
+        """Solve tasks against a linear classifier, looking at `reach` new entries each; say which are still open.
 
         The gradient of C_i(x) = w_i x + b_i is w_i everywhere, and an entry's moves gain less and less. So the order of
         Algorithm 1 is that of all moves sorted by their gains (equal ones: raising first, then the leftmost column),

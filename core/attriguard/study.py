@@ -46,7 +46,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
             title="{attribute} inferred despite AttriGuard",
             unit="percent",
             definition="Accuracy of the best attacker, adaptive ones among them, on records with AttriGuard's noise at "
-            "the planned budget; never below the majority guess (Jia and Gong 2018).",
+            "the planned budget; never below the majority-class baseline (Jia and Gong 2018).",
             needs=("a guard",),
         ),
         Check(
@@ -86,7 +86,7 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
         return findings(result, settings.budget)
 
     def checks(self, result: Exposure, settings: GuardPlan) -> Mapping[str, Measurement]:
-        """Return the best attacker's accuracy, never below the majority guess, and the columns changed."""
+        """Return the best attacker's accuracy, never below the majority-class baseline, and the columns changed."""
         budget = settings.budget
         points = {point.attacker: point for point in result.at(budget)}
         clean = {point.attacker: point.accuracy for point in result.undefended()}
@@ -112,14 +112,14 @@ class AttriGuardStudy(Study[GuardPlan, Exposure]):
                     "The interval is over people, and holds for the attackers tried together.",
                     "Adversarial attackers are trained at the planned budget.",
                 ),
-                details=details | {"majority guess": result.majority.value},
+                details=details | {"majority-class baseline": result.majority.value},
             ),
             "attriguard_cost": Measurement(
                 check="attriguard_cost",
                 estimate=spent,
                 attacked=f"The records of {people}, changed by AttriGuard.",
                 knows="There is no attacker.",
-                assumptions=("The interval is over people; what a person's noise costs is its mean over the draws.",),
+                assumptions=("The interval is over people; what a person's noise costs is its mean over the noise.",),
                 details={"budget": budget, "columns": float(result.n_entries)},
             ),
         }

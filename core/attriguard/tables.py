@@ -13,7 +13,7 @@ from core.estimates import mean
 from core.quantities import Quantity, Row, Tables, share
 
 MEANING = (
-    "Accuracy is expected over the draws of the noise, with 95% CIs over people; balanced: each value counts alike.",
+    "Accuracy is expected over random draws of the noise, with 95% CIs over people; balanced: each value counts alike.",
     "Noise budget β: mean number of entries changed per person. Baseline: always the most frequent value; an attacker "
     "below it does better to name that.",
 )

@@ -1,12 +1,12 @@
 """What the noise costs: recommendations on ratings, the model's decisions on a table.
 
 Recommendations: five ratings of every person are set aside. From the others, clean or with noise, a truncated singular
-value decomposition of the known people's ratings recommends ten items she has not rated; precision is the share of them
-among the five. The control recommends everybody the most popular items.
+value decomposition of the known people's ratings recommends ten items they have not rated; precision is the share of
+them among the five. The control recommends everybody the most popular items.
 
 Decisions: the audited model is trained as ever, on clean records; it decides on the protected people's noisy ones. Its
-decision about a person depends on which noise is drawn for her, so each is counted by its probability: with acceptance
-a_ki of person k under noise i, her expected decision is e_k = Σ_i M_ki a_ki. Accuracy is the mean probability of a
+decision about a person depends on which noise is drawn for them, so each is counted by its probability: with acceptance
+a_ki of person k under noise i, their expected decision is e_k = Σ_i M_ki a_ki. Accuracy is the mean probability of a
 right decision, unfairness the distance between expected positive rates; the rates of single draws scatter around them,
 the less the more people there are. Noise that hides an attribute is no fairness method: the gap may grow.
 """

@@ -1,14 +1,14 @@
-"""Budgets as the entries tell them, whose they are, and the check of an export.
+"""Budgets as the entries give them, whose they are, and the check of an export.
 
 The log is the truth, and following it is how its arithmetic is checked; the same pass serves the desk before each
-answer and whoever verifies an export. An export holds no attribute, no predictions (only their digests) and no key.
+answer and an export's verification. An export contains no attribute, no predictions (only their digests) and no key.
 What follows from the predictions is taken as written: the bounds of the intervals, the scores' totals, the reach of the
 noise. Answers of earlier editions may be sums of several released numbers; their entries say of which, and how much.
 
 People are found again by the normal form of their identifiers, under each registration in the form of its time, so that
-nobody gets a second budget for the same people and attribute. Test sets that only overlap are not recognised; their
-budgets add up for whoever is in both. Nor are people registered in form 1 who come with spellings that only a later
-form makes equal: the ledger has no identifiers to form anew.
+nobody gets a second budget for the same people and attribute. Test sets that only overlap are not noticed; their
+budgets add up for people in both. Nor are people registered in form 1 who come with spellings that only a later
+form makes equal: the ledger has no identifiers to form again.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Account:
         return min(same, key=lambda one: one.standard_error, default=None)
 
     def registration(self) -> Registration:
-        """Return what may be told about the registration."""
+        """Return what may be said of the registration."""
         count, n = self.released[next(iter(self.released))], self.n("statistical_parity")
         reach = count.noise.bound(LEVEL)
         value, low, high = (min(max(count.value + by, 0.0), float(n)) for by in (0.0, -reach, reach))
@@ -298,7 +298,7 @@ def _line(entry: Entry) -> str:
 
 
 def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Verification:
-    """Return whether an export holds together.
+    """Return whether an export is consistent.
 
     Raises `InputError` if the file cannot be read or is no export at all, or `noted` is too short.
 
@@ -308,7 +308,7 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
         The file, or what is in it.
     noted : str or None
         A hash somebody noted earlier (at least its first 32 digits); the chain must contain it. Without one, an export
-        whose whole chain was written anew by a forger would pass.
+        whose whole chain was rewritten by a forger would pass.
     """
     if noted is not None and (len(noted) < _NOTED or set(noted.lower()) - set("0123456789abcdef")):
         raise InputError(f"A noted hash must be at least {_NOTED} hex digits, got {noted!r}.")

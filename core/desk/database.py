@@ -127,7 +127,7 @@ class Transaction:
 
 
 class Store:
-    """A database with a ledger in it, called `place` in sentences; `on_step` is told each step of a change as done."""
+    """A database with a ledger in it, called `place` in sentences; `on_step` hears each step of a change as done."""
 
     def __init__(self, engine: sa.Engine, place: str, on_step: Step) -> None:
         self.engine, self.place, self._on_step = engine, place, on_step

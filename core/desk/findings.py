@@ -1,6 +1,6 @@
-"""What the desk says, worded once for page and command: prices, answers, budgets, and whether an export holds.
+"""What the desk says, worded once for page and command: prices, answers, budgets, and the check of an export.
 
-Nothing here looks at noise; prices are public, and values are told to whoever holds the test set's file. `plain` makes
+Nothing here looks at noise; prices are public, and values are shown to people with the test set's file. `plain` makes
 names from files harmless where the words are shown.
 """
 
@@ -48,7 +48,7 @@ def gap_title(metric: str, *, labels: bool = False) -> str:
 
 def older_form(form: int) -> str:
     """Say that a registration's identifiers are compared in an older form; "" if it is the one of new ones."""
-    return "" if form == FORM else f"identifiers in form {form}, an older one: other spellings are not recognised"
+    return "" if form == FORM else f"identifiers in form {form}, an older one: other spellings count as other people"
 
 
 def everybody_else(frame: pandas.DataFrame, column: str, advantaged: str | None) -> dict[str, int]:
@@ -221,7 +221,7 @@ def budget_text(status: LedgerStatus, refused: int = 0) -> str:
 
 
 def verified(found: Verification, name: str) -> str:
-    """Say whether an export holds, and what is in it."""
+    """Say whether an export passes verification, and what is in it."""
     if not found.ok:
         good = f" The first {count(found.n_entries)} entries are good." if found.n_entries else ""
         return f"{found.reason or 'Verification failed.'}{good}"

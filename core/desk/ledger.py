@@ -304,7 +304,7 @@ def _account(books: Books, name: str) -> Account:
 def _is_registered(change: Transaction, books: Books, account: Account, test_set: TestSet) -> bool:
     """Return whether a file is the registered one, which is a fact about the attribute.
 
-    So all wrong files are told the same, and one with the registered people and anything else different is put on
+    So all wrong files get the same answer, and one with the registered people and anything else different is put on
     record as a guess, once.
     """
     key, sealed = change.key(), account.body["seals"]
@@ -435,7 +435,7 @@ def _status(account: Account, books: Books) -> LedgerStatus:
 
 
 def default_ledger() -> Path:
-    """Return where a user's ledger lies unless she says otherwise: in her data folder, outside any repository."""
+    """Return where a user's ledger lies unless they say otherwise: in their data folder, outside any repository."""
     from platformdirs import user_data_path
 
     return user_data_path("fairleak") / "ledger.sqlite"
@@ -463,7 +463,7 @@ def open_ledger(
     randbelow : callable
         Where noise comes from: the operating system's entropy. Anything that can be repeated is for tests only.
     on_step : callable
-        Told the name of each step of a change as soon as it is done.
+        Called with the name of each step of a change as soon as it is done.
     """
     from core.desk.database import open_store
 

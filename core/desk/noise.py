@@ -1,10 +1,10 @@
 """Exact discrete Laplace noise on sums, budget amounts, and the gap's interval.
 
-A question is a vector of scores, known to whoever asks; the secret is who is disadvantaged. Scores are rounded to the
+A question is a vector of scores, known to the asker; the secret is who is disadvantaged. Scores are rounded to the
 public grid of `GRID` steps and centred on the middle of their range, so the sum over the disadvantaged is a whole
 number of half steps, and one person who changes group changes it by at most the range (in half steps: `reach`).
 Noise is a whole number, too, with P(x) proportional to exp(-|x| epsilon / reach) (Ghosh, Roughgarden and Sundararajan
-2009), drawn by coin tosses on whole numbers from the operating system's entropy (Canonne, Kamath and Steinke 2020,
+2009), drawn by fair bits on whole numbers from the operating system's entropy (Canonne, Kamath and Steinke 2020,
 algorithms 1 and 2). Hence the release is epsilon-differentially private as it stands: there is no floating-point
 Laplace sample whose gaps give the true sum away (Mironov 2012), and nothing to round afterwards. Amounts of budget are
 whole millionths of epsilon, so that their sums are exact in Python, SQL and files.

@@ -1,7 +1,7 @@
 """What a ledger says and is asked: its chain of entries, settings, registrations, quotes and answers.
 
-Each hash covers an entry's text and the hash before it: whoever changes, drops or inserts an entry changes every hash
-after it. Hashes without a key do not stop somebody who writes the whole chain anew: that shows when the last hash was
+Each hash covers an entry's text and the hash before it: to change, drop or insert an entry changes every hash
+after it. Hashes without a key do not stop somebody who rewrites the whole chain: that shows when the last hash was
 noted elsewhere before.
 """
 
@@ -76,7 +76,7 @@ def checked_body(entry: Entry, number: int, previous: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterSettings(Settings):
-    """What a test set is registered with, for good; budgets are text, because they are counted to the millionth."""
+    """What a test set is registered with, unchangeable; budgets are text, because they are counted to the millionth."""
 
     budget: Annotated[
         str, Param("Total budget ε", "Total privacy budget (epsilon) of all answers; it cannot be increased.")
@@ -242,7 +242,7 @@ class VerifiedBudget(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification(Result):
-    """Whether an export holds together."""
+    """Whether an export is consistent."""
 
     ok: bool
     reason: str | None

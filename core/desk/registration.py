@@ -142,7 +142,7 @@ def _inside(found: re.Match[str]) -> str:
 
 
 def check_different(
-    ids: Sequence[str], form: int, *, rule: str = "Every person must have an identifier of her own"
+    ids: Sequence[str], form: int, *, rule: str = "Every person must have an identifier of their own"
 ) -> None:
     """Refuse identifiers of which two are one in a form, and name both spellings."""
     spelled: dict[str, int] = {}
@@ -197,7 +197,7 @@ class TestSet:
     Parameters
     ----------
     ids : sequence of n strings, n at least 2
-        Different in form 1; whoever registers them asks for more.
+        Different in form 1; registration asks for more.
     attribute : array-like of shape (n,), 0 or 1
         1 = advantaged. That a group is empty is no reason to refuse it: a refusal would tell. There is no gap then, and
         what is answered is noise.
@@ -318,7 +318,7 @@ def predictions_of(
         if len(others) != 1:
             raise InputError(
                 f"The file {quoted(name)} must have one column of scores besides {quoted(id_column)}, "
-                f"or be told which it is, got {len(others)}."
+                f"or an option must say which it is, got {len(others)}."
             )
         score = others[0]
     if len(found) != len(ids):

@@ -37,7 +37,7 @@ EVERYBODY_ELSE = "everybody else"
 """What those are called who are not in the group, where there are more than two groups."""
 
 _RECORDS = re.compile(r"[\d,]+ records (without|with) .* are left out\.$")
-"""Notes on records that the table holds and nobody can be told of."""
+"""Notes on records that the table holds and nobody can be inferred from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

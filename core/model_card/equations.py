@@ -214,7 +214,7 @@ def _add_gap(
 
 
 _ROUNDS = 6
-"""Times gaps of groups of unknown size are linearised anew, at most."""
+"""Times gaps of groups of unknown size are linearised again, at most."""
 
 _STILL = 0.01
 """Change of the expected size, in its standard deviations, at which there is no need to."""
@@ -270,7 +270,7 @@ class Modes:
 
     @property
     def weight(self) -> Floats:
-        """Share of each mode that is told, values / (values + 1)."""
+        """Share of each mode that is disclosed, values / (values + 1)."""
         return self.values / (self.values + 1.0)
 
     @property

@@ -1,4 +1,4 @@
-"""What a model card gives away, in sentences: every reader of the study shows these and no others."""
+"""What a model card reveals, in sentences: every reader of the study shows these and no others."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def noise_seed(study: ReleaseStudy) -> Finding:
     """Say that noise drawn from a seed hides nothing."""
     seed = study.settings.seed
     return Finding(
-        point=f"The published numbers are one draw of DP noise, from seed {seed}.",
+        point=f"The published numbers have DP noise drawn once, from seed {seed}.",
         so_what="Anybody can draw the same noise from the seed and remove it.",
         to_do="Do not publish these numbers; publish a draw with a secret seed.",
     )

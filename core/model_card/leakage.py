@@ -1,4 +1,4 @@
-"""What the numbers of one model card give away: the result of the study."""
+"""What the numbers of one model card reveal: the result of the study."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ReleaseStudy(Result):
-    """One card, metered and measured."""
+    """One card: leakage estimated and measured."""
 
     settings: ReleaseSettings
     people: ReleasedPeople = field(repr=False)
@@ -49,12 +49,12 @@ class ReleaseStudy(Result):
 
     @property
     def most_pinned(self) -> int:
-        """People disclosed, in the worst of the draws of the noise where there are several."""
+        """People disclosed, in the worst of the random draws of the noise where there are several."""
         return max(self.pinned.count, 0 if self.draws is None else self.draws.pinned)
 
     @property
     def unpredicted(self) -> int:
-        """Whether more (1) or less (−1) is measured than 95% of draws from the posterior give, or neither (0).
+        """Whether more (1) or less (−1) is measured than 95% of samples from the posterior give, or neither (0).
 
         The same as the interval of the measured bits lying above the predicted ones, below, or holding them.
         """

@@ -4,7 +4,7 @@ In the linear-Gaussian picture of `Modes` a mode of weight w gains ½ w nats on 
 ½ w (2 − w) and third cumulant w² (3 − 2w) (half a chi-squared for w = 1; cumulants of a quadratic form). People are no
 normal variables: the excess kurtosis of each adds to the variance. A gamma law, shifted, has all three cumulants.
 
-Where few people settle, the expected gain is the meter's formula. Where many do, a posterior does not move by a little,
+Where few people settle, the expected gain is the formula below. Where many do, a posterior does not move by a little,
 and the formula falls short. Then the release is tried out: everybody's attribute is drawn from the attacker's
 posterior, published as precisely as the release will be, projected, and the gain read off.
 """
@@ -38,10 +38,10 @@ class Meter(Result):
     """½ log₂ det(I + R⁻¹ K): what the numbers say about the whole vector of memberships. Where it reaches `prior_bits`,
     the numbers as a rule determine everybody: of 6 to 10 people in 7 of 10 random releases."""
     prior_bits: float
-    """Σ_i H(q_i): what there was to know."""
+    """Σ_i H(q_i): the uncertainty before."""
     person_bits: float
     """Σ_i min(−½ log₂(1 − ρ_i²), H(q_i)), where ρ_i² = q_i(1 − q_i) a_iᵀ (K + R)⁻¹ a_i is the squared correlation of
-    person i with the numbers: what is told person by person."""
+    person i with the numbers: what is disclosed person by person."""
     independent: int
     """Independent numbers among those published (the rank of K)."""
 
@@ -87,12 +87,12 @@ _NAT = 1.0 / math.log(2)
 _HALVINGS = 60
 
 _TAIL = (1.0 - 0.95) / 2
-"""Share of the draws beyond a 95% interval, to either side."""
+"""Share of the random draws beyond a 95% interval, to either side."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chance(Result):
-    """The gain in bits over draws of everybody's attribute from the attacker's posterior, and of the noise."""
+    """The gain in bits over random draws of everybody's attribute from the attacker's posterior, and of the noise."""
 
     mean: float
     deviation: float
@@ -101,7 +101,7 @@ class Chance(Result):
     """Whether there is privacy noise; without it no release loses bits."""
 
     def range(self) -> tuple[float, float]:
-        """Return where 95% of the draws lie, as many beyond it to either side."""
+        """Return where 95% of the random draws lie, as many beyond it to either side."""
         if not self.deviation > 0.0:
             return self.mean, self.mean
         low, high = self._quantile(_TAIL, self.mean), self._quantile(1.0 - _TAIL, self.mean)
@@ -113,7 +113,7 @@ class Chance(Result):
         Where the attribute is not as the posterior says, the mean moves. A higher mean is the systematic part of
         x = A (s − q), which adds 2 to the variance in nats² for each nat that it adds to the mean, and 6 to the third
         cumulant (noncentral chi-squared); for a lower one the law is only shifted. The interval holds the means that
-        this gain does not contradict, 2.5% to either side, up to `most` bits: what there was to know.
+        this gain does not contradict, 2.5% to either side, up to `most` bits: the uncertainty before.
         """
         if not self.deviation > 0.0:
             return certain(gain, n)
@@ -123,7 +123,7 @@ class Chance(Result):
         return Estimate(value=gain, low=min(low, gain), high=max(min(high, most), gain), n=n)
 
     def _mean_where(self, share: float, gain: float) -> float:
-        """Return the mean for which this share of the draws stays below the gain."""
+        """Return the mean for which this share of the random draws stays below the gain."""
         shifted = self.mean + gain - self._quantile(share, self.mean)
         if shifted <= self.mean:
             return shifted
@@ -190,7 +190,7 @@ class Measured(Result):
     balanced_gain: Estimate
     majority: Estimate
     majority_balanced: Estimate
-    """Control: naming the larger group for everybody."""
+    """Majority-class baseline."""
 
 
 def measured(
@@ -206,7 +206,7 @@ def measured(
     bits = replace(not_measured(), value=gain, n=s.size)
     if chance is not None:
         cost, entropy = float(-_log2_said(before, s).sum()), float(entropy_bits(before).sum())
-        bits = chance.expected(gain, s.size, most=max(cost, entropy))  # what there was to know
+        bits = chance.expected(gain, s.size, most=max(cost, entropy))  # the uncertainty before
     guess, now = (before > 0.5).astype(np.uint8), (after > 0.5).astype(np.uint8)
     larger = np.full(s.size, int(2 * s.sum() > s.size), dtype=np.uint8)
     return Measured(
@@ -248,7 +248,7 @@ _CLOSE = 0.03
 """Draws end early once the standard error of their mean is this share of it, and the formula explains them."""
 
 _EXPLAINED = 0.75
-"""Share of the variance of the draws from which on it does; their deviation is then known from few."""
+"""Share of the variance of the random draws from which on it does; their deviation is then known from few."""
 
 _FEW_SETTLE = 0.03
 """joint_bits / prior_bits up to which the formula is kept. Adult's sex and race, 300 to 15,000 people, 1 to 50 models:
@@ -257,10 +257,10 @@ simulated over formula .97 to 1.07 up to here, to 1.16 at .06, 1.25 at .17, 1.45
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prediction(Result):
-    """What a release is expected to give away."""
+    """What a release is expected to reveal."""
 
     bits: Estimate
-    """Expected gain in bits; its interval is that of the mean of the draws, nan where the formula is kept."""
+    """Expected gain in bits; its interval is that of the mean of the random draws, nan where the formula is kept."""
     draws: int
     """Draws of everybody's attribute behind it; 0: the formula."""
     low: float
@@ -306,7 +306,7 @@ def _sizes_open(released: Release | Published) -> bool:
 def _tried_out(
     modes: Modes, released: Release | Published, rng: np.random.Generator
 ) -> tuple[float, float, float, int] | None:
-    """Return mean, standard error, deviation and number of draws; None where hardly any draw can be published."""
+    """Return mean, standard error, deviation and number of random draws; None where hardly any can be published."""
     q = modes.posterior
     gains: list[float] = []
     distances: list[float] = []

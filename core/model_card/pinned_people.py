@@ -1,6 +1,6 @@
-"""Near-certain inference: whose attribute a card discloses, over draws of its noise, and the precision that does not.
+"""Near-certain inference: whose attribute a card discloses, and the precision that discloses nobody.
 
-What one draw of the privacy noise leaves open, the worst of several shows. The first is the one a study looks at, so
+What noise drawn once leaves open, the worst of several shows. The first is the one a study looks at, so
 that several draws never say less than the study shows.
 """
 
@@ -42,9 +42,9 @@ class Pinned(Result):
     count: int
     n_unsure: int
     n: int
-    """Pinned; unsure before; all."""
+    """Disclosed; unsure before; all."""
     right: Estimate | None
-    """Share of the pinned inferred correctly; None without a truth."""
+    """Share of the disclosed inferred correctly; None without a truth."""
     said: npt.NDArray[np.uint8]
     """(count,), 0 or 1: what is now believed of each."""
     before: Floats
@@ -53,7 +53,7 @@ class Pinned(Result):
 
 
 def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayLike | None = None) -> Pinned:
-    """Return the people unsure before (5% to 95%) and settled after (beyond 99.5%); all arrays of shape (n,)."""
+    """Return the people unsure before (5% to 95%) and near-certain after (beyond 99.5%); all arrays of shape (n,)."""
     then, now = (np.asarray(each, dtype=np.float64) for each in (before, after))
     unsure = (then >= UNSURE[0]) & (then <= UNSURE[1])
     people = np.flatnonzero(unsure & ((now < SETTLED[0]) | (now > SETTLED[1])))
@@ -72,7 +72,7 @@ def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayL
 
 DRAWS = 20
 """Draws of the noise in which a budget has to disclose nobody. With three, budgets were advised of which up to half of
-all draws disclose somebody; nobody in 20 means at most one draw in seven does (95% confidence, 1 − 0.05^(1/20))."""
+all draws disclose somebody; nobody in 20 means at most one in seven does (95% confidence, 1 − 0.05^(1/20))."""
 
 _ENOUGH = 3
 """Draws after which a budget that has disclosed somebody needs no more."""
@@ -87,8 +87,8 @@ class Draws(Result):
     pinned: int
     """Most people disclosed in any of them."""
     known: bool
-    """Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
-    people."""
+    """Whether a posterior that agrees with the numbers was found for each random draw. Otherwise `pinned` counts too
+    few people."""
 
 
 def noise_generator(seed: int, *, epsilon: float | None = None, draw: int = 0) -> np.random.Generator:
@@ -97,7 +97,7 @@ def noise_generator(seed: int, *, epsilon: float | None = None, draw: int = 0) -
 
 
 def worst_of_draws(posterior: npt.ArrayLike, release: Release, *, sensitive: npt.ArrayLike, seed: int = 0) -> Draws:
-    """Return the most people that a release discloses in any of the draws of its noise, or in the only one without.
+    """Return the most people that a release discloses under any random noise, or without noise.
 
     Fewer draws are looked at where the first few disclose somebody.
     """
@@ -118,7 +118,7 @@ _FEW_NUMBERS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommonValue(Result):
-    """One value of a column that the pinned have more often than the rest: a range "37 to 47" for numbers."""
+    """One value of a column that the disclosed have more often than the rest: a range "37 to 47" for numbers."""
 
     column: str
     value: str
@@ -128,20 +128,20 @@ class CommonValue(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InCommon(Result):
-    """What the pinned share."""
+    """What the disclosed share."""
 
     values: tuple[CommonValue, ...]
     """The largest difference of shares first; only those whose intervals do not overlap."""
     cell_sizes: tuple[tuple[int, int], ...]
-    """(size, pinned people in cells of this size), ascending. A cell holds the people with identical predictions of all
-    models and the same label."""
+    """(size, disclosed people in cells of this size), ascending. A cell holds the people with identical predictions of
+    all models and the same label."""
     median_cell: float
     median_cell_rest: float
-    """Median size of the cell a pinned person sits in, and anybody else; nan where there is nobody."""
+    """Median size of the cell a disclosed person sits in, and anybody else; nan where there is nobody."""
 
 
 def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InCommon:
-    """Return what the pinned have in common among the columns, of n rows, that are known of everybody."""
+    """Return what the disclosed have in common among the columns, of n rows, that are known of everybody."""
     chosen = np.zeros(release.n, dtype=np.bool_)
     chosen[found.people] = True
     size = release.cells.people[release.cells.pattern]
@@ -202,8 +202,8 @@ class Tried(Result):
     df_bits: float
     """Predicted gain, see `core.model_card.Prediction`."""
     known: bool = True
-    """Whether a posterior that agrees with the numbers was found for every draw. Otherwise `pinned` counts too few
-    people, and this precision is not advised."""
+    """Whether a posterior that agrees with the numbers was found for each random draw. Otherwise `pinned` counts too
+    few people, and this precision is not advised."""
     draws: int = 1
     """Draws of the noise behind `pinned`; 1 without."""
 
@@ -237,9 +237,9 @@ def advise(
     """Return the finest precision that discloses nobody; the release's own precision is one of those tried.
 
     Privacy noise is tried only where group sizes are published: the mechanism needs them. That a budget disclosed
-    nobody is what these draws did; another draw may. Each budget is tried with `DRAWS` draws of the noise, or the first
-    few where these disclose somebody. Posterior and sensitive are of shape (n,); `report` is called with (done, total)
-    and may raise `core.errors.Cancelled` to stop.
+    nobody is what these random draws did; another draw may. Each budget is tried with `DRAWS` draws of the noise, or
+    the first few where these disclose somebody. Posterior and sensitive are of shape (n,); `report` is called with
+    (done, total) and may raise `core.errors.Cancelled` to stop.
     """
     rounded, noisy = set(_DECIMALS), set(_EPSILONS)
     if release.epsilon is None:

@@ -8,8 +8,8 @@ most contradictions come to light here.
 
 Sizes that nobody published the numbers may tell. A gap or a rate is a fraction whose denominators are the sizes of the
 groups: about a few hundred people the numbers of a few models often fit one size alone, even rounded to two or three
-decimals; exact numbers hardly ever fit two. Whoever tries every size knows it then, so leaving sizes out of a card
-hides them only where more than one is left.
+decimals; exact numbers hardly ever fit two. An attacker who tries every size knows it then, so leaving sizes out of a
+card hides them only where more than one is left.
 """
 
 from __future__ import annotations

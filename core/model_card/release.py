@@ -312,7 +312,7 @@ def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) 
 
 
 def check_number(model: str, name: str, value: float | tuple[float, float], *, models: Sequence[str] = ()) -> None:
-    """Refuse a typed number that cannot be one, whoever it is about; `models` are the names there are, if known.
+    """Refuse a typed number that cannot be one, of any group; `models` are the names there are, if known.
 
     A value is a number, or an interval (low, high) that holds it.
     """

@@ -1,4 +1,4 @@
-"""What a model card publishes: which models, about whom, which numbers, how precisely."""
+"""What a model card publishes: which models, of which people, which numbers, how precisely."""
 
 from __future__ import annotations
 

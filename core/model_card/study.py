@@ -42,7 +42,7 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
     settings = ReleaseSettings
     plants = (
         Plant(
-            attack="Groups told by a model card's numbers",
+            attack="Groups inferred from a model card's numbers",
             told="Null: a model that draws lots. Planted: one that accepts one group alone.",
             make=_people,
             limits={},  # no policy limits a card

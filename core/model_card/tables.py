@@ -1,4 +1,4 @@
-"""What a model card gives away, as tables: page, terminal and files show these numbers."""
+"""What a model card reveals, as tables: page, terminal and files show these numbers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from core.model_card.settings import precision_text
 from core.quantities import Quantity, Row, Tables, change, share
 
 PUBLISHED, FIGURES = "Published numbers", "Every figure"
-DRAWN = "One draw of the numbers, not for publishing"
+DRAWN = "The numbers with noise drawn once, not for publishing"
 DETAILS = (PUBLISHED, DRAWN, "People with the same label and predictions", FIGURES)
 """Titles of the long tables."""
 
@@ -79,7 +79,7 @@ def precision_rows(advice: Advice) -> list[Row]:
         {
             "precision": precision_text(row.decimals, row.epsilon),
             "disclosed": row.pinned if row.known else "not known",
-            "worst of draws": None if row.epsilon is None else row.draws,
+            "worst of random draws": None if row.epsilon is None else row.draws,
             "expected gain": Quantity(row.df_bits, "bits"),
         }
         for row in advice.tried

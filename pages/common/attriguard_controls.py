@@ -116,9 +116,9 @@ def _own_ratings() -> Ratings:
     ratings: Ratings | None = cached.own(state.OWN_RATINGS)
     if ratings is None:
         st.caption(
-            "One table with a line a rating and the columns user, item, rating and the private attribute (CSV), the "
-            "four files train_user.txt, train_label.txt, test_user.txt and test_label.txt with sparse lines "
-            "item:rating, or a zip archive of either. They stay in this session's memory."
+            "A CSV with a line for each rating and the columns user, item, rating and the sensitive attribute. Or the "
+            "files train_user.txt, train_label.txt, test_user.txt and test_label.txt with sparse lines item:rating. "
+            "Or a zip archive of either. They stay in this session's memory."
         )
         st.stop()
     return ratings
@@ -312,7 +312,7 @@ def _slider_key(exposure: Exposure) -> str:
 
 
 def follow(value: float) -> None:
-    """Draw the section below anew if the slider, which draws the charts only, has left the budget it stands at."""
+    """Draw the section below again if the slider, which draws the charts only, has left the budget it stands at."""
     if st.session_state.get("guard_below") not in (None, value):
         st.rerun()
 

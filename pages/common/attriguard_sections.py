@@ -242,7 +242,7 @@ def _others_section(work: DefenceStudy, grown: Grown, budget: float) -> None:
         {
             "defence": row.method,
             "setting": row.parameter,
-            "told the true value": row.knows_truth,
+            "knows the true value": row.knows_truth,
             "ratings changed": row.size.value,
             **{attacker_label(name): estimate.value for name, estimate in row.accuracy.items()},
         }

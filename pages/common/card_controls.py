@@ -120,8 +120,8 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         "Precision",
         list(PRECISIONS),
         key="release_precision",
-        help="Of all numbers together. Rounding promises nothing. With DP noise one person's attribute, all else being "
-        "the same, makes no card more than e to the ε times as likely: smaller is more private.",
+        help="Of all numbers together. Rounding guarantees nothing. With DP noise, one person's attribute makes no "
+        "card more than e to the ε times as likely, all else being the same: smaller is more private.",
         persist_state="session",
     )
     decimals, epsilon = PRECISIONS[words]
@@ -161,7 +161,7 @@ def watch(work: Background, doing: str, go_on: str) -> None:
 
 
 class Card:
-    """A card of the audit in the sidebar: its people, trained once, and what its numbers give away."""
+    """A card of the audit in the sidebar: its people, trained once, and what its numbers reveal."""
 
     def __init__(self, config: AuditConfig, table: Table, dataset: AuditDataset, settings: ReleaseSettings) -> None:
         self.config, self.table, self.dataset, self.settings = config, table, dataset, settings

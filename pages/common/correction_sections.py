@@ -39,7 +39,7 @@ Attacker = dict[str, Any]
 
 
 def draw(result: CorrectionResult, attacker: Attacker) -> None:
-    """Offer the sections and draw one; with work of its own it is drawn anew while that is under way."""
+    """Offer the sections and draw one; with work of its own it is drawn again while that is under way."""
     title, section, work_of = _SECTIONS[panels.further(_SECTIONS, key="further")]
     if work_of is None:
         section(result, attacker)
@@ -51,7 +51,7 @@ def draw(result: CorrectionResult, attacker: Attacker) -> None:
 
 
 def _current(work: Any, running: bool) -> Any:
-    """Return a work; the page is drawn anew if it has begun or ended since."""
+    """Return a work; the page is drawn again if it has begun or ended since."""
     if running != work.busy:
         st.rerun()
     return work
@@ -212,8 +212,8 @@ def _methods(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
     if not points:
         st.caption(
             "Exponentiated gradient (in-processing), threshold optimizer (post-processing), correlation remover "
-            "(pre-processing), the model without mitigation and a tree trained with privacy noise "
-            f"(ε = {epsilon_text(state.epsilon())}, chosen on the Model page), on the same people with the same seeds."
+            "(pre-processing), no constraint, and a tree with DP training noise "
+            f"(ε = {epsilon_text(state.epsilon())}, chosen on the Model page). All have the same people and seeds."
         )
         return
     attribute = shell.escape(wording.attribute(result.config))
@@ -229,7 +229,7 @@ def _methods(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
         )
     with right:
         shell.whisper(
-            "The models and what they give away",
+            "The models and what they reveal",
             "Accuracy in %, on unseen people for the model. On the training people: unfairness (largest deviation of a "
             "group from the overall rate) and difference between groups (Fairlearn's)",
         )
@@ -350,7 +350,7 @@ def _tuning(result: CorrectionResult, attacker: Attacker, running: bool) -> None
             "nobody under attack is looked at."
         )
     work.show(lambda job: f"{job.done} of {job.total} forests tried, {pace(job)}", "Search", icon=":material/tune:")
-    if config.forest is not None and st.button("Attack with the pinned forest again", key="use_pinned"):
+    if config.forest is not None and st.button("Attack with the published hyper-parameters again", key="use_pinned"):
         state.keep_forest(None)
         st.rerun()
     if found is None:

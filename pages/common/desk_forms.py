@@ -163,7 +163,7 @@ _REGISTER_PROBLEM = "desk_register_problem"
 
 def register(ledger: Ledger) -> None:
     """Draw the form that registers a test set, and its button."""
-    shell.whisper("Register a test set", "Who is asked about, and how much may ever be told about them")
+    shell.whisper("Register a test set", "Who is asked about, and how much may ever be revealed about them")
     sources = {"file": "A file", "audited": "Test records of the audited table"}
     source = panels.pick("People", sources, key="desk_source", default="audited")
     found = _from_file() if source == "file" else _audited()
@@ -225,7 +225,7 @@ def _describe(test_set: TestSet, columns: Columns) -> None:
 
 
 def _from_file() -> tuple[TestSet, Columns] | None:
-    """Ask for a file and what its columns are; return who is in it, described, as soon as it can be read."""
+    """Ask for a file and what its columns are; return a description of its people, as soon as it can be read."""
     upload = upload_box(
         "desk_test_set",
         "Test set: a CSV or Parquet file with a record a person (up to 200 MB)",
@@ -302,7 +302,7 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Question:
-    """What is asked about whom."""
+    """What is asked, and of which people."""
 
     test_set: TestSet
     scores: Any
@@ -444,7 +444,7 @@ def _sure(made: Registration, quote: Quote) -> bool:
 
 
 def _quoted(ledger: Ledger, made: Registration, asked: _Question, epsilon: float) -> tuple[Quote | None, bool]:
-    """Draw the price and the typical error; returns them, and whether a free answer shall be paid for anew."""
+    """Draw the price and the typical error; returns them, and whether a free answer shall be paid for again."""
     quoted = partial(ledger.quote, made.name, asked.test_set, asked.scores, epsilon=epsilon, metric=asked.metric)
     try:
         quote, again = quoted(), False

@@ -2,7 +2,7 @@
 
 A database's password is taken out of whatever was typed before the page is drawn again, kept in the session's memory,
 and never sent back to the browser. Where FAIRLEAK_LEDGER names a place, the page opens that one and no other: without
-it, whoever reaches the page can have the server open any file or database it can reach.
+it, anybody who reaches the page can have the server open any file or database it can reach.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _take_password() -> None:
 
 
 def _open_wanted(create: bool = False) -> None:
-    """Open the pinned ledger, or the one whose place was typed."""
+    """Open the ledger of the server's setting, or the one whose place was typed."""
     if not _pinned():
         if _split(str(st.session_state.get(_FIELD) or ""))[1]:
             _hide_password()
@@ -123,7 +123,7 @@ def _open_wanted(create: bool = False) -> None:
 
 
 def _open(place: str, create: bool = False) -> None:
-    """Open a ledger, the pinned one whatever is asked for; if that fails, the one that is open stays open."""
+    """Open a ledger, that of the server's setting if there is one; if that fails, the open one stays open."""
     panels.forget(_PROBLEM)
     try:
         address = _address(place)

@@ -265,8 +265,8 @@ def _accounting_section(work: Membership) -> None:
     )
     panels.problem(
         f"A tree that gives each count its own ε = {epsilon_text(chosen.epsilon)} has spent "
-        f"{cost_text(naive.ledger.counts_total)} on its counts alone, and it stops where the true counts are pure, "
-        "which no ε covers; it is shown to be recognised, not to be used.",
+        f"{cost_text(naive.ledger.counts_total)} on its counts alone. It stops where the true counts are pure, "
+        "which no ε covers. It is shown as a warning, not for use.",
         point="The naive tree is not private.",
     )
     tables = {"Privacy accounting": _accounting_table(found), "Ledger": own.ledger.to_frame()}

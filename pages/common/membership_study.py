@@ -73,7 +73,7 @@ def published() -> bool:
         control(
             _SETTINGS["literal"],
             "member_published",
-            help="The paper reads VD alone, by its network; its tree draws noise anew for each attribute and lets no "
+            help="The paper reads VD alone, by its network; its tree draws noise again for each attribute and lets no "
             "budget be saved, and its FairPick drops the negative deletions it asks for.",
         )
     )
@@ -148,8 +148,8 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
         format="%.1f",
         disabled=target == GIVEN,
         help=(
-            "FairPick deletes training records until the groups' shares of each cluster of similar people differ only "
-            "θ times as much as before. 1 deletes nobody."
+            "FairPick deletes training records until the group proportions of each cluster of similar people differ "
+            "only θ times as much as before. 1 deletes nobody."
         ),
     )
     return {"epsilon": float(epsilon), "max_depth": depth, "theta": 1.0 if target == GIVEN else theta}

@@ -24,7 +24,7 @@ from pages.common import cached, panels, shell
 from pages.common.background import Background, Job, State, pace
 
 KEPT_MAP = DEMO_FILE.with_name("demo_landscape.json")
-"""The demo's map; ``fairleak tradeoff --seeds 0-19 --output data/demo_landscape.json`` makes it anew."""
+"""The demo's map; ``fairleak tradeoff --seeds 0-19 --output data/demo_landscape.json`` makes it again."""
 
 
 _LESS: dict[str, Any] = {"tolerances": (0.01, 0.05, None), "epsilons": (math.inf, 1.0, 0.1), "seeds": (0, 1, 2)}

@@ -103,7 +103,7 @@ def test_typed_numbers(run: Run, tmp_path: Path):
 def test_flags_stand_in_place_of_what_the_file_says(run: Run):
     noise = ("--publish-epsilon", "3", "--decimals", "none", "--seed", "8", "--count", "2", "--people", "80")
     _, text, _ = run(CARD, *noise, "--no-advice")
-    assert "one draw of DP noise, from seed 8.\nAnybody can draw the same noise" in text
+    assert "DP noise drawn once, from seed 8.\nAnybody can draw the same noise" in text
     assert "80 people of" in text and "2 models (seeds), " in text and ", noise, ε = 3: " in text
     for words, rule in (
         (

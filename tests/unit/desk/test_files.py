@@ -53,7 +53,7 @@ def test_predictions_are_matched_by_identifier():
         (PEOPLE, Columns(attribute="sex", advantaged="X"), "must hold the advantaged value 'X', got only 'F', 'M'"),
         (PEOPLE, Columns(attribute="sex", advantaged="M", label="ok"), "the positive label must be named"),
         ("id,sex\na,1\n", Columns(attribute="sex"), "A test set must have two people at least, got 1"),
-        ("id,sex\na,1\na ,0\n", Columns(attribute="sex"), "identifier of her own, 'a' stands twice"),
+        ("id,sex\na,1\na ,0\n", Columns(attribute="sex"), "identifier of their own, 'a' stands twice"),
         ("id,sex\na,1\n,0\n", Columns(attribute="sex"), "'id' of 'people.csv' must have no empty cell, record 2"),
         ("id,sex\na,1,2\n", Columns(attribute="sex"), "line 2 has 3"),
     ],
@@ -74,7 +74,10 @@ def test_bad_test_sets(text: str, columns: Columns, words: str):
         ("id,score\na,0.1\nb,much\nc,1\n", r"must hold scores in \[0, 1\], got 'much'"),
         ("id,score\na,0.1\nb,\nc,1\n", "must have no empty cell, record 2"),
         ("who,score\na,0.1\nb,0.2\nc,1\n", "must have a column 'id'"),
-        ("id,p,q\na,0.1,1\nb,0.2,1\nc,1,1\n", "one column of scores besides 'id', or be told which it is, got 2"),
+        (
+            "id,p,q\na,0.1,1\nb,0.2,1\nc,1,1\n",
+            "one column of scores besides 'id', or an option must say which it is, got 2",
+        ),
     ],
 )
 def test_bad_predictions(text: str, words: str):

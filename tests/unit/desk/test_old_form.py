@@ -97,7 +97,7 @@ def test_people_registered_in_the_old_form_get_no_second_budget(text: str, place
 
 def test_an_old_ledger_says_so(place: Path):
     """To the page; what commands print of it is a golden text."""
-    words = "identifiers in form 1, an older one: other spellings are not recognised"
+    words = "identifiers in form 1, an older one: other spellings count as other people"
     assert budget_text(open_ledger(place).status("old"), 0) == f"1 answered; {words}"
     assert f" plain: {words}." in verified(verify_export(open_ledger(place).record()[0]), "export")
 
