@@ -68,7 +68,7 @@ def told() -> None:
     attack, result, names = read.attack, read.result, [shell.escape(name) for name in read.names]
     (finding, promise), minus = findings(read), f"{names[0]} − {names[1]}"
     with opening:
-        shell.finding(shell.escape(finding.point), shell.escape(finding.evidence))
+        panels.finding(finding, "model")
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.titled(
@@ -89,7 +89,7 @@ def told() -> None:
     if chosen.theta < 1.0 and math.isfinite(chosen.epsilon):
         panels.problem(promise.point, point="No DP guarantee any more.")
     else:
-        st.caption(shell.escape(" ".join([promise.point, finding.so_what, finding.to_do])))
+        st.caption(shell.escape(promise.point))
     for ranges in attack.ranges:
         if result is not None and ranges.group == result.group:
             panels.titled(

@@ -101,11 +101,11 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
         place, gain = result.gains["accuracy"]
         own, (_, bits) = result.judged[place], result.gains["bits"]
         before, after = own.level("accuracy", own.before), own.level("accuracy", own.after)
-        adds = "adds" if gain.low > 0 else "has no statistically significant effect:"
+        doubt = "" if gain.low > 0 else ", which is not statistically significant"
         closing = closing_sentence(result, settings)
         return (
             Finding(
-                point=f"What is released {adds} {points(gain)} to inferring the {result.attribute}.",
+                point=f"What is released adds {points(gain)} to inferring the {result.attribute}{doubt}.",
                 evidence=f"{percent(before)} of {count(own.truth.size)} people are inferred correctly by imputation, "
                 f"{percent(after)} with {result.released} (95% CI {interval(after)}).",
                 to_do=closing,

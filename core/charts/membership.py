@@ -38,7 +38,7 @@ _GAPS = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Advantage gap"}
 def draw_gaps_between(findings: MembershipFindings, *, group: int = 0) -> Drawing:
     """Draw VD, the FPR gap, their difference and LiRA's gap with their intervals.
 
-    The verdicts are those of the paper's network once it is there, else of the last attack that decided; `group` is
+    The verdicts are those of the published attack once it is there, else of the last attack that decided; `group` is
     which of the comparisons, in the order of `Disparities.results`.
     """
     decided = [name for name, found in findings.attacks.items() if found.disparities is not None]

@@ -197,7 +197,7 @@ class _Run:
         )
 
     def _over_epsilon(self, names: tuple[str, str]) -> dict[str, tuple[list[Finding], Sequence[Row]]]:
-        """Return the private tree over ε, by the paper's network."""
+        """Return the private tree over ε, by the published attack."""
         if not self.over_epsilon:
             return {}
         budgets = [settings.epsilon for settings in self.models]
@@ -223,7 +223,7 @@ class _Run:
 
     def _over(self, names: tuple[str, str]) -> str:
         repeats = f"{self.repeats} repeats, each with its own split, noise and training"
-        return f"the paper's network, gaps {names[0]} − {names[1]}, {repeats if self.repeats > 1 else 'one repeat'}"
+        return f"the published attack, gaps {names[0]} − {names[1]}, {repeats if self.repeats > 1 else 'one repeat'}"
 
 
 def _about(first: MembershipFindings, people: MemberPeople) -> Iterator[str]:

@@ -36,7 +36,7 @@ ATTACKERS = {
 }
 """Ferry et al.'s A and A′, then the strong adversary without and with the predictions, and what sentences call them."""
 
-KINDS = {"paper's": ("features", "predictions"), "strong": ("strong", "strong_predictions")}
+KINDS = {"published": ("features", "predictions"), "boosting": ("strong", "strong_predictions")}
 """Attacker -> its two kinds, without and with the audited model's predictions."""
 
 PROTOCOLS = ("held_out", "as_published")

@@ -311,7 +311,7 @@ def mitigation_truth(found: Sequence[LeakPoint], config: AuditConfig) -> Finding
     """Return for how many of these models the disclosed tolerance holds."""
     kept = []
     for method in dict.fromkeys((config.method, "unmitigated")):
-        true = [p.attributions["paper's"].n_true for p in found if p.config.method == method]
+        true = [p.attributions["published"].n_true for p in found if p.config.method == method]
         kept.append(f"{sum(true)} of {len(true)} {'without' if method == 'unmitigated' else 'with'} mitigation")
     return Finding(
         point=f"Tolerance {tolerance_text(config.tolerance)} is disclosed of all these models.",

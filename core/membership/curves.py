@@ -142,7 +142,7 @@ def _repeats(settings: MembershipSettings, repeats: int) -> Iterator[tuple[int, 
 
 
 def _point(target: Attacked, *, at: float, repeat: int, variant: str, deleted: int = 0) -> CurvePoint:
-    """Attack a target with the paper's network and return the rates, without intervals."""
+    """Attack a target with the published attack and return the rates, without intervals."""
     guess = REGISTRY["network"].judge(replace(target.evidence, balance=deleted > 0))
     assert guess.verdict is not None
     member, flagged = target.inside[guess.rows] == 1, guess.verdict == 1

@@ -35,7 +35,7 @@ _SMALL, _LARGE, _PAST_TELLING = 2.0, 6.9, math.log(1e6)
 class Reading:
     """What is read in an audit as far as it has come: one attack's verdicts, the chosen group beside the others.
 
-    The attack is the paper's network, until it is there the first with verdicts. `place` is the group's among the
+    The attack is the published attack, until it is there the first with verdicts. `place` is the group's among the
     comparisons, and `result` None where it is too small for one or no attack gives verdicts.
     """
 

@@ -277,7 +277,7 @@ def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> 
                 f"Accuracy at inferring {attribute}; each row adds one thing. {over}",
                 charts.draw_waterfall(
                     leak,
-                    over_seeds(own, "strong", "features"),
+                    over_seeds(own, "boosting", "features"),
                     words="Imputation, without the model",
                     attribute=attribute,
                 ),

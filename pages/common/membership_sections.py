@@ -91,7 +91,7 @@ def _show_epsilon(work: Membership, read: Reading, points: list[CurvePoint], gro
     with right:
         panels.titled(
             "Precision and recall of the attack",
-            f"{tree(work)}, the paper's network: members among the flagged, and flagged among the members",
+            f"{tree(work)}, the published attack: members among the flagged, and flagged among the members",
             draw_attack_by_epsilon(bands, now=_now(work)),
             key="member_attack_chart",
         )
@@ -162,9 +162,9 @@ def _show_picking(work: Membership, read: Reading, measure: str, points: list[Cu
     bands, names = steady(summarise_curve(points)), read.names
     panels.titled(
         shell.escape(picking_heading(points, measure, growing=growing)),
-        f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the paper's network; 95% CIs of "
-        "the mean over repeats; the top of the page is one seed. Control: as many rows deleted at random. Non-members "
-        "are thinned like the members; “accuracy, unseen” counts all non-members",
+        f"{MEASURES[measure]}, {shell.escape(names[0])} − {shell.escape(names[1])}, by the published attack; 95% CIs "
+        "of the mean over repeats; the top of the page is one seed. Control: as many rows deleted at random. "
+        "Non-members are thinned like the members; “accuracy, unseen” counts all non-members",
         draw_fairpick(bands, now=work.chosen.theta, measure=measure),
         key="member_fairpick_chart",
     )

@@ -110,7 +110,7 @@ def test_other_targets_of_membership(target: str, run: Any):
     more = [] if target == "audited" else ["--repeats", "2"]
     out, _, content = run(MEMBERS, "--target", target, "--attacks", "loss,network", *more)
     tables = content["tables"]
-    assert [row["attack"] for row in tables["Attacks"]] == ["Loss threshold", "The paper's network"]
+    assert [row["attack"] for row in tables["Attacks"]] == ["Loss threshold", "The published attack"]
     assert len(tables["Models"]) == 1 and "accounting" not in out and "ε" not in tables["Models"][0]
     assert ("depth 3" in out) == (target == "decision_tree") == any(title.startswith("Over θ") for title in tables)
     assert ("510 people trained on" in out) == (target == "audited")  # the audit's own share

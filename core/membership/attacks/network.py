@@ -91,8 +91,8 @@ def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
 
 ATTACK = Attack(
     name="network",
-    title="The paper's network",
-    phrase="the paper's network",
+    title="The published attack",
+    phrase="the published attack",
     paper="Zhang et al. 2020",
     glossary="Learns for each label which scores members get, from people whose membership is known.",
     needs=frozenset({"labels", "scores"}),

@@ -66,7 +66,7 @@ def _check(drawing: Drawing) -> None:
 
 
 def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
-    leak, now = findings.attribution("paper's", 0.05), curve[2]
+    leak, now = findings.attribution("published", 0.05), curve[2]
     drawing = draw_waterfall(leak, findings.strong, words="Strong", attribute="origin", now=now)
     names = ["Baseline", "+ features", "+ predictions", "+ group proportions", "+ fairness constraint"]
     assert drawing.table["attacker knows"].tolist() == [*names, "constraint only (published)", "Strong"]
@@ -106,7 +106,7 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
 def test_every_drawing_is_valid_and_told_in_words(
     findings: CorrectionResult, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow]
 ) -> None:
-    leak = findings.attribution("paper's", findings.config.tolerance)
+    leak = findings.attribution("published", findings.config.tolerance)
     search = tune_forest("features", people.features, people.labels, people.sensitive, evaluations=3, seed=1)
     baseline = (curve[0].majority, curve[0].before, findings.strong)
     for drawing in (

@@ -53,7 +53,7 @@ def whole_study() -> tuple[MembershipFindings, ...]:
 
 @cache
 def network() -> tuple[Attacked, MemberGuess]:
-    """Return a target and what the paper's network says of it."""
+    """Return a target and what the published attack says of it."""
     own = people()
     target = attacked(own, SETTINGS, target_of(own, SETTINGS))
     return target, next(guesses(target, there=("loss", "confidence")))
