@@ -6,6 +6,8 @@ answers are averages, and two of them that differ in one person are enough to in
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import numpy.typing as npt
 
@@ -43,7 +45,8 @@ def flip_one(name: str) -> Example:
             "first": first,
             "second": second,
             "step": step,
-            "size_of_step": abs(step),
+            "first_share": str(Fraction(first).limit_denominator(400)),
+            "second_share": str(Fraction(second).limit_denominator(400)),
             "size": size,
             "shares": f"{one}/{int(side.sum())} − {other}/{int((~side).sum())}",
         },
@@ -121,7 +124,7 @@ def noisy_answer(name: str) -> Example:
             "size_of_noise": abs(drawn - exact),
             "limit": accuracy_limit(_EPSILON),
         },
-        right="Larger, more than six times",
+        right="Larger",
         table=_shown(),
         tables={4: (("ε", "Scale of the noise", "Accuracy at most"), budgets)},
     )

@@ -77,7 +77,10 @@ def question(case: Example) -> bool:
             st.session_state[f"steps_{case.name}"] = True
     if case.name in answered:
         if case.answer.accepts(answered[case.name]):
-            st.success(shell.escape(f"Right: {case.answer.text}. {case.answer.why}"), icon=":material/check_circle:")
+            st.success(
+                shell.escape(f"Right: {case.answer.text}. {case.answer.why} The steps are below."),
+                icon=":material/check_circle:",
+            )
         else:
             st.warning(shell.escape(f"Not yet. {case.answer.hint}"), icon=":material/lightbulb:")
     return bool(st.toggle("Show the steps", key=f"steps_{case.name}", persist_state="session"))
@@ -102,7 +105,7 @@ def _sheet(name: str, solved: bool, key: str, *, width: Literal["stretch", "cont
         file_name=f"fairleak-{name}-{'solution' if solved else 'exercise'}.html",
         mime="text/html",
         key=key,
-        icon=":material/print:",
+        icon=":material/download:",
         on_click="ignore",
         width=width,
     )

@@ -83,4 +83,8 @@ def test_every_click_of_the_lesson_exists(start: Start):
     there |= labels(plan)
     correction = plan.open("correction")
     there |= labels(correction) | {text.strip("# ").partition("\n")[0] for text in correction.texts}
+    for number in ("+1.0 points", "79.7%"):
+        assert number in lesson() and any(number in text for text in correction.texts)
+    for page in ("bias_queries", "membership", "model_card", "attriguard"):
+        there |= labels(correction.open(page))
     assert set(re.findall(r"\*\*(.+?)\*\*", lesson())) - there == set()
