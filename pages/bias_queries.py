@@ -31,7 +31,7 @@ from core.queries.tables import tables
 from pages.common import bias_queries_sections as sections
 
 attribute = shell.escape(wording.attribute(config))
-opening = st.empty()
+top = st.container()
 answering, asking = asked.controls(pool, config.seed)
 try:
     people = asked.query_trials(config, dataset, pool, asking)
@@ -42,6 +42,9 @@ mechanism = answering.mechanism()
 exact = Exact(absolute=answering.absolute)
 curves = [people.background(one) for one in dict.fromkeys([mechanism, exact])]
 busy = want(*curves)
+wanted = asked.number_of_answers(people)
+curves[0].hold(lambda: people.marked(wanted, mechanism) == wanted)
+opening = top.empty()  # no earlier, so that the finding before stays while this one is computed
 
 
 @st.fragment(run_every=1.0 if busy else None)

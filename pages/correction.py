@@ -133,7 +133,7 @@ def told() -> None:
             st.caption(shell.escape(finding.text))
 
 
-opening = st.empty()
+top = st.container()
 left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
 with right:
     attacker: dict[str, Any] = {**controls.attacker_settings(), "as_published": published}
@@ -142,5 +142,6 @@ strong = adversary in STRONG
 with left:
     shell.chips(*known(result, adversary))
 cached.tell(result, attacker)  # ends the page while it is computed
+opening = top.empty()
 told()
 sections.draw(result, attacker)

@@ -59,7 +59,7 @@ def guide(read: Reading, notes: tuple[str, ...]) -> str:
 @st.fragment
 def told() -> None:
     """Draw everything that follows the controls."""
-    opening = st.empty()
+    opening = st.container()
     chosen = study.chosen(who, published)
     work = study.Membership(who, chosen)
     want(work, patience=_PATIENCE)

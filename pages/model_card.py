@@ -4,6 +4,7 @@ from pages.common import shell
 
 shell.guard()
 
+from dataclasses import replace
 
 import streamlit as st
 
@@ -30,9 +31,9 @@ from core.model_card.tables import tables
 from core.release_audit.card_plan import release_text
 from core.study import Finding
 
-opening = st.empty()
+top = st.container()
 try:
-    row = st.columns([25, 23, 42], gap="small", vertical_alignment="bottom")
+    row = st.columns([25, 20, 30, 25], gap="small", vertical_alignment="bottom")
     settings = cards.controls(row, config, table, dataset)
     card = cards.Card(config, table, dataset, settings)
 except InputError as error:
@@ -60,11 +61,11 @@ def advice(now: ReleaseStudy) -> Advice | None:
     quantity = f"People disclosed by a card of {models}; with noise, the most in up to {DRAWS} draws"
     found: Advice | None = work.result
     if found is None:
-        shell.whisper("Which precision discloses nobody", quantity)
+        shell.whisper("Published precision", quantity)
         cards.watch(work, "Trying precisions", "Stopped. Go on with the advice")
         return None
     drawn = draw_precisions(found, (settings.decimals, settings.epsilon))
-    panels.titled("Which precision discloses nobody", quantity, drawn, key="release_advice_chart")
+    panels.titled("Published precision", quantity, drawn, key="release_advice_chart")
     advised = findings.advice(found, now)
     st.markdown(f"**{words(advised.point)}** {words(*advised.caveats)}")
     return found
@@ -109,12 +110,14 @@ def draw() -> None:
     now = card.drawn(next((study for study in studies if study.n_models == wanted), studies[-1]))
     headline, gain, average = findings.headline(now), findings.information_gain(now), findings.average_accuracy(now)
     with opening:
-        shell.finding(words(headline.point), words(headline.evidence, headline.so_what))
+        panels.finding(replace(headline, caveats=()))
     if now.status != "converged":
         panels.problem(now.reason, point="Not reliable.")
     group = f"“{shell.escape(people.group)}” ({shell.escape(people.attribute)})"
     left, right = st.columns([3, 2], gap="large")
     with left:
+        tried = advice(now)
+    with right:
         moved = panels.titled(
             "Who is exposed",
             f"Everybody's probability of {group}; dotted: nothing learned; shaded: near-certain inference",
@@ -122,7 +125,8 @@ def draw() -> None:
             key="release_people_chart",
         )
         st.caption(words(*headline.caveats))
-    with right:
+    left, right = st.columns([3, 2], gap="large")
+    with left:
         bits = panels.titled(
             "Information gain by number of models",
             "Bits in total: measured (95% CI) and expected",
@@ -134,17 +138,14 @@ def draw() -> None:
             st.caption(words(gain.so_what, gain.evidence))
         if now.n_models < wanted:
             cards.watch(card.whole, f"Training {wanted} models", f"Stopped. Go on training {wanted} models")
+    with right:
+        in_common(now)
     drawn = {"People disclosed": moved.table, "By the number of models": bits.table}
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tried = advice(now)
-    with right:
         resolved = findings.uncertainty_resolved(now)
         fullness = draw_fullness(studies, now, counts=card.counts)
         panels.titled(heading(resolved), words(resolved.evidence), fullness, key="release_fullness_chart")
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        in_common(now)
     with right:
         quantity = "People inferred correctly before (○) and after (●), 95% CI"
         panels.titled(heading(average), quantity, draw_recognised(now), key="release_named_chart")
@@ -168,4 +169,6 @@ def draw() -> None:
             )
 
 
+card.studies(card.people(card.wanted))
+opening = top.empty()  # no earlier, so that the finding before stays while this one is computed
 draw()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.common import cached, overview_map, panels, wording
+from pages.common import cached, overview_map, panels, state, wording
 
 _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
     (
@@ -44,11 +44,12 @@ _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
 )
 
 shell.head()
-opening = st.empty()
-opening.markdown(
-    "## To become fair, a model must look at people's sensitive attributes. Some of that comes out again.\n\n"
-    "FairLeak trains a fair model, attacks it, and measures what an attacker learns that nobody meant to tell."
-)
+top = st.container()
+if not state.drawn():
+    top.empty().markdown(
+        "## To become fair, a model must look at people's sensitive attributes. Some of that comes out again.\n\n"
+        "FairLeak trains a fair model, attacks it, and measures what an attacker learns that nobody meant to tell."
+    )
 waiting = st.container()
 for column, (title, icon, told, links) in zip(st.columns(len(_DOORS)), _DOORS, strict=True):
     with column.container(border=True, height="stretch", key=f"door_{title.split()[0].lower()}"):
@@ -73,7 +74,7 @@ from core.charts.correction import draw_disclosure
 from core.correction.findings import headline
 
 attribute = wording.attribute(config)
-with opening.container():
+with top.empty().container():
     panels.finding(headline(result, now, adversary="features"))
 with right:
     shell.whisper(

@@ -76,7 +76,7 @@ def draw_checks_of(
 
 shell.head()
 study = STUDIES[st.session_state["page_now"]]
-opening = st.empty()
+opening = st.container()
 settings = settings_of(study.settings, study.name)
 config, table = cached.audited()
 subject = cached.audit(config, table).subject
@@ -85,13 +85,8 @@ if reason := study.unavailable(subject, settings):
     st.stop()
 work = StudyRun(study, subject, settings, cached.store_of(config.dataset))
 want(work)
-before = f"{study.name}_found"
-if work.latest is None and before in st.session_state:
-    with opening:
-        shell.finding(f":gray[{st.session_state[before]}]", "Updating")
 result = work.first(work.show_progress)
 headline, *others = study.findings(result, settings)
-st.session_state[before] = shell.escape(headline.point)
 with opening:
     panels.finding(headline)
 work.watch(work.show_progress, drawn=result)

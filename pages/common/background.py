@@ -18,7 +18,7 @@ from streamlit.logger import get_logger
 
 from core.errors import Cancelled, FairLeakError
 from core.fingerprint import fingerprint
-from pages.common import state
+from pages.common import shell, state
 from pages.common.panels import problem
 
 _log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what is not at least a warning
@@ -37,6 +37,10 @@ _LANES = {
 
 _PATIENCE = 0.15
 """Seconds a page waits for what may be there at once, before it shows progress."""
+
+
+_STEP = 0.2
+"""Seconds between two looks at work that a page waits for."""
 
 
 class State(StrEnum):
@@ -298,11 +302,38 @@ class Background:
 
     def first(self, show: Callable[[], None]) -> Any:
         """Return the newest that is there of it; ends the page, which shows how far it is, while nothing is."""
+        self.hold(lambda: self.latest is not None)
         latest = self.latest
         if latest is None:
             self.watch(show, every=0.4)
+            if state.drawn() and not self.busy:
+                st.button("Back to the result before", key="back_to_drawn", on_click=state.restore_drawn)
             st.stop()
+        state.note_drawn()
         return latest
+
+    def hold(self, there: Callable[[], bool]) -> None:
+        """Wait until enough is there, while the page keeps the result it showed before, greyed; not without one.
+
+        The browser keeps what an unfinished run of a page has not drawn again.
+        """
+        if not state.drawn() or not self.busy or there():
+            return
+        st.session_state["updating"] = (self.store, self.key)
+        while (job := self.job) is not None and job.busy and not there():
+            steps = f"step {min(job.done + 1, job.total)} of {job.total}, " if job.total else ""
+            shell.update(f"Updating: {steps}{pace(job)}. Still shown: the result before.")
+            time.sleep(_STEP)
+        shell.update("")
+
+
+def cancel_update() -> None:
+    """Stop what the page waits for, and go back to the settings of what it shows."""
+    store, key = st.session_state.pop("updating", (None, ""))
+    job = None if store is None else store.job(key)
+    if job is not None and job.busy:
+        job.cancel()
+        state.restore_drawn()
 
 
 def start(*works: Background) -> None:

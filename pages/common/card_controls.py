@@ -65,6 +65,9 @@ _PATIENCE = 1.5
 """Seconds a moved slider waits for its card before it shows progress."""
 
 
+_FIRST_STATISTICS = ["sp_gap", "tpr_gap", "fpr_gap", _SIZES]
+
+
 def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: AuditDataset) -> ReleaseSettings:
     """Choose whose numbers of which models are published, and how precisely; the slider of models is drawn later."""
     candidates = prediction_candidates(table, dataset.roles) if state.dataset_name() == state.UPLOAD else ()
@@ -125,11 +128,13 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         persist_state="session",
     )
     decimals, epsilon = PRECISIONS[words]
-    chosen = st.pills(
+    published = st.session_state.get("release_statistics", _FIRST_STATISTICS)
+    place = row[3].popover(f"Published statistics: {len(published)}", icon=":material/checklist:", width="stretch")
+    chosen = place.pills(
         _SETTINGS["statistics"].param.title,
         [*STATISTICS, _SIZES],
         selection_mode="multi",
-        default=["sp_gap", "tpr_gap", "fpr_gap", _SIZES],
+        default=_FIRST_STATISTICS,
         key="release_statistics",
         format_func=_SHORT.__getitem__,
         help="; ".join(f"{_SHORT[name]}: {STATISTIC_TITLES[name].lower()}" for name in STATISTICS)

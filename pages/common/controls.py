@@ -22,6 +22,7 @@ from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from core.settings import Setting, params
 from pages.common import panels, shell, state
+from pages.common.background import cancel_update
 from pages.common.cached import kept_tolerance, own
 
 Kind = Literal[
@@ -107,6 +108,8 @@ def _can_be_drawn(setting: Setting) -> bool:
 def audit_settings(page: str) -> None:
     """Draw in the sidebar what is audited, and the settings that `page` does not show itself."""
     state.apply_choices(page)
+    if state.drawn():
+        shell.offer_cancel(cancel_update)
     if page in _WITHOUT_AUDIT:
         return
     table = own(state.UPLOAD) if state.given() else None

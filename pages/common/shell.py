@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import runpy
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +111,12 @@ _STYLE = """<style>
   [data-testid=stButtonGroup] > div {flex-wrap: wrap}
   [data-testid=stHorizontalBlock] {row-gap: 1rem}
 }
+.st-key-cancel_update {visibility: hidden}
+[data-test-script-state=running] .st-key-cancel_update {visibility: visible; transition: visibility 0s .5s}
+.st-key-cancel_update button {min-height: 0; padding-block: 0}
+.stMainBlockContainer [data-stale=true] {opacity: 1}
+.stMainBlockContainer [data-stale=true] :is(h2, h3, p, li, strong) {color: var(--fl-grey); transition: color .3s .3s}
+.stMainBlockContainer [data-stale=true] .stPlotlyChart {opacity: .5; transition: opacity .3s .3s}
 .stMainBlockContainer h1 {padding: 0 0 .1rem}
 h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; font-size: .85rem}
 .stMainBlockContainer h2 {padding: 0 0 .15rem; line-height: 1.3; text-wrap: pretty}
@@ -207,6 +213,7 @@ def open_page(page: Any) -> None:
     head = _HEADS.get(page.url_path or _FIRST) or PageHead(page.title, "", page.title, "")
     place.markdown(_headline(head, ""))
     _HEAD.set((row, place, head))
+    st.session_state["head"] = (place, head, "")
     _wordmark()
     if not st.session_state.get("opened"):
         st.session_state["opened"] = True
@@ -227,14 +234,29 @@ def head(*, badge: str | None = None) -> Any:
         badge = "synthetic data" if state.dataset_name() == "demo" else ""
     if badge:
         place.markdown(_headline(own, badge))
+    st.session_state["head"] = (place, own, badge)
     return row
+
+
+def offer_cancel(stop: Callable[[], None]) -> None:
+    """Put a button into the page's head that is there while something is computed and an earlier result stays."""
+    _HEAD.get()[0].button("Cancel", key="cancel_update", type="tertiary", on_click=stop)
+
+
+def update(doing: str) -> None:
+    """Say in the place of the page's question what is being computed; "" brings the question back."""
+    place, own, badge = st.session_state["head"]
+    place.markdown(_headline(replace(own, question=f"**{doing}**") if doing else own, badge))
 
 
 def run(page: Any) -> None:
     """Run a page and let it know that app.py has started it."""
+    from pages.common import state
+
     token = _STARTED.set(True)
     try:
         page.run()
+        state.note_drawn()
     finally:
         _STARTED.reset(token)
 

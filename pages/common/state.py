@@ -47,12 +47,34 @@ def apply_choices(page: str) -> None:
     A setting has one widget in the sidebar and another on the page that shows it itself. Streamlit remembers a value
     for each, so that a setting put back to its default on one page could return on the next.
     """
+    if st.session_state.get("page_now") != page:
+        st.session_state.pop("drawn", None)
     st.session_state["page_now"] = page
     for key, (value, place) in st.session_state.get("settings_kept", {}).items():
         if place != page:
             st.session_state[key] = value
     for key, value in st.session_state.pop("chosen_next", {}).items():
         st.session_state[key] = value
+
+
+def drawn() -> bool:
+    """Whether the page on screen shows a result."""
+    return st.session_state.get("drawn", ("", {}))[0] == st.session_state["page_now"]
+
+
+def note_drawn() -> None:
+    """Note that the page shows a result, and under which settings."""
+    settings = {
+        str(key): value for key, value in st.session_state.items() if isinstance(value, (str, int, float, list))
+    }
+    st.session_state["drawn"] = (st.session_state["page_now"], settings)
+
+
+def restore_drawn() -> None:
+    """Put the settings back to those of the result that the page shows; called before a run of the page."""
+    for key, value in st.session_state["drawn"][1].items():
+        if st.session_state.get(key) != value and not key.startswith(("cancel_", "start_", "again_", "back_")):
+            st.session_state[key] = value
 
 
 def keep(key: str, value: Any) -> None:
