@@ -29,10 +29,11 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Information gain (bits)": "By how many bits the published numbers shorten a description of everybody's "
         "attribute.",
         "Leakage estimate": "Expected information gain, computed without the true attribute.",
+        "Information projection": "The probabilities closest to the prior that agree with all published numbers.",
         "Model card": "The published fairness numbers of one or more models.",
     },
     "Fairness": {
-        "Selection rate": "Share of a group that is predicted positive.",
+        "Selection rate (PPR)": "Share of a group that is predicted positive: its positive prediction rate.",
         "Fairness constraint": "A fairness metric and a tolerance that the model should satisfy. It is disclosed when "
         "the attacker knows it.",
         "Disclosed, target and achieved": "The disclosed tolerance is published. The target tolerance is what training "
@@ -58,6 +59,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Bias query": "A question about a model's fairness gap on somebody's test set (Hamman et al. 2023).",
         "Leakage": "Balanced accuracy of the reconstruction (Hamman et al. 2023, definition 5.1).",
         "Targeted query": "A query built to isolate one person's contribution.",
+        "Decoder": "A method that infers people's attributes from the answers to bias queries.",
         "Theoretical bound": "Best accuracy that any attacker can expect under ε and the given prior.",
         "ε, privacy budget": "One person's data changes the probability of any output by a factor of at most e^ε.",
         "Post-processing (no charge)": "Computed from answers that are already paid for. It reveals nothing further.",
@@ -82,6 +84,8 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "vulnerability (Kulynych et al. 2022).",
         "Vulnerability disparity (VD)": "Difference of TPR between groups (Zhang et al. 2020). It ignores false "
         "positives.",
+        "FairPick (θ)": "Deletes training records until the groups are alike; θ is the share of each difference that "
+        "stays.",
         "Shadow model": "A model the attacker trains in the same way, with known training records.",
     },
     "Verdict": {
@@ -95,6 +99,7 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "calculated from stated settings, no attack was run. Combined: a measurement that also assumes such settings.",
         "95% CI": "95% confidence interval: range for other people like these, with the same model and seed unless "
         "stated. A verdict uses a wider one where several limits are judged together.",
+        "Statistically significant": "The 95% CI leaves out the value without an effect.",
         "Holm's correction": "All limits are tested together. The chance of any wrong pass or fail is at most what the "
         "policy allows, for values exactly at their limit (Holm 1979). That the side itself is right holds for "
         "independent numbers; it is not proved for numbers about the same people.",

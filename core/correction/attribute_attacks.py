@@ -29,8 +29,8 @@ from core.subject import ModelFindings, Subject
 from core.validation import choice
 
 ATTACKERS = {
-    "features": "the published attack (A)",
-    "predictions": "the published attack with the predictions (A′)",
+    "features": "the published attack",
+    "predictions": "the published attack with the predictions",
     "strong": "gradient boosting",
     "strong_predictions": "gradient boosting with the predictions",
 }

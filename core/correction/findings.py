@@ -69,8 +69,10 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
             to_do = "Publish a looser tolerance if this gain matters to you; the report compares it with your limit."
         elif now.gain.high < 0:
             point = f"Publishing the fairness tolerance misleads {who}: {points(now.gain)}."
+            to_do = "Do not count on it: an attacker who knows the group proportions may gain."
         else:
             point = f"Publishing the fairness tolerance {_NONE} on {who.removesuffix(',')}."
+            to_do = "Try other seeds under More analyses before you rely on it."
         measured = (
             f"Accuracy at inferring {name}: {percent(now.before)} before, {percent(now.after)} after disclosure of "
             f"{at} (95% CI {interval(now.after)}; {count(now.after.n)} people). Gain {_change(now.gain)}."

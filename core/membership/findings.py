@@ -22,7 +22,7 @@ from core.models import GIVEN
 from core.study import Finding, Measurement
 
 NO_BETTER = "not significantly better than random guessing"
-_REMEMBERS = "The model remembers its training records."
+_DIFFER = "The model's outputs differ between members and non-members."
 _LOWER = "Lower ε or depth until the AUC is near 0.5."
 
 MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Membership-advantage gap"}
@@ -93,9 +93,9 @@ def headline(read: Reading) -> Finding:
     name, auc = REGISTRY[best.name].phrase, best.roc.auc
     at = f" at ε = {epsilon_text(epsilon)}" if math.isfinite(epsilon) else ""
     if not best.muted:
-        point = f"Membership inference succeeds{at} ({name}: AUC {auc.value:.3f})"
+        point = f"Membership inference beats random guessing{at} ({name}: AUC {auc.value:.3f})"
         point = f"{point}{_between_groups(read)}."
-        so_what, to_do = _REMEMBERS, _LOWER
+        so_what, to_do = _found_at(best.roc.tpr_at(0.1)), _LOWER
     else:
         point, so_what, to_do = f"Membership inference is {NO_BETTER}{at} ({name}: AUC {auc.value:.3f}).", "", ""
     return Finding(
@@ -108,6 +108,13 @@ def headline(read: Reading) -> Finding:
         baseline=certain(0.5, auc.n),
         attacker_knows=REGISTRY[best.name].knows(scores=True, shadows=found.settings.shadows),
     )
+
+
+def _found_at(tpr: Estimate) -> str:
+    """Return how many members are identified at a false-positive rate of 10%, where there are enough people."""
+    if math.isnan(tpr.value):
+        return _DIFFER
+    return f"At 10% false positives the attack identifies {percent(tpr)} of members; random guessing identifies 10%."
 
 
 def _between_groups(read: Reading) -> str:
@@ -282,12 +289,13 @@ def release_findings(measured: Mapping[str, Measurement]) -> tuple[Finding, ...]
     found = []
     if auc.estimate is not None:
         works = auc.estimate.low > 0.5
+        does = "beats random guessing" if works else f"is {NO_BETTER}"
         told = _finding(
             auc,
-            f"Membership inference {'succeeds' if works else f'is {NO_BETTER}'} (AUC {auc.estimate.value:.3f}).",
+            f"Membership inference {does} (AUC {auc.estimate.value:.3f}).",
             f"{auc.attacked} AUC {ratio(auc.estimate)}; random guessing: 0.5.",
         )
-        found.append(replace(told, so_what=_REMEMBERS, to_do=_LOWER) if works else told)
+        found.append(replace(told, so_what=_DIFFER, to_do=_LOWER) if works else told)
     if (rate := caught.estimate) is not None:
         point = f"{percent(rate)} of the training records are identified at 1% FPR."
         span = f"95% CI {percent(rate.low)} to {percent(rate.high)}; random guessing: 1.0%."

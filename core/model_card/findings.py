@@ -28,6 +28,8 @@ APPROXIMATE = (
 )
 """How far the projection is from the exact posterior."""
 
+_EXPOSED = "exposed almost completely"
+
 _SHOWN = 5
 """Typed numbers that are said to be untrue, one by one."""
 
@@ -54,11 +56,22 @@ def headline(study: ReleaseStudy) -> Finding:
         point += " This assumes that the typed numbers are true."
     gain, accuracy = information_gain(study), average_accuracy(study)
     exposed = worst and study.measured.accuracy_gain.high < 0.05
+    if worst:
+        so_what = (
+            f"The average hardly moves; a few people are {_EXPOSED}." if exposed else f"Single people are {_EXPOSED}."
+        )
+        to_do = "Publish fewer decimals or add DP noise: “Published precision” shows what exposes nobody here."
+    else:
+        so_what = "Nobody is exposed by this card; a card of more models may expose somebody."
+        to_do = "Publish these numbers at this precision only. Estimate again before anything is added."
+    if study.status == "infeasible" or (draws is not None and not draws.known):
+        so_what = to_do = ""
     caveats = (study.reason and f"Not reliable: {study.reason}", left_out(study.people), APPROXIMATE)
     return Finding(
         point=point,
         evidence=gain.point if study.status == "infeasible" else f"{gain.point} {accuracy.evidence}",
-        so_what="The average hardly moves; a few people are exposed almost completely." if exposed else "",
+        so_what=so_what,
+        to_do=to_do,
         caveats=tuple(filter(None, caveats)),
         redacted=f"The leakage of {study.n_numbers:,} fairness numbers for {_models(study.n_models)} was estimated.",
         estimate=study.measured.bits,

@@ -197,11 +197,10 @@ def _so_what(found: AnswersLeak, answering: Answering) -> str:
         return "This is known without the model's owner. Only what the answers add is a leak."
     if answering.noise == "exact":
         return (
-            f"Exact answers protect nobody: each is an equation in everybody's {found.attribute}, and enough of them "
-            "have one solution."
+            f"Each exact answer is an equation in everybody's {found.attribute}, and enough of them have one solution."
         )
     if answering.noise == "rounded":
-        return "Rounded answers protect nobody: what rounding hides in one query, another query shows."
+        return "Rounding guarantees nothing: what it hides in one query, another query shows."
     error = found.errors[answering.noise]
     off = f"Half of the answers are off by more than {error_text(error.median)}."
     return (

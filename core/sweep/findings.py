@@ -103,8 +103,8 @@ def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
             does = "drops to chance" if cell.members.low <= 0.5 else "gets weaker"
             areas = f"AUC {noiseless.members.value:.2f} → {cell.members.value:.2f}"
             return (
-                f"At ε = {epsilon_text(epsilon)} membership inference {does} ({areas}), but disclosing tolerance "
-                f"{tight:g} still adds {points(cell.gain)} to attribute inference"
+                f"At ε = {epsilon_text(epsilon)} membership inference {does} ({areas}), but disclosing the "
+                f"tightest tolerance satisfied still adds {points(cell.gain)} to attribute inference"
             ), cell
     if noiseless is not None and noiseless.gain.low > 0:
         helps = (

@@ -114,7 +114,9 @@ def test_a_muted_attack_is_no_better_than_random_guessing():
     assert found.point.startswith("Membership inference is not significantly better than random guessing at ε = 0.1")
     assert "VD would read" in found.evidence and not found.so_what
     strong = headline(Reading(findings([attack("network", muted=True), attack("lira")]), CHOSEN)).point
-    assert strong.startswith("Membership inference succeeds at ε = 1 (LiRA: AUC") and strong.endswith("says nothing.")
+    assert strong.startswith("Membership inference beats random guessing at ε = 1 (LiRA: AUC") and strong.endswith(
+        "says nothing."
+    )
     told = headline(Reading(findings([attack("network"), attack("rmia", disparities=None)]), CHOSEN))
     assert "and reveals more about men: 7.9 points." in told.point
     assert "VD alone, as published, reads +0.131" in told.evidence and "RMIA: AUC 0." in told.evidence

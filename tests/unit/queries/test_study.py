@@ -187,7 +187,8 @@ def test_the_interval_decides_whether_answers_add_anything(gain: float, half: fl
     assert "balanced accuracy (95% CI" in told.evidence and "random guessing 50%" in told.evidence
     private = noise in ("cauchy", "noisy_sums")
     assert ("targeted query with the whole budget reveals" in told.so_what) == private
-    assert ("protect nobody" in told.so_what) != private and "query desk" in told.to_do
+    assert any(words in told.so_what for words in ("one solution", "guarantees nothing")) != private
+    assert "query desk" in told.to_do
 
 
 @pytest.mark.parametrize(("noise", "advice"), [("laplace", "Noisy sums keep the same ε"), ("noisy_sums", "raise ε")])
