@@ -45,8 +45,9 @@ _DOORS = (  # title, icon, what is behind it, and its links: file, label, icon
 
 shell.head()
 top = st.container()
-if not state.drawn():
-    top.empty().markdown(
+opening = None if state.drawn() else top.empty()  # none, so that the finding before stays
+if opening is not None:
+    opening.markdown(
         "## To become fair, a model must look at people's sensitive attributes. Some of that comes out again.\n\n"
         "FairLeak trains a fair model, attacks it, and measures what an attacker learns that nobody meant to tell."
     )
@@ -74,7 +75,7 @@ from core.charts.correction import draw_disclosure
 from core.correction.findings import headline
 
 attribute = wording.attribute(config)
-with top.empty().container():
+with (opening or top.empty()).container():
     panels.finding(headline(result, now, adversary="features"))
 with right:
     shell.whisper(

@@ -309,7 +309,8 @@ class Background:
             if state.drawn() and not self.busy:
                 st.button("Back to the result before", key="back_to_drawn", on_click=state.restore_drawn)
             st.stop()
-        state.note_drawn()
+        if state.in_fragment():  # the end of a whole run notes it by itself
+            state.note_drawn()
         return latest
 
     def hold(self, there: Callable[[], bool]) -> None:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.config import TRAINED_TOLERANCE, AuditConfig
 from core.datasets.catalog import CATALOG
@@ -59,7 +60,13 @@ def apply_choices(page: str) -> None:
 
 def drawn() -> bool:
     """Whether the page on screen shows a result."""
-    return st.session_state.get("drawn", ("", {}))[0] == st.session_state["page_now"]
+    return "drawn" in st.session_state and st.session_state["drawn"][0] == st.session_state["page_now"]
+
+
+def in_fragment() -> bool:
+    """Whether a part of the page is drawn anew by itself."""
+    context = get_script_run_ctx()
+    return bool(context and context.fragment_ids_this_run)
 
 
 def note_drawn() -> None:
