@@ -88,7 +88,7 @@ def told() -> None:
     headline, effect, truth, proof, control, own, *noise = STUDY.findings(result, settings)
     leak = result.explained(adversary, now.used)
     with opening:
-        panels.finding(headline)
+        panels.finding(headline, "report")
     with right:
         waterfall = draw_waterfall(
             leak,
@@ -100,36 +100,35 @@ def told() -> None:
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
         st.caption(shell.escape(effect.text))
-    for finding in (proof, *noise):
-        panels.statement(finding)
     if not now.is_true:
         raising = "The published experiments raise the tolerance until it holds: see the switch “Paper's protocol”."
         panels.problem(f"{truth.text} {raising}")
+    by_group = draw_recognition(now, curve, names=result.group_names)
+    forest = "the published" if config.forest is None else "your search's"
+    shown: dict[str, list[Row]] = {
+        "Accuracy by disclosed tolerance": list(map(disclosure_row, curve)),
+        "What each piece of knowledge adds": list(step_rows(leak)),
+        "Beside it": [
+            {"imputation, without the model": share(result.strong)}
+            | {"model's difference between groups": result.model.difference_train}
+        ],
+    }
+    by_hand = {
+        "Accuracy before and after, by group": by_group.table,
+        "Certificate": now.certificate.to_frame(),
+    }
+    guide = _HOW_TO_READ.format(name=attribute, forest=forest)
+    panels.foot(guide, panels.frames(shown) | by_hand, key="correction")
     left, right = st.columns([3, 2], gap="large")
     with left:
-        by_group = panels.titled(
+        panels.titled(
             "Accuracy by group",
             "Share inferred correctly before (○) and after (●), 95% intervals",
-            draw_recognition(now, curve, names=result.group_names),
+            by_group,
             key="recognised_chart",
         )
     with right:
-        forest = "the published" if config.forest is None else "your search's"
-        panels.how_to_read(_HOW_TO_READ.format(name=attribute, forest=forest))
-        shown: dict[str, list[Row]] = {
-            "Accuracy by disclosed tolerance": list(map(disclosure_row, curve)),
-            "What each piece of knowledge adds": list(step_rows(leak)),
-            "Beside it": [
-                {"imputation, without the model": share(result.strong)}
-                | {"model's difference between groups": result.model.difference_train}
-            ],
-        }
-        by_hand = {
-            "Accuracy before and after, by group": by_group.table,
-            "Certificate": now.certificate.to_frame(),
-        }
-        panels.numbers(panels.frames(shown) | by_hand, key="correction")
-        for finding in (control, own, *([truth] if now.is_true else [])):
+        for finding in (proof, *noise, control, own, *([truth] if now.is_true else [])):
             st.caption(shell.escape(finding.text))
 
 

@@ -90,6 +90,7 @@ def told() -> None:
         panels.problem(promise.point, point="No DP guarantee any more.")
     else:
         st.caption(shell.escape(promise.point))
+    panels.foot(guide(read, who.people.notes), panels.frames(tables([found])), key="membership")
     for ranges in attack.ranges:
         if result is not None and ranges.group == result.group:
             panels.titled(
@@ -99,8 +100,6 @@ def told() -> None:
                 draw_ranges(ranges, muted=attack.muted),
                 key="member_ranges_chart",
             )
-    panels.how_to_read(guide(read, who.people.notes))
-    panels.numbers(panels.frames(tables([found])), key="membership")
     sections.draw(work, grown, read)
 
 

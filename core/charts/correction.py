@@ -311,7 +311,6 @@ def draw_landscape(found: Landscape) -> Drawing:
     cells = [[every[tolerance, epsilon] for tolerance in tolerances] for epsilon in epsilons]
     same, gains = percent(controls["majority_label"]), [[_gained(cell) for cell in row] for row in cells]
     most = max([0.01, *known([gain for row in gains for gain in row])])
-    marks = {part * most: points(part * most).removesuffix(" points") if part else "0" for part in (0.0, 0.5, 1.0)}
     columns = ["none" if tolerance is None else f"{tolerance:g}" for tolerance in tolerances]
     drawing = draw_heat(
         f"Accuracy at inferring {found.attribute} after disclosure, by model",
@@ -323,13 +322,18 @@ def draw_landscape(found: Landscape) -> Drawing:
         ends=(0.0, most),
         hover=[[_hover(found, cell, same) for cell in row] for row in cells],
         rows=found.to_frame(),
-        pitch=38,
-        scale=("Colour: gain from disclosure (points)", marks),
+        beside=("Membership AUC", [_area(row[0].members) for row in cells]),
     )
     for place in range(1, len(tolerances)):
         if None in tolerances[place - 1 : place + 1]:  # what nothing is disclosed of is set apart
             drawing.segment(place - 0.5, drawing.y.ends, "background", width=8)
     return drawing
+
+
+def _area(auc: Estimate) -> str:
+    """Return the AUC against a row's tree, which all its tolerances share, in bold where it is not chance."""
+    text = "n/a" if math.isnan(auc.value) else f"{auc.value:.2f}"
+    return f"<b>{text}</b>" if auc.low > 0.5 or auc.high < 0.5 else text
 
 
 def _gained(cell: MapCell) -> float:

@@ -376,9 +376,11 @@ class Drawing:
         """Write at height y, `shift` pixels from the left end of the plot: into the margin where it is negative."""
         self.remark(words, color, x=0, y=y, refs=("paper", "y"), shift=shift, **look)
 
-    def at_right(self, y: float, words: str, color: str, shift: float) -> None:
-        """Write at height y, ending `shift` pixels right of the plot."""
-        self.remark(words, color, x=1, y=y, refs=("paper", "y"), shift=(shift, 0), anchor=("right", "middle"))
+    def at_right(self, y: float, words: str, color: str, shift: tuple[float, float], **look: Any) -> None:
+        """Write at height y, ending `shift` pixels right of the plot; nothing where there are no words."""
+        if words:
+            place: dict[str, Any] = {"x": 1, "y": y, "refs": ("paper", "y"), "anchor": ("right", "middle")}
+            self.remark(words, color, shift=shift, **place, **look)
 
     def above(
         self, words: str, *, right: bool = False, shift: tuple[float, float] = (0, 3), color: str = "grey"

@@ -1,9 +1,9 @@
-"""The form of all maps: coloured cells with their numbers, what the pointer shows of each, and the scale."""
+"""The form of all maps: coloured cells with their numbers, what the pointer shows of each, and a column beside them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from core.charts.drawing import Axis, Drawing
@@ -24,7 +24,7 @@ def draw_heat(
     rows: Any,
     hover: Sequence[Sequence[str]] = (),
     pitch: int = 34,
-    scale: tuple[str, Mapping[float, str]] | None = None,
+    beside: tuple[str, Sequence[str]] | None = None,
 ) -> Drawing:
     """Draw cells, the names of columns under them and those of rows at the left.
 
@@ -38,19 +38,20 @@ def draw_heat(
         As they are; the form shortens them and makes them harmless.
     colors, ends : (low, high)
         The colour goes from one to the other between the ends.
-    scale : (heading, mark -> words), optional
-        A bar of the colours under the map.
+    beside : (heading, words of each row), optional
+        A column at the right that belongs to whole rows.
     """
     deep, wide = len(values), len(values[0])
     left = min(124, max(46, *(width(name, 12) + 14 for name in names[1])))
-    room = (NARROW - left - 14) / wide - 4
+    heading, column = beside or ("", [""] * deep)
+    right = max([14, *(width(text) + 20 for text in column if text)])
+    room = (NARROW - left - right) / wide - 4
     under, beside = (
         [fit(name, pixels, 12) for name in side] for side, pixels in zip(names, (room, left - 12), strict=True)
     )
     x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), words=under, title=titles[0])
     y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), words=beside, title=titles[1])
-    below = 48 + 76 * (scale is not None)
-    drawing = Drawing(title, height=pitch * deep + below + 32, x=x, y=y, margins=(left, 14, 32, below))
+    drawing = Drawing(title, height=pitch * deep + 80, x=x, y=y, margins=(left, right, 32, 48))
     drawing.rows = rows
     drawing.axes()
     drawing.layout["xaxis"] |= {"ticks": ""}
@@ -74,19 +75,15 @@ def draw_heat(
         customdata=[list(row) for row in hover or own],
         hoverlabel={"align": "left", "font": {"size": 12}},
         hovertemplate="%{customdata}<extra></extra>",
-        **({"showscale": False} if scale is None else _bar(*scale, down=54 / (pitch * deep))),
+        showscale=False,
     )
+    for i, text in enumerate(column):
+        drawing.at_right(i, text, "ink", (right - 4, 0))
+    if heading:
+        drawing.above(heading, right=True, shift=(right - 4, 9))
     cells = [(values[i][j], i, j) for i in range(deep) for j in range(wide) if not math.isnan(values[i][j])]
     shown = cells if len(cells) <= _FEW else [min(cells), max(cells)]
     said = [f"{names[1][i]}, {names[0][j]} {plain(words[i][j])}" for _, i, j in shown]
+    said += [f"{names[1][i]}, {heading} {plain(text)}" for i, text in enumerate(column) if text]
     drawing.say(f"Map of {titles[1]} by {titles[0]}", "" if shown is cells else "lowest and highest", said)
     return drawing
-
-
-def _bar(heading: str, marks: Mapping[float, str], *, down: float) -> dict[str, Any]:
-    """Return a bar of the colours under the map, by that share of its height."""
-    font = {"color": "grey", "size": 12}
-    look = {"orientation": "h", "len": 0.62, "thickness": 13, "y": -down, "yanchor": "top", "outlinewidth": 0}
-    look |= {"ticks": "outside", "tickcolor": "ink", "tickfont": font}
-    look |= {"tickvals": list(marks), "ticktext": list(marks.values())}
-    return {"colorbar": {**look, "title": {"text": heading, "side": "top", "font": font}}}

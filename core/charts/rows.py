@@ -65,7 +65,7 @@ class Row:
     name, below : str
         At the left, and under it in grey: as they are, the form shortens them and makes them harmless.
     value : str, optional
-        At the right; by itself its numbers, the last in bold.
+        At the right; by itself its numbers, the last in bold, and in a row of two lines the interval of one under it.
     note : str
         In the plot where there is no number.
     color : str
@@ -107,6 +107,11 @@ class Row:
         *others, last = [axis.write(mark.of) for mark in self.marks] or [""]
         return " → ".join([*others, f"<b>{last}</b>" if last else ""])
 
+    def under(self, axis: Axis) -> str:
+        """Return what stands under its value: the interval of its only number, where the row has two lines."""
+        alone = self.below and self.value is None and len(self.marks) == 1
+        return axis.interval(self.marks[0].of)[1:-1] if alone else ""
+
 
 def draw_rows(
     title: str,
@@ -145,7 +150,9 @@ def draw_rows(
     axis = axis.over([*holds, *(number for row in rows for number in row.reach())])
     pitch = pitch or (_TALL if any(row.below for row in rows) else _PITCH)
     many, written = max(least, len(rows)), [row.written(axis) for row in rows]
-    right = max([14, width(value, 12) + 14, *(width(words) + 20 for words in written)])
+    ranges = [row.under(axis) for row in rows]
+    wide = [*(width(words) for words in written), *(width(words, 12) for words in ranges)]
+    right = max([14, width(value, 12) + 14, *(size + 20 for size in wide)])
     names = [width(f"<b>{fit(words, 9999)}</b>", size) + 14 for row in rows for words, size in _names(row)]
     left = min(max([_NAMES[0], *names]), _NAMES[1], NARROW - _LEAST - right)
     top, below = 8 + LINE * 12 * (bool(head) + bool(value)), 46 + 18 * bool(sides)
@@ -166,8 +173,8 @@ def draw_rows(
             drawing.segment(place, y.ends, mark.color, width=2, dash=row.dash, layer="below")
         free = next((k for k, other in enumerate(rows[i + 1 :]) if other.marks or other.note), len(rows) - i - 1)
         _words(drawing, row, i, left, pitch, free)
-        if written[i]:
-            drawing.at_right(i, written[i], row.color, right - 4)
+        drawing.at_right(i, written[i], row.color, (right - 4, 10 if ranges[i] else 0))
+        drawing.at_right(i, ranges[i], "grey", (right - 4, -10), size=12)
         _marks(drawing, row, i, pitch)
     for (words, color), room, anchor, sign in zip(sides, (left, right), ("right", "left"), (-1, 1), strict=False):
         under: dict[str, Any] = {"x": 0.5, "y": 0, "refs": ("paper", "paper"), "shift": (8 * sign, -43), "size": 12}

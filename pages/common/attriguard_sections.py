@@ -36,8 +36,10 @@ _FOLLOWING = ("person", "cost", "others")  # what depends on the budget
 def draw(work: DefenceStudy) -> None:
     """Offer the sections and draw one; what tells of all attackers follows as they come."""
     ratings = work.who.ratings is not None
-    offered = {name: row for name, row in _SECTIONS.items() if name != ("changes" if ratings else "others")}
+    offered = {name: row[0] for name, row in _SECTIONS.items() if name != ("changes" if ratings else "others")}
     name = panels.further(offered, key="further_guard" if ratings else "further_guard_table")
+    if name is None:
+        return
     grown = work.wait_for_first()
     controls.stand(controls.budget(grown.exposure) if name in _FOLLOWING else None)
     st.fragment(_draw)(name, work)

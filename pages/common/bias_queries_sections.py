@@ -269,4 +269,6 @@ _SECTIONS = {
 
 def draw(people: QueryTrials, answering: Answering) -> None:
     """Offer the sections and draw one."""
-    _SECTIONS[panels.further(_SECTIONS, key="further_queries")][1](people, answering)
+    chosen = panels.further({name: row[0] for name, row in _SECTIONS.items()}, key="further_queries")
+    if chosen is not None:
+        _SECTIONS[chosen][1](people, answering)

@@ -40,7 +40,10 @@ Attacker = dict[str, Any]
 
 def draw(result: CorrectionResult, attacker: Attacker) -> None:
     """Offer the sections and draw one; with work of its own it is drawn again while that is under way."""
-    title, section, work_of = _SECTIONS[panels.further(_SECTIONS, key="further")]
+    chosen = panels.further({name: row[0] for name, row in _SECTIONS.items()}, key="further")
+    if chosen is None:
+        return
+    title, section, work_of = _SECTIONS[chosen]
     if work_of is None:
         section(result, attacker)
     elif work_of is not _search and result.config.method == GIVEN:

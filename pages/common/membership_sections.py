@@ -310,7 +310,9 @@ _OVER_EPSILON = {"over_epsilon": _show_epsilon, "accuracy": _show_accuracy}
 
 def draw(work: Membership, grown: Audit, read: Reading) -> None:
     """Choose what is shown below the page's charts, and draw it."""
-    section = panels.pick("More analyses", _TITLES, key="further_members", default="over_epsilon")
+    section = panels.further(_TITLES, key="further_members")
+    if section is None:
+        return
     if section in _OVER_EPSILON:
         curve_over_epsilon(work).grow(partial(_OVER_EPSILON[section], work, read))
     elif section == "picking":

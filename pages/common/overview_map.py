@@ -12,7 +12,7 @@ from core.config import AuditConfig
 from core.datasets.catalog import DEMO_FILE
 from core.datasets.dataset import AuditDataset, Table
 from core.errors import FairLeakError
-from core.estimates import in_words
+from core.estimates import in_words, points
 from core.sweep.landscape import (
     Landscape,
     LandscapePlan,
@@ -84,12 +84,21 @@ def _draw(found: Landscape) -> None:
     from core.sweep.findings import tension
 
     told, drawing = tension(found), draw_landscape(found)
-    panels.titled(told.point, shell.escape(told.evidence), drawing, key="start_map_chart")
-    st.caption(shell.escape(" ".join(told.caveats)))
-    panels.how_to_read(HOW_TO_READ)
-    panels.numbers({"Map of fair and private models": drawing.table}, key="start-map")
+    shell.whisper(told.point, shell.escape(told.evidence))
+    left, right = st.columns([3, 1], gap="large")
+    with left:
+        panels.chart(drawing, key="start_map_chart")
+    most = max((cell.gain.value for cell in found.cells if not math.isnan(cell.gain.value)), default=0.0)
+    right.caption(_NOTES.format(most=points(most)))
+    right.caption(shell.escape(" ".join(told.caveats)))
+    panels.foot(HOW_TO_READ, {"Map of fair and private models": drawing.table}, key="start-map")
 
 
+_NOTES = (
+    "**Colour:** gain from disclosure, from none (pale) to {most}. Pale is not “no leak”: imputation needs no "
+    "model.\n\n"
+    "**Across:** tighter tolerances are further left.\n\n**Down:** more DP training noise."
+)
 HOW_TO_READ = (
     "**Each cell** is a decision tree trained with differential privacy (DP-ID3, budget ε), again with every seed. Its "
     "predictions are then changed at random within each group, as few as possible, until the noisy selection rates "
@@ -99,8 +108,8 @@ HOW_TO_READ = (
     "whether or not it holds; in the column “none” nothing is disclosed. **Bold** means that the 95% CI of the gain "
     "excludes 0. One cell in twenty would be bold by chance, so look for whole rows; neighbours in a row share their "
     "trees.\n\n"
-    "**Colour** runs from the baseline to imputation, which needs no model, or to the highest cell: a pale cell is not "
-    "a safe cell.\n\n"
+    "**Colour** is the gain from disclosure, in points. **Membership AUC** belongs to the row's tree; bold: the 95% CI "
+    "excludes 0.5.\n\n"
     "**Limits.** One attack per risk. Membership: the attacker holds the released tree and takes those for members "
     "whose own label it scores highest; LiRA, on the page Membership, is stronger."
 )

@@ -110,10 +110,12 @@ def foot(guide: str, tables: dict[str, pandas.DataFrame], key: str) -> None:
         numbers(tables, key)
 
 
-def further(sections: Mapping[str, Sequence[Any]], key: str) -> str:
-    """Choose what is shown below a page, by the titles that the sections' rows begin with; at first their first."""
-    titles = {name: row[0] for name, row in sections.items()}
-    return str(pick("More analyses", titles, key=key, default=next(iter(titles))))
+def further(titles: Mapping[str, str], key: str) -> str | None:
+    """Choose what is shown below a page, by its title; nothing, until somebody chooses."""
+    chosen: str | None = st.segmented_control(
+        "More analyses", list(titles), key=key, format_func=titles.__getitem__, persist_state="session"
+    )
+    return chosen
 
 
 def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, **told: Any) -> Any:

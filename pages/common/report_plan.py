@@ -118,18 +118,6 @@ _MOST_DECIMALS = 6
 _SHADOWS = (0, 4, 8, 16, 32, 64, 128)
 
 
-def section() -> str | None:
-    """Choose what is shown below the verdict; nothing, until somebody chooses."""
-    return st.segmented_control(
-        "More analyses",
-        list(SECTIONS),
-        key="further_release",
-        format_func=SECTIONS.__getitem__,
-        persist_state="session",
-        label_visibility="collapsed",
-    )
-
-
 def attacks(config: AuditConfig, table: Table) -> None:
     """Draw the form of the plan; its button starts the attacks again."""
     now = plan_of(config, table)

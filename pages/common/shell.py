@@ -92,18 +92,23 @@ _STUDY_PAGES = {"queries": "bias_queries", "model_fairness": "model"}
 """Study -> the page about it, where that has another name."""
 
 _STYLE = """<style>
-.stMainBlockContainer {max-width: 1140px; padding: 3.75rem 45px 2rem}
+.stMainBlockContainer {max-width: 1140px; padding: 3.1rem 45px 2rem}
+.stMainBlockContainer [data-testid=stVerticalBlock] {row-gap: .6rem}
 .st-key-head {min-height: 30px; gap: .5rem}
 .st-key-head [data-testid=stMarkdownContainer]
   {display: flex; flex-wrap: wrap; align-items: baseline; column-gap: .7rem}
 .st-key-head [data-testid=stMarkdownContainer], .st-key-finding [data-testid=stMarkdownContainer] {margin-bottom: 0}
 .st-key-head p {color: var(--fl-grey); margin: 0}
 .st-key-head h1 + p {border-left: 1px solid var(--fl-line); padding-left: .7rem}
-.st-key-finding {row-gap: .4rem}
+.stMainBlockContainer .st-key-finding {row-gap: .4rem}
+.st-key-finding p {line-height: 1.4}
 .st-key-finding [data-testid=stColumn] {border-top: 1px solid var(--fl-line); padding-top: .4rem}
 .st-key-finding [data-testid=stColumn] p {margin: 0}
 .st-key-finding [data-testid=stColumn] [data-testid=stVerticalBlock] {row-gap: 0}
-[data-testid=stSidebarNavLink] {padding-block: .2rem; line-height: 1.5}
+[data-testid=stSidebarNavLink] {padding-block: .1rem; line-height: 1.5}
+[data-testid=stHeader] {height: 2.75rem; min-height: 0}
+[data-testid=stPageLink] a {padding-block: 0}
+[class*=st-key-door_] a, .st-key-finding a {padding-inline: 0}
 .stSidebar h4 + p, .stSidebar h4 + p + p {font-size: .85rem; margin: 0}
 @media (max-width: 760px) {
   .stMainBlockContainer {padding: 4rem 1rem 2rem}
@@ -123,7 +128,8 @@ h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; f
 .stMainBlockContainer h3 {padding: .3rem 0 0}
 [data-testid=stMarkdownContainer]:has(h2) p, [data-testid=stMarkdownContainer]:has(h3) p
   {color: var(--fl-grey); text-wrap: pretty}
-[data-testid=stMarkdownContainer]:has(h3) p {font-size: .9rem}
+[data-testid=stMarkdownContainer]:has(h3) {margin-bottom: 0}
+[data-testid=stMarkdownContainer]:has(h3) p {font-size: .9rem; line-height: 1.35; margin: 0}
 .stSidebar h4 {padding: 0 0 .2rem}
 [data-testid^=stBaseButton-primary] {background-color: var(--fl-press); border-color: var(--fl-press)}
 [data-testid=stButtonGroup] :is([aria-checked=true], [aria-pressed=true]) p, [data-testid=stSliderThumbValue] p
@@ -297,11 +303,14 @@ def finding(point: str, evidence: str, *, so_what: str = "", to_do: str = "", li
         meaning, doing = st.columns(2, gap="medium")
         meaning.markdown(f"**So what**\n\n{so_what}")
         with doing:
-            st.markdown(f"**What you can do**\n\n{to_do}")
             if links:
-                with st.container(horizontal=True, gap="small"):
+                with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+                    st.markdown("**What you can do**", width="content")
                     for name in links:
                         link(name)
+                st.markdown(to_do)
+            else:
+                st.markdown(f"**What you can do**\n\n{to_do}")
 
 
 def link(name: str, label: str = "") -> None:
