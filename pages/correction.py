@@ -36,18 +36,14 @@ from pages.common import correction_sections as sections
 
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
 _HOW_TO_READ = (
-    "**Setting.** The attacker knows everybody's features, label and prediction, and the {name} of some other people "
-    "to train on. They guess, then learn the disclosed constraint, then change the guesses they are least sure of "
-    "until it holds. Source: Ferry, Aïvodji, Gambs, Huguet and Siala, *Exploiting Fairness to Enhance Sensitive "
-    "Attributes Reconstruction*, SaTML 2023.\n\n"
-    "**Read.** The leak is the distance between *before* and *after*, not the height. Compare with imputation: what is "
-    "reachable without the model is not the model's leak. At the right, each row adds one thing the attacker knows; "
-    "the hollow bar is the published correction, which knows the constraint but not the group proportions.\n\n"
-    "**Slider.** What the model owner publishes: every group's rate is within this distance of the overall rate. "
-    "Further left is a stronger claim.\n\n"
-    "**What it does not show.** CIs are over people, for one model and one seed; see *Seeds and controls*. The "
-    "published forest, here with {forest} parameters, uses balanced class weights and over-predicts the smaller group; "
-    "part of the gain repairs that. Other attacks may do better."
+    "**Setting.** The attacker knows everybody's features, label and prediction, and the {name} of other people. They "
+    "guess, then learn the disclosed constraint, then change the guesses they are least sure of until it holds.\n\n"
+    "**Read.** The leak is the distance between *before* and *after*. What imputation reaches without the model is not "
+    "the model's leak. At the right, each row adds one thing the attacker knows.\n\n"
+    "**Slider.** What the owner publishes: every group's rate is within this distance of the overall rate.\n\n"
+    "**What it does not show.** CIs are over people, for one model and seed. The forest, with {forest} parameters, "
+    "over-predicts the smaller group; part of the gain repairs that.\n\n"
+    "**Source.** Ferry et al., *Exploiting Fairness to Enhance Sensitive Attributes Reconstruction*, SaTML 2023."
 )
 
 attribute = shell.escape(result.subject.attribute)

@@ -34,21 +34,15 @@ INTRODUCTION = (
 )
 
 GUIDE = (
-    "**Setting.** Developers who must not know a sensitive attribute need to hear how fair their model is. All answers "
-    "about one test set and attribute share one **total privacy budget** ε: whatever one person's attribute is, no "
-    "answers together become more than e^ε times as likely (e^2ε for readers who know the group sizes). The budget "
-    "cannot be increased, and people with the same identifiers cannot be registered for the attribute again. A part of "
-    "the people is not noticed.\n\n"
-    "**Answers.** Noise is added to the sum of the disadvantaged group's scores; the group's noisy size was paid for "
-    "at registration (for equal opportunity, with the first query). The gap, advantaged minus everybody else, and its "
-    "95% CI follow from these public numbers. Half the ε means twice the noise.\n\n"
-    "**Free answers.** A query that was answered before gets the earlier answer. A query is refused for its price "
-    "only, never for its answer. It offers a thousandth of the budget at least.\n\n"
-    "**Wrong files.** A file about the registered people that is not the registered one goes on record.\n\n"
+    "**Question.** How can developers hear how fair their model is, without learning about a person?\n\n"
+    "**Answers.** Noise is added to the sum of the disadvantaged group's scores. The gap and its 95% CI follow from "
+    "public numbers. All answers share one **total privacy budget** ε: whatever one person's attribute is, no answers "
+    "together become more than e^ε times as likely (e^2ε for readers who know the group sizes). Half the ε means twice "
+    "the noise.\n\n"
+    "**Free answers.** A repeated query gets its earlier answer. A query is refused for its price only.\n\n"
     "**Record.** Each answer is charged and written before anybody sees it, in a hash-chained (tamper-evident) audit "
-    "log. Note the last hash elsewhere: an export that does not contain it was rewritten. The ledger itself holds the "
-    "key of its seals; an export contains no key. Refused queries leave no trace in the ledger; those of this session "
-    "are counted here."
+    "log. Note the last hash elsewhere.\n\n"
+    "**What it does not show.** Test sets that overlap in a part of their people are not noticed: their budgets add up."
 )
 
 SECTIONS = {

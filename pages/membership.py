@@ -17,7 +17,6 @@ with shell.head():
 who = study.people()
 
 from core.charts.membership import draw_gaps_between, draw_ranges, draw_roc
-from core.estimates import count
 from core.membership import ATTACKS, REGISTRY, Audit
 from core.membership.findings import Reading, findings, strongest_attack
 from core.membership.tables import tables
@@ -27,7 +26,7 @@ from pages.common import membership_sections as sections
 _PATIENCE = 1.2  # seconds a moved slider waits for its first attack before it shows progress
 
 
-def guide(read: Reading, notes: tuple[str, ...]) -> str:
+def guide(read: Reading) -> str:
     """Explain the page."""
     found, chosen, (group, others) = read.found, read.chosen, map(shell.escape, read.names)
     if chosen.target == "audited":
@@ -36,23 +35,17 @@ def guide(read: Reading, notes: tuple[str, ...]) -> str:
         source = "Your table says whom the model was trained on; the test people are the others"
     else:
         source = "Half of the table's people train the model, the other half do not"
-    told = {name: found.not_run.get(name, REGISTRY[name].described) for name in ATTACKS}
-    attacks = "".join(f"\n- *{REGISTRY[name].title}*: {sentence}" for name, sentence in told.items())
-    left_out = "".join(f"\n- {shell.escape(note)}" for note in notes)
+    run = ", ".join(REGISTRY[name].title for name in ATTACKS if name not in found.not_run)
+    missing = "".join(f" {REGISTRY[name].title}: {reason}" for name, reason in found.not_run.items() if name in ATTACKS)
     return (
-        f"**Question.** Can an attacker infer who was in the training data? {source} ({count(found.n_members)} "
-        "members, without those whom FairPick deleted). The attacker knows some of both and judges others.\n\n"
-        f"**Attacks.**{attacks}\n\n"
+        f"**Question.** Who was in the training data? {source}. The attacker knows some of both and judges others.\n\n"
+        f"**Attacks.** {run}: see the *Glossary*.{missing}\n\n"
         f"**Group differences.** *VD* is the TPR of {group} minus that of {others}. An attack that flags everybody of "
-        "a group has a large VD and has learned nothing. The *membership-advantage gap* is VD minus the same gap "
-        "among non-members (*FPR gap*). *LiRA's gap* compares TPR at 1% FPR and needs 1,000 non-members a group. VD "
-        "is greyed out where the attack does no better than chance.\n\n"
-        "**Sliders.** A smaller ε means more noise in training. FairPick deletes training records until the groups are "
-        "alike; its control deletes as many at random.\n\n"
-        "**What it does not show.** Other attacks may find more. Intervals treat model and seed as given. A DP "
-        "guarantee holds only while the seed of the noise is secret."
-        f"{' Left out or taken as given:' + left_out if notes else ''}"
-        "\n\nSources: Zhang et al. (2020); Carlini et al. (2022); Yeom et al. (2018); Kulynych et al. (2022)."
+        "a group has a large VD and has learned nothing. The *advantage gap* is VD minus the same gap among "
+        "non-members. *LiRA's gap* compares TPR at 1% FPR. Grey: no better than chance.\n\n"
+        "**Sliders.** A smaller ε adds training noise. FairPick deletes training records.\n\n"
+        "**What it does not show.** Other attacks may find more. Intervals treat model and seed as given.\n\n"
+        "**Sources.** Zhang et al. (2020); Carlini et al. (2022); Yeom et al. (2018); Kulynych et al. (2022)."
     )
 
 
@@ -90,7 +83,9 @@ def told() -> None:
         panels.problem(promise.point, point="No DP guarantee any more.")
     else:
         st.caption(shell.escape(promise.point))
-    panels.foot(guide(read, who.people.notes), panels.frames(tables([found])), key="membership")
+    for note in who.people.notes:
+        st.caption(shell.escape(note))
+    panels.foot(guide(read), panels.frames(tables([found])), key="membership")
     for ranges in attack.ranges:
         if result is not None and ranges.group == result.group:
             panels.titled(

@@ -86,18 +86,15 @@ def in_common(now: ReleaseStudy) -> None:
 def guide(now: ReleaseStudy) -> str:
     """Explain the page."""
     return (
-        f"Each published number is a sum over everybody's {shell.escape(now.people.attribute)}: a linear equation with "
-        f"{count(now.n)} unknowns. The attacker knows everybody's features, label and predictions. Gradient boosting "
-        "on other people gives them a calibrated probability for each person, and the equations move it.\n\n"
-        f"**Near-certain inference.** {words(findings.DISCLOSED)} Averages hide these people: similar models differ in "
-        "single people, and so do their numbers.\n\n"
-        "**Information gain.** By how many bits the numbers shorten a description of everybody's attribute. "
-        f"{words(*findings.information_gain(now).caveats)}\n\n"
-        "**What it does not show.** Attackers may know more. Rounding guarantees nothing; leaving out group sizes "
-        "hides little. Only DP noise bounds what others learn, and only if nobody can draw it again. Here it comes "
-        "from the seed, so do not publish these numbers.\n\n"
-        "Sources: measures and experiment are FairLeak's own. Information projection: Csiszár, I. (1975), "
-        "*I-Divergence Geometry of Probability Distributions and Minimization Problems*."
+        f"**Setting.** Each published number is a sum over everybody's {shell.escape(now.people.attribute)}: an "
+        f"equation with {count(now.n)} unknowns. The attacker knows everybody's features, label and predictions. "
+        "Gradient boosting on other people gives them a probability for each person; the equations move it.\n\n"
+        f"**Near-certain inference.** {words(findings.DISCLOSED)} Averages hide these people.\n\n"
+        "**Information gain.** By how many bits the numbers shorten a description of everybody's attribute.\n\n"
+        "**What it does not show.** Attackers may know more. Rounding guarantees nothing. Only DP noise bounds what "
+        "others learn, and only if nobody can draw it again: here it comes from the seed, so do not publish these "
+        "numbers.\n\n"
+        "**Source.** Ours; information projection: Csiszár (1975)."
     )
 
 

@@ -266,7 +266,7 @@ def plausible(guard: TableGuard) -> Finding:
 
 
 _AWARE: Mapping[str, str] = {
-    "adversarial": "*adversarial training (AT-A)* learns on records with the same noise",
+    "adversarial": "*adversarial training (AT-A)* learns on noisy records",
     "adversarial_logistic": "*adversarial logistic* is a logistic regression that learns so",
     "distillation": "*defensive distillation (DD-A)* smooths its decisions",
     "region": "*region-based (RC-A)* asks around each record",
@@ -282,19 +282,14 @@ def guide(exposure: Exposure, defender: str) -> str:
     aware = [does.format(unit=unit) for name, does in _AWARE.items() if name in exposure.attackers]
     who = f"Defense-unaware: *{', '.join(unaware)}* learn on clean records of other people." if unaware else ""
     who += f" Adaptive: {'; '.join(aware)}." if aware else ""
-    if budgets := sorted({guess.trained_at for guess in exposure.guesses if guess.trained_at is not None}):
-        who += f" Adversarial attackers are trained at a budget of {', '.join(f'{budget:g}' for budget in budgets)}"
-        who += "; each point shows the nearest one, hence the kinks." if len(budgets) > 1 else "."
+    budgets = {guess.trained_at for guess in exposure.guesses if guess.trained_at is not None}
+    who += " Each point shows the adversarial attacker of the nearest budget, hence kinks." if len(budgets) > 1 else ""
     surrogate = attacker_label(surrogate_attacker(exposure, defender)).lower()
     return (
-        f"For each person and each value of {attribute}, AttriGuard searches a small change that makes the surrogate "
-        f"classifier ({surrogate}) predict that value (phase I, greedy). It then draws one of these changes at random "
-        f"(phase II). Predictions so come close to the target distribution, with at most β {unit} changed on average."
-        f"\n\n**Who attacks.** {who.strip()} The dotted line is the baseline, always the most frequent "
-        f"{attribute}.\n\n**How it is counted.** A point is the probability, over random noise, that the true "
-        f"value is inferred, averaged over people in nobody's training data. One {unit[:-1]} changed counts 1, however "
-        "far it moves. Intervals are over people; a single release scatters more, because each person's noise is "
-        "random.\n\n**What it does not show.** A small number means that this attacker is misled, not that nobody can "
-        "do better.\n\nSource: Jia and Gong, *AttriGuard: A Practical Defense Against Attribute Inference Attacks via "
-        "Adversarial Machine Learning*, USENIX Security 2018."
+        f"**Setting.** For each person and value of {attribute}, AttriGuard searches a small change that makes the "
+        f"surrogate ({surrogate}) predict that value (phase I). It draws one of these changes at random (phase II), "
+        f"with at most β {unit} changed on average.\n\n**Who attacks.** {who.strip()}\n\n**Read.** A point is the "
+        "probability, over random noise, that the true value is inferred. Dotted: always the most frequent "
+        f"{attribute}.\n\n**What it does not show.** A small number means that this attacker is misled, not that "
+        "nobody can do better.\n\n**Source.** Jia and Gong, *AttriGuard*, USENIX Security 2018."
     )

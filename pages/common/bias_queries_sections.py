@@ -70,8 +70,7 @@ def guide(pool: QueryPool, attribute: str) -> str:
         "**The slider.** Number of answers. They share the budget ε: more answers, each noisier.\n\n"
         "**What counts as a leak.** The distance to *features only*, not the height.\n\n"
         "**What it does not show.** Other queries or decoders may reveal more.\n\n"
-        "**Source.** Hamman, Chen and Dutta, *Can Querying for Bias Leak Protected Attributes? Achieving Privacy With "
-        "Smooth Sensitivity*, FAccT 2023."
+        "**Source.** Hamman, Chen and Dutta, *Can Querying for Bias Leak Protected Attributes?*, FAccT 2023."
     )
 
 

@@ -100,16 +100,12 @@ _NOTES = (
     "**Across:** tighter tolerances are further left.\n\n**Down:** more DP training noise."
 )
 HOW_TO_READ = (
-    "**Each cell** is a decision tree trained with differential privacy (DP-ID3, budget ε), again with every seed. Its "
-    "predictions are then changed at random within each group, as few as possible, until the noisy selection rates "
-    "meet the tolerance. A quarter of ε goes to these counts, nothing in the column “none”. The model must know a "
-    "person's group to answer.\n\n"
+    "**Each cell** is a private decision tree (DP-ID3, budget ε), trained again with every seed. Its predictions are "
+    "changed at random within each group, as few as possible, until the noisy rates meet the tolerance.\n\n"
     "**The number** is how often the published attack infers the attribute correctly once the tolerance is disclosed, "
-    "whether or not it holds; in the column “none” nothing is disclosed. **Bold** means that the 95% CI of the gain "
-    "excludes 0. One cell in twenty would be bold by chance, so look for whole rows; neighbours in a row share their "
-    "trees.\n\n"
-    "**Colour** is the gain from disclosure, in points. **Membership AUC** belongs to the row's tree; bold: the 95% CI "
-    "excludes 0.5.\n\n"
-    "**Limits.** One attack per risk. Membership: the attacker holds the released tree and takes those for members "
-    "whose own label it scores highest; LiRA, on the page Membership, is stronger."
+    "whether or not it holds. **Bold:** the 95% CI of the gain excludes 0; one cell in twenty is bold by chance, so "
+    "look for whole rows.\n\n"
+    "**Membership AUC** belongs to the row's tree: the attacker takes those for members whose label it scores "
+    "highest. Bold: the 95% CI excludes 0.5.\n\n"
+    "**What it does not show.** One attack per risk; LiRA, on the page Membership, is stronger."
 )

@@ -290,8 +290,11 @@ def _is_dark() -> bool:
 
 
 def escape(words: str) -> str:
-    """Make text from a user's table harmless in Markdown: it is shown as it is."""
-    return re.sub(r"([\\`*_{}\[\]()#+!|~$:<>&-])", r"\\\1", str(words))
+    """Make text from a user's table harmless in Markdown: it is shown as it is.
+
+    An underscore between letters means nothing there and stays, since screen readers speak labels as they are written.
+    """
+    return re.sub(r"([\\`*{}\[\]()#+!|~$:<>&-]|(?<![^\W_])_|_(?![^\W_]))", r"\\\1", str(words))
 
 
 def finding(point: str, evidence: str, *, so_what: str = "", to_do: str = "", links: Sequence[str] = ()) -> None:

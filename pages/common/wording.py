@@ -138,7 +138,7 @@ DATA_GUIDE = (
     "**Read.** The **sensitive attribute** is the column an attacker should not learn; the **label** is what the model "
     "predicts. A row of the chart is a group: its size, and its share with the positive label.\n\n"
     "**Roles.** Records without label or attribute are left out. So are columns that are constant, or different in "
-    "most records. Categories are encoded as integers in alphabetical order. With a column of predictions or scores, "
+    "most records. With a column of predictions or scores, "
     "your own model is audited and nothing is trained. A *Set* column says which records trained it.\n\n"
     "**What it does not show.** A difference between groups is not yet a leak.\n\n"
     "**Your data.** An upload stays in this session's memory. It is gone ten minutes after you close the page."
@@ -168,7 +168,7 @@ MODEL_GUIDE = (
     "**Controls.** A smaller tolerance is fairer; published, it tells an attacker more. A smaller ε adds more DP "
     "training noise.\n\n"
     "**Methods.** Exponentiated gradient enforces the constraint in training. The threshold optimizer needs the "
-    "sensitive attribute to predict. The correlation remover and the private DP-ID3 tree guarantee no tolerance.\n\n"
+    "attribute to predict. The correlation remover and the private DP-ID3 tree guarantee no tolerance.\n\n"
     "**What it does not show.** Equal rates alone do not make a decision fair for each person.\n\n"
     "**Sources.** Agarwal et al. (2018); Hardt et al. (2016); Friedman and Schuster (2010)."
 )

@@ -6,6 +6,7 @@ wait for their turn: how far one is would depend on the machine.
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 
@@ -14,11 +15,12 @@ import pytest
 from pages.common import background
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks
-from tests.golden.make import compare, page_text
+from tests.golden.make import FILES, compare, page_text
 
 __all__ = ["attacks"]
 
 QUICK = ("overview", "data", "model", "correction", "attribute", "desk", "learn", "glossary", "model_card", "report")
+GUIDE = re.compile(r"\[expander\] How to read this\n(.*?)(?=\n\[)", re.DOTALL)
 LONG = ("bias_queries", "attriguard", "membership")
 
 
@@ -41,6 +43,14 @@ def test_every_page_has_a_golden_text():
     pages = Path(__file__).resolve().parents[2] / "pages"
     own = {path.stem for path in pages.glob("*.py")} - {"__init__", "study"}
     assert own == {*QUICK, *LONG} - {"attribute"}
+
+
+def test_how_to_read_this_is_short():
+    pages = [path for path in (FILES / "pages").glob("*.txt") if path.stem != "glossary"]
+    guides = {page.stem: GUIDE.findall(page.read_text(encoding="utf-8")) for page in pages}
+    guides = {name: texts for name, texts in guides.items() if texts}
+    assert len(guides) >= 9
+    assert {name: count for name, (text, *_) in guides.items() if (count := len(text.split())) > 130} == {}
 
 
 def test_every_example(dashboard: Dashboard, tmp_path: Path):
