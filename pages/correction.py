@@ -5,6 +5,7 @@ from pages.common import shell
 shell.guard()
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -84,7 +85,7 @@ def told() -> None:
     headline, effect, truth, proof, control, own, *noise = STUDY.findings(result, settings)
     leak = result.explained(adversary, now.used)
     with opening:
-        panels.finding(headline, "report")
+        panels.finding(replace(headline, so_what=effect.point) if headline.so_what else headline, "report")
     with right:
         waterfall = draw_waterfall(
             leak,
@@ -95,7 +96,7 @@ def told() -> None:
         )
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
-        st.caption(shell.escape(effect.text))
+        st.caption(shell.escape(effect.text.removeprefix(effect.point) if headline.so_what else effect.text))
     if not now.is_true:
         raising = "The published experiments raise the tolerance until it holds: see the switch “Paper's protocol”."
         panels.problem(f"{truth.text} {raising}")

@@ -236,7 +236,7 @@ def constraint_effect(leak: Attribution, measure: str = "accuracy") -> Finding:
     false = leak.n_seeds - leak.n_true
     where = "for this model" if leak.n_seeds == 1 else f"for the model in {false} of {leak.n_seeds} seeds"
     caveats = (f"The disclosed tolerance does not hold {where}.",) if false else ()
-    opening = "Disclosing the tolerance on top of the group proportions"
+    opening = "Once group proportions are known, disclosing the tolerance"
     if change.n == 0:
         return Finding(point=f"{opening}: its effect on {whose} could not be measured.", caveats=caveats)
     scale, unit = (1, "nats") if measure == "log_loss" else (100, "points")

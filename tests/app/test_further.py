@@ -25,22 +25,13 @@ def finish(dashboard: Dashboard) -> None:
     dashboard.settle()
 
 
-def open_section(dashboard: Dashboard, points: PointsOnDemand, section: str) -> None:
-    """Open a section; the models the page trains by itself are stopped, since whatever is started waits for them."""
-    dashboard.open("correction")
-    running().cancel()
-    points.allow(1)
-    running().wait(PATIENT)
-    dashboard.choose(further=section)
-
-
 def tables(dashboard: Dashboard) -> list[list[str]]:
     return [list(frame.value.columns) for frame in dashboard.test.dataframe]
 
 
 @pytest.mark.long
 def test_trained_models_over_several_seeds(dashboard: Dashboard, points: PointsOnDemand) -> None:
-    dashboard.open("correction")
+    dashboard.open("correction").choose(further="trained")
     points.allow(18)
     finish(dashboard)
     first = running()
@@ -55,7 +46,7 @@ def test_trained_models_over_several_seeds(dashboard: Dashboard, points: PointsO
 
 
 def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand) -> None:
-    open_section(dashboard, points, "methods")
+    dashboard.open("correction").choose(further="methods")
     dashboard.click("start_methods")
     points.allow(100)
     finish(dashboard)
@@ -65,7 +56,7 @@ def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand
 
 @pytest.mark.long
 def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: PointsOnDemand) -> None:
-    open_section(dashboard, points, "seeds")
+    dashboard.open("correction").choose(further="seeds")
     dashboard.click("start_seeds")
     finish(dashboard)
     job = running()
@@ -80,7 +71,7 @@ def test_other_seeds_say_what_the_promise_adds(dashboard: Dashboard, points: Poi
 
 
 def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard, points: PointsOnDemand) -> None:
-    open_section(dashboard, points, "more")
+    dashboard.open("correction").choose(further="more")
     found = disclose_more(expected.audit(), 0.005)
     assert any("5 of 5 answers are proved optimal" in text for text in dashboard.texts)
     assert all(more.after is not None for more in found)
@@ -88,7 +79,7 @@ def test_more_disclosed_is_computed_without_new_models(dashboard: Dashboard, poi
 
 @pytest.mark.long
 def test_a_tuned_attacker_is_found_and_used(dashboard: Dashboard, points: PointsOnDemand) -> None:
-    open_section(dashboard, points, "tuning")
+    dashboard.open("correction").choose(further="tuning")
     dashboard.choose(evaluations=10)
     dashboard.click("start_tuning")
     finish(dashboard)

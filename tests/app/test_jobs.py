@@ -173,7 +173,7 @@ def sweep_job() -> RecordedJob:
 
 
 def test_the_sweep_grows_stops_and_starts_again(dashboard: Dashboard, points: PointsOnDemand):
-    dashboard.open("correction")
+    dashboard.open("correction").choose(further="trained")
     assert dashboard.has_button("cancel_sweep") and not dashboard.has_button("start_sweep")
     points.allow(2)
     dashboard.until(lambda: len(sweep_job().partial) == 2)

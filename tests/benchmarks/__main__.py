@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from importlib import import_module
 
-NAMES = ("correction", "queries", "attriguard", "membership", "release", "sweep", "pages", "audit", "untrusted")
+NAMES = (
+    "correction",
+    "queries",
+    "attriguard",
+    "membership",
+    "release",
+    "sweep",
+    "pages",
+    "tables",
+    "audit",
+    "untrusted",
+)
 
 for number, name in enumerate(NAMES):
     if number:

@@ -78,6 +78,7 @@ def test_own_table_stays_with_its_session(look: Open, server: Server):
     expect(owner.finding).to_contain_text(marker)
     owner.go("Correction")
     owner.found("sex", "%")
+    owner.segment("further", "Tolerance sweep")
     expect(owner.keyed("cancel_sweep")).to_be_visible()
 
     other = look("data")

@@ -19,10 +19,14 @@ from tests.browser.view import PATIENT, View
 
 SETTINGS = f"?method={METHOD_TITLES['unmitigated'].replace(' ', '+')}"
 PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
-    "": (2, "", ()),
+    "": (1, "", ()),
     "data": (1, "", ()),
     "model": (2, "", ()),
-    "correction": (3, "further", ("Compare methods", "Seeds and controls", "Tune the attack", "Stronger disclosure")),
+    "correction": (
+        3,
+        "further",
+        ("Tolerance sweep", "Compare methods", "Seeds and controls", "Tune the attack", "Stronger disclosure"),
+    ),
     "attribute": (2, "", ()),
     "attriguard": (
         2,

@@ -85,7 +85,6 @@ def test_two_sessions_at_once(look: Open):
 def test_a_model_that_ends_its_process_ends_nobody_elses_session(look: Open):
     other = look("correction")
     other.found("%")
-    other.stop_training()
     sender = look("data")
     sender.bring_people(people())
     for name in ("one.onnx", "two.onnx"):

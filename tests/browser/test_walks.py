@@ -40,7 +40,6 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
     view.bring_people(people())
     view.go("Correction")
     view.found("Publishing the fairness tolerance")
-    view.stop_training()
     told = view.field("told")
     for key, value in (("End", 0.2), ("Home", 0.0), ("ArrowRight", 0.001)):
         told.press(key)
