@@ -16,7 +16,7 @@ with shell.head():
     published = study.published()
 who = study.people()
 
-from core.charts.membership import draw_gaps_between, draw_ranges, draw_roc
+from core.charts.membership import draw_gaps_between, draw_roc
 from core.membership import ATTACKS, REGISTRY, Audit
 from core.membership.findings import Reading, findings, strongest_attack
 from core.membership.tables import tables
@@ -58,7 +58,7 @@ def told() -> None:
     want(work, patience=_PATIENCE)
     grown: Audit = work.first(work.show_progress)
     found, read = grown.found, Reading(grown.found, chosen)
-    attack, result, names = read.attack, read.result, [shell.escape(name) for name in read.names]
+    names = [shell.escape(name) for name in read.names]
     (finding, promise), minus = findings(read), f"{names[0]} − {names[1]}"
     with opening:
         panels.finding(finding, "model")
@@ -86,15 +86,6 @@ def told() -> None:
     for note in who.people.notes:
         st.caption(shell.escape(note))
     panels.foot(guide(read), panels.frames(tables([found])), key="membership")
-    for ranges in attack.ranges:
-        if result is not None and ranges.group == result.group:
-            panels.titled(
-                "VD by predicted probability",
-                f"{'Greyed out, as VD is: ' if attack.muted else ''}{minus} in points, by the probability the model "
-                "gave to the true label; the ten steps add up to VD",
-                draw_ranges(ranges, muted=attack.muted),
-                key="member_ranges_chart",
-            )
     sections.draw(work, grown, read)
 
 

@@ -17,6 +17,7 @@ from core.charts.membership import (
     draw_epsilon_curve,
     draw_fairpick,
     draw_group_gaps,
+    draw_ranges,
 )
 from core.errors import InputError
 from core.estimates import epsilon_text, interval, percent
@@ -298,7 +299,22 @@ def _accounting_table(found: Sequence[AccountingFindings]) -> Any:
     )
 
 
+def _show_ranges(read: Reading) -> None:
+    """Draw where VD comes from."""
+    group, others = map(shell.escape, read.names)
+    for ranges in read.attack.ranges:
+        if read.result is not None and ranges.group == read.result.group:
+            panels.titled(
+                "VD by predicted probability",
+                f"{'Greyed out, as VD is: ' if read.attack.muted else ''}{group} − {others} in points, by the "
+                "probability the model gave to the true label; the ten steps add up to VD",
+                draw_ranges(ranges, muted=read.attack.muted),
+                key="member_ranges_chart",
+            )
+
+
 _TITLES = {
+    "ranges": "VD by probability",
     "over_epsilon": "Over ε",
     "accuracy": "Accuracy over ε",
     "picking": "FairPick",
@@ -315,6 +331,8 @@ def draw(work: Membership, grown: Audit, read: Reading) -> None:
         return
     if section in _OVER_EPSILON:
         curve_over_epsilon(work).grow(partial(_OVER_EPSILON[section], work, read))
+    elif section == "ranges":
+        _show_ranges(read)
     elif section == "picking":
         _picking_section(work, read)
     elif section == "others":

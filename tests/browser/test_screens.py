@@ -41,7 +41,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
     "membership": (
         2,
         "further_members",
-        ("Accuracy over ε", "FairPick", "Other groups", "Accounting", "Over ε"),
+        ("VD by probability", "Accuracy over ε", "FairPick", "Other groups", "Accounting", "Over ε"),
     ),
     "model_card": (4, "", ()),
     "desk": (
