@@ -11,7 +11,6 @@ from core.errors import InputError
 from core.estimates import Estimate, not_measured
 from core.policy import (
     CHECKS,
-    Bullet,
     Policy,
     Verdict,
     bullet,
@@ -228,11 +227,6 @@ def test_a_measurement_that_cannot_be_is_refused(wrong: Measurement, expected: s
     assert str(caught.value) == expected
 
 
-def placed(check: str, limit: float, measurement: Measurement) -> Bullet | None:
-    """Return the bullet of the only limit of a policy."""
-    return bullet(judge(policy(**{check: limit}), [measurement], attribute="sex").rows[0])
-
-
 @pytest.mark.parametrize(
     ("check", "limit", "measured", "places", "arrows"),
     [
@@ -248,22 +242,19 @@ def placed(check: str, limit: float, measurement: Measurement) -> Bullet | None:
 def test_the_limit_lies_in_the_middle_and_what_is_beyond_the_scale_at_its_end(
     check: str, limit: float, measured: tuple[float, float], places: tuple[float, ...], arrows: tuple[bool, ...]
 ) -> None:
-    found = placed(check, limit, done(check, *measured))
+    found = bullet(verdict_of(policy(**{check: limit}), done(check, *measured)).rows[0])
     assert found is not None and found[:3] == pytest.approx(places) and found.arrows == arrows
 
 
 def test_the_interval_is_the_one_that_decided() -> None:
     asked = policy(unfairness=0.1, membership_gap=0.1)
-    found = [done("unfairness", 0.07, 0.025), done("membership_gap", 0.1, 0.02)]
-    row = next(row for row in judge(asked, found, attribute="sex").rows if row.check == "unfairness")
+    found = (done("unfairness", 0.07, 0.025), done("membership_gap", 0.1, 0.02))
+    row = next(row for row in verdict_of(asked, *found).rows if row.check == "unfairness")
     assert row.decided is not None and row.decided.level == pytest.approx(0.975)
     place = bullet(row)
     assert place is not None and place.high == pytest.approx(row.decided.high / 0.2)
 
-
-def test_without_limit_or_number_there_is_no_bullet() -> None:
-    rows = judge(policy(unfairness=0.1), [done("membership_gap", 0.1)], attribute="sex").rows
-    assert all(bullet(row) is None for row in rows)
+    assert all(bullet(row) is None for row in verdict_of(asked).rows)  # without limit or number there is none
 
 
 @pytest.mark.parametrize(
