@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
 from core.datasets.columns import identifier_reason
-from core.datasets.dataset import AuditDataset, Table
+from core.datasets.dataset import AuditDataset
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles, groups_of
 from core.datasets.splits import Splits, kinds_of_records, repeated_note, shared_note, shared_records, split
@@ -33,25 +33,6 @@ def test_bad_roles_give_one_sentence(bad: BadRoles) -> None:
     assert type(caught.value) is InputError
     assert_one_sentence(str(caught.value), bad.words_expected)
     assert build_dataset(read_table(GOOD, "good.csv"), GOOD_ROLES).n == 80
-
-
-def test_long_names_and_values_are_cut_in_messages() -> None:
-    long = "x" * 4000
-    frame = pd.DataFrame(
-        {long: ["a", "b", long, f"{long}y"] * 30, "n": ["1"] * 20 + ["2"] * 99 + [long], "f": range(120)}
-    )
-    table = Table(name="t", title="T", frame=frame, source="", fingerprint="")
-    for roles in (
-        Roles(label=long, positive="no", sensitive="n", group=("1",)),
-        Roles(label=f"{long}?", positive="a", sensitive="n", group=("1",)),
-        Roles(label=long, positive=long, sensitive="n", group=(long,)),
-        Roles(label=long, positive=long, sensitive="n", group=("1",), first_name=long),
-        Roles(label="n", positive=long, sensitive=long, group=(long, f"{long}y")),
-        Roles(label="n", positive="1", sensitive=long, group=("a",), excluded=(f"{long}?",)),
-    ):
-        with pytest.raises(InputError) as caught:
-            build_dataset(table, roles)
-        assert_one_sentence(str(caught.value))
 
 
 def test_two_columns_of_one_name_are_refused() -> None:

@@ -108,15 +108,6 @@ def test_paying_again_gives_a_new_answer_and_repeats_the_most_precise_one(ledger
     assert ledger.quote(NAME, people(), G, epsilon=0.5).fresh_error is None
 
 
-def test_the_order_of_people_does_not_matter(ledger: Ledger):
-    answer = ask(ledger, H)
-    test_set, order = people(), np.random.default_rng(3).permutation(60)
-    ids = tuple(test_set.ids[k] for k in order)
-    shuffled = TestSet(ids=ids, attribute=test_set.attribute[order], labels=test_set.labels[order])  # type: ignore[index]
-    again = ledger.ask(NAME, shuffled, H[order], epsilon=0.3, asker="team B")
-    assert again.from_past and again.gap == answer.gap
-
-
 def test_a_quote_says_what_will_be_charged_and_releases_nothing(place: str):
     ledger = open_ledger(place, create=True)
     ledger.register(NAME, people(), budget=400, columns=ATTRIBUTE, count_epsilon=40)
