@@ -135,7 +135,7 @@ def comfortable(shipped: Policy, without: tuple[str, ...] = ()) -> list:
 @pytest.mark.parametrize("shipped", SHIPPED.values(), ids=SHIPPED)
 def test_a_shipped_policy_is_passed_by_a_model_that_leaks_little(shipped: Policy) -> None:
     verdict = judge(shipped, comfortable(shipped), attribute="sex")
-    assert verdict.overall == "pass" and verdict.exit_code == 0
+    assert verdict.overall == "pass"
     missing = shipped.limits[0].check
     assert judge(shipped, comfortable(shipped, (missing,)), attribute="sex").overall == "not_run"
 
