@@ -82,11 +82,6 @@ class Verdict(Result):
     rows: tuple[CheckVerdict, ...]
     policy: Policy
 
-    @property
-    def exit_code(self) -> int:
-        """Return the command line's exit code: 0 pass, 1 fail, 2 inconclusive or not run."""
-        return {Status.PASS: 0, Status.FAIL: 1}.get(self.overall, 2)
-
 
 _BLOCKING = (Status.FAIL, Status.INCONCLUSIVE, Status.NOT_RUN)
 _MISSED = "the attack missed a planted leak, or flagged a model without one"

@@ -1,7 +1,8 @@
-"""From a table and roles to the arrays of an audit, and to four disjoint sets."""
+"""From a table and roles to the arrays of an audit and four disjoint sets; equal records, and numbers of people."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -12,12 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.datasets.build import build_dataset
-from core.datasets.dataset import AuditDataset, Table
+from core.datasets.columns import identifier_reason
+from core.datasets.dataset import AuditDataset
 from core.datasets.read_table import read_table
 from core.datasets.roles import Roles, groups_of
-from core.datasets.splits import Splits, split
+from core.datasets.splits import Splits, kinds_of_records, repeated_note, shared_note, shared_records, split
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
+from tests import samples
 from tests.unit.datasets.bad_tables import BAD_ROLES, GOOD, GOOD_ROLES, BadRoles, assert_one_sentence
 from tests.unit.datasets.small_tables import N, built, table_of
 
@@ -32,43 +35,10 @@ def test_bad_roles_give_one_sentence(bad: BadRoles) -> None:
     assert build_dataset(read_table(GOOD, "good.csv"), GOOD_ROLES).n == 80
 
 
-def test_long_names_and_values_are_cut_in_messages() -> None:
-    long = "x" * 4000
-    frame = pd.DataFrame(
-        {long: ["a", "b", long, f"{long}y"] * 30, "n": ["1"] * 20 + ["2"] * 99 + [long], "f": range(120)}
-    )
-    table = Table(name="t", title="T", frame=frame, source="", fingerprint="")
-    for roles in (
-        Roles(label=long, positive="no", sensitive="n", group=("1",)),
-        Roles(label=f"{long}?", positive="a", sensitive="n", group=("1",)),
-        Roles(label=long, positive=long, sensitive="n", group=(long,)),
-        Roles(label=long, positive=long, sensitive="n", group=("1",), first_name=long),
-        Roles(label="n", positive=long, sensitive=long, group=(long, f"{long}y")),
-        Roles(label="n", positive="1", sensitive=long, group=("a",), excluded=(f"{long}?",)),
-    ):
-        with pytest.raises(InputError) as caught:
-            build_dataset(table, roles)
-        assert_one_sentence(str(caught.value))
-
-
 def test_two_columns_of_one_name_are_refused() -> None:
     frame = pd.concat([table_of().frame, table_of().frame[["age"]]], axis=1)
     with pytest.raises(InputError, match="'age'"):
         build_dataset(replace(table_of(), frame=frame), GOOD_ROLES)
-
-
-def test_plain_case() -> None:
-    data = built(job=["cook", "nurse", "clerk"])
-    assert data.feature_names == ("age", "job") and data.categorical.tolist() == [False, True]
-    assert data.features[:4, 0].tolist() == [20, 21, 22, 23] and data.features[:4, 1].tolist() == [1, 2, 0, 1]
-    assert data.labels[:4].tolist() == [1, 1, 0, 0] and data.sensitive[:4].tolist() == [1, 0, 1, 0]
-    assert data.notes == () and data.n == N and (data.title, data.source) == ("T", "Made up.")
-    assert data.group_names == ("M", "F") and not data.uploaded and not data.synthetic
-
-
-def test_group_of_several_values() -> None:
-    data = built(replace(GOOD_ROLES, sensitive="origin", group=("a", "b")), origin=list("abcd"))
-    assert data.sensitive[:4].tolist() == [1, 1, 0, 0] and data.group_names == ("not a or b", "a or b")
 
 
 @pytest.mark.parametrize(
@@ -104,13 +74,6 @@ def test_groups_are_called_by_their_values_while_these_are_few(values: str, name
     assert groups_of(letters, replace(roles, first_name="some", other_name="rest"))[1] == ("rest", "some")
 
 
-def test_groups_by_a_limit_are_called_by_it() -> None:
-    numbers = pd.Series([1.0, 2e6] * 20)
-    roles = Roles(label="y", positive="1", sensitive="s", group=("a",))
-    limit = replace(roles, group=(), at_most=1234567.5)
-    assert groups_of(numbers, limit)[1] == ("s above 1234567.5", "s up to 1234567.5")
-
-
 def test_a_group_for_each_value() -> None:
     cells = pd.Series(["a"] * 40 + ["b"] * 90 + ["c"] * 29 + ["d"] * 2 + [None] * 3)
     roles = Roles(label="y", positive="1", sensitive="s", each=True)
@@ -133,6 +96,8 @@ def test_a_group_for_each_value() -> None:
 
 def test_groups_by_limits() -> None:
     roles = Roles(label="y", positive="1", sensitive="age", cuts=(28.0, 37.0, 47.0))
+    limit = replace(roles, cuts=(), at_most=1234567.5)
+    assert groups_of(pd.Series([1.0, 2e6]), limit)[1] == ("age above 1234567.5", "age up to 1234567.5")
     codes, names, _ = groups_of(pd.Series([17, 28, 29, 37, 38, 47, 48, 90]), roles)
     assert codes.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert names == ("age up to 28", "age 29 to 37", "age 38 to 47", "age above 47")
@@ -156,11 +121,6 @@ def test_groups_by_limits() -> None:
 def test_labels_of_any_kind(cells: object, positive: str) -> None:
     data = built(replace(GOOD_ROLES, label="y", positive=positive, sensitive="hired", group=("yes",)), y=cells)
     assert data.labels[:4].tolist() == [1, 0, 1, 0]
-
-
-def test_records_without_role_are_left_out() -> None:
-    data = built(replace(GOOD_ROLES, label="y", positive="a"), y=["a", "b", "b", None, "a", "a"])
-    assert data.n == 100 and data.notes == ("20 records without y or sex are left out.",)
 
 
 def test_missing_features_are_filled_or_dropped() -> None:
@@ -224,16 +184,7 @@ def test_fingerprint_changes_with_every_part() -> None:
 
 @pytest.mark.parametrize(
     "cells",
-    [
-        [1, 2],
-        [0.5, None],
-        ["a", None],
-        [True, False],
-        pd.array([1, None], "Int64"),
-        pd.array([True, None], "boolean"),
-        pd.date_range("2024", periods=2),
-        pd.Categorical(["a", "b"]),
-    ],
+    [[1, 2], [0.5, None], ["a", None], pd.array([True, None], "boolean"), pd.Categorical(["a", "b"])],
 )
 def test_table_fingerprint_changes_with_one_cell(cells: object) -> None:
     frame = table_of(extra=cells).frame
@@ -248,21 +199,9 @@ NAMES = ("train", "attack", "validation", "test")
 
 
 def people(n: int, *, rare: int | None = None) -> AuditDataset:
-    """Return n people; every second in the first group, or only the first `rare` ones."""
-    numbers = np.arange(n)
-    sensitive = numbers % 2 if rare is None else numbers < rare
-    return AuditDataset(
-        title="T",
-        source="",
-        features=np.zeros((n, 1)),
-        feature_names=("f",),
-        categorical=np.zeros(1, dtype=bool),
-        labels=(numbers // 2 % 2).astype(np.uint8),
-        sensitive=sensitive.astype(np.uint8),
-        group_names=("b", "a"),
-        roles=Roles(label="y", positive="1", sensitive="s", group=("a",)),
-        rows_read=n,
-    )
+    """Return n people, in the first group only the first `rare` ones if that is given."""
+    drawn = samples.dataset(n)
+    return drawn if rare is None else replace(drawn, sensitive=(np.arange(n) < rare).astype(np.uint8))
 
 
 def together(splits: Splits) -> np.ndarray:
@@ -296,13 +235,88 @@ def test_share_outside_its_range(share: float) -> None:
         split(people(1000), train_share=share)
 
 
-def test_a_set_without_enough_of_a_group_is_refused() -> None:
-    with pytest.raises(InputError, match=r"records must hold at least 3 people of each group; .* group a has [012]"):
-        split(people(1000, rare=5))
+def test_a_set_without_enough_of_a_group_or_label_is_refused() -> None:
+    few = people(1000, rare=5)
+    other = replace(few, sensitive=people(1000).sensitive, labels=few.sensitive)
+    for data, words in ((few, "group; .* group north"), (other, "label; .* label 1")):
+        with pytest.raises(InputError, match=rf"records must hold at least 3 people of each {words} has [012]"):
+            split(data)
 
 
-def test_a_set_without_enough_of_a_label_is_refused() -> None:
-    data = people(1000)
-    data.labels[6:] = 0
-    with pytest.raises(InputError, match=r"records must hold at least 3 people of each label; .* label 1 has [012]"):
-        split(data)
+@settings(max_examples=100)
+@given(st.lists(st.tuples(*[st.sampled_from([0.0, -0.0, 1.5])] * 2, st.integers(0, 1), st.integers(0, 2)), min_size=1))
+def test_kinds_by_brute_force(records: list[tuple[float, float, int, int]]) -> None:
+    table = np.array(records)
+    kinds = kinds_of_records(table[:, :2], table[:, 2].astype(np.uint8), table[:, 3].astype(np.uint8))
+    for i, one in enumerate(records):
+        assert [bool(kinds[i] == k) for k in kinds] == [one == other for other in records]
+    sizes = Counter(tuple(value + 0.0 for value in record) for record in records)
+    repeated = sum(size for size in sizes.values() if size > 1)
+    note = repeated_note(kinds)
+    assert note.startswith(f"{repeated} of {len(records)} records are equal") if repeated else note == ""
+
+
+def test_repeated_records_are_noted_and_counted_between_the_sets() -> None:
+    n = 300
+    frame = pd.DataFrame({"f": [*range(n), *range(0, n, 10)], "g": [0.5, 7.0] * 165, "s": ["a", "b", "a"] * 110})
+    table = replace(table_of(), frame=frame.assign(y=["1", "0"] * 165))
+    data = build_dataset(table, Roles(label="y", positive="1", sensitive="s", group=("a",)))
+    assert data.n == 330
+    equal = [i for i in range(0, n, 10) if i % 3 == (n + i // 10) % 3 and i % 2 == (n + i // 10) % 2]
+    pairs = [(i, n + i // 10) for i in equal]
+    records = [tuple(row) for row in np.column_stack([data.features, data.labels, data.sensitive])]
+    counted = Counter(records)
+    repeated = sum(c for c in counted.values() if c > 1)
+    assert repeated > len(pairs) > 0
+    assert data.notes[-1].startswith(f"{repeated} of 330 records are equal to another one in every column used")
+    splits = split(data, seed=1)
+    trained = {records[i] for i in splits.train}
+    expected = {
+        name: sum(records[i] in trained for i in getattr(splits, name)) for name in ("attack", "validation", "test")
+    }
+    assert shared_records(data, splits) == expected and sum(expected.values()) > 0
+    known = expected["attack"] + expected["validation"]
+    assert shared_note(data, splits) == (
+        f"{expected['test']} of {splits.test.size} test records and {known} of {splits.known.size} records the "
+        "attacker knows equal a training record in every column used."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "taken"),
+    [
+        ("id", True),
+        ("person_id", True),
+        ("customerId", True),
+        ("id of case", True),
+        ("Kundennummer", True),
+        ("case number", True),
+        ("number of steps", False),
+        ("no_of_visits", False),
+        ("salary", False),
+        ("paid", False),
+        ("Idaho", False),
+    ],
+)
+def test_whole_numbers_that_all_differ_are_identifiers_by_name_only(name: str, taken: bool) -> None:
+    values = np.array([1000.0 + 7 * i for i in range(120)])
+    assert bool(identifier_reason(values, 120, name)) == taken
+    assert not identifier_reason(values + 0.5, 120, name)
+    assert not identifier_reason(np.tile(values[:20], 6), 120, name)
+    assert identifier_reason(np.arange(120.0), 120, name) == "numbers the records"
+
+
+def test_an_identifier_of_repeated_people_is_one_but_a_number_is_not() -> None:
+    values = np.array([1000.0 + 7 * (i - i % 5 // 4) for i in range(120)])
+    assert identifier_reason(values, 120, "patient id") and not identifier_reason(values, 120, "case number")
+
+
+def test_an_identifier_is_set_aside_with_a_note_and_can_be_taken_back() -> None:
+    numbers = [5000 + 13 * i for i in range(N)]
+    data = built(person_id=numbers, pay=numbers)
+    assert data.feature_names == ("age", "pay")
+    assert data.notes[0] == (
+        "Column person_id is called like an identifier and holds a different whole number in most records (rename it "
+        "to keep it) and is left out."
+    )
+    assert built(person=numbers).feature_names == ("age", "person")

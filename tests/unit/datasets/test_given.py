@@ -94,7 +94,6 @@ def test_however_a_prediction_is_written(
         pd.Series(SAID).astype("boolean"),
         pd.Series(np.where(SAID, "yes", "no")).astype("category"),
     ],
-    ids=("int", "float", "bool", "nullable", "category"),
 )
 def test_types_of_a_prediction(cells: object):
     found = built(of("p"), p=cells).predictions

@@ -111,15 +111,8 @@ def test_labels_that_look_like_numbers_are_words():
 def test_a_table_of_ratings():
     found = ratings_from_files({"mine.csv": TABLE.encode()}, seed=1)
     assert found.people_train.shape == (30, 8) and found.people_test.shape == (10, 8)
-    assert (
-        found.values == ("a", "b")
-        and found.attribute == "town"
-        and set(found.items)
-        == {
-            *(f"i{i}" for i in range(7)),
-            "i9",
-        }
-    )
+    assert found.values == ("a", "b") and found.attribute == "town"
+    assert set(found.items) == {"i9", *(f"i{i}" for i in range(7))}
     both = sparse.vstack([found.people_train, found.people_test]).toarray()
     assert set(np.unique(both)) <= {0.0, 0.2, 0.4, 0.6, 0.8, 1.0}
     assert (both[:, found.items.index("i9")] == 1.0).all()
@@ -172,19 +165,13 @@ def test_other_files_are_refused():
 def test_values_are_2_to_30():
     whole = sparse.csr_array(np.eye(62))
     labels = [str(i) for i in range(31)]
+    told = {"title": "", "source": "", "attribute": "x", "items": labels * 2}
     with pytest.raises(InputError, match="2 to 30 values among the people who publish it, got 31"):
-        build_ratings((whole[:31], whole[31:]), (labels, labels), title="", source="", attribute="x", items=labels * 2)
-    found = build_ratings(
-        (whole[:31], whole[31:]),
-        ([*labels[1:], "7"], [*labels[1:], "7"]),
-        title="",
-        source="",
-        attribute="x",
-        items=labels * 2,
-    )
-    assert found.values == tuple(labels[1:])
+        build_ratings((whole[:31], whole[31:]), (labels, labels), **told)  # type: ignore[arg-type]
+    thirty = [*labels[1:], "7"]
+    assert build_ratings((whole[:31], whole[31:]), (thirty, thirty), **told).values == tuple(labels[1:])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="at least one person to protect, got none"):
-        build_ratings((whole, whole[:0]), (["a", "b"] * 31, []), title="", source="", attribute="x", items=labels)
+        build_ratings((whole, whole[:0]), (["a", "b"] * 31, []), **told)  # type: ignore[arg-type]
 
 
 def test_the_fingerprint_follows_every_rating():

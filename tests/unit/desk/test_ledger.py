@@ -108,15 +108,6 @@ def test_paying_again_gives_a_new_answer_and_repeats_the_most_precise_one(ledger
     assert ledger.quote(NAME, people(), G, epsilon=0.5).fresh_error is None
 
 
-def test_the_order_of_people_does_not_matter(ledger: Ledger):
-    answer = ask(ledger, H)
-    test_set, order = people(), np.random.default_rng(3).permutation(60)
-    ids = tuple(test_set.ids[k] for k in order)
-    shuffled = TestSet(ids=ids, attribute=test_set.attribute[order], labels=test_set.labels[order])  # type: ignore[index]
-    again = ledger.ask(NAME, shuffled, H[order], epsilon=0.3, asker="team B")
-    assert again.from_past and again.gap == answer.gap
-
-
 def test_a_quote_says_what_will_be_charged_and_releases_nothing(place: str):
     ledger = open_ledger(place, create=True)
     ledger.register(NAME, people(), budget=400, columns=ATTRIBUTE, count_epsilon=40)
@@ -262,16 +253,12 @@ def second_budgets() -> list[tuple[str, TestSet, Columns, str]]:
     one, flipped = people(), people().attribute.copy()
     flipped[3] ^= 1
     corrected = TestSet(ids=one.ids, attribute=flipped)
-    blanks = TestSet(ids=tuple(f" {name}\N{NO-BREAK SPACE}" for name in one.ids), attribute=one.attribute)
-    capitals = TestSet(ids=tuple(name.upper() for name in one.ids), attribute=one.attribute)
     return [
         (NAME, people(30, seed=4), ATTRIBUTE, "registered already"),
         ("again", one, ATTRIBUTE, "have a budget for this attribute already, under the name 'loans'"),
         ("again", TestSet(ids=one.ids[::-1], attribute=one.attribute[::-1]), Columns(attribute="gender"), "budget"),
         ("again", corrected, Columns(attribute="SEX"), "have a budget"),
         ("again", corrected, Columns(attribute="gender"), "have a budget already, as 'loans' for 'sex'"),
-        ("again", blanks, ATTRIBUTE, "have a budget for this attribute"),
-        ("again", capitals, ATTRIBUTE, "have a budget for this attribute"),
     ]
 
 
@@ -290,13 +277,6 @@ def test_another_attribute_of_the_same_people_has_a_budget_of_its_own(ledger: Le
     ledger.register("race", race, budget=1, columns=Columns(attribute="race"), another_attribute=True)
     assert ledger.status("race").remaining == 0.9
     assert b'"another_attribute":true' in ledger.record()[0]
-
-
-def guesses(n: int) -> list[TestSet]:
-    """The registered people with one attribute flipped each."""
-    return [
-        changed(attribute=np.where(np.arange(60) == k, 1 - people().attribute, people().attribute)) for k in range(n)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -323,17 +303,10 @@ def test_all_wrong_files_are_told_the_same_and_guesses_go_on_record(test_set: Te
     assert verify_export(ledger.record()[0]).n_entries == 2 + counted
 
 
-def test_however_many_guesses_were_tried_the_right_file_is_answered(ledger: Ledger):
-    for guess in guesses(25):
-        with pytest.raises(InputError, match="this file is not the registered one"):
-            ledger.quote(NAME, guess, H, epsilon=0.1)
-    assert ledger.status(NAME).wrong_files == 25
-    assert ask(ledger, H).charged == 0.3
-
-
 def test_a_registration_tells_nothing_about_a_guessed_attribute(tmp_path: Path):
     told = []
-    for k, test_set in enumerate((people(), guesses(1)[0])):
+    flipped = np.where(np.arange(60) == 0, 1 - people().attribute, people().attribute)
+    for k, test_set in enumerate((people(), changed(attribute=flipped))):
         ledger = fresh(tmp_path / str(k))
         for name, another in (("sex", False), ("gender", False), ("gender", True)):
             try:

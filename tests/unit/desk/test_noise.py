@@ -148,7 +148,7 @@ def test_the_interval_holds_every_gap_that_fits(
     part = float((h - constant)[secret].sum()) + by * reach
     count = float(secret.sum()) + count_by * count_reach
     found = gap_interval(h - constant, part=part, reach=reach, count=count, count_reach=count_reach)
-    assert -1 <= found.low <= found.value <= found.high <= 1
+    assert -1 <= found.low <= found.value <= found.high <= 1 and found.level == 0.95
     everybody = np.array(list(itertools.product((0, 1), repeat=n))[1:-1])  # both groups occur
     others, g = 1 - everybody, h - constant
     gaps = everybody @ h / everybody.sum(axis=1) - others @ h / others.sum(axis=1)

@@ -144,42 +144,33 @@ def test_scores_of_exact_counts_are_the_conditional_entropy_by_either_way(n: int
     assert np.allclose(noisy_score(joint, joint.sum(axis=2)), expected, atol=1e-9)
 
 
-def ledger(accounting: str) -> BudgetLedger:
-    return BudgetLedger(accounting=accounting, asked=12.0, depth=2, n_attributes=4)  # a slot is 12 / (2 · 3) = 2
+SIZE, LEAF, TRUE = "node size", "leaf counts", (0, "true counts", 1, math.inf)
+PATHS = [
+    ("savings", 0, [(0, SIZE, 1, 2.0), (0, LEAF, 1, 10.0)]),
+    (
+        "savings",
+        2,
+        [
+            (0, SIZE, 1, 2.0),
+            (0, "attributes", 4, 0.5),
+            (1, SIZE, 1, 2.0),
+            (1, "attributes", 3, 2 / 3),
+            (2, LEAF, 1, 4.0),
+        ],
+    ),
+    ("literal", 1, [(0, SIZE, 1, 2.0), (0, "attributes", 8, 0.25), (1, SIZE, 1, 2.0), (1, LEAF, 1, 2.0)]),
+    ("naive", 1, [TRUE, (0, "attributes", 8, 12.0), (1, *TRUE[1:]), (1, LEAF, 1, 12.0)]),
+]
 
 
-def rows(accounting: str, level: int) -> list[tuple[int, str, int, float]]:
-    return [(e.level, e.slot, e.tables, e.each) for e in ledger(accounting).path(level)]
-
-
-def test_savings():
-    above = [(0, "node size", 1, 2.0), (0, "attributes", 4, 0.5), (1, "node size", 1, 2.0)]
-    assert rows("savings", 0) == [(0, "node size", 1, 2.0), (0, "leaf counts", 1, 10.0)]
-    assert rows("savings", 1) == [*above, (1, "leaf counts", 1, 6.0)]
-    assert rows("savings", 2) == [*above, (1, "attributes", 3, 2 / 3), (2, "leaf counts", 1, 4.0)]
-
-
-def test_literal():
-    above = [(0, "node size", 1, 2.0), (0, "attributes", 8, 0.25), (1, "node size", 1, 2.0)]
-    assert rows("literal", 0) == [(0, "node size", 1, 2.0), (0, "leaf counts", 1, 2.0)]
-    assert rows("literal", 2) == [
-        *above,
-        (1, "attributes", 6, 1 / 3),
-        (2, "node size", 1, 2.0),
-        (2, "leaf counts", 1, 2.0),
-    ]
-
-
-def test_naive():
-    told = ledger("naive")
-    assert rows("naive", 1) == [
-        (0, "true counts", 1, math.inf),
-        (0, "attributes", 8, 12.0),
-        (1, "true counts", 1, math.inf),
-        (1, "leaf counts", 1, 12.0),
-    ]
-    assert told.counts_total == 12.0 * (8 + 6 + 1)
-    assert math.isinf(told.total)
+@pytest.mark.parametrize("accounting, level, rows", PATHS)
+def test_what_a_path_spends_by_hand(accounting: str, level: int, rows: list[tuple[int, str, int, float]]):
+    told = BudgetLedger(accounting=accounting, asked=12.0, depth=2, n_attributes=4)  # a slot is 12 / (2 · 3) = 2
+    assert [(e.level, e.slot, e.tables, e.each) for e in told.path(level)] == rows
+    if accounting == "naive":
+        assert told.counts_total == 12.0 * (8 + 6 + 1) and math.isinf(told.total)
+    else:
+        assert len(told.entries) == (5 if accounting == "savings" else 6)  # a literal tree asks for the last size too
 
 
 def test_a_trees_ledger_is_of_the_depth_it_may_reach_not_of_the_one_it_reached():

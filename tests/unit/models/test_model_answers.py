@@ -93,32 +93,26 @@ def test_a_skops_file_answers_exactly_as_its_estimator(classifier, capsys):
     assert capsys.readouterr().out == ""
 
 
-@pytest.mark.parametrize("encoder", ENCODERS, ids=str)
-def test_categories_are_encoded_as_by_the_estimator(encoder):
-    prepared = ColumnTransformer(
-        [("c", encoder, ["work"]), ("b", KBinsDiscretizer(3, quantile_method="linear"), ["age"])]
-    )
-    fitted = make_pipeline(prepared, LogisticRegression()).fit(people(), people()["approved"])
-    answers = read_model(as_skops(fitted), "m.skops").answers(people(), positive="no")
-    assert np.array_equal(answers.scores, fitted.predict_proba(people())[:, 0])
-    assert np.array_equal(answers.labels, fitted.predict(people()) == "no")
+STEPS = [
+    *(
+        ColumnTransformer([("c", encoder, ["work"]), ("b", KBinsDiscretizer(3, quantile_method="linear"), ["age"])])
+        for encoder in ENCODERS
+    ),
+    ColumnTransformer([("n", StandardScaler(), ["age"]), ("w", OneHotEncoder(), ["work"])], remainder="passthrough"),
+    FunctionTransformer(np.log1p),
+    make_pipeline(SimpleImputer(add_indicator=True), KNNImputer(n_neighbors=3)),
+    SelectKBest(f_classif, k=2),
+    FeatureUnion([("a", PCA(2)), ("b", "passthrough")]),
+]
 
 
-PREPARED = {
-    "passed on": ColumnTransformer([("n", StandardScaler(), ["age"])], remainder="passthrough"),
-    "two imputers": make_pipeline(SimpleImputer(add_indicator=True), KNNImputer(n_neighbors=3)),
-    "an elementary function": FunctionTransformer(np.log1p),
-    "chosen by score": SelectKBest(f_classif, k=2),
-    "one beside the other": FeatureUnion([("a", PCA(2)), ("b", "passthrough")]),
-}
-
-
-@pytest.mark.parametrize("step", PREPARED)
+@pytest.mark.parametrize("step", STEPS, ids=str)
 def test_ordinary_pipelines_answer_as_they_do(step):
-    frame = people()[NUMBERS]
-    fitted = make_pipeline(PREPARED[step], LogisticRegression(max_iter=10_000)).fit(frame, binary())
-    answers = read_model(as_skops(fitted), "m.skops").answers(people())
-    assert np.array_equal(answers.scores, fitted.predict_proba(frame)[:, 1])
+    frame = people()[[*NUMBERS, "work"] if isinstance(step, ColumnTransformer) else NUMBERS]
+    fitted = make_pipeline(step, LogisticRegression(max_iter=10_000)).fit(frame, people()["approved"])
+    answers = read_model(as_skops(fitted), "m.skops").answers(people(), positive="no")
+    assert np.array_equal(answers.scores, fitted.predict_proba(frame)[:, 0])
+    assert np.array_equal(answers.labels, fitted.predict(frame) == "no")
 
 
 LABELS = {

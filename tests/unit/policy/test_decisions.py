@@ -24,15 +24,9 @@ def by_p(*p_values: float, **more: bool) -> dict[str, Claim]:
     return found
 
 
-def test_two_standard_errors_from_the_limit_by_hand() -> None:
-    found = estimate(0.07, 0.07 - 0.01 * Z, 0.07 + 0.01 * Z)  # a standard error of one point
-    assert p_value(found, 0.05) == pytest.approx(0.04550026389635842)
-    assert p_value(found, 0.09) == pytest.approx(0.04550026389635842)
-    assert p_value(found, 0.07) == 1.0
-
-
 def test_each_side_is_scaled_by_its_own_half_width() -> None:
     found = estimate(0.07, 0.06, 0.10)
+    assert p_value(found, 0.07) == 1.0
     assert p_value(found, 0.10) == pytest.approx(0.05) and p_value(found, 0.06) == pytest.approx(0.05)
     assert p_value(found, 0.05) == pytest.approx(2 * stats.norm.sf(2 * Z))
     assert p_value(found, 0.13) == pytest.approx(2 * stats.norm.sf(2 * Z))
@@ -49,13 +43,6 @@ def test_students_interval_gives_students_p_value(freedom: int) -> None:
     assert p_value(found, 0.05, freedom=freedom) == pytest.approx(2 * stats.t.sf(2.0, freedom))
     wide = at_alpha(found, 0.001, freedom=freedom)
     assert wide.high - 0.07 == pytest.approx(stats.t.ppf(0.9995, freedom) * error)
-
-
-def test_it_is_the_t_test_of_the_mean_over_repeats() -> None:
-    values = np.random.default_rng(4).normal(0.05, 0.02, 12)
-    for limit in (0.02, 0.045, 0.08):
-        expected = stats.ttest_1samp(values, limit).pvalue
-        assert p_value(over_repeats(values), limit, freedom=11) == pytest.approx(expected)
 
 
 def test_the_level_of_the_interval_does_not_matter() -> None:
@@ -76,29 +63,14 @@ def test_far_away_nothing_overflows() -> None:
 
 
 def test_holms_steps_by_hand() -> None:
-    decided = decide(by_p(0.2, 0.001, 0.03, 0.012, 0.008, 0.6), level=0.95)
-    adjusted = [0.4, 0.006, 0.09, 0.048, 0.04, 0.6]  # times 2, 6, 3, 4, 5, 1
+    decided = decide(by_p(0.021, 0.001, 0.02, 0.012, 0.008, 0.6), level=0.95)
+    adjusted = [0.06, 0.006, 0.06, 0.048, 0.04, 0.6]  # times 6, 3, 4, 5; 0.021 alone would be below 0.05 / 2
     verdicts = ["inconclusive", "pass", "inconclusive", "pass", "pass", "inconclusive"]
     steps = [3, 6, 3, 4, 5, 3]  # the limits left when it was decided; from the first that was not, the same for all
     for (name, found), p, verdict, step in zip(decided.items(), adjusted, verdicts, steps, strict=True):
         assert found.p_adjusted == pytest.approx(p), name
         assert found.verdict == verdict, name
         assert found.decided is not None and found.decided.level == pytest.approx(1 - 0.05 / step), name
-
-
-def test_once_a_limit_is_not_told_apart_no_later_one_is() -> None:
-    decided = decide(by_p(0.02, 0.021, 0.9), level=0.95)  # 0.021 alone would be below 0.05 / 2
-    for found in decided.values():
-        assert found.verdict == "inconclusive"
-        assert found.decided is not None and found.decided.low < 0.0 < found.decided.high
-    assert decided["b"].p_adjusted == pytest.approx(0.06)
-
-
-def test_the_side_of_the_estimate_decides() -> None:
-    below, above = estimate(-3.0, -3.0 - Z, -3.0 + Z), estimate(3.0, 3.0 - Z, 3.0 + Z)
-    for at_least, kept, broken in ((False, below, above), (True, above, below)):
-        assert decide({"a": Claim(estimate=kept, limit=0.0, at_least=at_least)}, level=0.95)["a"].verdict == "pass"
-        assert decide({"a": Claim(estimate=broken, limit=0.0, at_least=at_least)}, level=0.95)["a"].verdict == "fail"
 
 
 def test_computed_values_are_compared_and_cost_the_others_nothing() -> None:
@@ -133,15 +105,6 @@ def test_a_limit_inside_the_measured_interval_is_told_apart_at_no_level(measured
             assert found.verdict == "inconclusive" and found.p_value >= 1 - level
             assert found.decided is not None and found.decided.level >= measured_at
             assert found.decided.low <= limit <= found.decided.high
-
-
-def test_gaps_of_nothing_are_seldom_called_broken_by_a_policy_of_a_lower_level() -> None:
-    """The size of a difference that is 0, with its interval folded at 0: scaled from 0 it would be broken always."""
-    rng, broken = np.random.default_rng(13), 0
-    for x in rng.normal(size=2000):
-        folded = estimate(abs(x), max(0.0, abs(x) - Z), abs(x) + Z)
-        broken += decide({"a": Claim(estimate=folded, limit=0.0)}, level=0.8)["a"].verdict == "fail"
-    assert broken / 2000 <= 0.2
 
 
 def test_without_an_interval_nothing_is_told_and_the_others_pay_for_it() -> None:
@@ -184,17 +147,3 @@ def test_values_exactly_at_their_limits_are_seldom_called_kept_or_broken(audit) 
         wrong += any(found.verdict != "inconclusive" for found in decided.values())
     assert wrong / audits <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / audits)
     assert wrong > 0
-
-
-@pytest.mark.parametrize("shared", [0.0, 0.8])
-def test_values_off_their_limits_are_seldom_put_on_the_wrong_side(shared: float) -> None:
-    rng, audits, wrong, right = np.random.default_rng(12), 2000, 0, 0
-    truth = np.array([-4.0, -1.0, -0.1, 0.1, 1.0, 4.0])
-    for _ in range(audits):
-        errors = math.sqrt(shared) * rng.normal() + math.sqrt(1 - shared) * rng.normal(size=6)
-        claims = [Claim(estimate=estimate(x, x - Z, x + Z), limit=0.0) for x in truth + errors]
-        verdicts = [found.verdict for found in decide(dict(zip("abcdef", claims, strict=True)), level=0.95).values()]
-        wrong += any(verdict == ("fail" if t < 0 else "pass") for verdict, t in zip(verdicts, truth, strict=True))
-        right += verdicts[0] == "pass" and verdicts[5] == "fail"
-    assert wrong / audits <= 0.05
-    assert right / audits > 0.7

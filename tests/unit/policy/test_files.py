@@ -1,4 +1,4 @@
-"""Policy files: what is read, what is refused and how it is told, and what is written."""
+"""Policy files: what is read, refused and written; the shipped ones are complete, sourced, and possible to pass."""
 
 from __future__ import annotations
 
@@ -7,8 +7,21 @@ from dataclasses import replace
 import pytest
 
 from core.errors import InputError
-from core.policy import CHECKS, Limit, Policy, policy_text, read_policy
-from tests.policy_samples import FILE, policy
+from core.policy import (
+    CHECKS,
+    NO_SOURCE,
+    Limit,
+    Policy,
+    default_policy,
+    judge,
+    placeholders_text,
+    policy_text,
+    predictions_policy,
+    read_policy,
+    source_text,
+)
+from core.study import Measurement
+from tests.policy_samples import FILE, done, policy
 
 FIRST, LAST = "limit 1 (attribute_excess)", "limit 2 (four_fifths)"
 KEYS = "schema, name, version, author, date, rationale, level, limit"
@@ -32,37 +45,13 @@ def changed(old: str, new: str) -> str:
 
 
 def test_a_file_is_read_whole() -> None:
-    assert read_policy(FILE, name="p.toml") == Policy(
-        name="Loan models",
-        version="3",
-        author="Office of Compliance",
-        date="2026-11-22",
-        rationale="For models that decide on loans.",
-        level=0.95,
-        limits=(
-            Limit(
-                check="attribute_excess",
-                value=0.02,
-                author="A. Officer",
-                date="2026-11-20",
-                rationale="Below what anybody notices.",
-                source="Internal guideline 7.2",
-            ),
-            Limit(
-                check="four_fifths",
-                value=0.8,
-                required=False,
-                author="B. Officer",
-                date="2026-11-21",
-                rationale="Shown.",
-            ),
-        ),
-    )
-
-
-def test_whole_numbers_are_values_too() -> None:
-    read = read_policy(changed("value = 0.02", "value = 0"), name="p.toml")
-    assert read.limits[0].value == 0.0 and isinstance(read.limits[0].value, float)
+    read = read_policy(FILE, name="p.toml")
+    first, second = read.limits
+    assert (read.name, read.version, read.author) == ("Loan models", "3", "Office of Compliance")
+    assert (read.date, read.rationale, read.level) == ("2026-11-22", "For models that decide on loans.", 0.95)
+    assert (first.check, first.value, first.required) == ("attribute_excess", 0.02, True)
+    assert (first.date, first.source) == ("2026-11-20", "Internal guideline 7.2")
+    assert (second.author, second.rationale, second.required) == ("B. Officer", "Shown.", False)
 
 
 @pytest.mark.parametrize(
@@ -78,21 +67,6 @@ def test_whole_numbers_are_values_too() -> None:
         (HEAD + "[limit]\na = 1", "limit must be tables that each begin with [[limit]], got a table."),
         (HEAD + SECOND, "A policy must require at least one of its limits, got none that is required."),
         (FILE + FIRST_TABLE, "A check must have one limit at most, got limits 1 and 3 to attribute_excess."),
-    ],
-)
-def test_a_malformed_policy_is_told_in_one_sentence(text: str, expected: str) -> None:
-    assert refused(text) == expected
-
-
-@pytest.mark.parametrize("date", ["2026-02-30", "22 November 2026", "20261122", "2026-W47-7", "2026-1-2", "٢٠٢٦-١١-٢٢"])
-def test_a_date_is_a_day_of_the_calendar(date: str) -> None:
-    assert refused(changed("2026-11-22", date)) == f"date must be a day written YYYY-MM-DD, got '{date}'."
-    assert refused(changed("2026-11-21", date)) == f"date of {LAST} must be a day written YYYY-MM-DD, got '{date}'."
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
         (changed('check = "attribute_excess"\n', ""), "check of limit 1 must be given."),
         (changed("_excess", "_exess"), f"check of limit 1 must be one of {', '.join(CHECKS)}, got 'attribute_exess'."),
         (changed("value = 0.02\n", ""), f"value of {FIRST} must be given."),
@@ -104,9 +78,13 @@ def test_a_date_is_a_day_of_the_calendar(date: str) -> None:
         ),
         (changed('"Below what anybody notices."', '""'), f"rationale of {FIRST} must be given."),
         (changed("7.2", "\\u0007"), f"source of {FIRST} must not hold control characters, got U+0007."),
+        *(
+            (changed("2026-11-22", date), f"date must be a day written YYYY-MM-DD, got '{date}'.")
+            for date in ("2026-02-30", "22 November 2026", "20261122", "2026-W47-7", "2026-1-2", "٢٠٢٦-١١-٢٢")
+        ),
     ],
 )
-def test_a_malformed_limit_is_told_in_one_sentence(text: str, expected: str) -> None:
+def test_what_is_malformed_is_told_in_one_sentence(text: str, expected: str) -> None:
     assert refused(text) == expected
 
 
@@ -115,7 +93,8 @@ def test_each_unit_has_its_range(check: str) -> None:
     ends = {"points": (-1, -1.01), "columns": (400, -1), "bits": (-10, -10.1)}
     allowed, wrong = ends.get(CHECKS[check].unit, (1, 1.01))
     text = policy_text(policy(**{check: 0.5}))
-    assert read_policy(text.replace("value = 0.5", f"value = {allowed}"), name="p").limits[0].value == allowed
+    read = read_policy(text.replace("value = 0.5", f"value = {allowed}"), name="p").limits[0].value
+    assert read == allowed and isinstance(read, float)
     with pytest.raises(InputError, match=rf"^p: value of limit 1 \({check}\) must be "):
         read_policy(text.replace("value = 0.5", f"value = {wrong}"), name="p")
 
@@ -138,3 +117,68 @@ def test_what_no_file_could_hold_is_not_written() -> None:
     ):
         with pytest.raises(InputError):
             policy_text(wrong)
+
+
+SHIPPED = {"default": default_policy(), "predictions": predictions_policy()}
+
+
+def comfortable(shipped: Policy, without: tuple[str, ...] = ()) -> list:
+    """Return measurements well inside every limit."""
+    found = []
+    for limit in shipped.limits:
+        if limit.check not in without:
+            inside = 0.9 if CHECKS[limit.check].at_least else 0.1 * limit.value
+            found.append(done(limit.check, inside, 0.001))
+    return found
+
+
+@pytest.mark.parametrize("shipped", SHIPPED.values(), ids=SHIPPED)
+def test_a_shipped_policy_is_passed_by_a_model_that_leaks_little(shipped: Policy) -> None:
+    verdict = judge(shipped, comfortable(shipped), attribute="sex")
+    assert verdict.overall == "pass"
+    missing = shipped.limits[0].check
+    assert judge(shipped, comfortable(shipped, (missing,)), attribute="sex").overall == "not_run"
+
+
+@pytest.mark.parametrize("shipped", SHIPPED.values(), ids=SHIPPED)
+def test_the_four_fifths_rule_alone_has_a_source_and_is_not_required(shipped: Policy) -> None:
+    sourced = [limit for limit in shipped.limits if source_text(limit) != NO_SOURCE]
+    assert [(limit.check, limit.value, limit.required) for limit in sourced] == [("four_fifths", 0.8, False)]
+    assert "29 CFR 1607.4(D)" in sourced[0].source
+    for limit in shipped.limits:
+        assert limit.author and limit.date and (limit.source or "to be replaced by yours" in limit.rationale)
+
+
+def test_what_may_be_left_out_is_said_and_does_not_block_but_what_broke_does() -> None:
+    """Of a table that does not tell the training records nothing is known about them, and the verdict says so."""
+    policy = predictions_policy()
+    excused = tuple(limit.check for limit in policy.limits if limit.if_not_run == "allowed")
+    found = comfortable(policy, excused)
+    missing = [Measurement(check=check, outcome="not_run", reason="No column tells them.") for check in excused]
+    verdict = judge(policy, [*found, *missing], attribute="sex")
+    assert verdict.overall == "pass" and verdict.headline == "All four required limits of the policy are kept."
+    assert "Not tested, which the policy allows here: “Training records identified" in verdict.detail
+    assert not any(row.blocks for row in verdict.rows)
+    broke = [replace(missing[0], outcome="failed"), *missing[1:]]
+    assert judge(policy, [*found, *broke], attribute="sex").overall == "not_run"
+    assert judge(policy, missing, attribute="sex").overall == "not_run"
+
+
+def test_both_say_the_same_of_the_checks_they_share() -> None:
+    of = {limit.check: limit for limit in default_policy().limits}
+    same = ("value", "required")
+    for limit in predictions_policy().limits:
+        assert all(getattr(of[limit.check], key) == getattr(limit, key) for key in same)
+
+
+def test_a_placeholder_is_a_starting_value_without_a_source() -> None:
+    shipped = default_policy()
+    unsourced = sum(not limit.source for limit in shipped.limits)
+    assert placeholders_text(shipped).startswith(
+        f"{unsourced} of {len(shipped.limits)} limits are FairLeak placeholders"
+    )
+    sourced = replace(shipped, limits=tuple(replace(limit, source="Our law, § 3") for limit in shipped.limits))
+    others = replace(shipped, limits=tuple(replace(limit, author="A. Officer") for limit in shipped.limits))
+    assert placeholders_text(sourced) == placeholders_text(others) == ""
+    one = replace(sourced, limits=(replace(sourced.limits[0], source=" "), *sourced.limits[1:]))
+    assert placeholders_text(one).startswith("1 of 12 limits is a FairLeak placeholder.")

@@ -11,7 +11,6 @@ from core.errors import InputError
 from core.estimates import Estimate, not_measured
 from core.policy import (
     CHECKS,
-    Bullet,
     Policy,
     Verdict,
     bullet,
@@ -53,7 +52,7 @@ def test_two_of_six_fail() -> None:
     verdict = verdict_of(SIX, *FOUND)
     assert verdict.headline == "Do not release: two of six checks fail."
     assert verdict.detail == "One is inconclusive and one was not run; both also block a release. Two pass."
-    assert (verdict.overall, verdict.exit_code) == ("fail", 1)
+    assert verdict.overall == "fail"
     assert [(row.item, row.verdict, row.blocks) for row in verdict.rows[:6]] == [
         (1, "fail", True),
         (4, "fail", True),
@@ -90,16 +89,16 @@ def test_a_failed_test_of_fairleak_itself_blocks_every_release() -> None:
     one = policy(correction_gain=0.05, four_fifths=0.8, optional=("four_fifths",))
     kept = (done("correction_gain", 0.01, 0.005), done("four_fifths", 0.7, 0.01))
     sure = judge(one, kept, attribute="sex")
-    assert (sure.overall, sure.exit_code) == ("pass", 0)
+    assert sure.overall == "pass"
     failed = judge(one, kept, attribute="sex", failed_tests=("Members caught", "Gaps"))
-    assert (failed.overall, failed.exit_code) == ("inconclusive", 2)
+    assert failed.overall == "inconclusive"
     missed = "the attack missed a planted leak, or flagged a model without one."
     assert failed.headline == f"Do not release yet: the self-test failed, as {missed}"
     reason = "failed for “Members caught”; “Gaps”: no verdict here can be relied on until the cause is found."
     assert failed.detail == f"It {reason}"
     assert failed.rows == sure.rows
     worse, before = judge(SIX, FOUND, attribute="sex", failed_tests=("Gaps",)), verdict_of(SIX, *FOUND)
-    assert (worse.overall, worse.exit_code, worse.headline) == ("fail", 1, before.headline)
+    assert (worse.overall, worse.headline) == ("fail", before.headline)
     told = "It failed for “Gaps”: no verdict here can be relied on until the cause is found."
     assert worse.detail == f"{before.detail} The self-test failed: {missed} {told}"
 
@@ -178,13 +177,13 @@ def test_without_a_number_a_required_check_is_not_run_and_blocks(found: Measurem
     verdict = verdict_of(policy(answers_excess=0.05), *([found] if found else []))
     row = verdict.rows[0]
     assert (row.check, row.verdict, row.blocks, row.why) == ("answers_excess", "not_run", True, why)
-    assert (verdict.overall, verdict.exit_code) == ("not_run", 2)
+    assert verdict.overall == "not_run"
     assert math.isnan(row.p_value) and row.decided is None
 
 
 def test_a_number_without_an_interval_is_inconclusive() -> None:
     verdict = verdict_of(policy(answers_excess=0.05), done("answers_excess", 0.0, math.nan))
-    assert (verdict.overall, verdict.exit_code) == ("inconclusive", 2)
+    assert verdict.overall == "inconclusive"
     assert verdict.rows[0].why == ("There is no interval, so there is no verdict on the limit of at most 5.0 points.")
 
 
@@ -228,11 +227,6 @@ def test_a_measurement_that_cannot_be_is_refused(wrong: Measurement, expected: s
     assert str(caught.value) == expected
 
 
-def placed(check: str, limit: float, measurement: Measurement) -> Bullet | None:
-    """Return the bullet of the only limit of a policy."""
-    return bullet(judge(policy(**{check: limit}), [measurement], attribute="sex").rows[0])
-
-
 @pytest.mark.parametrize(
     ("check", "limit", "measured", "places", "arrows"),
     [
@@ -248,22 +242,19 @@ def placed(check: str, limit: float, measurement: Measurement) -> Bullet | None:
 def test_the_limit_lies_in_the_middle_and_what_is_beyond_the_scale_at_its_end(
     check: str, limit: float, measured: tuple[float, float], places: tuple[float, ...], arrows: tuple[bool, ...]
 ) -> None:
-    found = placed(check, limit, done(check, *measured))
+    found = bullet(verdict_of(policy(**{check: limit}), done(check, *measured)).rows[0])
     assert found is not None and found[:3] == pytest.approx(places) and found.arrows == arrows
 
 
 def test_the_interval_is_the_one_that_decided() -> None:
     asked = policy(unfairness=0.1, membership_gap=0.1)
-    found = [done("unfairness", 0.07, 0.025), done("membership_gap", 0.1, 0.02)]
-    row = next(row for row in judge(asked, found, attribute="sex").rows if row.check == "unfairness")
+    found = (done("unfairness", 0.07, 0.025), done("membership_gap", 0.1, 0.02))
+    row = next(row for row in verdict_of(asked, *found).rows if row.check == "unfairness")
     assert row.decided is not None and row.decided.level == pytest.approx(0.975)
     place = bullet(row)
     assert place is not None and place.high == pytest.approx(row.decided.high / 0.2)
 
-
-def test_without_limit_or_number_there_is_no_bullet() -> None:
-    rows = judge(policy(unfairness=0.1), [done("membership_gap", 0.1)], attribute="sex").rows
-    assert all(bullet(row) is None for row in rows)
+    assert all(bullet(row) is None for row in verdict_of(asked).rows)  # without limit or number there is none
 
 
 @pytest.mark.parametrize(
