@@ -278,6 +278,16 @@ def test_two_columns_in_each_others_way_change_together() -> None:
         assert changed.tolist() == [True, True, False, False, False]
 
 
+def test_records_that_rules_leave_without_a_solution_stay_as_they_are() -> None:
+    own = blocked()
+    noise = replace(own, columns=table_columns(own.village, frozen=("home",))).noise()
+    others = 1 - noise.predicted
+    everyone = np.arange(8)
+    assert not noise.found[everyone, others].any() and not noise.size.any()
+    np.testing.assert_array_equal(noise.noisy, np.repeat(own.village.public, 2, axis=0))
+    assert noise.found[everyone, noise.predicted].all()
+
+
 def test_a_margin_costs_columns_and_noise_that_misses_it_is_none() -> None:
     """That it is kept: tests/properties/test_table_noise_properties.py."""
     own = case(4, leak=0.5)

@@ -56,7 +56,7 @@ HAND: dict[str, tuple[dict[str, float | str], str | float]] = {
     "panda": ({"scores": "Ash 6, Birch 0, Cedar −6", "changes": 2}, 2),
     "budget": ({"wanted": 1.6, "mu": 0.6, "Ash": 0.5, "Birch": 0.25, "Cedar": 0.25, "spent": 1}, 50),
     "lira": ({"hard": 18, "easy": 0, "variance": 0.25, "lira_tpr": 0.75, "lira_fpr": 0.25}, "Person 3"),
-    "imputation": ({"baseline": "10", "alone": "15", "without": "16", "both": "17", "leak": "1"}, 1),
+    "imputation": ({"baseline": "10", "alone": "15", "without": "16", "both": "17", "leak": "1", "apparent": "5"}, 1),
 }
 """Example -> some of its numbers, and the answer, by hand."""
 
