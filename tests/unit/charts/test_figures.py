@@ -4,34 +4,30 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 
-from core.adversaries import tune_forest
 from core.charts import LIGHT, Drawing
-from core.charts.audit import draw_accuracy, draw_groups, draw_rates
+from core.charts.audit import draw_groups, draw_rates
 from core.charts.correction import (
     draw_disclosure,
-    draw_methods,
-    draw_models_accuracy,
-    draw_models_unfairness,
-    draw_more,
+    draw_landscape,
     draw_recognition,
-    draw_search,
     draw_trained,
     draw_waterfall,
 )
 from core.config import AuditConfig
-from core.correction import STEPS, CorrectionResult, Disclosure, attribute_over_seeds, disclose_more, run
+from core.correction import STEPS, CorrectionResult, Disclosure, run
 from core.datasets import AuditDataset
 from core.estimates import points
-from core.sweep import SweepRow, grid, summarise, sweep
+from core.sweep.landscape import Landscape, read_landscape
+from pages.common.overview_map import KEPT_MAP
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots
-
-HOSTILE = ("<b>men</b> & others", "=women|`x`")
 
 
 @pytest.fixture(scope="module")
@@ -49,20 +45,8 @@ def curve(findings: CorrectionResult) -> list[Disclosure]:
     return [findings.disclose(t) for t in (0.0, 0.01, 0.05, 0.1, 0.2)]
 
 
-@pytest.fixture(scope="module")
-def swept(findings: CorrectionResult, people: AuditDataset) -> list[SweepRow]:
-    points = list(sweep(grid(findings.config, tolerances=(0.0, 0.1), seeds=(1, 2)), people))
-    wanted = ("features", "held_out", "published")
-    return [row for row in summarise(points) if (row.adversary, row.protocol, row.cost) == wanted]
-
-
 def _told(findings: CorrectionResult, curve: list[Disclosure], marker: Disclosure) -> Drawing:
     return draw_disclosure(curve, marker, findings.strong, attribute="origin", attacker="Attacker")
-
-
-def _check(drawing: Drawing) -> None:
-    check(drawing)
-    assert len(drawing.table) >= 1
 
 
 def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Disclosure]) -> None:
@@ -89,7 +73,7 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
     three = replace(
         people,
         sensitive=(people.sensitive + (people.features[:, 0] > 1.6)).astype(np.uint8),
-        group_names=(*HOSTILE, "c"),
+        group_names=("a", "b", "c"),
     )
     found = run(AuditConfig(dataset="sample", roles=ROLES, metric="equalized_odds"), dataset=three)
     told = found.disclose(0.1, cost="count")
@@ -99,33 +83,8 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
         (draw_rates(found.model, names=three.group_names), 8),
         (draw_recognition(told, [told], names=three.group_names), 5),
     ):
-        _check(drawing)
+        check(drawing)
         assert len(drawing.table) == lines
-
-
-def test_every_drawing_is_valid_and_told_in_words(
-    findings: CorrectionResult, curve: list[Disclosure], people: AuditDataset, swept: list[SweepRow]
-) -> None:
-    leak = findings.attribution("published", findings.config.tolerance)
-    search = tune_forest("features", people.features, people.labels, people.sensitive, evaluations=3, seed=1)
-    baseline = (curve[0].majority, curve[0].before, findings.strong)
-    for drawing in (
-        _told(findings, curve, curve[1]),
-        draw_recognition(curve[1], curve, names=HOSTILE),
-        draw_groups(people),
-        draw_rates(findings.model, names=HOSTILE),
-        draw_accuracy(findings.model),
-        draw_trained(swept, baseline, attribute="origin"),
-        draw_trained(swept[:1], baseline, attribute="origin"),
-        draw_models_accuracy(swept),
-        draw_models_unfairness(swept),
-        draw_methods(swept[:1]),
-        draw_more(disclose_more(findings, 0.01)),
-        draw_search(search),
-        draw_waterfall(attribute_over_seeds([leak, leak]), findings.strong, words="Strong", attribute="origin"),
-    ):
-        _check(drawing)
-    assert "being measured" not in draw_trained([], baseline, attribute="origin").alt
 
 
 def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
@@ -145,8 +104,42 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResu
     none = replace(curve[0], after=None, gain=None, balanced_after=None, n_changed=None, n_right=None, reached=math.nan)
     none = replace(none, groups=tuple(replace(g, after=None) for g in none.groups))
     drawing = _told(findings, [none, *curve[1:]], none)
-    _check(drawing)
+    check(drawing)
     (dot,) = dots(drawing.figure(LIGHT))
     assert dot.marker.color == (LIGHT.background,)
     assert "no correction" in drawing.alt
-    _check(draw_recognition(none, [none, *curve[1:]], names=("a", "b")))
+    check(draw_recognition(none, [none, *curve[1:]], names=("a", "b")))
+    baseline = (curve[0].majority, curve[0].before, findings.strong)
+    assert "being measured" not in draw_trained([], baseline, attribute="origin").alt
+
+
+@cache
+def kept() -> Landscape:
+    return read_landscape(KEPT_MAP)
+
+
+def heat(figure: go.Figure) -> dict:  # type: ignore[type-arg]
+    (trace,) = (t for t in figure.to_plotly_json()["data"] if t["type"] == "heatmap")
+    return trace
+
+
+def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
+    told = heat(draw_landscape(kept()).figure(LIGHT))["customdata"]
+    cell = kept().cell(0.001, 1.0)
+    (text,) = (t for row in told for t in row if t.startswith("<b>Tolerance 0.001, ε = 1<"))
+    for part in (f"{100 * cell.accuracy.value:.1f}%", f"{cell.unfairness_train.value:.3f}", "loss threshold", "AUC"):
+        assert part in text
+    assert f"{cell.members.value:.3f} ({cell.members.low:.3f} to {cell.members.high:.3f})" in text
+    assert f"holds in {cell.n_true} of 20 seeds" in text
+    assert all("nothing is disclosed" in row[-1] for row in told)
+
+
+def test_cells_below_the_control_and_missing_ones():
+    low = tuple(0.95 for _ in kept().majority)
+    first = kept().readings[0]
+    gap = replace(first, after=(math.nan,) * 20, told=(math.nan,) * 20)
+    drawing = draw_landscape(replace(kept(), majority=low, readings=(gap, *kept().readings[1:])))
+    check(drawing)
+    trace = heat(drawing.figure(LIGHT))
+    assert trace["zmax"] > trace["zmin"] == 0.0 and trace["z"][0][0] is None
+    assert "n/a" in str(trace["text"])

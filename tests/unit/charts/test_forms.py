@@ -16,13 +16,14 @@ from core.charts.lines import Curve, draw_lines
 from core.charts.words import apart, fit, kept, plain, short, spread, width
 from tests.unit.charts.checks import check
 from tests.unit.charts.nasty import FORMS
+from tests.unit.charts.nasty_studies import CHARTS, chart
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", [*FORMS, *CHARTS])
 @pytest.mark.parametrize("seed", range(6))
-def test_nasty_names_stay_words_and_titles_are_written(form: str, seed: int) -> None:
+def test_nasty_names_stay_words_and_titles_are_written(name: str, seed: int) -> None:
     """That no words collide or are cut is measured in a browser: tests/browser/test_labels.py."""
-    drawing = FORMS[form](seed)
+    drawing = FORMS[name](seed) if name in FORMS else chart(name, seed)
     notes = [note.text for note in check(drawing).layout.annotations]
     for title in (drawing.x.title, drawing.y.title):
         assert not title or any(fit(title, 9999, 12).startswith(note.partition("…")[0]) for note in notes)

@@ -65,16 +65,6 @@ def test_a_memory_is_found_and_none_is_not(name):
     assert area(nothing, split).value == pytest.approx(0.5, abs=0.05)
 
 
-@pytest.mark.parametrize(("name", "runs"), [("loss", 400), ("confidence", 400), ("network", 8)])
-def test_without_a_memory_the_interval_holds_one_half(name, runs):
-    held = []
-    for seed in range(runs):
-        split, rng = half(N, seed=seed), np.random.default_rng(seed + 1000)
-        auc = area(guess(name, rng.random(N).round(1), rng.integers(0, 2, N), split), split)
-        held.append(auc.low <= 0.5 <= auc.high)
-    assert abs(np.mean(held) - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / runs)
-
-
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 1)), min_size=2, max_size=40))
 def test_the_threshold_is_the_best_of_all(people):
     score, member = np.array([x for x, _ in people], dtype=float), np.array([m for _, m in people], dtype=np.uint8)

@@ -20,7 +20,6 @@ from core.membership import (
     fairpick_counts,
     fairpick_curve,
     member_split,
-    roc,
 )
 from core.membership.curves import fairpick_differences
 from core.membership.fairpick import (
@@ -33,11 +32,10 @@ from core.membership.fairpick import (
     fairpick,
     fairpick_literal,
     random_deletion,
-    whole,
 )
 from core.membership.inference import thinned, two_sides
 from core.seeds import child_seed
-from tests.unit.membership.samples import guess, half, invented
+from tests.unit.membership.samples import half, invented
 
 
 def drawn(n: int = 900, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -63,11 +61,6 @@ def picked(
 def test_deletions_by_hand() -> None:
     # shares .75 and .25 against .25 and .75: DD = ±.5, TV = .5; s = .25 / .75 = 1/3, f = 1 − .5 · 2/3 = 2/3
     assert fairpick_counts([[25, 150], [75, 50]], 0.5) == pytest.approx(np.array([[0, 200 / 3], [100 / 3, 0]]))
-
-
-def test_largest_remainders_by_hand() -> None:
-    x = [[0.5, 1.0], [1.25, 0.0], [0.25, 0.6], [0.0, 0.3]]
-    assert whole(x, [[1, 1], [2, 9], [1, 1], [5, 1]]).tolist() == [[1, 1], [1, 0], [0, 1], [0, 0]]
 
 
 def test_the_published_variant_asks_to_duplicate_and_misses_its_goal() -> None:
@@ -102,17 +95,14 @@ def test_people_who_are_all_alike_are_one_cluster() -> None:
 
 
 def test_the_control_deletes_as_many_whoever_they_are() -> None:
-    like = picked()
-    kept = [random_deletion(MEMBERS, like.deleted.size, seed=seed) for seed in range(60)]
+    n, share = picked().deleted.size, float(GROUPS[MEMBERS].mean())
+    kept = [random_deletion(MEMBERS, n, seed=seed) for seed in range(60)]
     gone = [np.setdiff1d(MEMBERS, stay) for stay in kept]
-    for stay, deleted in zip(kept, gone, strict=True):
-        assert deleted.size == like.deleted.size and np.array_equal(stay, np.sort(stay))
-        assert sorted([*stay, *deleted]) == sorted(MEMBERS)
-    share, n = float(GROUPS[MEMBERS].mean()), like.deleted.size
+    assert all(deleted.size == n and stay.size == MEMBERS.size - n for stay, deleted in zip(kept, gone, strict=True))
     women = float(np.mean([GROUPS[deleted].sum() for deleted in gone]))
     assert women == pytest.approx(share * n, abs=3 * math.sqrt(share * (1 - share) * n / 60))
     assert len({tuple(deleted) for deleted in gone}) == 60
-    assert np.array_equal(random_deletion(MEMBERS, like.deleted.size, seed=3), kept[3])
+    assert np.array_equal(random_deletion(MEMBERS, n, seed=3), kept[3])
 
 
 def test_groups_without_a_common_cluster_cannot_be_picked_from() -> None:
@@ -139,8 +129,6 @@ def test_bad_people_are_told_in_one_sentence(changed: dict, told: str) -> None:
 
 
 # ------------------------------------------------------------ outsiders thinned like the members
-
-SEEDS = range(12)
 SETTINGS = MembershipSettings(theta=0.2)
 
 
@@ -176,11 +164,6 @@ def left_beside(seed: int) -> MembershipSplit:
     return thinned(sides(), split, found, replace(SETTINGS, seed=seed))[1]
 
 
-def attack_area(split: MembershipSplit) -> float:
-    found = guess("confidence", blind(split.members, 0), people().labels, split)
-    return roc(found.score, split.judged[1]).auc.value
-
-
 @cache
 def fairpick_point() -> CurvePoint:
     return next(fairpick_curve(people(), SETTINGS, thetas=(0.2,), repeats=1, train=blind))
@@ -196,16 +179,6 @@ def cells(found: Clusters, rows: np.ndarray) -> np.ndarray:
 def close_to(values: list[float], truth: float) -> bool:
     """Whether the mean over seeds is within three standard errors."""
     return abs(float(np.mean(values)) - truth) <= 3 * float(np.std(values, ddof=1)) / math.sqrt(len(values))
-
-
-def test_a_target_that_leaks_nothing_is_not_told_to_leak_after_fairpick() -> None:
-    thinned, whole = [], []
-    for seed in SEEDS:
-        split, _, picked = parts(seed)
-        thinned.append(attack_area(left_beside(seed)))
-        whole.append(attack_area(split.keeping(picked.kept, outsiders=split.outsiders)))
-    assert close_to(thinned, 0.5) and abs(np.mean(thinned) - 0.5) < 0.02
-    assert np.mean(whole) > 0.58  # with all outsiders the attack finds who was deleted
 
 
 def test_a_target_that_leaks_nothing_has_no_advantage_gap_in_the_curve() -> None:

@@ -30,6 +30,7 @@ from core.membership import (
     ledger_of,
     summarise_curve,
     target_of,
+    vulnerability_disparity,
 )
 from core.membership.inference import two_sides
 from tests.unit.membership.samples import invented, study
@@ -86,26 +87,18 @@ def test_every_step_is_reported_and_the_report_may_stop_it():
     assert list(there[-1].attacks) == list(ATTACKS[:3])
 
 
-def test_the_verdicts_gaps_are_those_counted_by_hand():
+def test_the_gaps_are_those_of_the_verdicts_about_the_judged():
     own = people()
     target, guess = network()
     found = judge(target, guess)
-    assert guess.verdict is not None and found.disparities is not None
-    member = np.isin(guess.rows, target.split.members)
-    side = own.groups[guess.rows] == 1
-
-    def rate(among: np.ndarray) -> float:
-        assert guess.verdict is not None
-        return float(guess.verdict[among].mean())
-
-    vd = rate(member & side) - rate(member & ~side)
-    fpr_gap = rate(~member & side) - rate(~member & ~side)
+    assert guess.verdict is not None and found.disparities is not None and found.recall is not None
+    member, group = np.isin(guess.rows, target.split.members), own.groups[guess.rows]
+    alone = vulnerability_disparity(guess.verdict, group, member)
     (result,) = found.disparities.results
-    assert result.vd.value == pytest.approx(vd, abs=1e-12)
-    assert result.fpr_gap.value == pytest.approx(fpr_gap, abs=1e-12)
-    assert result.advantage_gap.value == pytest.approx(vd - fpr_gap, abs=1e-12)
-    assert found.ranges[0].vd == pytest.approx(vd, abs=1e-12)
-    assert found.recall is not None and found.recall.value == pytest.approx(rate(member))
+    for gap in ("vd", "fpr_gap", "advantage_gap"):
+        assert getattr(result, gap).value == pytest.approx(getattr(alone, gap).value, abs=1e-12)
+    assert found.ranges[0].vd == pytest.approx(alone.vd.value, abs=1e-12)
+    assert found.recall.value == pytest.approx(guess.verdict[member].mean())
 
 
 def test_fairpick_takes_people_out_of_the_audit():
@@ -200,6 +193,3 @@ def test_every_interval_has_the_level_that_was_asked_for():
     gaps = [gap.estimate for gap in found.low_fpr if not math.isnan(gap.estimate.low)]
     rates = [found.precision, found.recall, found.roc.auc, *(roc.auc for roc in found.roc_by_group)]
     assert {rate.level for rate in (*rates, *gaps) if rate is not None} == {0.8}
-
-
-# -------------------------------------------------------------------------------- the study on what a model releases

@@ -19,21 +19,6 @@ def values(published: Published) -> dict[tuple[str, str], float]:
     return {(row.model, row.statistic): row.value for row in published.numbers}
 
 
-def test_gaps_rates_and_sizes_by_hand():
-    told = values(
-        Release(
-            H, labels=Y, statistics=("sp_gap", "tpr_gap", "fpr_gap", "sp_rate", "tpr_rate"), names=["a", "b"]
-        ).publish(S)
-    )
-    assert told["", "size"] == 4 and told["", "size_label_1"] == 2 and told["", "size_label_0"] == 2
-    assert told["a", "sp_gap"] == pytest.approx(3 / 4 - 1 / 4)
-    assert told["b", "sp_gap"] == pytest.approx(1 / 4 - 3 / 4)
-    assert told["a", "tpr_gap"] == pytest.approx(1 - 1 / 2)
-    assert told["a", "fpr_gap"] == pytest.approx(1 / 2 - 0)
-    assert told["b", "sp_rate_1"] == 0.25 and told["b", "sp_rate_0"] == 0.75
-    assert told["b", "tpr_rate_1"] == 0.5 and told["b", "tpr_rate_0"] == 1.0
-
-
 def test_rounding_and_whole_people_settle_a_count():
     release = Release(H, labels=Y, decimals=1)
     counts = release.publish(S).counts
