@@ -17,7 +17,7 @@ from core.datasets import AuditDataset
 from core.errors import Cancelled, FairLeakError, InputError
 from core.fairness import METRICS
 from core.models import METHODS
-from core.sweep import PAPER_TOLERANCES, TOLERANCES, FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
+from core.sweep import PAPER_TOLERANCES, FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
 from core.sweep import engine as workers
 from tests.sweep_work import BASE, begun, logged, people, surroundings, unattacked
 
@@ -145,10 +145,6 @@ def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(m
 
 
 BASE = AuditConfig(dataset="sample", train_share=0.4)
-
-
-def test_a_long_sweep_goes_on_from_a_short_one():
-    assert set(TOLERANCES) < set(PAPER_TOLERANCES)
 
 
 def test_only_methods_that_take_a_tolerance_are_swept():
