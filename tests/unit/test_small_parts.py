@@ -40,25 +40,18 @@ from tests.oracles.allocation import allocate_with_solver
 from tests.samples import dataset
 
 
-@pytest.mark.parametrize("value", [1.4, -0.1, math.nan, math.inf, "a", None])
-def test_unit_interval_names_parameter_rule_and_value(value: object) -> None:
-    with pytest.raises(InputError) as caught:
-        unit_interval(value, name="tolerance")  # type: ignore[arg-type]
-    assert str(caught.value).startswith("tolerance must be")
-    assert repr(value) in str(caught.value)
-
-
 @pytest.mark.parametrize(
     ("check", "words", "refused"),
     [
+        (unit_interval, "it must be ", [1.4, -0.1, math.nan, math.inf, "a", None]),
         (
             lambda value, name: privacy_budget(value),
-            "epsilon must be at least 1e-06, or infinite, got ",
+            "epsilon must be at least 1e-06, or infinite",
             [0, -0.1, math.nan, -math.inf, "1", None, True, [1.0], 1j],
         ),
         (
             at_least_zero,
-            "it must be a number of at least 0, got ",
+            "it must be a number of at least 0",
             [-0.1, math.nan, math.inf, "1", None, True, [1.0], 1j],
         ),
         (binary_array, "it must", [[0, 2], [0.5, 1], [[0, 1]], ["a"], [-1, 0], [256, 0], [math.nan, 1]]),
@@ -68,8 +61,9 @@ def test_unit_interval_names_parameter_rule_and_value(value: object) -> None:
 )
 def test_all_else_is_refused(check: Callable[..., object], words: str, refused: list[object]) -> None:
     for value in refused:
-        with pytest.raises(InputError, match=f"^{words}"):
+        with pytest.raises(InputError, match=f"^{words}.*, got .") as caught:
             check(value, name="it")
+        assert isinstance(value, list) or repr(value) in str(caught.value)
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
@@ -207,12 +201,6 @@ def test_it_goes_with_the_dataset(people: AuditDataset):
 def program(*, least: float = 0.0) -> tuple[cvxpy.Variable, cvxpy.Problem]:
     x = cvxpy.Variable(3)
     return x, cvxpy.Problem(cvxpy.Minimize(-cvxpy.sum(cvxpy.log(x))), [cvxpy.sum(x) == 1, x >= least])
-
-
-def test_a_solution_is_in_the_variables() -> None:
-    x, own = program()
-    solve(own)
-    assert x.value == pytest.approx([1 / 3] * 3, abs=1e-5) and own.status == cvxpy.OPTIMAL
 
 
 def test_an_inaccurate_solution_is_one_without_a_warning() -> None:
