@@ -1,7 +1,8 @@
 """One bank of correction problems, run against every solver: 2 to 4 groups, one disclosure or two, shares, costs.
 
-Each problem carries the objective every solver must reach (inf when infeasible). The hand-solved ones say how it is
-found; the random ones are solved by trying all K^n vectors in exact fractions, with nothing of core involved.
+Each problem carries the objective every solver must reach (inf when infeasible). The hand-solved ones lie at an edge
+that chance seldom meets, and say how they are solved; the random ones are solved by trying all K^n vectors in exact
+fractions, with nothing of core involved.
 Disclosures are dicts with fractions where `core.correction.Disclosed` has floats; shares are fractions (exact), pairs
 of fractions, or None.
 """
@@ -173,13 +174,8 @@ def _pair(name: str, guess: str, predictions: str, tolerance: str, objective: fl
 
 
 _POWERS = tuple(float(b) ** 60 for b in (1.0, 1.3, 1.1, 1.9, 2.0, 1.6, 1.2, 1.7))
-_COST = (5.0, 2.0, 7.0, 3.0)
 
 TWO_GROUPS = (
-    _pair("already fair: each group has one of each prediction", "1100", "1010", "0", 0.0),
-    # the cheaper of {5, 2} and the cheaper of {7, 3}
-    _pair("two swaps: at 0 each group needs half its records predicted 1", "1100", "1100", "0", 5.0, cost=_COST),
-    _pair("just under 1/2: one change leaves a group 1/2 away", "1100", "1100", "49/100", 5.0, cost=_COST),
     _pair("met with equality: overall 1/2, groups 2/3 and 1/3", "111000", "110100", "1/6", 0.0),
     _pair("one group is empty: the cheapest record moves", "000", "101", "1", 2.0, cost=(3.0, 2.0, 4.0)),
     _pair("all predictions equal: only an empty group needs repair", "111", "000", "0", 2.5, cost=(3.0, 2.5, 4.0)),
@@ -198,39 +194,12 @@ TWO_GROUPS = (
         1.0 + 1.3**60 + 1.1**60 + 1.2**60,
         cost=_POWERS,
     ),
-    _pair(
-        "equal opportunity leaves the rows with label 0 alone",
-        "101010",
-        "101010",
-        "0",
-        9.0,  # 3 + 6 on the last four rows
-        labels="001111",
-        metric="equal_opportunity",
-        cost=(1.0, 1.0, 4.0, 6.0, 3.0, 9.0),
-    ),
-    _pair(
-        "equalized odds adds both row sets",
-        "11001100",
-        "11001100",
-        "0",
-        12.0,  # 2 + 3 and 1 + 6
-        labels="00001111",
-        metric="equalized_odds",
-        cost=(*_COST, 1.0, 4.0, 6.0, 8.0),
-    ),
 )
 
-_ZERO, _ONE, _HALF, _THIRD = Fraction(0), Fraction(1), Fraction(1, 2), Fraction(1, 3)
+_ZERO, _ONE, _HALF = Fraction(0), Fraction(1), Fraction(1, 2)
 
 HAND_SOLVED = (
     *TWO_GROUPS,
-    _solved(
-        "three groups at 0: each needs one of each prediction, two records have to swap",
-        "001122",
-        [{"predictions": "110010", "tolerance": _ZERO}],
-        6.0,  # the cheaper of {3, 2} and the cheaper of {4, 5}; group 2 stays
-        cost=(3.0, 2.0, 4.0, 5.0, 1.0, 1.0),
-    ),
     _solved(
         "an empty third group takes the cheapest record at tolerance 1",
         "0011",
@@ -242,40 +211,12 @@ HAND_SOLVED = (
     _solved("gcd 2 makes two groups, not three", "0120", [{"predictions": "1010", "tolerance": _ZERO}], math.inf),
     _solved("three cannot fill four", "012", [{"predictions": "101", "tolerance": _ONE}], math.inf, n_groups=4),
     _solved(
-        "a share alone: group 0 gives up its two cheapest",
-        "000011",
-        [{"predictions": "101010", "tolerance": _ONE}],
-        5.0,
-        shares=(_THIRD, None),
-        cost=(5.0, 2.0, 3.0, 7.0, 1.0, 1.0),
-    ),
-    _solved(
         "a share at equal opportunity moves records outside its row set, at their cost",
         "010000",
         [{"predictions": "111100", "tolerance": _ZERO, "metric": "equal_opportunity", "labels": "111100"}],
         5.0,  # rates are 1 whatever the groups; two of the others join group 1, the cheapest 2 + 3
         shares=(_HALF, _HALF),
         cost=(4.0, 1.0, 6.0, 5.0, 2.0, 3.0),
-    ),
-    _solved(
-        "an unfairness of exactly one half: one group all predicted 1, its twin all predicted 0",
-        "0101",
-        [{"predictions": "1100", "unfairness": _HALF}],
-        1.5,  # groups {1} and {0, 0, 1} lie 1/2 and 1/6 away: one change is enough
-        cost=(2.0, 1.5, 3.0, 4.0),
-    ),
-    _solved(
-        "a fair guess is not unfair enough",
-        "001122",
-        [{"predictions": "101010", "unfairness": (_THIRD, Fraction(2, 5))}],
-        math.inf,  # found by hand: sizes (2,2,2), (1,1,4), (1,2,3) allow 0, 1/2, and 1/2 only
-    ),
-    _solved(
-        "two models: the second model's predictions pair the records anew",
-        "0011",
-        [{"predictions": "1010", "tolerance": _ZERO}, {"predictions": "1100", "tolerance": _ZERO}],
-        5.0,  # both need groups {0, 3} and {1, 2}: records 0 and 2 move (5), or 1 and 3 (10), or 0, 3 ...
-        cost=(1.0, 2.0, 4.0, 8.0),
     ),
 )
 

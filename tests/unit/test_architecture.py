@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import ast
 import json
-import pkgutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-import core
 from tests import house
 from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
-BRANCHES = ("correction", "queries", "attriguard", "attribute", "membership", "model_card", "model_fairness")
+BRANCHES = {"correction", "queries", "attriguard", "attribute", "membership", "model_card", "model_fairness"}
 HEAVY = {
     "pandas",
     "sklearn",
@@ -49,7 +47,7 @@ def loaded_by(statements: str) -> set[str]:
 def imported(path: Path) -> set[str]:
     """Return the names of the modules a file imports, wherever in it."""
     names = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(house.tree(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -68,25 +66,15 @@ def named(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def test_all_of_core_loads_without_streamlit():
-    modules = [m.name for m in pkgutil.walk_packages(core.__path__, "core.") if not m.name.endswith("__main__")]
-    assert len(modules) > 30
-    loaded = loaded_by("\n".join(f"import {name}" for name in modules))
-    assert set(modules) <= loaded
-    assert not within(loaded, "streamlit") and not within(loaded, "pages")
-
-
 @pytest.mark.parametrize("path", SOURCES, ids=named)
-def test_core_imports_nothing_of_the_dashboard(path: Path):
-    assert not within(imported(path), "streamlit") | within(imported(path), "pages") | within(imported(path), "app")
-
-
-@pytest.mark.parametrize("branch", [name for name in BRANCHES if (CORE / name).is_dir()])
-def test_branches_do_not_import_each_other(branch: str):
-    for path in sorted((CORE / branch).rglob("*.py")):
-        for other in BRANCHES:
-            if other != branch:
-                assert not within(imported(path), f"core.{other}"), named(path)
+def test_core_neither_shows_prints_nor_asks_and_studies_do_not_import_each_other(path: Path):
+    room = path.relative_to(CORE).parts[0]
+    others = BRANCHES - {room} if room in BRANCHES else ()
+    for foreign in ("streamlit", "pages", "app", *(f"core.{study}" for study in others)):
+        assert not within(imported(path), foreign)
+    calls = [node for node in ast.walk(house.tree(path)) if isinstance(node, ast.Call)]
+    names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+    assert not names & {"print", "input", "breakpoint", "exit"}
 
 
 @pytest.mark.parametrize(
@@ -102,20 +90,13 @@ def test_what_strangers_wrote_is_opened_by_what_a_child_is_asked_for(reader: str
     assert users == {only}
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=named)
-def test_core_neither_prints_nor_asks(path: Path):
-    calls = [node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
-    names = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
-    assert not names & {"print", "input", "breakpoint", "exit"}
-
-
 @pytest.mark.parametrize("path", PACKAGES, ids=named)
 def test_every_package_says_what_is_public(path: Path):
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+    tree = house.tree(path)
+    assert ast.get_docstring(tree)
     public = [
         ast.literal_eval(node.value)
-        for node in body
+        for node in tree.body
         if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"]
     ]
     assert len(public) == 1, "no __all__, or several"
@@ -123,8 +104,9 @@ def test_every_package_says_what_is_public(path: Path):
 
 
 def test_first_paint_loads_nothing_heavy():
-    app = ast.parse((ROOT / "app.py").read_text(encoding="utf-8"))
-    imports = [ast.unparse(node) for node in app.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    imports = [
+        ast.unparse(node) for node in house.tree(ROOT / "app.py").body if isinstance(node, (ast.Import, ast.ImportFrom))
+    ]
     assert imports
     empty = loaded_by("import streamlit")
     loaded = loaded_by("\n".join(imports)) - empty
@@ -134,8 +116,7 @@ def test_first_paint_loads_nothing_heavy():
 
 @pytest.mark.parametrize("path", PAGES, ids=named)
 def test_a_page_begins_with_its_guard(path: Path):
-    body = ast.parse(path.read_text(encoding="utf-8")).body
-    told = [ast.unparse(node) for node in body[1:4]]  # after the docstring
+    told = [ast.unparse(node) for node in house.tree(path).body[1:4]]  # after the docstring
     assert "shell.guard()" in told
     before = told[: told.index("shell.guard()")]
     assert set(before) <= {"from __future__ import annotations", "from pages.common import shell"}

@@ -19,6 +19,7 @@ from core.datasets import Table, build_dataset, demo_table, load
 from core.membership import DELETION_REMINDER, MembershipSettings, epsilon_curve, member_people, summarise_curve
 from core.queries import DECODER_TITLES, DECODERS, NOISES, Answering, QueryPool, noise_text, query_pool
 from tests import ratings_samples, samples
+from tests.refusals import refused
 
 Capture = pytest.CaptureFixture[str]
 Content = dict[str, Any]
@@ -156,10 +157,8 @@ def really(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_papers_table_without_data_says_where_to_put_it(really: None, tmp_path: Path, capsys: Capture):
-    assert main(["attack", "queries", "--table", "--data", str(tmp_path)]) == 3
-    told = capsys.readouterr()
-    assert "adult/adult.data" in told.err and "FAIRLEAK_DATA" in told.err
-    assert not told.out and told.err.strip().count("\n") == 0
+    told = refused(capsys, "attack", "queries", "--table", "--data", tmp_path)
+    assert "adult/adult.data" in told and "FAIRLEAK_DATA" in told
 
 
 @pytest.mark.long
@@ -238,10 +237,5 @@ BAD = {
 def test_bad_input_is_one_sentence_and_code_3(line: str, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
     monkeypatch.setattr("core.cli.queries.query_pool", query_pool)
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: demo_table())
-    try:
-        code = main(line.split())
-    except SystemExit as left:  # argparse's own errors
-        code = int(left.code or 0)
-    told = capsys.readouterr()
-    assert code == 3 and not told.out and BAD[line] in told.err
-    assert told.err.startswith(f"fairleak {' '.join(line.split()[:2])}: ") and len(told.err.splitlines()) == 1
+    told = refused(capsys, *line.split())
+    assert BAD[line] in told and told.startswith(f"fairleak {' '.join(line.split()[:2])}: ")

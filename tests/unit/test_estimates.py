@@ -79,15 +79,10 @@ def test_intervals_cover_about_as_often_as_they_say() -> None:
     assert 0.93 <= hits_balanced / runs <= 0.975
 
 
-@pytest.mark.parametrize(
-    "call", [lambda: proportion(3, 2), lambda: paired_gain(2, 2, 3), lambda: paired_gain(-1, 0, 3)]
-)
-def test_impossible_counts_are_named(call) -> None:  # type: ignore[no-untyped-def]
-    with pytest.raises(InputError, match="got"):
-        call()
-
-
-def test_level_is_checked() -> None:
+def test_impossible_counts_and_levels_are_named() -> None:
+    for call in (lambda: proportion(3, 2), lambda: paired_gain(2, 2, 3), lambda: paired_gain(-1, 0, 3)):
+        with pytest.raises(InputError, match="got"):
+            call()
     with pytest.raises(InputError, match=r"level must be in \(0, 1\), got 1"):
         proportion(1, 2, level=1)
 
@@ -200,12 +195,9 @@ def estimate(value: float, half: float, n: int = 100) -> Estimate:
     return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 
-def test_one_attack_keeps_its_interval():
+def test_of_three_the_largest_with_a_wider_lower_end():
     only = estimate(0.2, 0.05)
     assert strongest({"a": only}) == ("a", only)
-
-
-def test_of_three_the_largest_with_a_wider_lower_end():
     found = {"a": estimate(0.10, 0.02), "b": estimate(0.12, 0.05), "c": estimate(0.05, 0.20)}
     name, told = strongest(found)
     assert name == "b" and told.value == 0.12
@@ -223,13 +215,10 @@ def test_a_wide_attack_below_a_narrow_one_stays_inside_however_far_the_interval_
         assert told.value + wider * (told.high - told.value) >= reached
 
 
-def test_students_intervals_are_stretched_by_students_quantiles():
+def test_students_intervals_are_stretched_by_students_quantiles_and_nothing_falls_below_the_bottom():
     found = {"a": estimate(0.1, 0.02), "b": estimate(0.0, 0.5)}
     _, told = strongest(found, freedom=4)
     assert told.low == pytest.approx(0.1 - 0.02 * 3.495405933 / 2.776445105)
-
-
-def test_nothing_falls_below_the_bottom():
     _, told = strongest({"a": estimate(0.01, 0.02), "b": estimate(0.0, 0.02)}, within=(0.0, 1.0))
     assert told.low == 0.0
 

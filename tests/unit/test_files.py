@@ -7,7 +7,6 @@ import io
 import json
 import math
 import re
-import tomllib
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,7 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.files import csv_bytes, csv_of_frame
 from core.serialize import RecordError, dumps, loads
-from core.settings import LARGEST, parsed, quoted, told
+from core.settings import LARGEST, parsed, told
 
 
 def refused(content: str | bytes) -> str:
@@ -71,19 +70,6 @@ def test_anything_is_read_or_refused(content: str | bytes) -> None:
         assert isinstance(parsed(content, name="p.toml"), dict)
     except InputError as error:
         assert str(error).startswith("p.toml")
-
-
-@settings(max_examples=80)
-@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=40))
-def test_text_reads_back(text: str) -> None:
-    assert tomllib.loads(f"a = {quoted(text)}\nb = 1") == {"a": text, "b": 1}
-
-
-@pytest.mark.parametrize(
-    "text", ['"""', 'a\n"""b"""', "\\", "a\\\nb", "\n", "\n\n x ", "end\\", '"\n"', "\r\n", "\x00\x7f\x85"]
-)
-def test_awkward_text_reads_back(text: str) -> None:
-    assert tomllib.loads(f"a = {quoted(text)}")["a"] == text
 
 
 def test_values_are_told_shortly() -> None:

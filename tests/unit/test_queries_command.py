@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.__main__ import main
 from core.queries import statistical_parity_gap
+from tests.refusals import exit_code
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -33,11 +33,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.delenv("FAIRLEAK_LEDGER", raising=False)
 
     def command(text: str) -> tuple[int, str, str]:
-        try:
-            code = main(["desk", *shlex.split(text)])
-        except SystemExit as left:
-            code = int(left.code or 0)
-        told = capsys.readouterr()
+        code, told = exit_code("desk", *shlex.split(text)), capsys.readouterr()
         return code, told.out, told.err
 
     return command

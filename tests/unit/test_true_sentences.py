@@ -28,8 +28,8 @@ from tests.samples import dataset
 from tests.unit.charts import membership_samples
 
 
-def about(value: float, half: float = 0.01, n: int = 4000) -> Estimate:
-    return Estimate(value=value, low=value - half, high=value + half, n=n)
+def about(value: float, half: float = 0.01) -> Estimate:
+    return Estimate(value=value, low=value - half, high=value + half, n=4000)
 
 
 # --- numbers beside a limit
@@ -132,9 +132,6 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
     assert symbols == {LIGHT.color(group_style(code).color): group_style(code).symbol for code in (0, 1)}
 
 
-# --- what an answer of the desk is
-
-
 # --- absence of evidence
 
 
@@ -148,6 +145,3 @@ def test_no_difference_is_told_with_the_smallest_that_would_have_been_found() ->
     least = f"{100 * result.tests['advantage_gap'].smallest_detectable:.1f} points"
     assert f"no statistically significant difference between women and men (smallest detectable: {least})" in told
     assert "significant" not in clear and "7.9 points" in clear
-
-
-# --- unfairness never stands alone

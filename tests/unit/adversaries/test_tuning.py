@@ -112,13 +112,6 @@ def test_the_judgement_is_that_of_forests_trained_on_the_search_records(
         assert judged.value == pytest.approx(right.mean())
 
 
-@pytest.mark.long
-def test_same_seed_same_search_other_seed_another(people: AuditDataset, found: TunedForest) -> None:
-    first, again, other = (_search(people, seed=seed, evaluations=3) for seed in (SEED, SEED, SEED + 1))
-    assert first == again and first.trials == found.trials[:3]
-    assert [t.parameters for t in other.trials] != [t.parameters for t in first.trials]
-
-
 @pytest.mark.parametrize(("after", "heard"), [(99, [(0, 3), (1, 3), (2, 3), (3, 3)]), (0, [(0, 3)])])
 def test_progress_is_told_before_each_evaluation_and_may_stop_it(people: AuditDataset, after: int, heard: list) -> None:
     told: list[tuple[int, int]] = []

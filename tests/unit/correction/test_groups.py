@@ -98,15 +98,6 @@ def test_smallest_tolerance_has_no_limit_of_size():
     assert smallest_tolerance([0, 1, 1], n_groups=4) == math.inf
 
 
-def test_records_outside_the_row_sets_move_for_shares_only():
-    guess, predictions, labels = np.zeros(8, int), [1, 0, 1, 0, 1, 0, 1, 0], [1, 1, 1, 1, 0, 0, 0, 0]
-    told = {"tolerance": 0.0, "metric": "equal_opportunity", "labels": labels}
-    alone = correct(guess, predictions, **told)
-    assert not alone.reconstruction[4:].any() and alone.reconstruction.sum() == 2
-    known = correct(guess, predictions, group_shares=(0.25, 0.75), **told)
-    assert known.reconstruction.sum() == 6 and known.reconstruction[4:].all()
-
-
 def test_the_certificate_checks_groups_shares_and_values():
     told = bound_of(Disclosed(predictions=[1, 0, 1, 0, 1, 0], unfairness=1 / 6))
     known = {"guess": np.array([0, 0, 1, 1, 2, 2], dtype=np.uint8), "cost": np.ones(6), "n_groups": 3}
@@ -153,6 +144,14 @@ def test_why_nothing_is_feasible():
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
+        ({"tolerance": math.nan}, "tolerance must be in \\[0, 1\\]"),
+        ({"metric": "equalized_odds"}, "labels must be given for equalized_odds"),
+        ({"solver": "simplex"}, "solver must be one of exact, ilp, ilp_general"),
+        ({"time_limit": 0}, "time_limit must be above 0 seconds, got 0"),
+        ({"cost": [1, 1, 0, 1]}, "cost must be finite and above 0, got 0"),
+        ({"cost": [1, 1]}, "same length"),
+        ({"predictions": [1]}, "same length"),
+        ({"guess": [2, 0, 0, 0], "n_groups": 2}, "guess must hold only 0 and 1, got 2"),
         ({"tolerance": None}, "Exactly one of tolerance and unfairness must be given, got neither"),
         ({"unfairness": 0.1}, "Exactly one of tolerance and unfairness must be given, got both"),
         ({"tolerance": None, "unfairness": (0.2, 0.1)}, "unfairness must be an interval"),

@@ -139,27 +139,6 @@ def test_the_estimate_is_the_first_of_the_smallest_violations(rows: list[tuple[i
     assert found.metric in IDENTIFIABLE and found.n == len(rows)
 
 
-def _people(cells: dict[tuple[int, int], tuple[int, int]]) -> EstimatedConstraint:
-    """Return the estimate from people given as (group, label) -> (people, accepted)."""
-    rows = [(int(i < accepted), group, label) for (group, label), (n, accepted) in cells.items() for i in range(n)]
-    return estimate_constraint(*(np.array(column) for column in zip(*rows, strict=True)))
-
-
-@pytest.mark.parametrize(
-    ("cells", "metric", "values"),
-    [
-        # label 0: 1 of 3 and 1 of 2 accepted, 2 of 5 in all; label 1: 2 of 2 and 1 of 3, 3 of 5 in all
-        ({(0, 0): (3, 1), (1, 0): (2, 1), (0, 1): (2, 2), (1, 1): (3, 1)}, METRICS[0], (0.1, 0.1, 0.4, 0.4)),
-        ({(0, 0): (10, 2), (1, 0): (10, 4), (0, 1): (10, 6), (1, 1): (10, 8)}, METRICS[0], (0.1,) * 4),
-        ({(0, 0): (30, 6), (1, 0): (10, 4), (0, 1): (10, 6), (1, 1): (30, 24)}, METRICS[1], (0.2, 0.15, 0.15, 0.15)),
-        ({(0, 0): (10, 1), (1, 0): (10, 4), (0, 1): (10, 7), (1, 1): (10, 7)}, METRICS[2], (0.075, 0.15, 0.0, 0.15)),
-    ],
-)
-def test_ties_go_to_the_metric_named_first(cells: dict, metric: str, values: tuple[float, ...]) -> None:
-    found = _people(cells)
-    assert found.metric == metric and list(found.unfairness.values()) == pytest.approx(list(values))
-
-
 def _told(metric: str, tolerance: float) -> EstimatedConstraint:
     return EstimatedConstraint(metric=metric, tolerance=tolerance, unfairness=dict.fromkeys(METRICS, 0.5), n=500)
 

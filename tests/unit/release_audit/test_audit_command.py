@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +28,7 @@ from core.release_audit.result import model_summary
 from core.release_audit.run import audited_of
 from core.report import Reports, from_json
 from tests import samples
+from tests.refusals import refused
 
 Capture = pytest.CaptureFixture[str]
 
@@ -40,23 +40,12 @@ PLAN = replace(
 PLAN = replace(PLAN, config=replace(PLAN.config, method="unmitigated", tolerance=0.05))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_folders_of_this_machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patched:
-        cache = tmp_path_factory.mktemp("cache") / "datasets"
-        patched.setattr("core.cli.audit.default_cache_folder", lambda: cache)
-        patched.delenv("FAIRLEAK_DATA", raising=False)
-        yield
-
-
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo, audited through the command once."""
     folder = tmp_path_factory.mktemp("demo")
     (folder / "plan.toml").write_text(plan_text(PLAN), encoding="utf-8")
-    (folder / "code.txt").write_text(
-        str(main(["audit", str(folder / "plan.toml"), "--out", str(folder / "out"), "--no-self-test"]))
-    )
+    assert main(["audit", str(folder / "plan.toml"), "--out", str(folder / "out"), "--no-self-test"]) == 1
     return folder
 
 
@@ -147,6 +136,16 @@ def asked(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     return ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
 
 
+@pytest.fixture
+def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the command for an audit of a small table under the demo's name."""
+    monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(1500))
+    plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
+    plan = replace(plan, data=replace(plan.data, attribute=""))
+    (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
+    return ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]
+
+
 @pytest.mark.parametrize(
     ("policy", "code", "words"),
     [
@@ -182,25 +181,24 @@ def test_a_folder_that_is_taken_is_written_to_by_force_and_only_over_reports(
     assert (tmp_path / "out" / "internal" / "mine.txt").read_text() == "keep me"
 
 
-def test_a_broken_attack_blocks_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+def test_a_broken_attack_blocks_the_release(
+    small_demo: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+):
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError("secret")
 
     for name in ("core.correction.attribute_attacks.attack_model", "core.subject.train_strong"):
         monkeypatch.setattr(name, broken)
-    monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(1500))
-    plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
-    plan = replace(plan, data=replace(plan.data, attribute=""))
-    (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
     (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9, correction_gain=0.9)), encoding="utf-8")
-    asked = ["audit", str(tmp_path / "plan.toml"), "--out", str(tmp_path / "out"), "--no-self-test"]
-    assert main([*asked, "--policy", str(tmp_path / "ours.toml")]) == 2
+    assert main([*small_demo, str(tmp_path / "out"), "--no-self-test"]) == 2
     told = capsys.readouterr()
     assert told.out.startswith("Do not release") and "The attack stopped with an error (ZeroDivisionError)." in told.out
     assert "secret" not in told.out + told.err
 
 
-def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture):
+def test_a_failed_self_test_blocks_the_release(
+    small_demo: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+):
     failed = SelfTest(
         attack="Members caught",
         false_alarms=proportion(3, 10),
@@ -209,19 +207,14 @@ def test_a_failed_self_test_blocks_the_release(tmp_path: Path, monkeypatch: pyte
         told="Null: nothing. Planted: all.",
     )
     monkeypatch.setattr("core.release_audit.self_test_apart", lambda folder, report=None: (failed,))
-    monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(1500))
     monkeypatch.setattr("core.release_audit.run.CHECKS", ("unfairness",))
-    plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
-    plan = replace(plan, data=replace(plan.data, attribute=""))
-    (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
     (tmp_path / "ours.toml").write_text(policy_text(limits(unfairness=0.9)), encoding="utf-8")
-    asked = ["audit", str(tmp_path / "plan.toml"), "--policy", str(tmp_path / "ours.toml"), "--out"]
-    assert main([*asked, str(tmp_path / "out")]) == 2
+    assert main([*small_demo, str(tmp_path / "out")]) == 2
     told = capsys.readouterr().out
     assert told.startswith("Do not release yet: the self-test failed, as the attack missed a planted leak, ")
     assert "\nIt failed for “Members caught”: " in told
     assert report(tmp_path)["verdict"]["overall"] == "inconclusive"
-    assert main([*asked, str(tmp_path / "without"), "--no-self-test"]) == 0
+    assert main([*small_demo, str(tmp_path / "without"), "--no-self-test"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -274,11 +267,5 @@ def test_unusable_input_is_one_sentence(
         "policy": 'policy = "absent.toml"\n[data]\ndataset = "demo"',
     }.items():
         (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
-    try:
-        code = main([*arguments, *(["--no-self-test"] if arguments[0] == "audit" else [])])
-    except SystemExit as ended:
-        code = int(str(ended.code))
-    told = capsys.readouterr()
-    assert code == 3 and not told.out
-    assert words in told.err and "Traceback" not in told.err
+    assert words in refused(capsys, *arguments, *(["--no-self-test"] if arguments[0] == "audit" else []))
     assert not (tmp_path / "out").exists()

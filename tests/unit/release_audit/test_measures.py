@@ -72,6 +72,11 @@ def large() -> Audited:
     return audited_of(PLAN, samples.table(9000, seed=8))
 
 
+def releasing(audited: Audited, **outputs: object) -> Audited:
+    """Return an audit of which something else is released."""
+    return replace(audited, plan=replace(audited.plan, outputs=OutputsPlan(**outputs)))  # type: ignore[arg-type]
+
+
 def done(check: str, audited: Audited) -> Measurement:
     found = measured(check, audited)
     assert found.outcome == "done" and found.reason == "" and found.check == check
@@ -103,11 +108,9 @@ def test_attribute_gains_are_paired_and_of_the_attacker_who_gains_most(small: Au
 
 def leaking(audited: Audited, **outputs: object) -> Audited:
     """Return an audit of scores that follow the group, at full precision unless the plan says otherwise."""
-    model, s = audited.model, audited.dataset.sensitive
-    scores = 0.2 + 0.6 * model.scores + 0.02 * s
-    plan = replace(BARE, outputs=OutputsPlan(**outputs))  # type: ignore[arg-type]
-    leaks = replace(model, scores=scores, predictions=(scores >= 0.5).astype(np.uint8))
-    return Audited(audited.config, audited.dataset, audited.splits, leaks, audited.progress, plan=plan)
+    scores = 0.2 + 0.6 * audited.model.scores + 0.02 * audited.dataset.sensitive
+    leaks = replace(audited.model, scores=scores, predictions=(scores >= 0.5).astype(np.uint8))
+    return releasing(replace(audited, model=leaks, plan=BARE), **outputs)
 
 
 def test_a_leak_of_scores_names_the_precision_that_closes_it(small: Audited):
@@ -147,8 +150,7 @@ def test_correction_gain_is_the_best_after_minus_the_best_before(small: Audited,
 def promising(small: Audited, tolerance: float) -> Audited:
     """Return an audit of the same model, of which another tolerance was promised."""
     config = replace(small.config, tolerance=tolerance)
-    plan = replace(BARE, config=replace(CONFIG, tolerance=tolerance))
-    made = Audited(config, small.dataset, small.splits, small.model, small.progress, plan=plan)
+    made = replace(small, config=config, plan=replace(BARE, config=replace(CONFIG, tolerance=tolerance)))
     for kind in ATTACKERS:
         attack = result_of(STUDIES["correction"], small)[0].attack(kind)
         made.once(f"attack {kind} held_out", lambda attack=attack: attack)
@@ -259,9 +261,7 @@ def test_unfairness_and_ratio_are_those_of_the_test_records(small: Audited):
 
 def test_nobody_accepted_is_no_ratio(small: Audited):
     nobody = replace(small.model, predictions=np.zeros_like(small.model.predictions))
-    found = measured(
-        "four_fifths", Audited(small.config, small.dataset, small.splits, nobody, small.progress, plan=PLAN)
-    )
+    found = measured("four_fifths", replace(small, model=nobody))
     assert found.outcome == "not_run" and found.reason.startswith("The model accepts nobody on the ")
 
 
@@ -283,7 +283,7 @@ def test_what_breaks_is_told_and_broken_once(
         raise error
 
     monkeypatch.setattr("core.correction.attribute_attacks.attack_model", broken)
-    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=BARE)
+    audited = replace(small, plan=BARE)
     monkeypatch.setattr("core.attribute.gains.attack_released", broken)
     for check in ("attribute_excess", "attribute_balanced", "correction_gain"):
         found = measured(check, audited)
@@ -298,9 +298,8 @@ def test_cancelling_is_no_failed_attack(small: Audited, monkeypatch: pytest.Monk
         raise Cancelled("Stopped.")
 
     monkeypatch.setattr("core.attribute.gains.attack_released", cancelled)
-    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=PLAN)
     with pytest.raises(Cancelled):
-        measured("attribute_excess", audited)
+        measured("attribute_excess", replace(small))
 
 
 def given_table(n: int, *, scores: bool, sets: bool) -> tuple[Table, Roles]:
@@ -350,9 +349,7 @@ def test_given_labels_alone_have_no_scores():
 
 @pytest.mark.parametrize("scores", [True, False])
 def test_released_labels_are_attacked_by_the_gap(scores: bool):
-    given = given_audit(1500, scores=scores, sets=True)
-    plan = replace(given.plan, outputs=OutputsPlan(released="labels"))
-    audited = Audited(given.config, given.dataset, given.splits, given.model, given.progress, plan=plan)
+    audited = releasing(given_audit(1500, scores=scores, sets=True), released="labels")
     for check in ("membership_auc", "membership_advantage"):
         found = done(check, audited)
         assert "of 2 attacks tried" in found.attacked and found.knows.startswith(
@@ -367,8 +364,7 @@ def test_released_labels_are_attacked_by_the_gap(scores: bool):
 
 def test_membership_attacks_see_the_decimals_that_are_released():
     given = given_audit(1500, scores=True, sets=True)
-    plan = replace(given.plan, outputs=OutputsPlan(decimals=1))
-    audited = Audited(given.config, given.dataset, given.splits, given.model, given.progress, plan=plan)
+    audited = releasing(given, decimals=1)
     found = members(audited).guesses["loss"].score
     assert 5 < np.unique(found).size <= 11 and np.unique(members(given).guesses["loss"].score).size > 100
     assert any("with 1 decimal;" in told for told in done("membership_auc", audited).assumptions)

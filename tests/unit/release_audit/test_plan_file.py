@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.__main__ import main
 from core.config import AuditConfig
 from core.datasets import CATALOG, Roles
 from core.models import GIVEN
@@ -25,6 +24,7 @@ from core.release_audit import (
     plan_text,
     read_plan,
 )
+from tests.refusals import refused
 
 DEMO = '[data]\ndataset = "demo"\n'
 OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
@@ -132,8 +132,6 @@ def test_a_wrong_plan_is_one_sentence_and_unusable(
 ):
     path = tmp_path / "spring.toml"
     path.write_text(text, encoding="utf-8")
-    assert main(["audit", str(path), "--out", str(tmp_path / "out")]) == 3
-    told = capsys.readouterr()
-    assert not told.out and told.err.count("\n") == 1 and told.err.startswith("fairleak audit: spring.toml")
-    assert words in told.err and told.err.endswith(".\n")
+    told = refused(capsys, "audit", path, "--out", tmp_path / "out")
+    assert told.startswith("fairleak audit: spring.toml") and words in told and told.endswith(".\n")
     assert not (tmp_path / "out").exists()

@@ -27,11 +27,6 @@ def test_the_shortest_plan_is_the_audited_model_with_exact_gaps():
     assert read_release(DEMO) == ReleasePlan(settings=EXACT)
 
 
-def test_columns_are_counted():
-    plan = read_release(DEMO + '[models]\nfamily = "given"\ncolumns = ["a", "b"]')
-    assert plan.settings.columns == ("a", "b") and plan.settings.count == 2
-
-
 NAMES = st.text(string.ascii_letters + string.digits + ' "\\\n#=[]é', max_size=12)
 RATES, GAPS = st.floats(0, 1), st.floats(-1, 1)
 PRECISIONS = st.one_of(

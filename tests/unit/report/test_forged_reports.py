@@ -1,4 +1,4 @@
-"""Forged reports: whoever recomputes the fingerprint is caught by the numbers, and no file ends in a traceback."""
+"""Verification: untouched reports hold, every kind of change or forgery is told, no file ends in a traceback."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fingerprint import content_fingerprint
 from core.policy import CHECKS
-from core.report import document, from_json, policy_of, report_fingerprint, to_json, verify_report
+from core.report import document, from_json, policy_of, report_fingerprint, to_html, to_json, verify_report
 from core.report.canonical import json_text, parse_json
 from tests.judged_report import judged
+from tests.refusals import refused
 from tests.samples_report import POLICY, SMALL_GROUPS, sample
 
 EDITIONS = ("internal", "disclosure")
@@ -27,19 +28,30 @@ RUNS = 20
 
 AUDIT = judged()
 REPORTS = {edition: to_json(document(AUDIT, edition=edition)) for edition in EDITIONS}
+PAGE = to_html(document(AUDIT))
 
 
-def failed(text: str) -> set[str]:
-    return {finding.name for finding in verify_report(text).findings if not finding.holds}
+def failed(text: str, **told: str) -> set[str]:
+    return {finding.name for finding in verify_report(text, **told).findings if not finding.holds}
+
+
+def altered(change, edition="internal", *, sealed: bool = False) -> str:
+    """Return the report with a change; sealed, with the fingerprint of what it says now."""
+    found = json.loads(REPORTS[edition])
+    change(found)
+    if sealed:
+        found["fingerprint"] = report_fingerprint(found)
+    return json_text(found)
 
 
 def forged(change, edition="internal") -> str:
     """Return the report with a change, and everything a forger would make fit again but for the verdict."""
-    found = json.loads(REPORTS[edition])
-    change(found)
-    found["provenance"]["policy"] = content_fingerprint(policy_of(found))
-    found["fingerprint"] = report_fingerprint(found)
-    return json_text(found)
+
+    def fitting(found):
+        change(found)
+        found["provenance"]["policy"] = content_fingerprint(policy_of(found))
+
+    return altered(fitting, edition, sealed=True)
 
 
 def row(found: dict[str, Any], check: str) -> dict[str, Any]:
@@ -83,10 +95,118 @@ def own_row(found, check, **told):
     row(found, check).update(told)
 
 
+UNREAD = {"schema", "policy", "verdict", "numbers", "code"}
+"""What fails of a report that is in no form that can be read."""
+
+
+def set_limit(found):
+    found["policy"]["limits"][0]["value"] = 0.2
+
+
+def all_overall(found):
+    found["verdict"].update(overall="pass")
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_an_untouched_report_holds_however_it_is_laid_out(edition):
+    text, page = REPORTS[edition], to_html(document(AUDIT, edition=edition))
+    for same in (text, f"\ufeff{text}", page, json.dumps(json.loads(text), indent=4)):
+        assert failed(same) == set()
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them(edition: str):
+    def timed(**times: object) -> set[str]:
+        return failed(json.dumps({**json.loads(REPORTS[edition]), "times": times}))
+
+    assert timed() == timed(started="2026-03-01T10:00:00+00:00", seconds=0) == timed(started="2024-02-29") == set()
+    for wrong in (
+        {"seconds": -5},
+        {"finished": "2020-01-01"},
+        {"started": "soon"},
+        {"started": None},
+        {"seconds": "9"},
+    ):
+        assert timed(**{"started": "2026-03-01", **wrong}) == UNREAD
+    assert timed(started="2026-02-30") == timed(started="2026-01-01T25:00:00Z") == {"numbers"}
+
+
+def test_changes_are_told_apart():
+    for sealed, content in ((False, {"content"}), (True, set())):
+        for change, broken in (
+            (set_limit, {"policy", "verdict", "words"}),
+            (all_overall, {"verdict"}),
+            (lambda f: f.update(more=1), UNREAD),
+            (lambda f: f["provenance"].update(code="0" * 64), {"code"}),
+        ):
+            assert failed(altered(change, sealed=sealed)) == broken | content
+
+
+def test_a_forged_fingerprint_is_caught_by_the_signed_one():
+    signed = json.loads(REPORTS["internal"])["fingerprint"]
+    assert failed(REPORTS["internal"], signed=f"{signed[:8].upper()} {signed[8:16]}") == set()
+    assert failed(altered(all_overall, sealed=True), signed=signed[:16]) == {"verdict", "signed"}
+    with pytest.raises(InputError, match="at least 8 of the digits"):
+        verify_report(REPORTS["internal"], signed="9f2c")
+
+
+def test_a_page_that_shows_something_else_than_its_findings():
+    assert failed(PAGE.replace("Do not release", "Release", 1)) == {"page"}
+    assert failed(PAGE.replace("&lt;/td&gt;", "&lt;/tr&gt;", 1)) == {"page"}
+    inside = PAGE.rindex('"headline": "Do not')
+    assert failed(PAGE[:inside] + PAGE[inside:].replace("Do not release", "Release", 1)) == {
+        "content", "verdict", "page",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"person,sex\np1,F\n", "report.html, got something else."),
+        (b"\xff\xfe\x00", "report.html, got no text."),
+        (b'{"kind": "fairleak', "report.html; a report must be JSON, got something else."),
+        (b'{"kind": 1, "kind": 2}', "report.html; a report must hold each key once, got 'kind' twice."),
+        (
+            b"<!doctype html><title>x</title>",
+            "report.html; the page must hold its findings as text, got a page without",
+        ),
+        (b"{}", "report.html, got one that does not call itself that."),
+    ],
+)
+def test_what_is_no_report_is_named_without_the_parsers_words(content, words, tmp_path, capsys):
+    (tmp_path / "people.csv").write_bytes(content)
+    told = refused(capsys, "report", "verify", tmp_path / "people.csv")
+    assert told.startswith("fairleak report verify: 'people.csv' must be a report of FairLeak, ") and words in told
+    assert "line 1" not in told and "column" not in told and "char" not in told
+
+
+def test_the_command(tmp_path, capsys):
+    def verify(text: str, *more: str) -> tuple[int, str]:
+        (tmp_path / "report").write_text(text, encoding="utf-8")
+        return main(["report", "verify", str(tmp_path / "report"), *more]), capsys.readouterr().out
+
+    for text in (REPORTS["internal"], PAGE):
+        code, told = verify(text, "--fingerprint", json.loads(REPORTS["internal"])["fingerprint"][:8])
+        assert code == 0 and "BROKEN" not in told and ("Page holds" in told) == (text == PAGE)
+        assert "judged again, the numbers in the report give the same verdicts" in told
+    code, told = verify(altered(set_limit))
+    assert code == 1 and "the report was altered after it was written" in told
+    other = altered(lambda f: f["provenance"].update(code="0" * 64), sealed=True)
+    assert verify(other)[0] == 1 and verify(other, "--any-code")[0] == 0
+
+
+def test_nothing_in_a_report_steers_the_terminal(tmp_path, capsys):
+    path = tmp_path / "r.json"
+    path.write_text(altered(lambda f: f["data"].update({"\x1b[31m\u202e": 1})), encoding="utf-8")
+    assert main(["report", "verify", str(path)]) == 1
+    told = capsys.readouterr().out
+    assert "\x1b" not in told and "\u202e" not in told
+
+
 FORGERIES = {
     "every verdict a pass": all_pass,
     "one verdict a pass": lambda f: own_row(f, "membership_caught", verdict="pass", blocks=False),
-    "overall alone": lambda f: f["verdict"].update(overall="pass"),
+    "overall alone": all_overall,
     "headline alone": lambda f: f["verdict"].update(headline="All seven required limits of the policy are kept."),
     "detail alone": lambda f: f["verdict"].update(detail="Seven pass."),
     "does not block": lambda f: own_row(f, "membership_caught", blocks=False),
@@ -121,21 +241,14 @@ def test_a_forged_report_is_refused(named, edition, tmp_path, capsys):
     assert "BROKEN  Verdict does not hold: " in told
 
 
-INTERNAL_ONLY = {
-    "the level": lambda f: f["policy"].update(level=0.8),
-    "a p-value": lambda f: own_row(f, "membership_caught", p_adjusted=0.2),
-    "degrees of freedom": lambda f: measurement(f, "correction_gain").update(freedom=400),
-    "a decided interval": lambda f: row(f, "membership_caught")["decided"].update(low=0.051),
-}
-
-
-@pytest.mark.parametrize("named", INTERNAL_ONLY)
-def test_numbers_that_the_other_edition_withholds_are_judged_too(named):
-    assert "verdict" in failed(forged(INTERNAL_ONLY[named]))
-
-
-def group_rate(found):
-    found["groups"][0]["test_rate"].update(value=0.25)
+def test_numbers_that_the_other_edition_withholds_are_judged_too():
+    for change in (
+        lambda f: f["policy"].update(level=0.8),
+        lambda f: own_row(f, "membership_caught", p_adjusted=0.2),
+        lambda f: measurement(f, "correction_gain").update(freedom=400),
+        lambda f: row(f, "membership_caught")["decided"].update(low=0.051),
+    ):
+        assert "verdict" in failed(forged(change))
 
 
 def both_gaps(found):
@@ -144,7 +257,7 @@ def both_gaps(found):
 
 
 CONTRADICTIONS = {
-    "a group's rate": group_rate,
+    "a group's rate": lambda f: f["groups"][0]["test_rate"].update(value=0.25),
     "a group's size": lambda f: f["groups"][0].update(count=14690),
     "the test set's size": lambda f: f["data"]["sets"].update(test=9),
     "both unfairnesses": both_gaps,
@@ -206,10 +319,10 @@ def test_a_title_of_an_earlier_fairleak_is_other_words_and_no_other_verdict(edit
     )
     audit = judged(sample(), policy=dataclasses.replace(POLICY, limits=limits))
     found = json.loads(to_json(document(audit, edition=edition)))
-    title = row(found, "attriguard_exposure")["title"]
+    title, old = row(found, "attriguard_exposure")["title"], "Sex found out through AttriGuard"
     assert title in found["verdict"]["detail"]
-    row(found, "attriguard_exposure")["title"] = "Sex found out through AttriGuard"
-    found["verdict"]["detail"] = found["verdict"]["detail"].replace(title, "Sex found out through AttriGuard")
+    own_row(found, "attriguard_exposure", title=old)
+    found["verdict"]["detail"] = found["verdict"]["detail"].replace(title, old)
     found["fingerprint"] = report_fingerprint(found)
     assert failed(json_text(found)) == {"words"}
 
@@ -253,18 +366,13 @@ def _near(measured, value, rng):
     return round(float(np.clip(found.value + away, 0.0, 1.0)), int(rng.choice([2, 3, 4])))
 
 
+VALUE = '"value": 0.098'
+BROKEN_VALUES = ("NaN", "-Infinity", "1e999", f"1{'0' * 400}", f"{'[' * 900}{']' * 900}", '"inf"', "null", '"0.098"')
 BROKEN_TEXTS = {
+    **{new[:9]: lambda text, new=new: text.replace(VALUE, f'"value": {new}') for new in BROKEN_VALUES},
     "truncated": lambda text: text[: len(text) // 2],
-    "nan": lambda text: text.replace('"value": 0.098', '"value": NaN'),
-    "infinity": lambda text: text.replace('"value": 0.098', '"value": -Infinity'),
-    "a number that is none": lambda text: text.replace('"value": 0.098', '"value": 1e999'),
-    "a whole number beyond all": lambda text: text.replace('"value": 0.098', f'"value": 1{"0" * 400}'),
     "a key twice": lambda text: text.replace('"overall"', '"overall": "pass",\n  "overall"'),
     "half a character": lambda text: text.replace('"A. Officer"', '"\\ud800"'),
-    "nested": lambda text: text.replace('"value": 0.098', f'"value": {"[" * 900}{"]" * 900}'),
-    "inf as text": lambda text: text.replace('"value": 0.098', '"value": "inf"'),
-    "no number": lambda text: text.replace('"value": 0.098', '"value": null'),
-    "a text": lambda text: text.replace('"value": 0.098', '"value": "0.098"'),
     "a list": lambda text: text.replace('"verdict": {', '"verdict": [], "other": {'),
     "a limit beyond its unit": lambda text: text.replace('"value": 0.75', '"value": 7.5'),
     "a level beyond all": lambda text: text.replace('"level": 0.95,\n  "limits"', '"level": 1.5,\n  "limits"'),

@@ -17,7 +17,7 @@ from core.datasets import AuditDataset
 from core.errors import Cancelled, FairLeakError, InputError
 from core.fairness import METRICS
 from core.models import METHODS
-from core.sweep import PAPER_TOLERANCES, TOLERANCES, FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
+from core.sweep import PAPER_TOLERANCES, FolderStore, MemoryStore, SweepPoint, grid, measure, sweep
 from core.sweep import engine as workers
 from tests.sweep_work import BASE, begun, logged, people, surroundings, unattacked
 
@@ -147,10 +147,6 @@ def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(m
 BASE = AuditConfig(dataset="sample", train_share=0.4)
 
 
-def test_a_long_sweep_goes_on_from_a_short_one():
-    assert set(TOLERANCES) < set(PAPER_TOLERANCES)
-
-
 def test_only_methods_that_take_a_tolerance_are_swept():
     found = grid(BASE, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
     assert len(found) == len(set(found)) == 2 * 4 * (49 + 4)
@@ -162,8 +158,6 @@ def test_only_methods_that_take_a_tolerance_are_swept():
 def test_epsilon_is_the_private_trees_alone():
     found = grid(replace(BASE, epsilon=2.0), tolerances=(0.0, 0.1), methods=METHODS)
     assert {c.method: c.epsilon for c in found} == {m: 2.0 if m == "dp_id3" else math.inf for m in METHODS}
-    with pytest.raises(InputError, match=r"^epsilon must be at least 1e-06, or infinite, got 0\.$"):
-        replace(BASE, epsilon=0)
 
 
 def test_nothing_to_choose_from_is_told():

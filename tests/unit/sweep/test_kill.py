@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -81,18 +80,3 @@ def test_a_sweep_killed_three_times_ends_like_one_that_was_not(
     times = Counter(tolerance for _, tolerance in begun(log)[done_before:])
     assert times == Counter(c.tolerance for c in CONFIGS if c.tolerance not in before)
     assert stored(folder) == undisturbed
-
-
-@pytest.mark.long
-def test_workers_end_with_a_sweep_that_is_killed(tmp_path: Path):
-    log = tmp_path / "log"
-    running = start(tmp_path / "store", log, 2)
-    wait_until(lambda: len({process for process, _ in begun(log)}) == 2)
-    workers = {process for process, _ in begun(log)}
-    assert workers <= set(session(running.pid)) and running.pid not in workers
-    running.kill()
-    running.wait()
-    wait_until(lambda: not session(running.pid))
-    count = len(begun(log))
-    time.sleep(1)
-    assert len(begun(log)) == count

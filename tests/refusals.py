@@ -1,0 +1,26 @@
+"""How tests run a command that must refuse: one sentence on the stream of errors, nothing else, exit code 3."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.__main__ import main
+
+
+def exit_code(*arguments: str) -> int:
+    """Run a command and return its exit code, also where it is the parser that ends it."""
+    try:
+        return main(arguments)
+    except SystemExit as left:
+        return int(left.code or 0)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """Run a command that must refuse; return its one sentence."""
+    capsys.readouterr()
+    assert exit_code(*map(str, arguments)) == 3
+    said = capsys.readouterr()
+    assert not said.out and said.err.count("\n") == 1 and said.err.endswith("\n") and "Traceback" not in said.err
+    return said.err
