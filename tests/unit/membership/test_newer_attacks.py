@@ -1,0 +1,104 @@
+"""Newer attacks: chance where nothing leaks, a planted leak found, and a second formulation beside each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import invgamma, norm
+
+from core.membership import REGISTRY, Evidence, member_split, roc
+from core.membership.attacks import bavaria
+from core.membership.evidence import Shadows, logit
+from core.membership.targets import id3_target
+from tests.unit.membership.samples import villagers
+
+N = 1200
+
+
+def curve(name: str, evidence: Evidence):
+    """Return the ROC curve of an attack."""
+    found = REGISTRY[name].judge(evidence)
+    assert np.isfinite(found.score).all() and np.array_equal(found.rows, evidence.split.judged_rows)
+    return roc(found.score, evidence.split.judged[1])
+
+
+@pytest.mark.parametrize(("name", "online"), [("bavaria", True), ("bavaria", False)])
+def test_of_a_model_trained_on_none_of_them_nothing_is_found(name: str, online: bool):
+    held, rates, runs = [], [], 24
+    for seed in range(runs):
+        people, split = villagers(N, seed=seed), member_split(N, seed=seed, judged_share=0.8)
+        train = id3_target(people, max_depth=4)
+        p = train(np.setdiff1d(np.concatenate([split.members, split.outsiders]), split.judged_rows), seed)
+        evidence = Evidence(
+            released=p, labels=people.labels, split=split, seed=seed, train=train, shadows=8, online=online
+        )
+        found = curve(name, evidence)
+        held.append(found.auc.low <= 0.5 <= found.auc.high)
+        rates.append(float(found.reached(0.01)))
+    assert np.mean(held) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs)
+    error = np.std(rates, ddof=1) / np.sqrt(runs)
+    assert abs(np.mean(rates) - 0.01) <= 3 * error and error < 0.002
+
+
+# ------------------------------------------------------------------------------------------------------------- BaVarIA
+
+
+def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypatch: pytest.MonkeyPatch):
+    """Six shadows of three people, one of them in none: Bayes' rule summed over a grid."""
+    kappa, alpha, beta = prior = (0.7, 2.5, 1.2)
+    monkeypatch.setattr(bavaria, "fitted_prior", lambda *_: prior)
+    rng = np.random.default_rng(0)
+    used = rng.random((6, 3)) < 0.6
+    used[:, 2] = False
+    shadows = Shadows(n_judged=3, own=rng.random((6, 3)), trained=used, online=True)
+    logits, phi = logit(shadows.own), np.array([-1.0, 0.5, 2.0])
+    found, centre = np.exp(bavaria.predictive(shadows, used).log_density(phi)), logits[used].mean()
+    variance = np.exp(np.linspace(-8.0, 12.0, 500))[:, np.newaxis]
+    mu = centre + np.sqrt(variance) * np.linspace(-30.0, 30.0, 3000)  # as wide as the variance asks for
+    prior_mass = norm.pdf(mu, centre, np.sqrt(variance / kappa)) * invgamma.pdf(variance, alpha, scale=beta)
+    for person in range(3):
+        cell = prior_mass * np.sqrt(variance) * variance  # of equal steps in both variables of the grid
+        for value in logits[used[:, person], person]:
+            cell = cell * norm.pdf(value, mu, np.sqrt(variance))
+        expected = (cell * norm.pdf(phi[person], mu, np.sqrt(variance))).sum() / cell.sum()
+        assert found[person] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_prior_is_the_one_people_were_drawn_from():
+    rng, people, shadows = np.random.default_rng(1), 20_000, 6
+    variance = invgamma.rvs(3.0, scale=2.0, size=people, random_state=rng)
+    values = rng.normal(rng.normal(1.0, np.sqrt(variance / 0.5)), np.sqrt(variance), (shadows, people))
+    sums = np.full(people, shadows), values.mean(axis=0), shadows * values.var(axis=0)
+    assert bavaria.fitted_prior(*sums, 1.0) == pytest.approx((0.5, 3.0, 2.0), rel=0.05)
+
+
+def test_four_shadows_tell_more_where_people_differ_in_how_much_trainings_move_them():
+    """φ is normal, as both assume; deviations are unlike, which LiRA cannot learn from two values a person."""
+    rng, n = np.random.default_rng(2), 4000
+    split = member_split(n, seed=0, known_share=0.1, judged_share=0.9)
+    level, deviation = rng.normal(0.0, 0.5, n), np.sqrt(invgamma.rvs(1.0, scale=0.02, size=n, random_state=rng))
+
+    def train(rows, seed):
+        inside = np.isin(np.arange(n), rows)
+        phi = np.random.default_rng(seed).normal(level + inside, np.minimum(deviation, 1.5))
+        return 1 / (1 + np.exp(-phi))
+
+    evidence = Evidence(
+        released=train(split.members, 99), labels=np.ones(n, dtype=np.uint8), split=split, train=train, shadows=4
+    )
+    ours, lira = curve("bavaria", evidence), curve("lira", evidence)
+    assert ours.auc.low > lira.auc.high and ours.tpr_at(0.01).low > lira.tpr_at(0.01).high
+
+
+def test_answers_that_never_change_are_no_trouble():
+    split, labels = member_split(N, seed=0), np.ones(N, dtype=np.uint8)
+    for online in (True, False):
+        same = Evidence(
+            released=np.full(N, 0.5),
+            labels=labels,
+            split=split,
+            train=lambda rows, seed: np.full(N, 0.5),
+            shadows=4,
+            online=online,
+        )
+        assert curve("bavaria", same).auc.value == 0.5
