@@ -161,6 +161,8 @@ class Evidence:
     """Whom the attacker knows, and whom to judge."""
     released: Floats | None = field(default=None, repr=False)
     """The target's P(label = 1), in [0, 1], as it is released; None where labels alone are."""
+    features: npt.NDArray[Any] | None = field(default=None, repr=False)
+    """(n, d): everybody's record, as numbers and codes."""
     predictions: Codes | None = field(default=None, repr=False)
     """What it predicts of them, 0 or 1, where that does not follow from `released`."""
     seed: int = 0
@@ -191,6 +193,12 @@ class Evidence:
     def own(self) -> Floats:
         """The probability the target gives to each person's own label."""
         return true_label_probability(self.probability, self.labels)
+
+    @property
+    def records(self) -> npt.NDArray[Any]:
+        """Everybody's record, where the attacker knows them."""
+        assert self.features is not None
+        return self.features
 
     @property
     def shadow_models(self) -> Shadows:

@@ -139,6 +139,7 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
         target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
         evidence = Evidence(
             released=scores,
+            features=subject.dataset.features,
             predictions=subject.model.predictions,
             labels=subject.dataset.labels,
             split=judging_everybody(splits.train, splits.test, aside=splits.known),

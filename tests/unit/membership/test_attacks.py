@@ -250,6 +250,7 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run_and_is_listed():
         released=np.random.default_rng(0).random(N),
         labels=labels,
         split=split,
+        features=np.arange(2 * N).reshape(N, 2),
         train=lambda rows, seed: np.random.default_rng(seed).random(N),
         shadows=4,
         report=lambda done, total: told.append(done),

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import invgamma, norm
 
-from core.membership import REGISTRY, Evidence, member_split, roc
+from core.errors import InputError
+from core.membership import REGISTRY, Evidence, judging_everybody, member_split, roc
 from core.membership.attacks import bavaria
 from core.membership.evidence import Shadows, logit
 from core.membership.targets import id3_target
@@ -22,7 +23,7 @@ def curve(name: str, evidence: Evidence):
     return roc(found.score, evidence.split.judged[1])
 
 
-@pytest.mark.parametrize(("name", "online"), [("bavaria", True), ("bavaria", False)])
+@pytest.mark.parametrize(("name", "online"), [("bavaria", True), ("bavaria", False), ("quantile", True)])
 def test_of_a_model_trained_on_none_of_them_nothing_is_found(name: str, online: bool):
     held, rates, runs = [], [], 24
     for seed in range(runs):
@@ -30,7 +31,14 @@ def test_of_a_model_trained_on_none_of_them_nothing_is_found(name: str, online: 
         train = id3_target(people, max_depth=4)
         p = train(np.setdiff1d(np.concatenate([split.members, split.outsiders]), split.judged_rows), seed)
         evidence = Evidence(
-            released=p, labels=people.labels, split=split, seed=seed, train=train, shadows=8, online=online
+            released=p,
+            labels=people.labels,
+            split=split,
+            features=people.codes,
+            seed=seed,
+            train=train,
+            shadows=8,
+            online=online,
         )
         found = curve(name, evidence)
         held.append(found.auc.low <= 0.5 <= found.auc.high)
@@ -102,3 +110,52 @@ def test_answers_that_never_change_are_no_trouble():
             online=online,
         )
         assert curve("bavaria", same).auc.value == 0.5
+
+
+# -------------------------------------------------------------------------------------------------- quantile regression
+
+
+def of_three_kinds(seed: int, remembered: float) -> Evidence:
+    """Return people of three kinds, told by their record: φ lies about -2, 0, 2 with deviations of 0.2, 0.4, 0.6."""
+    rng, n = np.random.default_rng(seed), 6000
+    split, kind = member_split(n, seed=seed, known_share=0.5, judged_share=0.5), rng.integers(0, 3, n)
+    phi = 2.0 * kind - 2.0 + 0.2 * (kind + 1) * rng.normal(size=n)
+    phi[split.members] += 0.2 * remembered * (kind[split.members] + 1)
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    return Evidence(
+        released=1 / (1 + np.exp(np.where(labels == 1, -phi, phi))),
+        labels=labels,
+        split=split,
+        features=np.column_stack([kind, rng.random(n)]),
+    )
+
+
+def test_the_score_is_the_distance_from_the_mean_of_ones_kind():
+    evidence = of_three_kinds(0, 0.0)
+    split, kind, phi = evidence.split, evidence.features[:, 0], logit(evidence.own)
+    found = REGISTRY["quantile"].judge(evidence).score
+    for each in range(3):
+        own, known = kind[split.judged_rows] == each, phi[split.population][kind[split.population] == each]
+        expected = (phi[split.judged_rows][own] - known.mean()) / known.std()
+        assert np.corrcoef(found[own], expected)[0, 1] > 0.95
+        assert (found[own].mean(), found[own].std()) == pytest.approx((0.0, 1.0), abs=0.15)
+
+
+def test_a_memory_behind_the_record_is_found_without_shadows():
+    """Two deviations of memory: Φ(2 / √2) = .921 for who knows the kinds."""
+    evidence = of_three_kinds(1, 2.0)
+    found, loss = (curve(name, evidence).auc for name in ("quantile", "loss"))
+    assert found.value == pytest.approx(0.92, abs=0.025) and loss.high < 0.7
+
+
+def test_nobody_to_learn_from_is_refused():
+    evidence = of_three_kinds(2, 0.0)
+    with pytest.raises(InputError, match=r"^Quantile regression needs people .* who are not judged, got none\.$"):
+        REGISTRY["quantile"].judge(
+            Evidence(
+                released=evidence.released,
+                labels=evidence.labels,
+                split=judging_everybody(evidence.split.members, evidence.split.outsiders),
+                features=evidence.features,
+            )
+        )

@@ -198,11 +198,15 @@ def test_a_true_promise_is_told_as_it_is(small: Audited):
     assert "Correction with a true tolerance" not in tables(audited)
 
 
-def test_members_are_identified_as_by_the_best_of_five_attacks(large: Audited):
+SIX = ("loss", "released", "quantile", "lira", "lira_boosted", "rmia")
+
+
+def test_members_are_identified_as_by_the_best_of_six_attacks(large: Audited):
     found = done("membership_caught", large)
     dataset, splits, scores = large.dataset, large.splits, large.model.scores
     evidence = Evidence(
         released=scores,
+        features=dataset.features,
         predictions=large.model.predictions,
         labels=dataset.labels,
         split=judging_everybody(splits.train, splits.test, aside=splits.known),
@@ -210,14 +214,14 @@ def test_members_are_identified_as_by_the_best_of_five_attacks(large: Audited):
         train=audited_target(CONFIG, dataset),
         shadows=4,
     )
-    guesses = [REGISTRY[name].judge(evidence) for name in ("loss", "released", "lira", "lira_boosted", "rmia")]
+    guesses = [REGISTRY[name].judge(evidence) for name in SIX]
     inside = [np.isin(guess.rows, splits.train).astype(np.uint8) for guess in guesses]
     caught = [roc(guess.score, own).tpr_at(0.01) for guess, own in zip(guesses, inside, strict=True)]
     assert found.estimate is not None
     assert found.estimate.value == max(each.value for each in caught)
     assert found.estimate.high >= max(each.high for each in caught)
     assert found.control is not None and found.control.value == 0.01
-    assert "the best of 5 attacks tried" in found.attacked
+    assert "the best of 6 attacks tried" in found.attacked
     areas = [roc(guess.score, own).auc.value for guess, own in zip(guesses, inside, strict=True)]
     auc = done("membership_auc", large)
     assert auc.estimate is not None and auc.estimate.value == max(areas) and auc.control.value == 0.5
@@ -380,7 +384,7 @@ def test_given_scores_are_attacked_without_lira_and_only_with_known_sets():
     audited = given_audit(9000, scores=True, sets=True)
     assert audited.splits.train.size == audited.splits.test.size == 3000
     found = done("membership_caught", audited)
-    assert "the best of 2 attacks tried" in found.attacked
+    assert "the best of 3 attacks tried" in found.attacked
     assert any("RMIA need a model" in told for told in found.assumptions)
     assert found.estimate is not None and found.estimate.low < 0.01 < found.estimate.high  # nobody was trained on
 
