@@ -19,6 +19,7 @@ import numpy.typing as npt
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.membership.settings import FEWEST_SHADOWS
+from core.models.query_access import QueryAccess
 from core.seeds import child_generator, child_seed
 
 FEWEST = 10
@@ -165,6 +166,8 @@ class Evidence:
     """(n, d): everybody's record, as numbers and codes."""
     predictions: Codes | None = field(default=None, repr=False)
     """What it predicts of them, 0 or 1, where that does not follow from `released`."""
+    access: QueryAccess | None = None
+    """The target itself; None where it cannot be asked."""
     seed: int = 0
     balance: bool = False
     """Whether members of one label were deleted from the training data."""

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+import skops.io
 from scipy.stats import invgamma, norm
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from core.errors import InputError
 from core.membership import REGISTRY, Evidence, judging_everybody, member_split, roc
-from core.membership.attacks import bavaria
+from core.membership.attacks import bavaria, boundary
 from core.membership.evidence import Shadows, logit
+from core.membership.roc import advantage
 from core.membership.targets import id3_target
+from core.models.model_files import read_model
+from core.models.query_access import QueryAccess, file_access
+from core.planted import draw_people
 from tests.unit.membership.samples import villagers
 
 N = 1200
@@ -159,3 +167,79 @@ def test_nobody_to_learn_from_is_refused():
                 features=evidence.features,
             )
         )
+
+
+# ------------------------------------------------------------------------------------------------- the boundary attack
+
+
+def asked(model: object, n: int, *, seed: int, noise: float, width: int = 4, trained=None) -> Evidence:
+    """Return labels alone of a model trained on the members, or on `trained`, which can be asked about records."""
+    rng = np.random.default_rng(seed)
+    features = rng.random((n, width)).round(2)
+    labels = (features[:, 0] + noise * rng.normal(size=n) > 0.5).astype(np.uint8)
+    split = member_split(n, seed=seed, known_share=0.0625, judged_share=0.75)
+    rows = split.members if trained is None else trained
+    model.fit(features[rows], labels[rows])
+    access = QueryAccess(columns=width, ask=lambda rows: model.predict(features[rows, np.arange(width)]))
+    return Evidence(labels=labels, predictions=model.predict(features), split=split, access=access, seed=seed)
+
+
+def test_copies_are_other_peoples_values_a_column_at_a_time():
+    """A model that echoes whether any value is another's: every column has four turns, and nothing else changes."""
+    seen: list[np.ndarray] = []
+
+    def echo(rows: np.ndarray) -> np.ndarray:
+        seen.append(rows)
+        return np.ones(len(rows), dtype=np.uint8)
+
+    split, ones = member_split(N, seed=0), np.ones(N, dtype=np.uint8)
+    access = QueryAccess(columns=4, ask=echo)
+    found = REGISTRY["boundary"].judge(Evidence(labels=ones, predictions=ones, split=split, access=access))
+    copies = np.concatenate(seen).reshape(split.judged_rows.size, boundary.COPIES, 4)
+    changed = copies != split.judged_rows[:, np.newaxis, np.newaxis]
+    assert changed.sum(axis=2).max() == 1 and changed.sum(axis=1).max() == 4 and changed.mean() > 0.24
+    assert np.unique(found.score).size == 1  # a label that withstands everything tells nobody apart
+
+
+@pytest.mark.parametrize(
+    ("make", "width", "robust"),
+    [(lambda: KNeighborsClassifier(1), 12, True), (lambda: DecisionTreeClassifier(random_state=0), 4, False)],
+)
+def test_the_half_that_teaches_tells_whether_labels_of_members_withstand(make, width: int, robust: bool):
+    """A nearest neighbour remembers a whole neighbourhood; a tree a record, whose copies it labels as others' are."""
+    evidence = asked(make(), 4000, seed=0, noise=0.5, width=width)
+    gap, found = curve("gap", evidence).auc, curve("boundary", evidence).auc
+    assert found.low > gap.high
+    rows, member = evidence.split.judged
+    rng = np.random.default_rng(0)
+    kept = boundary._kept(evidence.access, rows, evidence.labels[rows], 4000, rng)
+    right = (evidence.predictions == evidence.labels)[rows]
+    assert (roc(kept[right], member[right]).auc.low > 0.5) == robust
+
+
+def test_labels_of_a_model_trained_on_none_of_them_say_nothing_when_asked():
+    areas, rates, gains = [], [], []
+    for seed in range(24):
+        split = member_split(N, seed=seed, known_share=0.0625, judged_share=0.75)
+        others = np.setdiff1d(np.arange(N), split.judged_rows)
+        evidence = asked(DecisionTreeClassifier(random_state=0), N, seed=seed, noise=0.5, trained=others)
+        found, member = REGISTRY["boundary"].judge(evidence), evidence.split.judged[1]
+        areas.append(roc(found.score, member).auc.value)
+        rates.append(float(roc(found.score, member).reached(0.01)))
+        gains.append(advantage(found.score, member, seed=seed, verdict=found.verdict).value)
+    for values, chance, widest in ((areas, 0.5, 0.008), (rates, 0.01, 0.003), (gains, 0.0, 0.012)):
+        error = np.std(values, ddof=1) / np.sqrt(len(values))
+        assert abs(np.mean(values) - chance) <= 3 * error and error < widest
+
+
+def test_a_model_file_is_asked_about_records_put_together():
+    people = draw_people(900, np.random.default_rng(0))
+    names = [f"f{j}" for j in range(4)]
+    frame = pd.DataFrame(people.features, columns=names).assign(
+        y=people.labels, s=people.sensitive, part=np.tile(["train", "attack", "test"], 300)
+    )
+    tree = DecisionTreeClassifier(random_state=0).fit(frame.loc[frame["part"] == "train", names], people.labels[::3])
+    file, wanted = read_model(skops.io.dumps(tree), "tree.skops"), np.random.default_rng(1).integers(0, 900, (50, 4))
+    access = file_access(file, frame, positive="1", threshold=0.5, features=names)
+    expected = tree.predict(pd.DataFrame(people.features[wanted, np.arange(4)], columns=names))
+    assert np.array_equal(access.ask(wanted), expected)

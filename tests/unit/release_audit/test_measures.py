@@ -21,7 +21,7 @@ from core.membership import REGISTRY, Evidence, judging_everybody, roc
 from core.membership.disparity import lira_gaps
 from core.membership.roc import advantage
 from core.membership.study import STUDY, JudgedMembers
-from core.membership.targets import audited_target
+from core.membership.targets import audited_access, audited_target
 from core.model_fairness import rate_ratio
 from core.models import GIVEN
 from core.release_audit import (
@@ -364,9 +364,22 @@ def test_released_labels_are_attacked_by_the_gap(scores: bool):
         )
         assert set(found.details or ()) == {"the gap attack", "boosting on everything released"}
         assert any("RMIA need scores" in told for told in found.assumptions)
+        unasked = "The boundary attack needs a model that can be asked again; only predictions are given."
+        assert unasked in found.assumptions
     for check in ("membership_caught", "membership_gap"):
         reason = measured(check, audited).reason
         assert ("the plan releases labels alone" if scores else "only predicted labels are given") in reason
+
+
+def test_released_labels_of_a_model_trained_here_are_attacked_by_asking_it(small: Audited):
+    plan = replace(small.plan, outputs=OutputsPlan(released="labels"))
+    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=plan)
+    found = done("membership_auc", audited)
+    assert "of 3 attacks tried" in found.attacked and "the boundary attack" in (found.details or ())
+    assert not any("can be asked" in told for told in found.assumptions)
+    access = audited_access(audited)
+    own = np.repeat(np.arange(small.dataset.n)[:, np.newaxis], access.columns, axis=1)
+    assert np.array_equal(access.ask(own), small.model.predictions)
 
 
 def test_membership_attacks_see_the_decimals_that_are_released():
@@ -409,6 +422,8 @@ def test_a_model_file_is_asked_and_audited_as_given_predictions():
     assert audited.model.scores == pytest.approx(model.predict_proba(columns)[:, 1])
     assert audited.has_scores and not audited.trainable and not audited.sets_known
     assert audited.dataset.feature_names == small_names(table)
+    own = np.repeat(np.arange(audited.dataset.n)[:, np.newaxis], 2, axis=1)
+    assert audited.access is not None and np.array_equal(audited.access.ask(own), audited.model.predictions)
     with pytest.raises(InputError, match="needs its model file, got none"):
         audited_of(plan, table)
 
