@@ -16,8 +16,11 @@ With n values of φ, their mean m and their sum of squares S around it, for one 
 used. The score is the log of the ratio of the two densities at the target's φ; offline, where nobody judged is in any
 shadow, the distance of the target's φ from the location in scales.
 
-Measured: see docs/results. Where shadows of a tree say the same each time, the fitted prior is weak and nothing is
-gained over LiRA; a normal law, which both assume, is broken there.
+Measured with 16 shadows (docs/results): on Adult's tree TPR at 1 % FPR .089 (.081 to .096) against LiRA's .072 (.067 to
+.078); on a forest of Adult and on the demo and COMPAS no difference beyond the intervals. That it is better than RMIA
+with few shadows, as the paper finds on its data, is not so here: its AUC is lower in all six. Both assume a normal law,
+which trees break. Boosting on the same shadows is nowhere weaker beyond the intervals, so that an audit, which corrects
+for each attack it tries, leaves BaVarIA out.
 """
 
 from __future__ import annotations

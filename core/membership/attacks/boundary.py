@@ -8,13 +8,13 @@ the person lies, and how far from it. With f the predicted label, x the record a
     isolated(x) = 1[f(x) = y] - Σ 1[f(x_k) = y] / K
 
 The first is the published one: the label of members withstands changes. It holds for models that remember a whole
-neighbourhood. Trees, forests, boosting and networks on tables remember the record: whoever is predicted rightly where
-the copies are not was trained on, as difficult records are recognised by Watson et al. 2022 (arXiv 2111.08440). Which
-of the two a model does is learned: half of the judged teach which score separates members better, the other half is
-judged, then the halves change places, see `core.membership.attack`.
+neighbourhood. Most trees, boostings and networks tried on tables remember the record alone: a person predicted
+correctly, whose copies are not, is likelier a member, as in attacks calibrated by difficulty (Watson et al. 2022, arXiv
+2111.08440). Which of the two a model does is learned: half of the judged teach which score separates members better,
+the other half is judged, then the halves change places, see `core.membership.attack`.
 
 AUC of robust, isolated and the gap attack, people of the demo: nearest neighbour .87, .40, .65; network .54, .60, .57;
-boosting of 400 rounds .56, .60, .58. Differs from the papers: no search for the nearest point with another label, which
+boosting of 400 rounds .56, .60, .58; default forest .59, .57, .59. Differs from the papers: no search for the nearest point with another label, which
 needs thousands of questions a person and a distance between categories.
 """
 

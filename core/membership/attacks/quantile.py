@@ -2,7 +2,7 @@
 
 How high is φ of somebody with this record and label where the model was not trained on them? That is learned from
 `MembershipSplit.population`, non-members the attacker knows and does not judge; nobody's membership among the judged is
-used. Whoever's φ lies high in this distribution is likelier a member. As in the authors' program for tables
+used. A person whose φ lies high in this distribution is likelier a member. As in the authors' program for tables
 (amazon-science/quantile-mia) the distribution is described by its mean μ and deviation σ, and the score is
 
     (φ - μ(record, label)) / σ(record, label),
@@ -44,7 +44,7 @@ def judge(evidence: Evidence) -> MemberGuess:
     if learn.size > _TAUGHT:
         drawn = child_generator(evidence.seed, "quantile regression, people")
         learn = np.sort(drawn.choice(learn, _TAUGHT, replace=False))
-    columns = np.column_stack([evidence.records, evidence.labels]).astype(np.float32)
+    columns = np.column_stack([evidence.records, evidence.labels])
     phi = logit(evidence.own)
     mean, deviation = _expected(columns[learn], phi[learn], columns[rows], child_seed(evidence.seed, "quantile forest"))
     score = np.round((phi[rows] - mean) / deviation, _DIGITS)

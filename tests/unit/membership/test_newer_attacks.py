@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,9 +13,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from core.errors import InputError
+from core.estimates import Estimate
 from core.membership import REGISTRY, Evidence, judging_everybody, member_split, roc
 from core.membership.attacks import bavaria, boundary
 from core.membership.evidence import Shadows, logit
+from core.membership.findings import succeeds
 from core.membership.roc import advantage
 from core.membership.targets import id3_target
 from core.models.model_files import read_model
@@ -243,3 +247,14 @@ def test_a_model_file_is_asked_about_records_put_together():
     access = file_access(file, frame, positive="1", threshold=0.5, features=names)
     expected = tree.predict(pd.DataFrame(people.features[wanted, np.arange(4)], columns=names))
     assert np.array_equal(access.ask(wanted), expected)
+
+
+# ------------------------------------------------------------------------------------------------ the best of several
+
+
+@pytest.mark.parametrize(("low", "others", "said"), [(0.504, 0, True), (0.504, 6, False), (0.512, 6, True)])
+def test_an_attack_picked_among_many_must_beat_chance_by_more(low: float, others: int, said: bool):
+    best, weak = Estimate(value=0.53, low=low, high=0.556, n=2000), Estimate(value=0.5, low=0.474, high=0.526, n=2000)
+    areas = [best, *[weak] * others, Estimate(value=np.nan, low=np.nan, high=np.nan, n=0)]
+    attacks = {str(i): SimpleNamespace(roc=SimpleNamespace(auc=auc)) for i, auc in enumerate(areas)}
+    assert succeeds(SimpleNamespace(attacks=attacks)) == said
