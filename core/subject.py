@@ -133,10 +133,15 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
 
 
 def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
-    """Return the audited model, trained once."""
-    own = (config.method, config.metric, config.tolerance, config.epsilon, config.seed)
-    key = ("audited model", *own, fingerprint(splits.train))
-    return dataset.once(key, lambda: fit_rows(config, dataset, splits.train, seed=config.seed))
+    """Return the audited model; a dataset keeps the last one, so that it can be asked without being trained again."""
+    key = (config.method, config.metric, config.tolerance, config.epsilon, config.seed, fingerprint(splits.train))
+    last: dict[Any, FairModel] = dataset.once("audited model", dict)
+    model = last.get(key)
+    if model is None:
+        model = fit_rows(config, dataset, splits.train, seed=config.seed)
+        last.clear()
+        last[key] = model
+    return model
 
 
 def fit_rows(config: AuditConfig, dataset: AuditDataset, rows: Ints, *, seed: int) -> FairModel:

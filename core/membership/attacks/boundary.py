@@ -14,8 +14,8 @@ correctly, whose copies are not, is likelier a member, as in attacks calibrated 
 the other half is judged, then the halves change places, see `core.membership.attack`.
 
 AUC of robust, isolated and the gap attack, people of the demo: nearest neighbour .87, .40, .65; network .54, .60, .57;
-boosting of 400 rounds .56, .60, .58; default forest .59, .57, .59. Differs from the papers: no search for the nearest point with another label, which
-needs thousands of questions a person and a distance between categories.
+boosting of 400 rounds .56, .60, .58; default forest .59, .57, .59. Differs from the papers: no search for the nearest
+point with another label, which needs thousands of questions a person and a distance between categories.
 """
 
 from __future__ import annotations
