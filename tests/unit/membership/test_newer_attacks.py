@@ -18,7 +18,7 @@ from core.membership import REGISTRY, Evidence, judging_everybody, member_split,
 from core.membership.attacks import bavaria, boundary
 from core.membership.evidence import Shadows, logit
 from core.membership.findings import succeeds
-from core.membership.roc import advantage
+from core.membership.roc import advantage, is_muted
 from core.membership.targets import id3_target
 from core.models.model_files import read_model
 from core.models.query_access import QueryAccess, file_access
@@ -256,5 +256,7 @@ def test_a_model_file_is_asked_about_records_put_together():
 def test_an_attack_picked_among_many_must_beat_chance_by_more(low: float, others: int, said: bool):
     best, weak = Estimate(value=0.53, low=low, high=0.556, n=2000), Estimate(value=0.5, low=0.474, high=0.526, n=2000)
     areas = [best, *[weak] * others, Estimate(value=np.nan, low=np.nan, high=np.nan, n=0)]
-    attacks = {str(i): SimpleNamespace(roc=SimpleNamespace(auc=auc)) for i, auc in enumerate(areas)}
+    attacks = {
+        str(i): SimpleNamespace(roc=SimpleNamespace(auc=auc), muted=is_muted(auc)) for i, auc in enumerate(areas)
+    }
     assert succeeds(SimpleNamespace(attacks=attacks)) == said
