@@ -26,6 +26,7 @@ from core.fairness import (
 )
 from core.fingerprint import fingerprint
 from core.models import GIVEN, FairModel, fit_model
+from core.models.query_access import QueryAccess
 from core.param import Param
 from core.seeds import child_generator
 from core.serialize import Result
@@ -125,10 +126,22 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     x, s = dataset.features, dataset.sensitive
     if config.method == "threshold_optimizer":
         _check_labels(dataset, splits)
-    model = fit_rows(config, dataset, splits.train, seed=config.seed)
+    model = fitted(config, dataset, splits)
     known = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
     drawn = model.predict(x, s, seed=config.seed)
     return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), **known)
+
+
+def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
+    """Return the audited model; a dataset keeps the last one, so that it can be asked without being trained again."""
+    key = (config.method, config.metric, config.tolerance, config.epsilon, config.seed, fingerprint(splits.train))
+    last: dict[Any, FairModel] = dataset.once("audited model", dict)
+    model = last.get(key)
+    if model is None:
+        model = fit_rows(config, dataset, splits.train, seed=config.seed)
+        last.clear()
+        last[key] = model
+    return model
 
 
 def fit_rows(config: AuditConfig, dataset: AuditDataset, rows: Ints, *, seed: int) -> FairModel:
@@ -321,7 +334,8 @@ class Subject:
     """One model of one table, trained or given, with its splits.
 
     `outputs` is what is released about each person, all of which an attack uses; `trainable` says whether the model can
-    be trained again on other people. What several studies need is made once, see `once`.
+    be trained again on other people; `access` asks a model file about other records. What several studies need is made
+    once, see `once`.
     """
 
     config: AuditConfig
@@ -331,6 +345,7 @@ class Subject:
     progress: Progress
     outputs: OutputsPlan = field(default_factory=lambda: OutputsPlan(), kw_only=True)
     trainable: bool = field(default=True, kw_only=True)
+    access: QueryAccess | None = field(default=None, kw_only=True)
     _made: dict[str, Any] = field(default_factory=dict, init=False)
 
     def once(self, name: str, make: Callable[[], T]) -> T:

@@ -41,6 +41,8 @@ NEEDS = {
     "labels": "true and predicted labels",
     "scores": "released scores",
     "shadows": "shadow models, trained as the model was on others of these people",
+    "queries": "query access, to ask the model about changed records",
+    "records": "everybody's features",
     "population": "people the model was not trained on, beside those judged",
     "halves": "who is a member of half of those judged, to judge the other half",
 }
@@ -86,6 +88,10 @@ class Attack:
         if "shadows" in self.needs:
             told += ", features, how the model is trained, "
             told += f"and {shadows} models trained alike on others of these people"
+        elif "records" in self.needs:
+            told += ", and features"
+        if "queries" in self.needs:
+            told += ", and what the model answers about changed records"
         if "population" in self.needs:
             told += "; also other people, whom the model was not trained on"
         if self.learns:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.membership.settings import FEWEST_SHADOWS
+from core.models.query_access import QueryAccess
 from core.seeds import child_generator, child_seed
 
 FEWEST = 10
@@ -161,8 +162,12 @@ class Evidence:
     """Whom the attacker knows, and whom to judge."""
     released: Floats | None = field(default=None, repr=False)
     """The target's P(label = 1), in [0, 1], as it is released; None where labels alone are."""
+    features: npt.NDArray[Any] | None = field(default=None, repr=False)
+    """(n, d): everybody's record, as numbers and codes."""
     predictions: Codes | None = field(default=None, repr=False)
     """What it predicts of them, 0 or 1, where that does not follow from `released`."""
+    access: QueryAccess | None = None
+    """The target itself; None where it cannot be asked."""
     seed: int = 0
     balance: bool = False
     """Whether members of one label were deleted from the training data."""
@@ -193,6 +198,12 @@ class Evidence:
         return true_label_probability(self.probability, self.labels)
 
     @property
+    def records(self) -> npt.NDArray[Any]:
+        """Everybody's record, where the attacker knows them."""
+        assert self.features is not None
+        return self.features
+
+    @property
     def shadow_models(self) -> Shadows:
         """The shadow models, trained by the first attack that needs them."""
         if "shadows" not in self.memo:
@@ -212,7 +223,8 @@ _LEAST = 0.01
 From 1e-6 to 0.05 the choice moves the area on Adult by 0.002.
 """
 
-_LEAST_DEVIATION = 1e-3
+LEAST_DEVIATION = 1e-3
+"""Of φ over trainings; trees can say the same each time."""
 
 _OFFLINE_SHARE = 0.75
 """Most of the people open to them that offline shadows are trained on, so that no two are alike."""
@@ -234,21 +246,28 @@ class Shadows:
         """(shadows, m): whether the shadow was trained on the judged person."""
         return self.trained[:, : self.n_judged]
 
-    def normal(self, used: Mask, own: bool) -> tuple[Floats, Floats]:
-        """Return mean and standard deviation of each judged person's φ over their used shadows, (shadows, m).
+    def sums(self, used: Mask) -> tuple[Ints, Floats, Floats]:
+        """Return of each judged person's φ over their used shadows, (shadows, m), number, mean and squares around it.
 
-        Somebody without such a shadow gets the mean of all people; the shared deviation is the one around own means.
+        Somebody without such a shadow gets the mean of all people.
         """
         logits = logit(self.own[:, : self.n_judged])
         count = used.sum(axis=0)
         total = np.where(used, logits, 0.0).sum(axis=0)
         mean = np.where(count > 0, total / np.maximum(count, 1), total.sum() / max(count.sum(), 1))
-        squares = (np.where(used, logits - mean, 0.0) ** 2).sum(axis=0)
+        return count, mean, (np.where(used, logits - mean, 0.0) ** 2).sum(axis=0)
+
+    def normal(self, used: Mask, own: bool) -> tuple[Floats, Floats]:
+        """Return mean and standard deviation of each judged person's φ over their used shadows, (shadows, m).
+
+        Somebody without such a shadow gets the mean of all people; the shared deviation is the one around own means.
+        """
+        count, mean, squares = self.sums(used)
         shared = squares.sum() / max(int(np.maximum(count - 1, 0).sum()), 1)
         variance = (
             np.where(count > 1, squares / np.maximum(count - 1, 1), shared) if own else np.full(count.size, shared)
         )
-        return mean, np.sqrt(np.maximum(variance, _LEAST_DEVIATION**2))
+        return mean, np.sqrt(np.maximum(variance, LEAST_DEVIATION**2))
 
 
 def logit(p: Floats) -> Floats:

@@ -186,6 +186,7 @@ def _evidence(
         labels=people.labels,
         split=split,
         released=released,
+        features=people.codes,
         predictions=predictions,
         seed=settings.seed,
         balance=balance,

@@ -23,7 +23,7 @@ from core.membership.findings import release_findings
 from core.membership.membership_plants import PLANTED, TARGET
 from core.membership.roc import Roc, advantage, roc
 from core.membership.settings import MembershipPlan
-from core.membership.targets import audited_target, most_caught
+from core.membership.targets import audited_access, audited_target, most_caught
 from core.study import Check, Finding, Measurement, Report, Row, Study, not_run
 from core.subject import Subject
 
@@ -139,7 +139,9 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
         target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
         evidence = Evidence(
             released=scores,
+            features=subject.dataset.features,
             predictions=subject.model.predictions,
+            access=audited_access(subject),
             labels=subject.dataset.labels,
             split=judging_everybody(splits.train, splits.test, aside=splits.known),
             seed=subject.config.seed,
@@ -148,9 +150,9 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
             shadows=settings.shadows,
             report=report,
         )
-        guesses = {}
+        guesses, released = {}, "labels" if scores is None else "scores"
         trained_again = subject.trainable and settings.shadows > 0
-        for attack in attacks_on("labels" if scores is None else "scores", shadows=trained_again):
+        for attack in attacks_on(released, shadows=trained_again, queries=evidence.access is not None):
             guesses[attack.name] = attack.judge(evidence)
             yield JudgedMembers(subject=subject, shadows=settings.shadows, guesses=dict(guesses))
 
@@ -206,6 +208,8 @@ def _assumptions(members: JudgedMembers) -> tuple[str, ...]:
         told.append(f"The attacker sees scores with {decimals} {plural}; more may tell more.")
     if max(subject.splits.train.size + subject.splits.test.size - TAUGHT, 0) > TAUGHT:
         told.append(f"Boosting learns from {count(TAUGHT)} people of each half, drawn at random, and judges all.")
+    if subject.released_scores is None and "boundary" not in members.guesses:
+        told.append("The boundary attack needs a model that can be asked again; only predictions are given.")
     untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]
     if untried:
         names = _joined([attack.phrase for attack in untried])

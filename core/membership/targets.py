@@ -26,9 +26,10 @@ from core.estimates import Estimate, accuracy, proportion
 from core.membership.evidence import Train
 from core.membership.people import MemberPeople
 from core.membership.settings import MembershipSettings
+from core.models.query_access import QueryAccess, fair_access
 from core.models.tree_budget import BudgetLedger
 from core.serialize import Result
-from core.subject import fit_rows
+from core.subject import Subject, fit_rows, fitted
 
 _TREES = 50
 
@@ -98,6 +99,16 @@ def audited_target(config: AuditConfig, dataset: AuditDataset) -> Train:
     itself, takes the audit's seed.
     """
     return lambda rows, seed: fit_rows(config, dataset, rows, seed=seed).scores(dataset.features, dataset.sensitive)
+
+
+def audited_access(subject: Subject) -> QueryAccess | None:
+    """Return query access to the audited model, trained here or in a file; None where only predictions are given."""
+    if not subject.trainable:
+        return subject.access
+    config, dataset = subject.config, subject.dataset
+    return fair_access(
+        lambda: fitted(config, dataset, subject.splits), dataset.features, dataset.sensitive, seed=config.seed
+    )
 
 
 def default_depth(people: MemberPeople) -> int:

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from core.datasets import AuditDataset, Roles, Table, build_dataset, load, read_table
+from core.datasets.build import select
 from core.datasets.columns import quoted
 from core.errors import Cancelled, InputError
 from core.files import content_of
 from core.model_card import ReleasedPeople
+from core.models.query_access import QueryAccess, file_access
 from core.release_audit.plan import AuditPlan
 from core.subject import Subject, prior_of
 
@@ -110,6 +112,18 @@ def dataset_and_notes(
         table, roles = answered.table, replace(roles, prediction=answered.prediction, score=answered.score)
         notes = answered.answers.notes
     return build_dataset(table, roles), notes
+
+
+def access_of(plan: AuditPlan, table: Table, dataset: AuditDataset, model_file: ModelFile) -> QueryAccess:
+    """Return query access to a model file, about records put together of the dataset's people."""
+    known = select(table.frame, replace(dataset.roles, prediction="", score="")).known
+    return file_access(
+        model_file,
+        table.frame[known],
+        positive=plan.model.positive,
+        threshold=plan.model.threshold,
+        features=plan.model.features,
+    )
 
 
 def roles_of(plan: AuditPlan, table: Table) -> Roles:

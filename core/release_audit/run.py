@@ -17,7 +17,7 @@ from core.model_card import ReleasedPeople
 from core.policy import CHECKS, Policy, judge
 from core.quantities import plain_row
 from core.queries import DECODERS
-from core.release_audit.inputs import Audited, dataset_and_notes, readers_of
+from core.release_audit.inputs import Audited, access_of, dataset_and_notes, readers_of
 from core.release_audit.plan import AuditPlan, other_studies
 from core.release_audit.result import (
     ReleaseAudit,
@@ -131,7 +131,8 @@ def audited_of(
     progress = Progress(audit_steps(plan), report)  # of input that cannot be used nothing but that is said
     model = train_model(config, dataset, splits)
     progress.tick()
-    return Audited(config, dataset, splits, model, progress, plan=plan, model_notes=notes)
+    access = None if model_file is None else access_of(plan, table, dataset, model_file)
+    return Audited(config, dataset, splits, model, progress, plan=plan, model_notes=notes, access=access)
 
 
 def measured(check: str, audited: Audited) -> Measurement:

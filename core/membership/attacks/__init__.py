@@ -26,8 +26,7 @@ ATTACKS = tuple(name for name, attack in REGISTRY.items() if "study" in attack.u
 """Attacks of page and command, in the order they finish; a release audit has others beside them."""
 
 
-def attacks_on(released: str, *, shadows: bool) -> tuple[Attack, ...]:
-    """Return the attacks of an audit of "scores" or "labels", with shadow models or without."""
-    return tuple(
-        attack for attack in REGISTRY.values() if released in attack.uses and (shadows or "shadows" not in attack.needs)
-    )
+def attacks_on(released: str, *, shadows: bool, queries: bool = True) -> tuple[Attack, ...]:
+    """Return the attacks of an audit of "scores" or "labels", with or without shadow models and query access."""
+    lacking = {name for name, there in (("shadows", shadows), ("queries", queries)) if not there}
+    return tuple(attack for attack in REGISTRY.values() if released in attack.uses and not attack.needs & lacking)

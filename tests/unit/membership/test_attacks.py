@@ -27,6 +27,7 @@ from core.membership import (
 from core.membership.attack import NEEDS, best_threshold, halves, taught_both_ways
 from core.membership.attacks import gap
 from core.membership.roc import advantage, precision_recall
+from core.models.query_access import QueryAccess
 from tests.unit.membership.samples import guess, half, remembered
 
 N = 400
@@ -240,6 +241,8 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run_and_is_listed():
         released=np.random.default_rng(0).random(N),
         labels=labels,
         split=split,
+        features=np.arange(2 * N).reshape(N, 2),
+        access=QueryAccess(columns=2, ask=lambda rows: rows.sum(axis=1) % 2),
         train=lambda rows, seed: np.random.default_rng(seed).random(N),
         shadows=4,
         report=lambda done, total: told.append(done),
@@ -255,6 +258,7 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run_and_is_listed():
             assert (one in attacks.attacks_on(released, shadows=True)) == (released in one.uses)
     assert told == [1, 2, 3, 4]  # the shadow models, trained once for all
     assert not any("shadows" in one.needs for one in attacks.attacks_on("scores", shadows=False))
+    assert not any("queries" in one.needs for one in attacks.attacks_on("labels", shadows=True, queries=False))
     assert replace(evidence, seed=2).shadow_models is evidence.shadow_models
 
 

@@ -21,7 +21,7 @@ from core.membership import REGISTRY, Evidence, judging_everybody, roc
 from core.membership.disparity import lira_gaps
 from core.membership.roc import advantage
 from core.membership.study import STUDY, JudgedMembers
-from core.membership.targets import audited_target
+from core.membership.targets import audited_access, audited_target
 from core.model_fairness import rate_ratio
 from core.models import GIVEN
 from core.release_audit import (
@@ -200,11 +200,15 @@ def test_a_true_promise_is_told_as_it_is(small: Audited):
     assert "Correction with a true tolerance" not in tables(audited)
 
 
-def test_members_are_identified_as_by_the_best_of_five_attacks(large: Audited):
+SIX = ("loss", "released", "quantile", "lira", "lira_boosted", "rmia")
+
+
+def test_members_are_identified_as_by_the_best_of_six_attacks(large: Audited):
     found = done("membership_caught", large)
     dataset, splits, scores = large.dataset, large.splits, large.model.scores
     evidence = Evidence(
         released=scores,
+        features=dataset.features,
         predictions=large.model.predictions,
         labels=dataset.labels,
         split=judging_everybody(splits.train, splits.test, aside=splits.known),
@@ -212,14 +216,14 @@ def test_members_are_identified_as_by_the_best_of_five_attacks(large: Audited):
         train=audited_target(CONFIG, dataset),
         shadows=4,
     )
-    guesses = [REGISTRY[name].judge(evidence) for name in ("loss", "released", "lira", "lira_boosted", "rmia")]
+    guesses = [REGISTRY[name].judge(evidence) for name in SIX]
     inside = [np.isin(guess.rows, splits.train).astype(np.uint8) for guess in guesses]
     caught = [roc(guess.score, own).tpr_at(0.01) for guess, own in zip(guesses, inside, strict=True)]
     assert found.estimate is not None
     assert found.estimate.value == max(each.value for each in caught)
     assert found.estimate.high >= max(each.high for each in caught)
     assert found.control is not None and found.control.value == 0.01
-    assert "the best of 5 attacks tried" in found.attacked
+    assert "the best of 6 attacks tried" in found.attacked
     areas = [roc(guess.score, own).auc.value for guess, own in zip(guesses, inside, strict=True)]
     auc = done("membership_auc", large)
     assert auc.estimate is not None and auc.estimate.value == max(areas) and auc.control.value == 0.5
@@ -357,9 +361,22 @@ def test_released_labels_are_attacked_by_the_gap(scores: bool):
         )
         assert set(found.details or ()) == {"the gap attack", "boosting on everything released"}
         assert any("RMIA need scores" in told for told in found.assumptions)
+        unasked = "The boundary attack needs a model that can be asked again; only predictions are given."
+        assert unasked in found.assumptions
     for check in ("membership_caught", "membership_gap"):
         reason = measured(check, audited).reason
         assert ("the plan releases labels alone" if scores else "only predicted labels are given") in reason
+
+
+def test_released_labels_of_a_model_trained_here_are_attacked_by_asking_it(small: Audited):
+    plan = replace(small.plan, outputs=OutputsPlan(released="labels"))
+    audited = Audited(small.config, small.dataset, small.splits, small.model, small.progress, plan=plan)
+    found = done("membership_auc", audited)
+    assert "of 3 attacks tried" in found.attacked and "the boundary attack" in (found.details or ())
+    assert not any("can be asked" in told for told in found.assumptions)
+    access = audited_access(audited)
+    own = np.repeat(np.arange(small.dataset.n)[:, np.newaxis], access.columns, axis=1)
+    assert np.array_equal(access.ask(own), small.model.predictions)
 
 
 def test_membership_attacks_see_the_decimals_that_are_released():
@@ -376,7 +393,7 @@ def test_given_scores_are_attacked_without_lira_and_only_with_known_sets():
     audited = given_audit(9000, scores=True, sets=True)
     assert audited.splits.train.size == audited.splits.test.size == 3000
     found = done("membership_caught", audited)
-    assert "the best of 2 attacks tried" in found.attacked
+    assert "the best of 3 attacks tried" in found.attacked
     assert any("RMIA need a model" in told for told in found.assumptions)
     assert found.estimate is not None and found.estimate.low < 0.01 < found.estimate.high  # nobody was trained on
 
@@ -401,6 +418,8 @@ def test_a_model_file_is_asked_and_audited_as_given_predictions():
     assert audited.model.scores == pytest.approx(model.predict_proba(columns)[:, 1])
     assert audited.has_scores and not audited.trainable and not audited.sets_known
     assert audited.dataset.feature_names == small_names(table)
+    own = np.repeat(np.arange(audited.dataset.n)[:, np.newaxis], 2, axis=1)
+    assert audited.access is not None and np.array_equal(audited.access.ask(own), audited.model.predictions)
     with pytest.raises(InputError, match="needs its model file, got none"):
         audited_of(plan, table)
 

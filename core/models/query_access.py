@@ -1,0 +1,59 @@
+"""Query access: a model answers about records put together of people's values.
+
+That is how labels alone are attacked: a record is changed in a column at a time, to values that others have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from core.arrays import Codes, Floats, Ints
+from core.models.model_answers import matched
+
+if TYPE_CHECKING:
+    import pandas
+
+    from core.models.fair import FairModel
+    from core.models.model_files import ModelFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryAccess:
+    """A model that can be asked."""
+
+    columns: int
+    """Values of a record."""
+    ask: Callable[[Ints], Codes] = field(repr=False)
+    """Given the row that each value is taken from, (k, columns), return the predicted labels, (k,)."""
+
+
+def fair_access(model: Callable[[], FairModel], features: Floats, sensitive: Codes, *, seed: int) -> QueryAccess:
+    """Return access to a model trained here; the sensitive attribute is the last value of a record."""
+    table = np.column_stack([features, sensitive])
+
+    def ask(rows: Ints) -> Codes:
+        asked = table[rows, np.arange(table.shape[1])]
+        return model().predict(asked[:, :-1], asked[:, -1].astype(np.uint8), seed=seed)
+
+    return QueryAccess(columns=table.shape[1], ask=ask)
+
+
+def file_access(
+    model: ModelFile, frame: pandas.DataFrame, *, positive: str, threshold: float, features: Sequence[str]
+) -> QueryAccess:
+    """Return access to a model file, which is opened in a child process each time; see `ModelFile.answers`."""
+    import pandas as pd
+
+    taken = [frame[name] for name in matched(frame, model, features)[0].columns]
+
+    def ask(rows: Ints) -> Codes:
+        asked = {one.name: one.iloc[rows[:, j]].reset_index(drop=True) for j, one in enumerate(taken)}
+        return model.answers(
+            pd.DataFrame(asked, copy=False), positive=positive, threshold=threshold, features=features
+        ).labels
+
+    return QueryAccess(columns=len(taken), ask=ask)

@@ -1,0 +1,91 @@
+"""Every membership attack on the same models: ``python -m tests.reference.side_by_side [TABLE ...]``.
+
+Half of the people are trained on; the attacker knows 15% of either half and judges the rest. Sixteen shadow models, as
+in a release audit. Attacks that need labels alone get labels alone. Prints the two tables of docs/results.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from core.arrays import Codes, Floats, Ints
+from core.datasets import load
+from core.estimates import Estimate
+from core.membership import REGISTRY, Evidence, MemberPeople, MembershipSettings, member_people, member_split, roc
+from core.membership.attack import taught_both_ways
+from core.membership.roc import Roc
+from core.membership.targets import default_depth, target_of
+from core.models.query_access import QueryAccess
+from tests.reference.data import FOLDER
+
+SEED, SHADOWS = 42, 16
+TABLES = ("demo", "compas", "adult")
+TARGETS = {"dp_id3": "ID3", "random_forest": "forest"}
+"""Trees without noise, and 50 of scikit-learn's, both of the default depth of the table."""
+
+
+def evidence_of(name: str, target: str) -> Evidence:
+    """Return what the attacks are given; the model can be asked."""
+    table = load(name, data_folder=None if name == "demo" else FOLDER)
+    people = member_people(table, table.roles[0])
+    settings = MembershipSettings(target=target, max_depth=default_depth(people), seed=SEED)
+    split = member_split(people.n, seed=SEED, known_share=0.15, judged_share=0.85)
+    train = target_of(people, settings)
+    return Evidence(
+        labels=people.labels,
+        split=split,
+        released=train(split.members, SEED),
+        features=people.codes,
+        access=_access(people, settings, split.members),
+        seed=SEED,
+        train=train,
+        shadows=SHADOWS,
+    )
+
+
+def _access(people: MemberPeople, settings: MembershipSettings, members: Ints) -> QueryAccess:
+    """Return query access to the target: everybody of a table that ends with the records asked about."""
+
+    def ask(rows: Ints) -> Codes:
+        codes = np.concatenate([people.codes, people.codes[rows, np.arange(rows.shape[1])]])
+        labels = np.concatenate([people.labels, np.zeros(len(rows), dtype=np.uint8)])
+        more = replace(people, codes=codes, labels=labels)
+        probability: Floats = target_of(more, settings)(members, SEED)  # the same model: same members, same seed
+        return (probability[people.n :] > 0.5).astype(np.uint8)
+
+    return QueryAccess(columns=len(people.names), ask=ask)
+
+
+def curves(evidence: Evidence) -> Iterator[tuple[str, Roc]]:
+    """Yield each attack's name and curve, the AUC with the interval a release audit gives it."""
+    member = evidence.split.judged[1]
+    labels = replace(evidence, released=None, predictions=evidence.predicted)
+    for name, attack in REGISTRY.items():
+        found = roc(attack.judge(evidence if "scores" in attack.uses | attack.needs else labels).score, member)
+        yield name, replace(found, auc=taught_both_ways(found.auc, 0.5)) if attack.learns else found
+
+
+def _text(found: Estimate) -> str:
+    return f"{found.value:.3f} ({found.low:.3f} to {found.high:.3f})"
+
+
+def main(names: list[str]) -> None:
+    """Print AUC and TPR at 1% FPR, a row an attack and a column a model."""
+    cells: dict[str, list[tuple[str, str]]] = {name: [] for name in REGISTRY}
+    titles = [f"{name}, {told}" for name in names for told in TARGETS.values()]
+    for name in names:
+        for target in TARGETS:
+            for attack, curve in curves(evidence_of(name, target)):
+                cells[attack].append((_text(curve.auc), _text(curve.tpr_at(0.01))))
+    for place, title in enumerate(("AUC", "TPR at 1% FPR")):
+        print(f"\n| {title} | {' | '.join(titles)} |\n|---|{'---|' * len(titles)}")
+        for attack, own in cells.items():
+            print(f"| {REGISTRY[attack].title} | {' | '.join(cell[place] for cell in own)} |")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or list(TABLES))

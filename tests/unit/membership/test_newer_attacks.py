@@ -1,0 +1,262 @@
+"""Newer attacks: chance where nothing leaks, a planted leak found, and a second formulation beside each."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+from scipy.stats import invgamma, norm
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from core.errors import InputError
+from core.estimates import Estimate
+from core.membership import REGISTRY, Evidence, judging_everybody, member_split, roc
+from core.membership.attacks import bavaria, boundary
+from core.membership.evidence import Shadows, logit
+from core.membership.findings import succeeds
+from core.membership.roc import advantage, is_muted
+from core.membership.targets import id3_target
+from core.models.model_files import read_model
+from core.models.query_access import QueryAccess, file_access
+from core.planted import draw_people
+from tests.unit.membership.samples import villagers
+
+N = 1200
+
+
+def curve(name: str, evidence: Evidence):
+    """Return the ROC curve of an attack."""
+    found = REGISTRY[name].judge(evidence)
+    assert np.isfinite(found.score).all() and np.array_equal(found.rows, evidence.split.judged_rows)
+    return roc(found.score, evidence.split.judged[1])
+
+
+@pytest.mark.parametrize(("name", "online"), [("bavaria", True), ("bavaria", False), ("quantile", True)])
+def test_of_a_model_trained_on_none_of_them_nothing_is_found(name: str, online: bool):
+    held, rates, runs = [], [], 24
+    for seed in range(runs):
+        people, split = villagers(N, seed=seed), member_split(N, seed=seed, judged_share=0.8)
+        train = id3_target(people, max_depth=4)
+        p = train(np.setdiff1d(np.concatenate([split.members, split.outsiders]), split.judged_rows), seed)
+        evidence = Evidence(
+            released=p,
+            labels=people.labels,
+            split=split,
+            features=people.codes,
+            seed=seed,
+            train=train,
+            shadows=8,
+            online=online,
+        )
+        found = curve(name, evidence)
+        held.append(found.auc.low <= 0.5 <= found.auc.high)
+        rates.append(float(found.reached(0.01)))
+    assert np.mean(held) >= 0.95 - 3 * np.sqrt(0.95 * 0.05 / runs)
+    error = np.std(rates, ddof=1) / np.sqrt(runs)
+    assert abs(np.mean(rates) - 0.01) <= 3 * error and error < 0.002
+
+
+# ------------------------------------------------------------------------------------------------------------- BaVarIA
+
+
+def test_the_predictive_density_is_the_integral_over_mean_and_variance(monkeypatch: pytest.MonkeyPatch):
+    """Six shadows of three people, one of them in none: Bayes' rule summed over a grid."""
+    kappa, alpha, beta = prior = (0.7, 2.5, 1.2)
+    monkeypatch.setattr(bavaria, "fitted_prior", lambda *_: prior)
+    rng = np.random.default_rng(0)
+    used = rng.random((6, 3)) < 0.6
+    used[:, 2] = False
+    shadows = Shadows(n_judged=3, own=rng.random((6, 3)), trained=used, online=True)
+    logits, phi = logit(shadows.own), np.array([-1.0, 0.5, 2.0])
+    found, centre = np.exp(bavaria.predictive(shadows, used).log_density(phi)), logits[used].mean()
+    variance = np.exp(np.linspace(-8.0, 12.0, 500))[:, np.newaxis]
+    mu = centre + np.sqrt(variance) * np.linspace(-30.0, 30.0, 3000)  # as wide as the variance asks for
+    prior_mass = norm.pdf(mu, centre, np.sqrt(variance / kappa)) * invgamma.pdf(variance, alpha, scale=beta)
+    for person in range(3):
+        cell = prior_mass * np.sqrt(variance) * variance  # of equal steps in both variables of the grid
+        for value in logits[used[:, person], person]:
+            cell = cell * norm.pdf(value, mu, np.sqrt(variance))
+        expected = (cell * norm.pdf(phi[person], mu, np.sqrt(variance))).sum() / cell.sum()
+        assert found[person] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_prior_is_the_one_people_were_drawn_from():
+    rng, people, shadows = np.random.default_rng(1), 20_000, 6
+    variance = invgamma.rvs(3.0, scale=2.0, size=people, random_state=rng)
+    values = rng.normal(rng.normal(1.0, np.sqrt(variance / 0.5)), np.sqrt(variance), (shadows, people))
+    sums = np.full(people, shadows), values.mean(axis=0), shadows * values.var(axis=0)
+    assert bavaria.fitted_prior(*sums, 1.0) == pytest.approx((0.5, 3.0, 2.0), rel=0.05)
+
+
+def test_four_shadows_tell_more_where_people_differ_in_how_much_trainings_move_them():
+    """φ is normal, as both assume; deviations are unlike, which LiRA cannot learn from two values a person."""
+    rng, n = np.random.default_rng(2), 4000
+    split = member_split(n, seed=0, known_share=0.1, judged_share=0.9)
+    level, deviation = rng.normal(0.0, 0.5, n), np.sqrt(invgamma.rvs(1.0, scale=0.02, size=n, random_state=rng))
+
+    def train(rows, seed):
+        inside = np.isin(np.arange(n), rows)
+        phi = np.random.default_rng(seed).normal(level + inside, np.minimum(deviation, 1.5))
+        return 1 / (1 + np.exp(-phi))
+
+    evidence = Evidence(
+        released=train(split.members, 99), labels=np.ones(n, dtype=np.uint8), split=split, train=train, shadows=4
+    )
+    ours, lira = curve("bavaria", evidence), curve("lira", evidence)
+    assert ours.auc.low > lira.auc.high and ours.tpr_at(0.01).low > lira.tpr_at(0.01).high
+
+
+def test_answers_that_never_change_are_no_trouble():
+    split, labels = member_split(N, seed=0), np.ones(N, dtype=np.uint8)
+    for online in (True, False):
+        same = Evidence(
+            released=np.full(N, 0.5),
+            labels=labels,
+            split=split,
+            train=lambda rows, seed: np.full(N, 0.5),
+            shadows=4,
+            online=online,
+        )
+        assert curve("bavaria", same).auc.value == 0.5
+
+
+# -------------------------------------------------------------------------------------------------- quantile regression
+
+
+def of_three_kinds(seed: int, remembered: float) -> Evidence:
+    """Return people of three kinds, told by their record: φ lies about -2, 0, 2 with deviations of 0.2, 0.4, 0.6."""
+    rng, n = np.random.default_rng(seed), 6000
+    split, kind = member_split(n, seed=seed, known_share=0.5, judged_share=0.5), rng.integers(0, 3, n)
+    phi = 2.0 * kind - 2.0 + 0.2 * (kind + 1) * rng.normal(size=n)
+    phi[split.members] += 0.2 * remembered * (kind[split.members] + 1)
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    return Evidence(
+        released=1 / (1 + np.exp(np.where(labels == 1, -phi, phi))),
+        labels=labels,
+        split=split,
+        features=np.column_stack([kind, rng.random(n)]),
+    )
+
+
+def test_the_score_is_the_distance_from_the_mean_of_ones_kind():
+    evidence = of_three_kinds(0, 0.0)
+    split, kind, phi = evidence.split, evidence.features[:, 0], logit(evidence.own)
+    found = REGISTRY["quantile"].judge(evidence).score
+    for each in range(3):
+        own, known = kind[split.judged_rows] == each, phi[split.population][kind[split.population] == each]
+        expected = (phi[split.judged_rows][own] - known.mean()) / known.std()
+        assert np.corrcoef(found[own], expected)[0, 1] > 0.95
+        assert (found[own].mean(), found[own].std()) == pytest.approx((0.0, 1.0), abs=0.15)
+
+
+def test_a_memory_behind_the_record_is_found_without_shadows():
+    """Two deviations of memory: Φ(2 / √2) = .921 for who knows the kinds."""
+    evidence = of_three_kinds(1, 2.0)
+    found, loss = (curve(name, evidence).auc for name in ("quantile", "loss"))
+    assert found.value == pytest.approx(0.92, abs=0.025) and loss.high < 0.7
+
+
+def test_nobody_to_learn_from_is_refused():
+    evidence = of_three_kinds(2, 0.0)
+    with pytest.raises(InputError, match=r"^Quantile regression needs people .* who are not judged, got none\.$"):
+        REGISTRY["quantile"].judge(
+            Evidence(
+                released=evidence.released,
+                labels=evidence.labels,
+                split=judging_everybody(evidence.split.members, evidence.split.outsiders),
+                features=evidence.features,
+            )
+        )
+
+
+# ------------------------------------------------------------------------------------------------- the boundary attack
+
+
+def asked(model: object, n: int, *, seed: int, noise: float, width: int = 4, trained=None) -> Evidence:
+    """Return labels alone of a model trained on the members, or on `trained`, which can be asked about records."""
+    rng = np.random.default_rng(seed)
+    features = rng.random((n, width)).round(2)
+    labels = (features[:, 0] + noise * rng.normal(size=n) > 0.5).astype(np.uint8)
+    split = member_split(n, seed=seed, known_share=0.0625, judged_share=0.75)
+    rows = split.members if trained is None else trained
+    model.fit(features[rows], labels[rows])
+    access = QueryAccess(columns=width, ask=lambda rows: model.predict(features[rows, np.arange(width)]))
+    return Evidence(labels=labels, predictions=model.predict(features), split=split, access=access, seed=seed)
+
+
+def test_copies_are_other_peoples_values_a_column_at_a_time():
+    """A model that echoes whether any value is another's: every column has four turns, and nothing else changes."""
+    seen: list[np.ndarray] = []
+
+    def echo(rows: np.ndarray) -> np.ndarray:
+        seen.append(rows)
+        return np.ones(len(rows), dtype=np.uint8)
+
+    split, ones = member_split(N, seed=0), np.ones(N, dtype=np.uint8)
+    access = QueryAccess(columns=4, ask=echo)
+    found = REGISTRY["boundary"].judge(Evidence(labels=ones, predictions=ones, split=split, access=access))
+    copies = np.concatenate(seen).reshape(split.judged_rows.size, boundary.COPIES, 4)
+    changed = copies != split.judged_rows[:, np.newaxis, np.newaxis]
+    assert changed.sum(axis=2).max() == 1 and changed.sum(axis=1).max() == 4 and changed.mean() > 0.24
+    assert np.unique(found.score).size == 1  # a label that withstands everything tells nobody apart
+
+
+@pytest.mark.parametrize(
+    ("make", "width", "robust"),
+    [(lambda: KNeighborsClassifier(1), 12, True), (lambda: DecisionTreeClassifier(random_state=0), 4, False)],
+)
+def test_the_half_that_teaches_tells_whether_labels_of_members_withstand(make, width: int, robust: bool):
+    """A nearest neighbour remembers a whole neighbourhood; a tree a record, whose copies it labels as others' are."""
+    evidence = asked(make(), 4000, seed=0, noise=0.5, width=width)
+    gap, found = curve("gap", evidence).auc, curve("boundary", evidence).auc
+    assert found.low > gap.high
+    rows, member = evidence.split.judged
+    rng = np.random.default_rng(0)
+    kept = boundary._kept(evidence.access, rows, evidence.labels[rows], 4000, rng)
+    right = (evidence.predictions == evidence.labels)[rows]
+    assert (roc(kept[right], member[right]).auc.low > 0.5) == robust
+
+
+def test_labels_of_a_model_trained_on_none_of_them_say_nothing_when_asked():
+    areas, rates, gains = [], [], []
+    for seed in range(24):
+        split = member_split(N, seed=seed, known_share=0.0625, judged_share=0.75)
+        others = np.setdiff1d(np.arange(N), split.judged_rows)
+        evidence = asked(DecisionTreeClassifier(random_state=0), N, seed=seed, noise=0.5, trained=others)
+        found, member = REGISTRY["boundary"].judge(evidence), evidence.split.judged[1]
+        areas.append(roc(found.score, member).auc.value)
+        rates.append(float(roc(found.score, member).reached(0.01)))
+        gains.append(advantage(found.score, member, seed=seed, verdict=found.verdict).value)
+    for values, chance, widest in ((areas, 0.5, 0.008), (rates, 0.01, 0.003), (gains, 0.0, 0.012)):
+        error = np.std(values, ddof=1) / np.sqrt(len(values))
+        assert abs(np.mean(values) - chance) <= 3 * error and error < widest
+
+
+def test_a_model_file_is_asked_about_records_put_together():
+    people = draw_people(900, np.random.default_rng(0))
+    names = [f"f{j}" for j in range(4)]
+    frame = pd.DataFrame(people.features, columns=names).assign(
+        y=people.labels, s=people.sensitive, part=np.tile(["train", "attack", "test"], 300)
+    )
+    tree = DecisionTreeClassifier(random_state=0).fit(frame.loc[frame["part"] == "train", names], people.labels[::3])
+    file, wanted = read_model(skops.io.dumps(tree), "tree.skops"), np.random.default_rng(1).integers(0, 900, (50, 4))
+    access = file_access(file, frame, positive="1", threshold=0.5, features=names)
+    expected = tree.predict(pd.DataFrame(people.features[wanted, np.arange(4)], columns=names))
+    assert np.array_equal(access.ask(wanted), expected)
+
+
+# ------------------------------------------------------------------------------------------------ the best of several
+
+
+@pytest.mark.parametrize(("low", "others", "said"), [(0.504, 0, True), (0.504, 6, False), (0.512, 6, True)])
+def test_an_attack_picked_among_many_must_beat_chance_by_more(low: float, others: int, said: bool):
+    best, weak = Estimate(value=0.53, low=low, high=0.556, n=2000), Estimate(value=0.5, low=0.474, high=0.526, n=2000)
+    areas = [best, *[weak] * others, Estimate(value=np.nan, low=np.nan, high=np.nan, n=0)]
+    attacks = {
+        str(i): SimpleNamespace(roc=SimpleNamespace(auc=auc), muted=is_muted(auc)) for i, auc in enumerate(areas)
+    }
+    assert succeeds(SimpleNamespace(attacks=attacks)) == said
