@@ -126,7 +126,7 @@ AVOID: Mapping[str, str] = {
     r"pinn?(?:ed|s)(?: down)?|settled after": "near-certain inference",
     r"paper's attacker": "published attack",
     r"strong(?:er|est)? attackers?": "imputation baseline; best attack",
-    r"promis(?:e|es|ed|ing)": "fairness constraint; guarantee",
+    r"promis(?:e|es|ing)": "fairness constraint; guarantee",
     r"being told|a falsehood": "disclosing; does not hold for this model",
     r"price of changing": "correction cost",
     r"dealt|anew": "shuffled, again",

@@ -167,6 +167,7 @@ FLOORS = (
     ("attribute", "attriguard", "membership"),
     ("model_card",),
     ("queries", "sweep"),
+    ("measured_epsilon",),
     ("studies",),
     ("policy",),
     ("desk", "examples"),
