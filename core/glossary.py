@@ -62,6 +62,8 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Decoder": "A method that infers people's attributes from the answers to bias queries.",
         "Theoretical bound": "Best accuracy that any attacker can expect under ε and the given prior.",
         "ε, privacy budget": "One person's data changes the probability of any output by a factor of at most e^ε.",
+        "Promised, spent, measured ε": "What is declared; what a ledger or proof says; the least an audit shows.",
+        "Canary": "A record that is put into a table or not, at random, to see whether a model reveals which.",
         "Post-processing (no charge)": "Computed from answers that are already paid for. It reveals nothing further.",
         "New noisy answer": "Pays again, and is combined with earlier answers to the same query.",
         "Total privacy budget": "Sum of ε for one test set and attribute. It cannot be increased.",

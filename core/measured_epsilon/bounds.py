@@ -31,7 +31,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.arrays import Floats
+from core.arrays import Floats, Ints
 from core.serialize import Result
 
 _MOST = 60.0
@@ -60,10 +60,8 @@ def one_run_bound(guesses: int, correct: int, *, delta: float = 0.0, confidence:
     return low
 
 
-def two_table_bound(
-    draws: int, one: Floats | int, other: Floats | int, *, delta: float = 0.0, confidence: float
-) -> Floats:
-    """Return the ε shown by an event seen in `one` of the outputs on a table and in `other` of those on its neighbour."""
+def two_table_bound(draws: int, one: Ints | int, other: Ints | int, *, delta: float = 0.0, confidence: float) -> Floats:
+    """Return the ε shown by an event seen in `one` of the outputs on a table, and in `other` of its neighbour's."""
     from scipy.special import betaincinv
 
     alpha = (1.0 - confidence) / 2
@@ -121,10 +119,10 @@ def distinguished(one: Floats, other: Floats, *, delta: float = 0.0) -> TwoTable
         near, far = (np.sort(sign * scores[:half]) for scores in ((one, other) if sign > 0 else (other, one)))
         thresholds = np.unique(np.quantile(np.concatenate([near, far]), np.linspace(0, 1, _THRESHOLDS), method="lower"))
         hits = [half - np.searchsorted(scores, thresholds) for scores in (near, far)]
-        bounds = two_table_bound(half, *hits, delta=delta, confidence=0.95)
+        bounds = two_table_bound(half, hits[0], hits[1], delta=delta, confidence=0.95)
         if bounds.max() > best:
             best, event = float(bounds.max()), (sign, float(thresholds[bounds.argmax()]))
     sign, threshold = event
     counts = [int(np.count_nonzero(sign * scores[half:] >= threshold)) for scores in (one, other)]
-    near, far = counts if sign > 0 else counts[::-1]
-    return TwoTables(draws=one.size - half, one=near, other=far, delta=delta)
+    seen, rarer = counts if sign > 0 else counts[::-1]
+    return TwoTables(draws=one.size - half, one=seen, other=rarer, delta=delta)
