@@ -176,7 +176,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
         n, finding = len(result.audited), self.findings(result, settings)[0]
         measured = Measurement(
             check="measured_epsilon",
-            estimate=certain(len(result.above) / n, settings.canaries),
+            estimate=certain(len(result.above) / n, 0),  # no person is behind it
             attacked=f"{n} mechanisms with a privacy budget of ε = {epsilon_text(settings.epsilon)}.",
             knows=finding.attacker_knows,
             assumptions=(*finding.caveats, "A mechanism counts as above where its 99.99% lower bound is."),

@@ -7,8 +7,8 @@ with the numbers. Given its count, a person with prior q in a cell of n people i
 
     q · L(c − 1) / P(c),   P(c) = q L(c − 1) + (1 − q) L(c),
 
-with P the law of the cell's count and L that of the others'. Whoever guesses the likelier group of everybody is correct
-with probability max(p, 1 − p) for each, and nobody can expect more from these numbers and this prior.
+with P the law of the cell's count and L that of the others'. An attacker who guesses everybody's likelier group is
+correct with probability max(p, 1 − p) for each, and nobody can expect more from these numbers and this prior.
 
 With privacy noise. One person's attribute changes the probability of any output by a factor of e^ε at most, whatever
 the others' are, so also after averaging over them. With α and β the chances of the guess "group 1" for a person of
