@@ -5,6 +5,8 @@ from pages.common import shell
 shell.guard()
 
 from collections.abc import Mapping
+from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -45,6 +47,17 @@ def title_of(check: Check, subject: Subject) -> str:
     """Return what a check is called about these people."""
     title = check.title.format(attribute=subject.attribute)
     return f"{title[:1].upper()}{title[1:]}"
+
+
+def draw_own(study: Study[Any, Any], result: Any, settings: Any) -> dict[str, "pandas.DataFrame"]:
+    """Draw the charts of a study that has some, in core.charts under its name; return the tables behind them."""
+    if find_spec(f"core.charts.{study.name}") is None:
+        return {}
+    tables = {}
+    for quantity, drawing in import_module(f"core.charts.{study.name}").drawings(result, settings).items():
+        panels.titled(drawing.title, quantity, drawing, key=f"{study.name}_{drawing.title}")
+        tables[drawing.title] = drawing.table
+    return tables
 
 
 def draw_checks_of(
@@ -92,7 +105,8 @@ with opening:
 work.watch(work.show_progress, drawn=result)
 for finding in others:
     panels.statement(finding)
-tables = draw_checks_of(study, subject, study.checks(result, settings))
+tables = draw_own(study, result, settings)
+tables |= draw_checks_of(study, subject, study.checks(result, settings))
 tables |= {title: panels.frame(rows) for title, rows in study.tables(result, settings).items() if rows}
 told = [f"**{shell.escape(title_of(check, subject))}.** {check.definition}" for check in study.declared]
 if headline.attacker_knows:

@@ -7,7 +7,7 @@ from typing import Any
 
 from core.config import AuditConfig
 from core.datasets import Roles
-from core.estimates import Estimate, not_measured, proportion
+from core.estimates import Estimate, certain, not_measured, proportion
 from core.policy import CHECKS, CheckVerdict, Limit, Policy, Verdict
 from core.release_audit import (
     AuditPlan,
@@ -178,6 +178,7 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
             basis="declared",
             reason="The attack stopped with an error (ValueError).",
         ),
+        _done("measured_epsilon", certain(0.0, 0), "6 mechanisms with a privacy budget of ε = 1.", nothing),
     )
 
 
@@ -194,6 +195,7 @@ _VERDICTS = {
     "membership_gap": ("pass", "The whole interval lies below the limit."),
     **{check: ("not_asked", "The policy sets no limit.") for check in _UNLIMITED},
     "attriguard_cost": ("not_asked", "The policy sets no limit."),
+    "measured_epsilon": ("not_asked", "The policy sets no limit."),
 }
 
 

@@ -9,10 +9,12 @@ the memberships s, exact, within an interval (rounded) or with a variance (priva
 - `project` moves the posterior the least that the numbers ask for;
 - `measured` and `pinned` compare with the truth where it is at hand;
 - `advise` finds the finest precision that discloses nobody;
+- `ceiling` says what no attacker with this prior can exceed;
 - `measure_card` does all of it for one card, `findings` words it, and `study.STUDY` does so for an audited model.
 """
 
 from core.model_card.card_people import ReleasedPeople, released_people
+from core.model_card.ceiling import Ceiling, accuracy_under, ceiling
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from core.model_card.leakage import ReleaseStudy, drawn_again, measure_card, release_of
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
@@ -29,6 +31,7 @@ __all__ = [
     "STATISTICS",
     "STATISTIC_TITLES",
     "Advice",
+    "Ceiling",
     "Draws",
     "InCommon",
     "Measured",
@@ -41,7 +44,9 @@ __all__ = [
     "ReleaseStudy",
     "ReleasedPeople",
     "Tried",
+    "accuracy_under",
     "advise",
+    "ceiling",
     "drawn_again",
     "in_common",
     "measure_card",

@@ -175,11 +175,20 @@ def average_accuracy(study: ReleaseStudy) -> Finding:
         point=f"Average accuracy: {change}.",
         evidence=f"Accuracy over all people: {percent(found.accuracy_before)} before, "
         f"{percent(found.accuracy_after)} after ({points(gain)}; 95% CI: {low} to {high}). "
-        f"Majority-class baseline ({who} guess “{guess}”): {percent(found.majority)}.",
+        f"Majority-class baseline ({who} guess “{guess}”): {percent(found.majority)}.{_ceiling(study)}",
         estimate=gain,
         baseline=found.majority,
         attacker_knows=KNOWS,
     )
+
+
+def _ceiling(study: ReleaseStudy) -> str:
+    """Say what no attacker with this prior can exceed, where that is known; all is conditional on the prior."""
+    found = study.ceiling
+    if found is None:
+        return ""
+    how = "exact posterior" if found.exact else f"ε = {study.published.release.epsilon:g}, mean over the noise"
+    return f" If the prior is right, no attacker can expect more than {percent(found.accuracy)} ({how})."
 
 
 def noise_seed(study: ReleaseStudy) -> Finding:

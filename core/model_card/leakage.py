@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import InputError
 from core.estimates import Estimate
 from core.model_card.card_people import ReleasedPeople
+from core.model_card.ceiling import Ceiling, ceiling
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
 from core.model_card.pinned_people import Draws, InCommon, Pinned, in_common, noise_generator, pinned, worst_of_draws
@@ -44,6 +45,8 @@ class ReleaseStudy(Result):
     """(n,): the posterior after the release."""
     draws: Draws | None = None
     """The worst of several draws of the noise, this one among them, where `drawn_again` has looked at them."""
+    ceiling: Ceiling | None = None
+    """What no attacker with the prior can exceed, where that can be computed."""
     disputed: tuple[Disputed, ...] = ()
     """Typed numbers that these people contradict; everything else is then as if they were true."""
 
@@ -84,6 +87,7 @@ class ReleaseStudy(Result):
                 "rows": people.rows[found.people].tolist(),
                 **{name: getattr(found, name).tolist() for name in ("before", "after", "said")},
             },
+            "ceiling": plain(self.ceiling),
             "in common": plain(self.in_common),
             "draws": plain(self.draws),
             "disputed": plain(self.disputed),
@@ -151,6 +155,7 @@ def measure_card(
         pinned=found,
         in_common=in_common(found, people.columns, release),
         probability=projected.probability,
+        ceiling=ceiling(people.posterior, published),
         disputed=contradicted,
     )
 

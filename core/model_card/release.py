@@ -159,7 +159,7 @@ class Release(Result):
             return Published(release=self, numbers=_without_noise(self, members))
         if rng is None:
             raise InputError("A release with privacy noise needs a random generator, got none.")
-        noise = _noisy_sums(self, members, rng)
+        noise = noisy_sums(self, members, rng)
         return Published(release=self, numbers=_with_noise(self, noise), noise=noise)
 
 
@@ -404,7 +404,8 @@ def _values(release: Release, members: npt.NDArray[np.int64], name: str) -> Floa
     return value_of(name, counts, size, positives, people)
 
 
-def _noisy_sums(release: Release, members: npt.NDArray[np.int64], rng: np.random.Generator) -> NoisySums:
+def noisy_sums(release: Release, members: npt.NDArray[np.int64], rng: np.random.Generator) -> NoisySums:
+    """Return what the mechanism lets out once; `members` are those of group 1 in each cell, see `Cells.members`."""
     cells, scale = release.cells, release.noise_scale
     inside = np.stack([cells.inside(part) for part in release.strata]) * members
     sizes, sums = inside.sum(axis=1), inside @ cells.predictions.T.astype(np.float64)

@@ -41,6 +41,7 @@ from core.model_card import ReleasedPeople
 from core.policy import CHECKS, CheckVerdict, headline_and_detail, policy_text, redacted_of
 from core.policy.decisions import NO_LIMIT, why
 from core.release_audit import AuditPlan, ReleaseAudit, failed_tests, plan_text
+from core.release_audit.plan import other_studies
 from core.release_audit.result import ModelNote, TableTitle
 from core.report.canonical import THRESHOLD, number_of, printed, read, rounded, rounded_estimate, strict
 from core.report.document import (
@@ -373,8 +374,9 @@ def _facts(audit: ReleaseAudit) -> dict[str, Any]:
     """Return what the redacted sentences of checks are filled in with: settings alone."""
     plan, metric = audit.plan, audit.plan.config.metric
     outputs = OutputsPlan(released="labels") if audit.labels_only else plan.outputs
+    others = {name: plan.settings_of(name, settings) for name, settings in other_studies().items()}
     facts = {
-        **{title: _words(settings) for title, settings in plan.studied.items()},
+        **{title: _words(settings) for title, settings in (others | plan.studied).items()},
         "attribute": audit.data.attribute,
         "released": outputs.text,
         "metric": METRIC_TITLES.get(metric, metric).lower(),

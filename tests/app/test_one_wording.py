@@ -123,7 +123,7 @@ def test_report_and_audit_say_what_the_study_says(name: str, audited: tuple[Foun
     assert f"{STUDIES[name].title}: {found[name][0].point}" in told
 
 
-@pytest.mark.parametrize("name", ["attribute", "model_fairness"])
+@pytest.mark.parametrize("name", ["attribute", "measured_epsilon", "model_fairness"])
 def test_the_command_of_a_study_says_what_the_study_says(name: str):
     with recorded() as found:
         told = printed("attack", name, "--set", "method=unmitigated")

@@ -73,7 +73,8 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     for key in ("internal_html", "internal_json", "internal_tables", "disclosure_html", "disclosure_json"):
         assert f"download_{key}" in str(dashboard.test.get("download_button"))
     assert "measured" in told and "declared" in told
-    assert "Not covered by the policy: Sex inferred despite AttriGuard; AttriGuard: columns changed." in told
+    uncovered = "Sex inferred despite AttriGuard; AttriGuard: columns changed; Measured above the promised ε (0.0%)."
+    assert f"Not covered by the policy: {uncovered}" in told
     assert "FairLeak default, version 2" in dashboard.finding.replace("\\", "")
     assert len([text for text in dashboard.texts if text.startswith("# ")]) == 1
     assert not dashboard.test.warning and not dashboard.test.error
@@ -123,7 +124,8 @@ def test_a_change_with_its_reason_and_one_that_breaks_a_rule(dashboard: Dashboar
     assert_one_sentence(dashboard.plain_problem(), ("date", "YYYY-MM-DD", "yesterday"))
     assert dashboard.finding == finding
     changed(dashboard, "attriguard_cost", value=2.0)  # a check that was not asked
-    assert "Not covered by the policy: Sex inferred despite AttriGuard." in Reader(board(dashboard)).text
+    uncovered = "Sex inferred despite AttriGuard; Measured above the promised ε (0.0%)."
+    assert f"Not covered by the policy: {uncovered}" in Reader(board(dashboard)).text
     dashboard.choose(release_limit="attriguard_cost")
     dashboard.click("limit_drop_attriguard_cost")
     assert dashboard.finding == finding

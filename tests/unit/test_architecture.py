@@ -148,6 +148,7 @@ FLOORS = (
     ("attribute", "attriguard", "membership"),
     ("model_card",),
     ("queries", "sweep"),
+    ("measured_epsilon",),
     ("studies",),
     ("policy",),
     ("desk", "examples"),

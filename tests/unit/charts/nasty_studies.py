@@ -14,7 +14,7 @@ from numpy.random import Generator
 from core.adversaries import TunedForest
 from core.adversaries.tuning import ForestTrial
 from core.attriguard import READERS, Compared, Concentration, Exposure
-from core.charts import Drawing, audit, correction, membership, model_card, queries
+from core.charts import Drawing, audit, correction, measured_epsilon, membership, model_card, queries
 from core.charts import attriguard as guard
 from core.correction import STEPS, Attribution, Disclosure
 from core.correction.attribution import LeakStep
@@ -24,6 +24,7 @@ from core.correction.problem import SolverCertificate
 from core.datasets import AuditDataset
 from core.estimates import Estimate, Spread
 from core.fairness import GroupRate
+from core.measured_epsilon import Audited, MeasuredEpsilon, MeasuredEpsilonSettings, OneRun
 from core.membership.attacks import REGISTRY
 from core.membership.curves import EPSILONS, CurveBand
 from core.membership.disparity import Disparities, DisparityResult, RangeTable
@@ -117,6 +118,21 @@ def _checks(rng: Generator) -> Drawing:
         for _ in range(int(rng.integers(1, 12)))
     ]
     return audit.draw_checks(rows, unit=str(rng.choice(list(UNITS))))
+
+
+def _budgets(rng: Generator) -> Drawing:
+    promised = float(rng.choice([0.1, 1.0, 10.0]))
+    audited = [
+        Audited(
+            mechanism=nasty(rng),
+            promised=promised,
+            spent=maybe(rng, lambda rng: promised * float(rng.random())),
+            seen=OneRun(guesses=50, correct=int(rng.integers(0, 51))),
+        )
+        for _ in range(int(rng.integers(1, 9)))
+    ]
+    result, settings = MeasuredEpsilon(audited=tuple(audited)), MeasuredEpsilonSettings(epsilon=promised)
+    return measured_epsilon.draw_budgets(result, settings)
 
 
 # ---------------------------------------------------------------------------------------------------- correction
@@ -454,6 +470,7 @@ CHARTS: dict[str, Callable[[Generator], Drawing]] = {
     "draw_rates": _rates,
     "draw_accuracy": lambda rng: audit.draw_accuracy(_model(rng, 2)),
     "draw_checks": _checks,
+    "draw_budgets": _budgets,
     "draw_disclosure": _disclosure,
     "draw_recognition": _recognition,
     "draw_methods": lambda rng: correction.draw_methods([_row(rng, method) for method in METHOD_TITLES]),

@@ -39,7 +39,7 @@ GOOD_ROLES = Roles(label="hired", positive="yes", sensitive="sex", group=("F",))
 
 def assert_one_sentence(message: str, words: tuple[str, ...] = ()) -> None:
     """Check that a message is one clear sentence that names no internals."""
-    assert message.endswith(".") and "\n" not in message and len(message) <= 300, message
+    assert message.endswith(".") and "\n" not in message and len(message) <= 350, message
     outside = re.sub(r"'[^']*'|\"[^\"]*\"|\([^()]*\)", "", message)
     assert not re.search(r"[.!?]\s+\S", outside), message
     for word in words:

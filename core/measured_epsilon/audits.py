@@ -1,0 +1,181 @@
+"""The mechanisms with a privacy budget, each run where one person shows most, and what was seen of them.
+
+A guarantee holds on every table, so the tables are chosen for the attacker. The private tree is given columns that all
+say the same: which cell a record is in. Whichever the root asks, every cell becomes a leaf with one share of the budget
+for its class counts, (2D − 1)/(2D + 2) of it for D columns. A cell holds records of class 0 and perhaps one canary of
+class 1: its leaf answers with a share of class 1 above 0 exactly where the noisy count of the canary is above 0.
+
+The other mechanisms answer about ten people, of whom two are disadvantaged, on two tables: in the second, one of the
+two has changed group. One question accepts that person alone, so the gap moves as far as any gap can. The score is the
+logarithm of the likelihood ratio for the noise that the mechanism should have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.arrays import Codes, Floats
+from core.measured_epsilon.bounds import OneRun, TwoTables, distinguished
+from core.model_card.release import Release, noisy_sums
+from core.models.tree_budget import BudgetLedger
+from core.queries.guarantees import largest_loss
+from core.queries.mechanisms import AdditiveNoise, LaplaceGlobal, NoisySums, SmoothCauchy, SmoothLaplace
+from core.seeds import child_generator, child_seed
+from core.serialize import Result
+
+DELTA = 1e-5
+"""Of the one mechanism that may fail."""
+
+COLUMNS = 9
+"""Of the tree's table, all alike."""
+
+_RECORDS = 2.0 * math.sqrt(2.0) * 2 * (COLUMNS + 1)
+"""Records of a cell times ε, at which the root is as likely to stop as to go on."""
+
+_PEOPLE = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Audited(Result):
+    """One mechanism: the ε that is promised, the ε that its ledger or proof says it spends, and what was seen of it.
+
+    `spent` is None where nothing is proved.
+    """
+
+    mechanism: str
+    promised: float
+    spent: float | None
+    seen: OneRun | TwoTables
+    delta: float = 0.0
+
+    @property
+    def spends(self) -> str:
+        """Where `spent` is from."""
+        return "ledger" if isinstance(self.seen, OneRun) else "proof"
+
+    def measured(self, confidence: float) -> float:
+        """Return the lower bound on ε with two decimals, never rounded up."""
+        return math.floor(100 * self.seen.bound(confidence)) / 100
+
+
+def audits(epsilon: float, *, noise: float, canaries: int, repeats: int, seed: int) -> Iterator[Callable[[], Audited]]:
+    """Yield what audits each mechanism, the private tree first.
+
+    `epsilon` is promised; `noise` is how much of the noise for it is drawn, as a share: below 1 the mechanisms break
+    their guarantee, and neither ledger nor proof knows.
+    """
+    asked = epsilon / noise
+
+    def tree() -> Audited:
+        seen = tree_run(asked, canaries, seed=seed)
+        ledger = BudgetLedger(accounting="savings", asked=epsilon, depth=COLUMNS, n_attributes=COLUMNS)
+        return Audited(mechanism="Private tree", promised=epsilon, spent=ledger.total, seen=seen)
+
+    def answers(name: str, made: Callable[[float], AdditiveNoise | NoisySums], delta: float) -> Callable[[], Audited]:
+        def audit() -> Audited:
+            seen = answer_draws(made(epsilon), made(asked), repeats, seed=seed, name=name, delta=delta)
+            spent = largest_loss(made(epsilon), _PEOPLE - 2, 2, 1)
+            if spent is None and made(epsilon).holds(_PEOPLE - 2, 2):
+                spent = epsilon  # proved up to δ
+            return Audited(mechanism=name, promised=epsilon, spent=spent, seen=seen, delta=delta)
+
+        return audit
+
+    def card() -> Audited:
+        seen = card_draws(epsilon, asked, repeats, seed=seed)
+        return Audited(mechanism="Model card", promised=epsilon, spent=epsilon, seen=seen)
+
+    yield tree
+    kinds: tuple[tuple[str, Callable[[float], AdditiveNoise | NoisySums], float], ...] = (
+        ("Laplace answers", LaplaceGlobal, 0.0),
+        ("Cauchy answers", SmoothCauchy, 0.0),
+        ("Smooth Laplace answers", lambda budget: SmoothLaplace(budget, DELTA), DELTA),
+        ("Noisy sums", NoisySums, 0.0),
+    )
+    for name, made, delta in kinds:
+        yield answers(name, made, delta)
+    yield card
+
+
+def tree_run(epsilon: float, canaries: int, *, seed: int) -> OneRun:
+    """Return what is guessed of canaries from the predictions of one private tree that was trained with this ε."""
+    from core.models.dp_id3 import DPID3Classifier
+
+    included = child_generator(seed, "canaries").random(canaries) < 0.5
+    records = max(1, math.ceil(1.25 * _RECORDS / epsilon))
+    cells = np.arange(canaries)
+    cell = np.concatenate([np.repeat(cells, records), cells[included]])
+    labels = np.repeat([0, 1], [canaries * records, int(included.sum())])
+    tree = DPID3Classifier(
+        epsilon, COLUMNS, child_seed(seed, "private tree"), domains=[canaries] * COLUMNS, classes=(0, 1)
+    )
+    tree.fit(np.repeat(cell[:, np.newaxis], COLUMNS, axis=1), labels)
+    inside = tree.predict_proba(np.repeat(cells[:, np.newaxis], COLUMNS, axis=1))[:, 1] > 0
+    return OneRun(guesses=canaries, correct=int(np.count_nonzero(inside == included)))
+
+
+def answer_draws(
+    claimed: AdditiveNoise | NoisySums,
+    mechanism: AdditiveNoise | NoisySums,
+    draws: int,
+    *,
+    seed: int,
+    name: str,
+    delta: float,
+) -> TwoTables:
+    """Return what distinguishes two neighbouring tables in a mechanism's answers; `claimed` is what it should be."""
+    scores = np.eye(1, _PEOPLE)
+    tables = [np.array([last, 0, *[1] * (_PEOPLE - 2)], dtype=np.uint8) for last in (0, 1)]
+    outputs, centres, scales = [], [], []
+    for number, sensitive in enumerate(tables):
+        rng = child_generator(seed, f"{name}, table {number}")
+        if isinstance(claimed, NoisySums) and isinstance(mechanism, NoisySums):
+            outputs.append(mechanism.count_and_sums(scores, sensitive, rng, draws))
+            group = sensitive == 0
+            centres.append([group.sum(), (scores[0, group] - 0.5).sum()])
+            scales.append([claimed.scales(scores).count, claimed.scales(scores).sums])
+        else:
+            assert isinstance(claimed, AdditiveNoise)
+            outputs.append(mechanism.draws(scores, sensitive, rng=rng, draws=draws))
+            centres.append(list(claimed.exact(scores, sensitive)))
+            advantaged = int(sensitive.sum())
+            scales.append([claimed.scale(advantaged, _PEOPLE - advantaged, 1)])
+    return _compared(outputs, centres, scales, cauchy=claimed.noise == "cauchy", delta=delta)
+
+
+def card_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> TwoTables:
+    """Return what distinguishes two neighbouring tables in the noisy counts behind a model card."""
+    predictions: Codes = np.eye(1, _PEOPLE, dtype=np.uint8)
+    release, own = (
+        Release(predictions, statistics=("sp_gap",), decimals=None, epsilon=each) for each in (claimed, epsilon)
+    )
+    outputs, centres = [], []
+    for number in (0, 1):
+        sensitive = np.array([number, 0, *[1] * (_PEOPLE - 2)], dtype=np.uint8)
+        rng, members = child_generator(seed, f"model card, table {number}"), own.cells.members(sensitive)
+        noisy = [noisy_sums(own, members, rng) for _ in range(draws)]
+        outputs.append(np.array([[one.sizes[0], one.sums[0, 0]] for one in noisy]))
+        centres.append([float(sensitive.sum()), float(sensitive[0])])
+    return _compared(outputs, centres, [[release.noise_scale] * 2] * 2)
+
+
+def _compared(
+    outputs: list[Floats],
+    centres: list[list[float]],
+    scales: list[list[float]],
+    *,
+    cauchy: bool = False,
+    delta: float = 0,
+) -> TwoTables:
+    """Return how the likelihood ratio of the claimed noise distinguishes outputs (draws, d) on each table."""
+
+    def score(output: Floats) -> Floats:
+        z = [np.abs(output - centre) / scale for centre, scale in zip(centres, np.array(scales), strict=True)]
+        far = [np.log1p(one**2) if cauchy else one for one in z]
+        return np.round((far[0] + np.log(scales[0]) - far[1] - np.log(scales[1])).sum(axis=1), 9)
+
+    return distinguished(*(score(output) for output in reversed(outputs)), delta=delta)

@@ -1,0 +1,105 @@
+"""What no attacker with a prior can exceed: beside every vector of memberships, and every private mechanism."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from core.model_card import Published, Release, accuracy_under, ceiling, project
+from core.model_card.ceiling import exact_posterior
+from tests.oracles.exact_posterior import exact_posterior as by_every_vector
+from tests.release_cases import Case, small_case
+
+
+def of_sixteen(seed: int, **told: object) -> Case:
+    """Return 16 people and a model."""
+    rng = np.random.default_rng(seed)
+    posterior, labels = rng.uniform(0.02, 0.98, 16), np.arange(16) % 2
+    sensitive = np.array([0, 0, 1, 1] * 4, dtype=np.uint8)
+    release = Release(rng.integers(0, 2, (1, 16)), labels=labels, **told)  # type: ignore[arg-type]
+    return Case(posterior=posterior, sensitive=sensitive, release=release, published=release.publish(sensitive))
+
+
+@pytest.mark.parametrize("sizes", [True, False])
+@pytest.mark.parametrize("precision", ["exact", "rounded"])
+def test_the_posterior_is_that_of_every_vector(precision: str, sizes: bool):
+    cases = [small_case(seed, precision=precision, sizes=sizes) for seed in range(30)]
+    cases += [of_sixteen(seed, sizes=sizes, decimals=1 if precision == "rounded" else None) for seed in range(3)]
+    for case in cases:
+        found = exact_posterior(case.posterior, case.published)
+        assert found == pytest.approx(by_every_vector(case.posterior, case.published), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_guess_of_all_is_better_than_the_ceiling(seed: int):
+    case = small_case(seed + 70, precision="rounded")
+    n, posterior = case.release.n, by_every_vector(case.posterior, case.published)
+    expected = [np.where(guess, posterior, 1 - posterior).mean() for guess in itertools.product((0, 1), repeat=n)]
+    found = ceiling(case.posterior, case.published)
+    assert found is not None and found.exact and found.accuracy == pytest.approx(max(expected), abs=1e-9)
+    projected = project(case.posterior, case.published).probability > 0.5
+    assert np.where(projected, posterior, 1 - posterior).mean() <= found.accuracy + 1e-9
+    assert found.accuracy >= np.where(case.posterior > 0.5, posterior, 1 - posterior).mean() - 1e-9
+
+
+def test_hundreds_of_people_keep_to_the_published_counts():
+    rng = np.random.default_rng(3)
+    q = np.concatenate([rng.uniform(0, 1, 296), [0.0, 1.0, 1e-9, 1 - 1e-9]])
+    sensitive, accepts = (rng.random(300) < q).astype(np.uint8), (rng.random(300) < 0.4).astype(np.uint8)
+    release = Release(accepts, statistics=("sp_gap",))
+    found = exact_posterior(q, release.publish(sensitive))
+    assert found is not None and found[[296, 297]].tolist() == [0.0, 1.0]
+    for h in (0, 1):
+        assert found[accepts == h].sum() == pytest.approx(sensitive[accepts == h].sum(), abs=1e-6)
+
+
+def test_there_is_none_where_too_much_or_nothing_is_to_be_summed():
+    rng = np.random.default_rng(4)
+    large = Release(rng.integers(0, 2, 401), statistics=("sp_gap",))
+    assert ceiling(np.full(401, 0.5), large.publish(rng.integers(0, 2, 401))) is None
+    many = Release(rng.integers(0, 2, (6, 60)), statistics=("sp_gap",))
+    assert ceiling(np.full(60, 0.5), many.publish(rng.integers(0, 2, 60))) is None
+    models = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0]])
+    release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
+    given = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
+    assert ceiling(np.full(6, 0.4), Published.from_values(release, given)) is None
+
+
+@pytest.mark.parametrize("prior", [0.1, 0.4, 0.5, 0.8])
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 2.0])
+def test_no_private_output_is_worth_more(prior: float, epsilon: float):
+    """The best of all ε-private mechanisms with four outputs, by linear programming over every rule of guessing."""
+    factor, outputs, best = math.exp(epsilon), 4, 0.0
+    rows = np.zeros((2 * outputs, 2 * outputs))
+    for t in range(outputs):  # P1(t) ≤ e^ε P0(t), and the other way round
+        rows[2 * t, [t, outputs + t]] = 1, -factor
+        rows[2 * t + 1, [t, outputs + t]] = -factor, 1
+    sums = np.kron(np.eye(2), np.ones(outputs))
+    for guess in itertools.product((0, 1), repeat=outputs):
+        gain = np.concatenate([prior * np.array(guess), (1 - prior) * (1 - np.array(guess))])
+        best = max(best, -linprog(-gain, A_ub=rows, b_ub=np.zeros(2 * outputs), A_eq=sums, b_eq=[1, 1]).fun)
+    assert accuracy_under([prior], epsilon) == pytest.approx(best, abs=1e-9)
+
+
+def test_noisy_counts_of_several_people_are_below_the_guarantee():
+    """Four people; the size of group 1 and the accepted of it, each with geometric noise of half the budget."""
+    q, accepts, epsilon = np.array([0.3, 0.5, 0.6, 0.45]), np.array([1, 0, 1, 1]), 1.5
+    p, reach = math.exp(-epsilon / 2), np.arange(-60, 65)
+    vectors = np.array(list(itertools.product((0, 1), repeat=4)))
+    chance = np.where(vectors == 1, q, 1 - q).prod(axis=1)
+    law = [(1 - p) / (1 + p) * p ** np.abs(reach[None, :] - (vectors @ h)[:, None]) for h in (np.ones(4), accepts)]
+    joint = chance[:, None, None] * law[0][:, :, None] * law[1][:, None, :]
+    expected = np.mean([np.maximum(*(joint[vectors[:, i] == s].sum(axis=0) for s in (0, 1))).sum() for i in range(4)])
+    bound = accuracy_under(q, epsilon)
+    assert np.maximum(q, 1 - q).mean() < expected < bound < 1
+    release = Release(accepts, statistics=("sp_gap",), epsilon=epsilon)
+    published = release.publish([1, 0, 0, 1], rng=np.random.default_rng(1))
+    assert ceiling(q, published) == ceiling(q, Release(accepts, statistics=("sp_gap",), epsilon=epsilon).publish(
+        [1, 1, 0, 0], rng=np.random.default_rng(2)
+    ))  # fmt: skip
+    found = ceiling(q, published)
+    assert found is not None and not found.exact and found.accuracy == bound
