@@ -169,7 +169,7 @@ FLOORS = (
     ("queries", "sweep"),
     ("studies",),
     ("policy",),
-    ("desk", "examples"),
+    ("desk", "examples", "people"),
     ("release_audit",),
     ("charts",),
     ("report",),
