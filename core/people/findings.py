@@ -44,10 +44,10 @@ def _people(one: int, n: str) -> str:
 
 
 def tenths(value: float) -> str:
-    """Write an expected number of people: "4", "0.3", "none"."""
-    return (
-        "none" if value == 0 else "under 0.1" if value < 0.05 else number_text(value, ".1f" if value < 10 else ",.0f")
-    )
+    """Write an expected number of people: "14", "0.3", "under 0.1", "none"."""
+    if value < 0.05:
+        return "under 0.1" if value else "none"
+    return number_text(value, ".1f" if value < 10 else ",.0f")
 
 
 def _groups(result: PeopleAtRisk) -> str:
@@ -115,9 +115,7 @@ def by_chance(result: PeopleAtRisk) -> Finding:
         else:
             told.append(f"{title} {count(int(attack.leak.sum()))} ({tenths(attack.chance)})")
     return Finding(
-        point=f"Found by each attack, and by chance alone in brackets: {'; '.join(told)}."
-        if told
-        else "Nothing was run.",
+        point=f"Found by each attack, by chance alone in brackets: {'; '.join(told)}." if told else "Nothing was run.",
         evidence="Chance is what the attack wrongly claims of others: non-members, or people outside the group.",
         caveats=tuple(reasons),
     )

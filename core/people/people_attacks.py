@@ -5,9 +5,9 @@ bias queries and model card start from one prior, imputation (`core.subject.prio
 Whom imputation gives more than 95% by itself it finds too: that is no leak (`core.model_card.pinned_people` draws the
 same line). Found by membership inference is a member above the threshold that 1% of the non-members exceed.
 
-By chance. A claim is found out by those it cannot be true of: an attack without a leak claims as many members among the
-non-members, and names as often somebody who is not in the group. So the number by chance is, over the classes, the
-people in the class times the share of the others who are claimed for it.
+By chance. Claims are wrong about those they cannot be true of: an attack without a leak flags members and non-members
+alike, and claims as large a share of those outside a group as of those in it. So the number by chance is the sum, over
+groups, of the people in the group times the share of all others who are claimed for it.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: s
 class PeopleAttacks:
     """The attacks on one sample of training records, each run once under each setting.
 
-    `again` trains the audited model in another way; everything about it is then attacked anew.
+    `again` trains the audited model in another way; everything about it is then attacked again.
     """
 
     def __init__(self, subject: Subject, settings: PeopleSettings, report: Report | None = None) -> None:

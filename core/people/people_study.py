@@ -19,7 +19,7 @@ from core.subject import Subject
 
 
 class People(Study[PeopleSettings, PeopleAtRisk]):
-    """Whom do the attacks find, and what would stop it?"""
+    """Whom the attacks find, and what would stop it."""
 
     name = "people"
     title = "People at risk"
@@ -56,7 +56,7 @@ class People(Study[PeopleSettings, PeopleAtRisk]):
 
     def tables(self, result: PeopleAtRisk, settings: PeopleSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return attacks, people, sets, remedies, groups and common values."""
-        return numbers.tables(result)
+        return {title: tuple(rows) for title, rows in numbers.tables(result).items()}
 
 
 PEOPLE = People()

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from core.arrays import Mask
+from core.correction import true_tolerance
 from core.models import GIVEN
 from core.people.people_attacks import ATTACKS, PeopleAttacks
 from core.people.settings import PeopleSettings
@@ -52,7 +53,9 @@ Plan = tuple[Remedy, ...]
 
 def remedies_of(subject: Subject, settings: PeopleSettings) -> tuple[Remedy, ...]:
     """Return the remedies that are stricter than what is planned."""
-    told = subject.config.tolerance if settings.tolerance is None else settings.tolerance
+    told = true_tolerance(
+        subject.config.tolerance if settings.tolerance is None else settings.tolerance, subject.model.unfairness_train
+    )
     noisy = settings.noise == "noisy_sums"
     found = [
         Remedy(slot="correction", title=f"disclosed tolerance {one:g}", change=(("tolerance", one),))

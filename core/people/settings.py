@@ -24,9 +24,7 @@ class PeopleSettings(Settings):
 
     people: Annotated[
         int,
-        Param(
-            "People", "Training records that all attacks are about, drawn with the seed.", least=20, most=MOST_PEOPLE
-        ),
+        Param("People", "Training records that are attacked, drawn with the seed.", least=20, most=MOST_PEOPLE),
     ] = MOST_PEOPLE
     tolerance: Annotated[
         float | None,
