@@ -30,9 +30,9 @@ def headline(result: PeopleAtRisk) -> Finding:
         point = f"{_people(one, n)} found by at least one attack, {several} by two or more."
     return Finding(
         point=point,
-        evidence=f"Found: {result.attribute} inferred correctly with at least {CERTAIN:.1%} probability, imputation at "
-        f"most {KNOWN:.0%}; or flagged as a member at 1% FPR. By chance alone: {tenths(result.by_chance)}; found twice "
-        f"or more if attacks were independent: {tenths(result.expected(2))}.",
+        evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {KNOWN:.0%}), or "
+        f"flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. Twice, if attacks were independent: "
+        f"{tenths(result.expected(2))}.",
         so_what=" ".join((_groups(result), _imputed(result))),
         to_do=what_helps(result),
         attacker_knows=KNOWS,
@@ -89,7 +89,7 @@ def what_helps(result: PeopleAtRisk) -> str:
     if best is not None:
         told.append(f"{_capital(plan_text(best.plan))}: {_of(best.freed, one)} no longer found{_new(best)}.")
     if together is not None and together.freed > (best.freed if best else 0):
-        told.append(f"With the strictest remedy of every kind: {count(together.freed)}{_new(together)}.")
+        told.append(f"With the strictest remedy of every kind: {_of(together.freed, one)} not found{_new(together)}.")
     return " ".join(told) or "None of the remedies on the list frees anybody; a model without these records would."
 
 
@@ -98,7 +98,7 @@ def _of(freed: int, one: int) -> str:
 
 
 def _new(effect: Effect) -> str:
-    return f", {count(effect.new)} others are" if effect.new else ""
+    return f", but {count(effect.new)} others" if effect.new else ""
 
 
 def _capital(text: str) -> str:

@@ -60,6 +60,9 @@ _PAGES = {
         "model_card": PageHead(
             "Model card", "contact_page", "Model card", "What can an attacker infer from published fairness numbers?"
         ),
+        "people": PageHead(
+            "People at risk", "person_search", "People at risk", "Whom do the attacks find, and what would stop it?"
+        ),
     },
     "Defences": {
         "attriguard": PageHead(
