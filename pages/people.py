@@ -32,7 +32,7 @@ _PAGES = {"correction": "correction", "queries": "desk", "card": "model_card", "
 """What a remedy changes -> the page that does it."""
 
 top = st.container()
-row = st.columns([17, 18, 16, 44, 25], gap="small", vertical_alignment="bottom")
+row = st.container(key="people_controls").columns([17, 18, 16, 44, 25], gap="small", vertical_alignment="bottom")
 at_least = panels.pick("Found by at least", [1, 2, 3], key="people_at_least", default=1, place=row[0])
 groups = {_EVERYBODY: _EVERYBODY, **{name: name for name in dataset.group_names}}
 group = panels.choose("Group", groups, key=f"people_group_{dataset.roles.key}_{dataset.n_groups}", place=row[1])
@@ -69,21 +69,21 @@ except InputError as error:
     panels.problem(str(error))
     shown = result.chosen(at_least=len(result.attacks) + 1)
 
-left, right = st.columns([2, 1], gap="medium")
+left, right = st.container(key="people_body").columns([2, 1], gap="medium")
 with left:
     attacks = "an attack" if at_least == 1 else f"{in_words(at_least)} or more attacks"
     people = "1 person" if shown.size == 1 else f"{count(shown.size)} people"
-    shell.whisper(
-        f"Record {shell.escape(record.strip())}" if record.strip() else f"{people} found by {attacks}",
-        f"● found; violet ○: imputation infers the {attribute} too, so no leak"
-        + (f"; the first {MOST} are shown" if shown.size > MOST else ""),
-    )
-    if shown.size:
-        st.html(people_html(result, shown[:MOST].tolist(), shell.palette()))
-        rows = people_rows(result, shown)
-        panels.download(
-            "Table (CSV)", partial(csv_of_frame, panels.frame(rows)), "people-at-risk.csv", key="people_csv"
+    told = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
+    rows = people_rows(result, shown)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+        shell.whisper(
+            f"Record {shell.escape(record.strip())}" if record.strip() else f"{people} found by {attacks}",
+            f"{told}; the first {MOST} are shown" if shown.size > MOST else told,
         )
+        csv = partial(csv_of_frame, panels.frame(rows))
+        panels.download("Table (CSV)", csv, "people-at-risk.csv", key="people_csv", disabled=not rows)
+    if rows:
+        st.html(people_html(result, shown[:MOST].tolist(), shell.palette()))
     else:
         st.caption("Nobody. Choose fewer attacks, all groups, or show people whom imputation finds too.")
 with right:

@@ -22,7 +22,7 @@ _NARROW = 330  # pixels that the chart has at least
 def draw_sets(result: PeopleAtRisk) -> Drawing:
     """Draw a row for each set of attacks that finds somebody alone: its attacks as dots, its people as a bar."""
     sets = result.sets
-    bars = Scale(title="", parts=2, start=0.0).over([n for _, n in sets])
+    bars = Scale(title="", span=4.0, parts=2, start=0.0).over([n for _, n in sets])
     scale = _WIDE / bars.ends[1]
     axis = Axis(
         ends=(-0.55, _BARS + _WIDE),
@@ -45,7 +45,11 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
     look: dict[str, Any] = {"y": 1, "refs": ("x", "paper"), "size": 12}
     for place, attack in enumerate(result.attacks):
         run = not attack.reason
-        words = (SHORT[attack.attack], f"<b>{count(int(attack.leak.sum()))}</b>", tenths(attack.chance))
+        words = (
+            SHORT[attack.attack],
+            f"<b>{count(int(attack.leak.sum()))}</b>",
+            tenths(attack.chance).replace("none", "0"),
+        )
         for up, text in zip(_LINES, words if run else (words[0], "not run", ""), strict=True):
             color = "grey" if up == _LINES[-1] else "ink"
             drawing.remark(

@@ -87,22 +87,19 @@ def what_helps(result: PeopleAtRisk) -> str:
     together = next((effect for effect in result.effects if len(effect.plan) > 1), None)
     told = []
     if best is not None:
-        told.append(f"{_capital(plan_text(best.plan))}: {_of(best.freed, one)} no longer found{_new(best)}.")
+        told.append(f"With {plan_text(best.plan)}, {_of(best.freed, one)} are no longer found{_new(best)}.")
     if together is not None and together.freed > (best.freed if best else 0):
-        told.append(f"With the strictest remedy of every kind: {_of(together.freed, one)} not found{_new(together)}.")
+        kinds = "With the strictest remedy of every kind"
+        told.append(f"{kinds}, {_of(together.freed, one)} are free{_new(together)}.")
     return " ".join(told) or "None of the remedies on the list frees anybody; a model without these records would."
 
 
 def _of(freed: int, one: int) -> str:
-    return f"{'all' if freed == one else f'{count(freed)} of'} {count(one)} are"
+    return f"{'all' if freed == one else f'{count(freed)} of'} {count(one)}"
 
 
 def _new(effect: Effect) -> str:
-    return f", but {count(effect.new)} others" if effect.new else ""
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+    return f", but {count(effect.new)} others are found" if effect.new else ""
 
 
 def by_chance(result: PeopleAtRisk) -> Finding:

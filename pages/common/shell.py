@@ -113,6 +113,9 @@ _STYLE = """<style>
   .st-key-head h1 + p {border: 0; padding: 0}
   [data-testid=stButtonGroup] > div {flex-wrap: wrap}
   [data-testid=stHorizontalBlock] {row-gap: 1rem}
+  [class*=st-key-people_] > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock] {flex-wrap: wrap}
+  .st-key-people_body > [data-testid=stLayoutWrapper] > * > [data-testid=stColumn] {min-width: 100%}
+  .st-key-people_controls > [data-testid=stLayoutWrapper] > * > [data-testid=stColumn] {min-width: 30%}
 }
 .st-key-cancel_update {visibility: hidden}
 [data-test-script-state=running] .st-key-cancel_update {visibility: visible; transition: visibility 0s .5s}

@@ -40,6 +40,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
         ("Accuracy over ε", "FairPick", "Other groups", "Accounting", "Over ε"),
     ),
     "model_card": (4, "", ()),
+    "people": (1, "", ()),
     "desk": (
         1,
         "desk_section",
