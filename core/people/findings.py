@@ -69,7 +69,7 @@ def _imputed(result: PeopleAtRisk) -> str:
     n = int(result.imputed.sum())
     if not n:
         return f"Imputation alone infers nobody's {result.attribute} at above {KNOWN:.0%}."
-    return f"Imputation alone infers that of {count(n)} people at above {KNOWN:.0%}: no leak."
+    return f"Imputation alone infers the {result.attribute} of {count(n)} people at above {KNOWN:.0%}: no leak."
 
 
 def best_effect(result: PeopleAtRisk) -> Effect | None:
