@@ -105,12 +105,12 @@ panels.foot(
     f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks.\n\n"
     f"**Found.** Correction, bias queries and model card start from imputation and add what is published. They find "
     f"whose {attribute} they infer correctly with at least {CERTAIN:.1%} probability. It is a leak where imputation "
-    f"alone has at most {KNOWN:.0%}. Membership flags whoever scores above the threshold that 1% of the non-members "
-    "exceed.\n\n"
+    f"alone has at most {KNOWN:.0%}. Membership flags those who score above the threshold that 1% of the "
+    "non-members exceed.\n\n"
     f"**By chance.** {shell.escape(by_chance.point)} {shell.escape(by_chance.evidence)}\n\n"
     "**Smallest fix.** The fewest, mildest remedies of a fixed list under which none of the four attacks finds the "
-    "person. Each was run again, with one draw of its noise: another draw may find somebody else. A private tree is "
-    "attacked by all four attacks again.\n\n"
+    "person. Each was run again, with noise from the seed: other noise may find somebody else. A private tree is "
+    "attacked again by all four attacks.\n\n"
     "**What it does not show.** Other attacks or settings may find others. An empty list is no proof of safety.",
     panels.frames(PEOPLE.tables(result, settings)),
     key="people",
