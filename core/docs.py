@@ -34,6 +34,7 @@ def studies() -> dict[str, tuple[type, str]]:
     from core.desk import AskSettings, Columns, RegisterSettings
     from core.membership.settings import MembershipSettings
     from core.model_card.settings import ReleaseSettings
+    from core.people import PeopleSettings
     from core.queries import Answering, Asking, RevealSettings
     from core.sweep import SweepSettings
     from core.sweep.landscape import LandscapePlan
@@ -53,6 +54,7 @@ def studies() -> dict[str, tuple[type, str]]:
         "AttriGuard on a table": (TableSettings, "defend attriguard"),
         "AttriGuard, its curves": (CurveSettings, "defend attriguard"),
         "Model card": (ReleaseSettings, "card"),
+        "People at risk": (PeopleSettings, "people"),
         "Map of tolerance and privacy": (LandscapePlan, "tradeoff"),
     }
 

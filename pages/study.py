@@ -11,36 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from core.correction import audit_key
-from core.fingerprint import fingerprint
 from core.studies import STUDIES
 from core.study import Check, Measurement, Study
 from core.subject import Subject
 from pages.common import cached, panels
-from pages.common.background import Background, Job, Store, pace, want
+from pages.common.background import want
 from pages.common.controls import settings_of
+from pages.common.study_run import StudyRun
 
 if TYPE_CHECKING:
     import pandas
-
-
-class StudyRun(Background):
-    """A study of one subject, whose result may grow."""
-
-    def __init__(self, study: Study[Any, Any], subject: Subject, settings: Any, store: Store) -> None:
-        self.study, self.subject, self.settings = study, subject, settings
-        key = fingerprint("study", study.name, audit_key(subject.config, subject.dataset), settings)
-        super().__init__(study.name, store, key, self._run, lane="questions", total=study.steps(subject, settings))
-
-    def _run(self, job: Job) -> Any:
-        result = None
-        for result in self.study.run(self.subject, self.settings, job.report):
-            job.partial[:] = [result]
-        return result
-
-    def show_progress(self) -> None:
-        """Show how far it is, with a button that stops it, or that starts it again."""
-        self.show(lambda job: f"{job.done} of {job.total} steps, {pace(job)}", "Start again", again="Try again")
 
 
 def title_of(check: Check, subject: Subject) -> str:

@@ -21,6 +21,7 @@ from core.cli import (
     init,
     membership,
     model_card,
+    people,
     queries,
     replay,
     sign,
@@ -87,6 +88,7 @@ def commands() -> Mapping[str, Command | Group]:
         "attack": Group(help="Run one study: attacks and their defences.", commands=attacks, parser=StudyParser),
         "defend": Group(help="Measure one defence.", commands={"attriguard": attriguard}),
         "card": model_card,
+        "people": people,
         "sweep": sweep,
         "tradeoff": tradeoff,
         "desk": Group(

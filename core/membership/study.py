@@ -113,6 +113,32 @@ class JudgedMembers:
         return np.isin(guess.rows, self.subject.splits.train).astype(np.uint8)
 
 
+def evidence_of(subject: Subject, settings: MembershipPlan, report: Report | None = None) -> Evidence:
+    """Return what attackers are given of a subject's training and test records, all of whom are judged.
+
+    InputError if it is unknown which records the model was trained on, or there are too few.
+    """
+    if not subject.sets_known:
+        raise InputError(
+            "A membership attack is judged on the records the model was trained on; no column says which they are."
+        )
+    splits, decimals = subject.splits, subject.outputs.decimals
+    target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
+    return Evidence(
+        released=subject.released_scores,
+        features=subject.dataset.features,
+        predictions=subject.model.predictions,
+        access=audited_access(subject),
+        labels=subject.dataset.labels,
+        split=judging_everybody(splits.train, splits.test, aside=splits.known),
+        seed=subject.config.seed,
+        # a shadow's scores have the decimals of those that are released
+        train=target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
+        shadows=settings.shadows,
+        report=report,
+    )
+
+
 class Membership(Study[MembershipPlan, JudgedMembers]):
     """Every attack for which there is evidence, each on everybody in training and test records."""
 
@@ -131,26 +157,8 @@ class Membership(Study[MembershipPlan, JudgedMembers]):
 
         InputError if it is unknown which records the model was trained on, or there are too few.
         """
-        if not subject.sets_known:
-            raise InputError(
-                "A membership attack is judged on the records the model was trained on; no column says which they are."
-            )
-        scores, splits, decimals = subject.released_scores, subject.splits, subject.outputs.decimals
-        target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
-        evidence = Evidence(
-            released=scores,
-            features=subject.dataset.features,
-            predictions=subject.model.predictions,
-            access=audited_access(subject),
-            labels=subject.dataset.labels,
-            split=judging_everybody(splits.train, splits.test, aside=splits.known),
-            seed=subject.config.seed,
-            # a shadow's scores have the decimals of those that are released
-            train=target if decimals is None else lambda rows, seed: np.round(target(rows, seed), decimals),
-            shadows=settings.shadows,
-            report=report,
-        )
-        guesses, released = {}, "labels" if scores is None else "scores"
+        evidence = evidence_of(subject, settings, report)
+        guesses, released = {}, "labels" if evidence.released is None else "scores"
         trained_again = subject.trainable and settings.shadows > 0
         for attack in attacks_on(released, shadows=trained_again, queries=evidence.access is not None):
             guesses[attack.name] = attack.judge(evidence)

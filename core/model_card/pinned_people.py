@@ -147,14 +147,14 @@ def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InC
     size = release.cells.people[release.cells.pattern]
     sizes, counts = np.unique(size[chosen], return_counts=True)
     return InCommon(
-        values=_values(columns, chosen) if found.count else (),
+        values=common_values(columns, chosen) if found.count else (),
         cell_sizes=tuple(zip(sizes.tolist(), counts.tolist(), strict=True)),
         median_cell=float(np.median(size[chosen])) if found.count else math.nan,
         median_cell_rest=float(np.median(size[~chosen])) if found.count < release.n else math.nan,
     )
 
 
-def _values(columns: pandas.DataFrame, chosen: npt.NDArray[np.bool_]) -> tuple[CommonValue, ...]:
+def common_values(columns: pandas.DataFrame, chosen: npt.NDArray[np.bool_]) -> tuple[CommonValue, ...]:
     """Return up to 8 values the chosen have clearly more often."""
     n_chosen, n_rest = int(chosen.sum()), int((~chosen).sum())
     found = []

@@ -20,6 +20,7 @@ from core.errors import InputError
 from core.membership import MembershipPlan
 from core.models import GIVEN
 from core.param import Param
+from core.people import PEOPLE, PeopleSettings
 from core.queries import PlannedAnswers
 from core.serialize import UNSAID, RecordError, Result, loads
 from core.settings import (
@@ -135,6 +136,11 @@ class AuditPlan(Result):
     """Name of any other study -> its settings, where the plan has a table for it."""
 
     @property
+    def people(self) -> PeopleSettings | None:
+        """How people at risk are looked for, where the plan has a table for them."""
+        return dict(self.studies).get(PEOPLE.name)
+
+    @property
     def studied(self) -> dict[str, Any]:
         """What the plan sets of studies: its table -> settings."""
         return {"answers": self.answers, "membership": self.membership, "guard": self.guard, **dict(self.studies)}
@@ -169,9 +175,14 @@ def other_studies() -> dict[str, type]:
     }
 
 
+def own_tables() -> dict[str, type]:
+    """Return name -> settings of what an audit does only where the plan has its table, or that may have one."""
+    return {**other_studies(), PEOPLE.name: PeopleSettings}
+
+
 def plan_tables() -> Tables:
-    """Return the tables a plan may have: those of every plan, and one for each other study of an audit."""
-    parts = {**_PARTS, **other_studies()}
+    """Return the tables a plan may have: those of every plan, and one for each of `own_tables`."""
+    parts = {**_PARTS, **own_tables()}
     return {"": params(AuditPlan), **SOURCE, **{title: params(part) for title, part in parts.items()}}
 
 
@@ -187,7 +198,7 @@ def read_plan(text: str | bytes, *, name: str = "The plan") -> AuditPlan:
         data, model, config = read_source(found)
         parts: dict[str, Any] = {title: built(part, found[title], title) for title, part in _PARTS.items()}
         more: tuple[tuple[str, Any], ...] = tuple(
-            (name, built(part, found[name], name)) for name, part in other_studies().items() if name in content
+            (name, built(part, found[name], name)) for name, part in own_tables().items() if name in content
         )
         return built(AuditPlan, found[""], data=data, model=model, config=config, studies=more, **parts)
 
@@ -253,6 +264,7 @@ def commented_plan(
     entry = CATALOG.get(plan.data.dataset)
     words = {"attributes": ", ".join(entry.attributes) if entry else ""}
     studies = [(name, plan.settings_of(name, settings)) for name, settings in other_studies().items()]
+    studies += [(name, settings) for name, settings in plan.studies if name == PEOPLE.name]
     return toml_text(plan_tables(), _values(plan, studies), words=words, notes=notes, instead=instead)
 
 
@@ -285,7 +297,7 @@ def plan_of(report: Mapping[str, Any]) -> AuditPlan:
             "The report's plan must say what is released (outputs), got one that FairLeak wrote before plans said so: "
             "audit again from a plan file that says it."
         )
-    known = other_studies()
+    known = own_tables()
     try:
         plan = loads(json.dumps({**told, "studies": []}, allow_nan=False), AuditPlan)
         more: Any = [(name, loads(json.dumps(values), known[name])) for name, values in told.get("studies", ())]

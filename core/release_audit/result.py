@@ -157,13 +157,22 @@ class StudyFindings(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeopleSection(Result):
+    """What is found about single people: for the internal report, and no part of the external one."""
+
+    findings: tuple[Finding, ...]
+    tables: dict[str, tuple[Row, ...]]
+    """Title -> rows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseAudit(Result):
     """A whole release audit.
 
     There is one measurement a check of `core.policy.CHECKS`, in their order. `tables`, `TableTitle` -> rows (column ->
     text or number), stand in the report beside the verdicts, and as CSV. `times` are "started" (ISO 8601, UTC) and
     "seconds": all that differs between two runs. `labels_only` says whether predictions were given as labels, without
-    scores; `findings` are those of the studies that ran.
+    scores; `findings` are those of the studies that ran; `people` is there where the plan asks for it.
     """
 
     plan: AuditPlan
@@ -178,6 +187,7 @@ class ReleaseAudit(Result):
     times: dict[str, str | float]
     labels_only: bool = False
     findings: tuple[StudyFindings, ...] = ()
+    people: PeopleSection | None = None
     schema: int = REPORT_SCHEMA
 
 

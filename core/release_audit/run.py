@@ -14,12 +14,14 @@ from core.datasets import Table
 from core.datasets.splits import split
 from core.errors import Cancelled, DataUnavailableError, FairLeakError, InputError
 from core.model_card import ReleasedPeople
+from core.people import MEMBERS, PEOPLE
 from core.policy import CHECKS, Policy, judge
 from core.quantities import plain_row
 from core.queries import DECODERS
 from core.release_audit.inputs import Audited, access_of, dataset_and_notes, readers_of
 from core.release_audit.plan import AuditPlan, other_studies
 from core.release_audit.result import (
+    PeopleSection,
     ReleaseAudit,
     SelfTest,
     StudyFindings,
@@ -31,7 +33,7 @@ from core.release_audit.result import (
     provenance,
 )
 from core.studies import STUDIES
-from core.study import Measurement, Outcome, Row, Study, not_run
+from core.study import Finding, Measurement, Outcome, Row, Study, not_run
 from core.subject import Progress, train_model
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ def audit_steps(plan: AuditPlan) -> int:
     """Return how many steps an audit reports."""
     answers = len(DECODERS) if plan.answers.questions else 0
     shadows = plan.membership.shadows if plan.model.kind == "train" else 0
-    steps = answers + shadows + guard_steps(plan.guard) + len(other_studies())
+    steps = answers + shadows + guard_steps(plan.guard) + len(other_studies()) + (plan.people is not None)
     return 1 + len(ATTACKERS) + 1 + steps + 1  # model first, tables last
 
 
@@ -102,6 +104,7 @@ def audit_with_people(
     audited = audited_of(plan, table, model_file=model_file, report=report)
     measurements = tuple(measured(check, audited) for check in CHECKS)
     shown, readers = tables(audited), readers_of(audited)
+    people = people_section(audited)
     audited.progress.reach(audited.progress.total)
     tests = tuple(self_tests() if callable(self_tests) else self_tests)
     audit = ReleaseAudit(
@@ -113,6 +116,7 @@ def audit_with_people(
         verdict=judge(policy, measurements, attribute=audited.attribute, failed_tests=failed_tests(tests)),
         tables=shown,
         findings=findings_of(audited),
+        people=people,
         self_tests=tests,
         provenance=provenance(plan, policy),
         times={"started": started, "seconds": time.perf_counter() - begun},
@@ -167,6 +171,32 @@ def result_of(study: Study[Any, Any], audited: Audited) -> tuple[Any, Any]:
         return result, settings
 
     return audited.once(f"result {study.name}", make)
+
+
+def people_section(audited: Audited) -> PeopleSection | None:
+    """Return whom the attacks find, where the plan asks for it; if it breaks, why."""
+    settings = audited.plan.people
+    if settings is None:
+        return None
+
+    def report(done: int, total: int) -> None:
+        audited.progress.reach(audited.progress.done)  # which may stop it
+
+    try:
+        if settings.shadows == audited.plan.membership.shadows:  # judged already
+            judged = result_of(STUDIES["membership"], audited)[0].guesses
+            if "lira" in judged:
+                audited.once(MEMBERS.format(settings.shadows), lambda: judged["lira"])
+    except Exception as error:
+        _broken(error)  # which its own checks say
+    try:
+        *_, result = PEOPLE.run(audited, settings, report)
+    except Exception as error:
+        reason = f"People at risk were not looked for: {_broken(error)[1]}"
+        return PeopleSection(findings=(Finding(point=reason),), tables={})
+    found = {title: rows for title, rows in PEOPLE.tables(result, settings).items() if rows}
+    shown: dict[str, Rows] = {title: tuple(map(plain_row, rows)) for title, rows in found.items()}
+    return PeopleSection(findings=PEOPLE.findings(result, settings), tables=shown)
 
 
 def findings_of(audited: Audited) -> tuple[StudyFindings, ...]:

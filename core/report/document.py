@@ -52,6 +52,9 @@ METRIC_RATES = {
 }
 """Metric -> the rates of the groups it compares."""
 
+PEOPLE_AT_RISK = "people_at_risk"
+"""Part of an internal document that is about single people, and that no external one has."""
+
 _ATTACKED = ("schema", "data", "groups", "model", "findings", "times")
 _JUDGED = ("plan", "self_tests", "provenance")
 """Parts of an audit that stand in a document as they are; the second change with policy, title and self-test."""
@@ -76,6 +79,9 @@ def internal_document(audit: ReleaseAudit) -> Document:
         "edition_attack": None,
         "release_meter": None,
     }
+    if audit.people is not None:
+        tables = [_table(title, rows) for title, rows in audit.people.tables.items()]
+        attacked[PEOPLE_AT_RISK] = {"findings": audit.people.findings, "tables": tables}
     return {**strict(attacked), **judged_parts(audit)}
 
 

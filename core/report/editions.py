@@ -9,6 +9,9 @@ is and however many there are: a rule that withheld the small ones, and as many 
 tell by its choice what it hides. So two tables that differ in a small count give the same edition to the byte, as long
 as their verdicts and the model's answers are the same.
 
+Nothing about single people stands in it, counts of them included: neither the section of people at risk, nor that the
+plan asks for one.
+
 Every sentence about a check is its own redacted one (`core.study.Redacted`), made of settings alone and printed
 whatever is withheld; notes on the data are left out. The edition names no file, and has no fingerprint of data, answers
 or plan and no seed: somebody who knows all records but one could try out that one's values. Shares have
@@ -38,6 +41,7 @@ from core.datasets import CATALOG
 from core.errors import InputError
 from core.fairness import METRIC_TITLES
 from core.model_card import ReleasedPeople
+from core.people import PEOPLE
 from core.policy import CHECKS, CheckVerdict, headline_and_detail, policy_text, redacted_of
 from core.policy.decisions import NO_LIMIT, why
 from core.release_audit import AuditPlan, ReleaseAudit, failed_tests, plan_text
@@ -47,6 +51,7 @@ from core.report.canonical import THRESHOLD, number_of, printed, read, rounded, 
 from core.report.document import (
     EDITIONS,
     GROUP_RATES,
+    PEOPLE_AT_RISK,
     Document,
     internal_document,
     judged_parts,
@@ -250,7 +255,7 @@ def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
         )
     started = whole["times"].get("started", "")[:10]
     return {
-        **whole,
+        **{name: part for name, part in whole.items() if name != PEOPLE_AT_RISK},
         "edition": "disclosure",
         "groups": [_group(group, hidden) for group in whole["groups"]],
         "plan": _plan(whole["plan"], plan, whole["data"]["title"]),
@@ -328,8 +333,10 @@ def _plan(plan: Document, audited: AuditPlan, title: str) -> Document:
         file = re.split(r"[\\/]", path)[-1].casefold()
         if file and (file in name.casefold() or file.rpartition(".")[0] == name.casefold()):
             name = ""
+    kept = [study for study in plan.get("studies", ()) if study[0] != PEOPLE.name]
     return {
-        **plan,
+        **{part: told for part, told in plan.items() if part != "studies"},
+        **({"studies": kept} if kept else {}),
         "title": "" if own and name == title else name,
         "data": {**plan["data"], "file": "withheld" if plan["data"]["file"] else ""},
         "model": {**plan["model"], "file": "withheld" if plan["model"]["file"] else ""},

@@ -25,9 +25,9 @@ from core.membership import REGISTRY
 from core.policy import VERDICT_TITLES, placeholders_text
 from core.report.canonical import estimate_of, json_text, number_of, parse_json
 from core.report.charts import bullet, clean, element, group_chart, line_chart
-from core.report.document import BASIS_WORDS, METRIC_RATES, CheckRow, Document, check_rows, policy_of
+from core.report.document import BASIS_WORDS, METRIC_RATES, PEOPLE_AT_RISK, CheckRow, Document, check_rows, policy_of
 from core.report.metering import BITS_OF_THE_METER
-from core.report.tables import count_words, provenance_rows, rate_words, report_tables
+from core.report.tables import count_words, people_tables, provenance_rows, rate_words, report_tables
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -47,6 +47,8 @@ _CONTENTS = (
     ("verify", "Verify and repeat"),
     ("sign", "Signatures"),
 )
+
+_PEOPLE = "People at risk (internal report only)"
 
 _KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", "file": "given as a file"}
 
@@ -112,7 +114,10 @@ def _shown(told: Document) -> dict[str, Any]:
     meter = told.get("release_meter")
     gone = {"tables": not tables, "meter": not meter, "edition": told["edition"] != "disclosure"}
     level = number_of(told["policy"]["level"])
-    findings = [study for study in told.get("findings", ()) if study["findings"]]
+    findings = [{**study, "tables": ()} for study in told.get("findings", ()) if study["findings"]]
+    if people := told.get(PEOPLE_AT_RISK):
+        own_tables = [table.in_words for table in people_tables(told)]
+        findings.append({"study": "people", "title": _PEOPLE, "findings": people["findings"], "tables": own_tables})
     return {
         **told,
         "title": told["plan"]["title"] or told["data"]["title"],

@@ -16,7 +16,7 @@ from typing import Any
 from core.errors import InputError
 from core.estimates import Estimate
 from core.report.canonical import json_text, parse_json
-from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, Document
+from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
 from core.settings import params, told
 from core.study import Outcome
 
@@ -36,6 +36,8 @@ _TIMES = "When the audit was begun (UTC; the disclosure edition tells the day) a
 _METER = "What the report's own fairness numbers reveal; reports of earlier versions have no such key."
 
 _FINDINGS = "What each study found, in its own words; reports of earlier versions have no such key."
+
+_PEOPLE = "Whom the attacks find, where the plan asks for it; the disclosure edition has no such key."
 
 _EDITION_ATTACK: dict[str, Any] = {
     "outcome": Outcome,
@@ -88,7 +90,7 @@ def report_schema() -> Schema:
         StudyFindings,
     )
     from core.report.metering import ReportMeter
-    from core.study import Check, Measurement
+    from core.study import Check, Finding, Measurement
 
     row = _fields(CheckVerdict, OF_VERDICT) | _fields(Check, OF_CHECK)
     verdict = {
@@ -103,6 +105,7 @@ def report_schema() -> Schema:
         {"started": {"type": "string", "pattern": _MOMENT}, "seconds": {"type": ["number", "null"], "minimum": 0}},
         ("started", "seconds"),
     )
+    people = {"findings": _array(_of(Finding)), "tables": _array(_object(table))}
     content: dict[str, Schema] = {
         "kind": {"const": KIND},
         "schema": {"const": 1},
@@ -123,6 +126,7 @@ def report_schema() -> Schema:
         "edition_attack": _or_null(_object({name: _of(kind) for name, kind in _EDITION_ATTACK.items()})),
         "release_meter": _or_null(_of(ReportMeter)) | {"description": _METER},
         "times": times | {"description": _TIMES},
+        PEOPLE_AT_RISK: _object(people) | {"description": _PEOPLE},
     }
     number = {"anyOf": [{"type": "number"}, {"type": "null"}, {"enum": ["inf", "-inf"]}]}
     described = "A value with its interval, its number of records, and the interval's level."
@@ -131,7 +135,7 @@ def report_schema() -> Schema:
         "$id": "urn:fairleak:report:1",
         "title": "FairLeak release audit, report format 1",
         "description": _DESCRIPTION,
-        **_object(content, ("release_meter", "findings")),
+        **_object(content, ("release_meter", "findings", PEOPLE_AT_RISK)),
         "$defs": {
             "number": number | {"description": "A number; null for none, inf and -inf for infinities."},
             "estimate": _record(Estimate) | {"description": described},

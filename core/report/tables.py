@@ -10,7 +10,7 @@ from core.estimates import Estimate, count, interval, percent
 from core.files import csv_bytes
 from core.policy import NO_SOURCE
 from core.report.canonical import estimate_of, number_of
-from core.report.document import GROUP_RATES, check_rows
+from core.report.document import GROUP_RATES, PEOPLE_AT_RISK, check_rows
 from core.report.metering import FORM_TITLES
 
 Cell = str | float | int | None
@@ -136,7 +136,21 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
         rows = tuple(tuple(row) for row in table["rows"])
         name = _free(table["title"], taken)
         made.append(ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows))
-    return tuple(made)
+    return (*made, *people_tables(document))
+
+
+def people_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
+    """Return the tables about single people, which internal reports alone have."""
+    found, taken = document.get(PEOPLE_AT_RISK, {}).get("tables", ()), set[str]()
+    return tuple(
+        ReportTable(
+            name=_free(table["title"], taken, "people"),
+            title=table["title"],
+            columns=tuple(table["columns"]),
+            rows=tuple(map(tuple, table["rows"])),
+        )
+        for table in found
+    )
 
 
 def is_metered(document: Mapping[str, Any]) -> bool:
@@ -144,13 +158,13 @@ def is_metered(document: Mapping[str, Any]) -> bool:
     return bool((document.get("release_meter") or {}).get("forms"))
 
 
-def _free(title: str, taken: set[str]) -> str:
+def _free(title: str, taken: set[str], kind: str = "table") -> str:
     """Return a name for a table's file that no other has, of letters that every system takes."""
     words = "".join(c if c.isascii() and c.isalnum() else "-" for c in title.lower()).strip("-")
     short = "-".join(part for part in words.split("-") if part)[:48].strip("-") or "table"
-    name, number = f"table-{short}", 2
+    name, number = f"{kind}-{short}", 2
     while name in taken:
-        name, number = f"table-{short}-{number}", number + 1
+        name, number = f"{kind}-{short}-{number}", number + 1
     taken.add(name)
     return name
 

@@ -11,6 +11,7 @@ from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.fingerprint import fingerprint
 from core.models import GIVEN
+from core.people import PEOPLE, PeopleSettings
 from core.release_audit import (
     AuditPlan,
     DataPlan,
@@ -141,12 +142,31 @@ def attacks(config: AuditConfig, table: Table) -> None:
         told: dict[str, Any] = {"options": shadows, "disabled": config.method == GIVEN}
         membership = _asked(now.membership, ("shadows",), mark, kind="select_slider", **told)
         guard = _asked(now.guard, ("budget",), mark)
+        people = st.checkbox(
+            "List people at risk (internal report only)",
+            now.people is not None,
+            key=f"asked_people_{mark}",
+            help="Attacks up to 1,000 training records with these answers and shadow models, and lists whom they find. "
+            "Nothing of it stands in the external report.",
+        )
         if not st.form_submit_button("Run the attacks", key=f"asked_keep_{mark}", type="primary"):
             return
     parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
+    if people:
+        parts["studies"] = ((PEOPLE.name, planned_people(answers, membership)),)
     st.session_state[_ASKED] = AuditPlan(title=(title or "").strip(), outputs=outputs, **parts)
     st.session_state[_RELEASED] = {_released_of(config, table): outputs}
     st.rerun()
+
+
+def planned_people(answers: PlannedAnswers, membership: MembershipPlan) -> PeopleSettings:
+    """Return how people at risk are looked for with what else is planned."""
+    return PeopleSettings(
+        answers=answers.questions,
+        noise=answers.mechanism,
+        answer_epsilon=answers.epsilon,
+        shadows=membership.shadows,
+    )
 
 
 def _asked(part: P, names: tuple[str, ...], mark: str, **told: Any) -> P:

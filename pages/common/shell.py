@@ -60,6 +60,9 @@ _PAGES = {
         "model_card": PageHead(
             "Model card", "contact_page", "Model card", "What can an attacker infer from published fairness numbers?"
         ),
+        "people": PageHead(
+            "People at risk", "person_search", "People at risk", "Whom do the attacks find, and what would stop it?"
+        ),
     },
     "Defences": {
         "attriguard": PageHead(
@@ -115,6 +118,9 @@ _STYLE = """<style>
   .st-key-head h1 + p {border: 0; padding: 0}
   [data-testid=stButtonGroup] > div {flex-wrap: wrap}
   [data-testid=stHorizontalBlock] {row-gap: 1rem}
+  [class*=st-key-people_] > [data-testid=stLayoutWrapper] > [data-testid=stHorizontalBlock] {flex-wrap: wrap}
+  .st-key-people_body > [data-testid=stLayoutWrapper] > * > [data-testid=stColumn] {min-width: 100%}
+  .st-key-people_controls > [data-testid=stLayoutWrapper] > * > [data-testid=stColumn] {min-width: 30%}
 }
 .st-key-cancel_update {visibility: hidden}
 [data-test-script-state=running] .st-key-cancel_update {visibility: visible; transition: visibility 0s .5s}

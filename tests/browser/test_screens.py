@@ -44,6 +44,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
         ("VD by probability", "Accuracy over ε", "FairPick", "Other groups", "Accounting", "Over ε"),
     ),
     "model_card": (4, "", ()),
+    "people": (1, "", ()),
     "desk": (
         1,
         "desk_section",

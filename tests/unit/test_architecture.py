@@ -151,7 +151,7 @@ FLOORS = (
     ("measured_epsilon",),
     ("studies",),
     ("policy",),
-    ("desk", "examples"),
+    ("desk", "examples", "people"),
     ("release_audit",),
     ("charts",),
     ("report",),

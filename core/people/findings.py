@@ -1,0 +1,132 @@
+"""What is found about people at risk, in sentences. None of them is for an external report."""
+
+from __future__ import annotations
+
+from core.estimates import count, number_text, percent, points
+from core.people.people_at_risk import PeopleAtRisk
+from core.people.people_attacks import ATTACKS, CERTAIN, KNOWN
+from core.people.remedies import Effect, plan_text
+from core.study import Finding
+
+KNOWS = (
+    "features and labels of everybody, what is published, the sensitive attribute of other people, and scores of all"
+)
+
+
+def findings(result: PeopleAtRisk) -> tuple[Finding, ...]:
+    """Return how many are found by how many attacks, then chance, imputation, and what those found share."""
+    return headline(result), by_chance(result), in_common(result)
+
+
+def headline(result: PeopleAtRisk) -> Finding:
+    """Say how many people are found by one attack or several, who they are, and what frees them."""
+    one, two, n = result.at_least(1), result.at_least(2), count(result.n)
+    if not one:
+        point = f"No attack finds any of {n} people whom imputation does not find."
+    elif not result.beyond_chance:
+        point = f"{_people(one, n)} found by an attack, no more than by chance."
+    else:
+        several = f"{count(two)} of them" if two else "none"
+        point = f"{_people(one, n)} found by at least one attack, {several} by two or more."
+    return Finding(
+        point=point,
+        evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {KNOWN:.0%}), or "
+        f"flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. Twice, if attacks were independent: "
+        f"{tenths(result.expected(2))}.",
+        so_what=" ".join((_groups(result), _imputed(result))),
+        to_do=what_helps(result),
+        attacker_knows=KNOWS,
+    )
+
+
+def _people(one: int, n: str) -> str:
+    return f"{count(one)} of {n} people {'is' if one == 1 else 'are'}"
+
+
+def tenths(value: float) -> str:
+    """Write an expected number of people: "14", "0.3", "under 0.1", "none"."""
+    if value < 0.05:
+        return "under 0.1" if value else "none"
+    return number_text(value, ".1f" if value < 10 else ",.0f")
+
+
+def _groups(result: PeopleAtRisk) -> str:
+    """Say whom it finds more often: of two groups the first, of more the one found most often."""
+    rates, names = result.rates, result.group_names
+    if not result.at_least(1):
+        return "Nobody here carries a risk that these attacks see; other attacks may find more."
+    code = 1 if len(names) == 2 else max(range(len(names)), key=lambda g: rates[g].value)
+    others = names[0] if len(names) == 2 else "everybody else"
+    gap = result.gap(code)
+    other = rates[0] if len(names) == 2 else None
+    beside = f"{percent(rates[code], decimals=1)} of {names[code]}"
+    beside += f", {percent(other, decimals=1)} of {others}" if other is not None else f", compared with {others}"
+    low, high = (points(end).removesuffix(" points") for end in (gap.low, gap.high))
+    return f"Found: {beside} (difference {points(gap)}, 95% CI {low} to {high})."
+
+
+def _imputed(result: PeopleAtRisk) -> str:
+    n = int(result.imputed.sum())
+    if not n:
+        return f"Imputation alone infers nobody's {result.attribute} at above {KNOWN:.0%}."
+    return f"Imputation alone infers the {result.attribute} of {count(n)} people at above {KNOWN:.0%}: no leak."
+
+
+def best_effect(result: PeopleAtRisk) -> Effect | None:
+    """Return the single remedy that frees most people, the mildest of several as good; None where none frees any."""
+    single = [effect for effect in result.effects if len(effect.plan) == 1 and effect.freed]
+    return max(single, key=lambda effect: effect.freed, default=None)
+
+
+def what_helps(result: PeopleAtRisk) -> str:
+    """Say which remedy frees most people, and whether all kinds together free more."""
+    one = result.at_least(1)
+    if not one:
+        return "Publish what was tested, at this precision only; run this again before anything is added."
+    best = best_effect(result)
+    together = next((effect for effect in result.effects if len(effect.plan) > 1), None)
+    told = []
+    if best is not None:
+        told.append(f"With {plan_text(best.plan)}, {_of(best.freed, one)} are no longer found{_new(best)}.")
+    if together is not None and together.freed > (best.freed if best else 0):
+        kinds = "With the strictest remedy of every kind"
+        told.append(f"{kinds}, {_of(together.freed, one)} are free{_new(together)}.")
+    return " ".join(told) or "None of the remedies on the list frees anybody; a model without these records would."
+
+
+def _of(freed: int, one: int) -> str:
+    return f"{'all' if freed == one else f'{count(freed)} of'} {count(one)}"
+
+
+def _new(effect: Effect) -> str:
+    return f", but {count(effect.new)} others are found" if effect.new else ""
+
+
+def by_chance(result: PeopleAtRisk) -> Finding:
+    """Say for each attack how many it finds, and how many chance gives."""
+    told, reasons = [], []
+    for attack in result.attacks:
+        title = ATTACKS[attack.attack]
+        if attack.reason:
+            reasons.append(f"{title} was not run: {attack.reason}")
+        else:
+            told.append(f"{title} {count(int(attack.leak.sum()))} ({tenths(attack.chance)})")
+    return Finding(
+        point=f"Found by each attack, by chance alone in brackets: {'; '.join(told)}." if told else "Nothing was run.",
+        evidence="Chance is what the attack wrongly claims of others: non-members, or people outside the group.",
+        caveats=tuple(reasons),
+    )
+
+
+def in_common(result: PeopleAtRisk) -> Finding:
+    """Say which values those found have more often than the rest."""
+    if not result.common:
+        return Finding(point="No value of a column is clearly more frequent among the people found.")
+    told = "; ".join(
+        f"{one.column} {one.value} ({percent(one.among_pinned)}, rest {percent(one.among_rest)})"
+        for one in result.common[:3]
+    )
+    return Finding(
+        point=f"The people found have more often: {told}.",
+        evidence="Values whose 95% intervals do not overlap, out of all columns; some differ by chance.",
+    )

@@ -1,0 +1,302 @@
+"""Four attacks on the same training records: whom each finds, and how many by chance.
+
+Found by an attribute attack is whose attribute it infers correctly with a probability of at least 99.5%. Correction,
+bias queries and model card start from one prior, imputation (`core.subject.prior_of`), and each adds what is published.
+Whom imputation gives more than 95% by itself it finds too: that is no leak (`core.model_card.pinned_people` draws the
+same line). Found by membership inference is a member above the threshold that 1% of the non-members exceed.
+
+By chance. Claims are wrong about those they cannot be true of: an attack without a leak flags members and non-members
+alike, and claims as large a share of those outside a group as of those in it. So the number by chance is the sum, over
+groups, of the people in the group times the share of all others who are claimed for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from core.arrays import Codes, Floats, Ints, Mask
+from core.correction import true_tolerance
+from core.correction.soft import soft_correct
+from core.errors import FairLeakError, InputError
+from core.fairness import row_sets
+from core.membership import FEWEST_SHADOWS, REGISTRY, MembershipPlan, roc
+from core.membership.attack import MemberGuess
+from core.membership.study import FALSE_ALARMS, evidence_of
+from core.model_card import ReleasedPeople, ReleaseSettings, measure_card, released_people
+from core.model_card.card_people import drawn_people
+from core.model_card.pinned_people import SETTLED, UNSURE
+from core.models import GIVEN
+from core.people.settings import PeopleSettings
+from core.queries import Answering, NoisySums
+from core.queries.decoders import Answered, read_answers
+from core.queries.findings import answers_text
+from core.queries.gaps import design_scores
+from core.queries.trials import FEWEST_IN_GROUP
+from core.seeds import child_generator
+from core.serialize import Result
+from core.study import Report
+from core.subject import Subject, subject_of
+
+ATTACKS = {
+    "correction": "Correction",
+    "queries": "Bias queries",
+    "card": "Model card",
+    "membership": "Membership",
+}
+"""Attack -> what pages call it, in the order of their columns."""
+
+CERTAIN, KNOWN = SETTLED[1], UNSURE[1]
+"""Probability from which on somebody is found; above which imputation finds them too."""
+
+CARDS, MEMBERS, MODELS = "people, card of {}", "people, members by {} shadows", "people, {} with ε = {}"
+"""Under which a subject keeps everybody with the models on a card, what the membership attack says of everybody, and
+itself with a model trained in another way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Found(Result):
+    """Whom one attack finds of n people."""
+
+    attack: str
+    """One of `ATTACKS`."""
+    reason: str = ""
+    """Why it was not run, in one sentence; nobody is found then."""
+    setting: str = ""
+    """What was published, in words."""
+    found: Mask = field(repr=False)
+    """(n,): whom it finds."""
+    leak: Mask = field(repr=False)
+    """(n,): of these, whom imputation does not find too."""
+    chance: float = 0.0
+    """How many of the leaks it would find by chance alone."""
+
+
+def inferred(attack: str, prior: Floats, after: Floats, truth: Codes, setting: str = "") -> Found:
+    """Return whom an attribute attack finds, by probabilities of each group before and after it, both (n, K)."""
+    n, k = prior.shape
+    own, sure = np.arange(n), after >= CERTAIN
+    claims = sure & (prior <= KNOWN)
+    inside = truth[:, np.newaxis] == np.arange(k)
+    wrong = np.array([claims[~inside[:, g], g].mean() if not inside[:, g].all() else 0.0 for g in range(k)])
+    return Found(
+        attack=attack,
+        setting=setting,
+        found=sure[own, truth],
+        leak=claims[own, truth],
+        chance=float(inside.sum(axis=0) @ wrong),
+    )
+
+
+def exceeding(attack: str, score: Floats, member: Mask, chosen: Ints, setting: str = "") -> Found:
+    """Return which of the chosen, all members, score above the threshold that 1% of the non-members exceed.
+
+    `chosen` are places among the judged, whose scores are of shape (m,).
+    """
+    outside = np.sort(score[~member])[::-1]
+    threshold = outside[int(FALSE_ALARMS * outside.size)]
+    found = score[chosen] > threshold
+    false = float((outside > threshold).mean())
+    return Found(attack=attack, setting=setting, found=found, leak=found, chance=false * chosen.size)
+
+
+class PeopleAttacks:
+    """The attacks on one sample of training records, each run once under each setting.
+
+    `again` trains the audited model in another way; everything about it is then attacked again.
+    """
+
+    def __init__(self, subject: Subject, settings: PeopleSettings, report: Report | None = None) -> None:
+        self.settings, self._report, self._done = settings, report, 0
+        self.subject = subject
+        self._made: dict[object, Found] = {}
+        dataset = self.dataset = subject.dataset
+        everybody: ReleasedPeople = subject.once(
+            CARDS.format(settings.models), lambda: _everybody(subject, settings.models)
+        )
+        posteriors = everybody.posteriors
+        assert posteriors is not None
+        self.everybody, self.prior_of_all = everybody, posteriors
+        self.chosen = drawn_people(everybody.n, settings.people, seed=subject.config.seed)
+        self.people: ReleasedPeople = everybody.some(settings.people, seed=subject.config.seed)
+        self.rows, self.prior = self.people.rows, posteriors[self.chosen]
+        self.truth: Codes = dataset.sensitive[self.rows]
+        self.tick()
+
+    @property
+    def n(self) -> int:
+        """How many people there are."""
+        return int(self.rows.size)
+
+    @property
+    def imputed(self) -> Mask:
+        """(n,): whom imputation finds, without the model."""
+        return np.asarray(self.prior[np.arange(self.n), self.truth] > KNOWN)
+
+    def tick(self, steps: int = 1) -> None:
+        """Report progress."""
+        self._done += steps
+        if self._report is not None:
+            self._report(self._done, max(self._done, self.steps))
+
+    @property
+    def steps(self) -> int:
+        """About how many steps are reported: each model with its shadows."""
+        return 1 + (1 + self.settings.shadows) * 3
+
+    def run(self, attack: str, settings: PeopleSettings, training: tuple[str, float] | None = None) -> Found:
+        """Return whom an attack finds, of the audited model or one trained by another (method, ε)."""
+        own = tuple(getattr(settings, name) for name in _READS[attack])
+        key = attack, own, training
+        if key not in self._made:
+            try:
+                self._made[key] = self._attacks[attack](self._subject(training), settings)
+            except (InputError, _NotRun) as error:
+                nobody = np.zeros(self.n, dtype=np.bool_)
+                self._made[key] = Found(attack=attack, reason=str(error), found=nobody, leak=nobody)
+        return self._made[key]
+
+    def _subject(self, training: tuple[str, float] | None) -> Subject:
+        """Return the audited model, or it trained in another way on the same records."""
+        if training is None:
+            return self.subject
+        method, epsilon = training
+
+        def train() -> Subject:
+            made = subject_of(replace(self.subject.config, method=method, epsilon=epsilon), self.dataset)
+            made.outputs = self.subject.outputs
+            return made
+
+        return self.subject.once(MODELS.format(method, epsilon), train)
+
+    @property
+    def _attacks(self) -> dict[str, Callable[[Subject, PeopleSettings], Found]]:
+        return {
+            "correction": self._correction,
+            "queries": self._queries,
+            "card": self._card,
+            "membership": self._membership,
+        }
+
+    def _correction(self, subject: Subject, settings: PeopleSettings) -> Found:
+        """Tell the attacker the tolerance, raised until it holds for the training records."""
+        rows, config, model = self.everybody.rows, subject.config, subject.model
+        told = config.tolerance if settings.tolerance is None else settings.tolerance
+        used = true_tolerance(told, model.unfairness_train)
+        after = soft_correct(
+            self.prior_of_all,
+            model.predictions[rows],
+            tolerance=used,
+            metric=config.metric,
+            labels=self.dataset.labels[rows],
+        )
+        return inferred("correction", self.prior, after[self.chosen], self.truth, f"disclosed tolerance {used:g}")
+
+    def _queries(self, subject: Subject, settings: PeopleSettings) -> Found:
+        """Answer queries about the people the metric speaks of, all in one series."""
+        if not settings.answers:
+            raise _NotRun("No answers to bias queries are planned.")
+        if not subject.has_scores:
+            raise _NotRun("Bias queries need scores; only predicted labels are given.")
+        config, labels = subject.config, self.dataset.labels[self.rows]
+        metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
+        _, asked = row_sets(metric, labels, self.n)[0]
+        inside = np.arange(self.n) if asked is None else np.flatnonzero(asked)
+        code = int(np.bincount(self.dataset.sensitive).argmax())  # the advantaged one, against everybody else
+        s = (self.truth[inside] == code).astype(np.uint8)
+        if min(int(s.sum()), s.size - int(s.sum())) < FEWEST_IN_GROUP:
+            raise _NotRun(f"Bias queries need at least {FEWEST_IN_GROUP} people of each group they are about.")
+        m, seed = min(settings.answers, s.size), config.seed
+        answering = Answering(noise=settings.noise, epsilon=settings.answer_epsilon)
+        mechanism, rng = answering.mechanism(), child_generator(seed, "people at risk, noise on answers")
+        scores = design_scores(
+            "jitter", subject.model.scores[self.rows[inside]], m, rng=child_generator(seed, "people at risk, queries")
+        )
+        made = mechanism.release(scores, s, rng=rng) if isinstance(mechanism, NoisySums) else None
+        answers = mechanism.draws(scores, s, rng=rng, draws=1)[0] if made is None else made.gaps
+        answered = Answered(
+            design="jitter",
+            scores=scores[np.newaxis],
+            answers=answers[np.newaxis],
+            released=[] if made is None else [made],
+            prior=self.prior[np.newaxis, inside, code],
+            mechanism=mechanism,
+            n_advantaged=int(s.sum()),
+            n_disadvantaged=int(s.size - s.sum()),
+        )
+        after = self.prior.copy()
+        after[inside] = self._of_group(1.0 - read_answers(answered, "strongest")[0].values, code)
+        return inferred("queries", self.prior, after, self.truth, answers_text(m, answering))
+
+    def _card(self, subject: Subject, settings: PeopleSettings) -> Found:
+        """Publish the card of the audited model, and of its variants."""
+        people = self.people
+        own = np.vstack([subject.model.predictions[self.rows][np.newaxis], people.predictions[1:]])
+        card = ReleaseSettings(
+            count=len(own),
+            on="train",
+            decimals=settings.decimals,
+            epsilon=settings.card_epsilon,
+            seed=subject.config.seed,
+        )
+        found = measure_card(replace(people, predictions=own), card)
+        if found.status == "infeasible":
+            raise _NotRun(found.reason)
+        code = people.group_names.index(people.group)
+        after = self._of_group(found.probability, code)
+        models = "one model" if len(own) == 1 else f"{len(own)} models"
+        return inferred("card", self.prior, after, self.truth, f"{models}, {card.precision}")
+
+    def _of_group(self, probability: Floats, code: int) -> Floats:
+        """Return probabilities of all groups from that of one; of more than two, nothing is said of the others."""
+        after = np.zeros((probability.size, self.prior.shape[1]))
+        after[:, code] = probability
+        if after.shape[1] == 2:
+            after[:, 1 - code] = 1.0 - probability
+        return after
+
+    def _membership(self, subject: Subject, settings: PeopleSettings) -> Found:
+        """Judge training and test records; a threshold has its FPR on the test records."""
+        guess: MemberGuess = subject.once(
+            MEMBERS.format(settings.shadows), lambda: judged_members(subject, settings.shadows, lambda *_: self.tick())
+        )
+        member = np.isin(guess.rows, subject.splits.train)
+        if reason := roc(guess.score, member).resolution_reason(FALSE_ALARMS):
+            raise _NotRun(f"A threshold of 1% FPR {reason.removeprefix('n/a, ')}.")
+        place = {row: i for i, row in enumerate(guess.rows.tolist())}
+        chosen = np.array([place[row] for row in self.rows.tolist()], dtype=np.intp)
+        return exceeding("membership", guess.score, member, chosen, f"{REGISTRY[guess.name].phrase} at 1% FPR")
+
+
+def _everybody(subject: Subject, models: int) -> ReleasedPeople:
+    """Return all training records with imputation of them, and the audited model's answers and its variants'."""
+    trained = subject.trainable and subject.config.method != GIVEN
+    card = ReleaseSettings(family="mixed" if trained else "audited", count=models if trained else 1, on="train")
+    return released_people(subject.config, subject.dataset, card, audited=subject.model.predictions)
+
+
+class _NotRun(FairLeakError):
+    """An attack that cannot be run on these people, in one sentence."""
+
+
+_READS = {
+    "correction": ("tolerance",),
+    "queries": ("answers", "noise", "answer_epsilon"),
+    "card": ("decimals", "card_epsilon"),
+    "membership": ("shadows",),
+}
+"""Attack -> the settings its result hangs on, besides the people and the model."""
+
+
+def judged_members(subject: Subject, shadows: int, report: Report | None = None) -> MemberGuess:
+    """Return what LiRA says of everybody; without shadow models, what boosting on everything released does.
+
+    InputError if no scores are released, or it is unknown whom the model was trained on.
+    """
+    if subject.released_scores is None:
+        raise InputError("Membership inference at 1% FPR needs scores; labels alone are released.")
+    again = subject.trainable and shadows >= FEWEST_SHADOWS
+    evidence = evidence_of(subject, MembershipPlan(shadows=shadows), report)
+    return REGISTRY["lira" if again else "released"].judge(evidence)

@@ -1,0 +1,168 @@
+"""Remedies: what would no longer find a person, each run again exactly and none guessed.
+
+A fixed list: a looser disclosed tolerance, noise on answers, fewer decimals or noise on the card, and a private tree in
+place of the model. A fix of a person is the smallest set of remedies under which none of the four attacks finds them:
+fewest first, then the first in the order of `remedies_of`. Every set that is named was run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from core.arrays import Mask
+from core.correction import true_tolerance
+from core.models import GIVEN
+from core.people.people_attacks import ATTACKS, PeopleAttacks
+from core.people.settings import PeopleSettings
+from core.serialize import Result
+from core.subject import Subject
+
+TOLERANCES = (0.02, 0.05, 0.1)
+ANSWERS = (5.0, 1.0)
+DECIMALS = (2, 1)
+CARD = (1.0,)
+TRAINING = (10.0, 1.0)
+"""Disclosed tolerances; ε of the answers; decimals, and ε, of the card; ε of the private tree: the mildest first."""
+
+SLOTS = ("correction", "queries", "card", "training")
+"""What a remedy changes: what one attack is given, or the model, and so what all of them are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy(Result):
+    """One change, of one slot."""
+
+    slot: str
+    title: str
+    """In words that follow each other with "and": "card with 1 decimal"."""
+    change: tuple[tuple[str, Any], ...] = ()
+    """Of `PeopleSettings`: field and value."""
+    training: tuple[str, float] | None = None
+    """Of the model: method and ε."""
+
+
+Plan = tuple[Remedy, ...]
+"""Remedies of different slots, in the order of `SLOTS`."""
+
+
+def remedies_of(subject: Subject, settings: PeopleSettings) -> tuple[Remedy, ...]:
+    """Return the remedies that are stricter than what is planned."""
+    told = true_tolerance(
+        subject.config.tolerance if settings.tolerance is None else settings.tolerance, subject.model.unfairness_train
+    )
+    noisy = settings.noise == "noisy_sums"
+    found = [
+        Remedy(slot="correction", title=f"disclosed tolerance {one:g}", change=(("tolerance", one),))
+        for one in TOLERANCES
+        if one > told
+    ]
+    found += [
+        Remedy(
+            slot="queries",
+            title=f"noisy answers (ε = {one:g})",
+            change=(("noise", "noisy_sums"), ("answer_epsilon", one)),
+        )
+        for one in ANSWERS
+        if settings.answers and not (noisy and one >= settings.answer_epsilon)
+    ]
+    found += [
+        Remedy(
+            slot="card",
+            title=f"card with {one} decimal{'' if one == 1 else 's'}",
+            change=(("decimals", one), ("card_epsilon", None)),
+        )
+        for one in DECIMALS
+        if settings.card_epsilon is None and (settings.decimals is None or one < settings.decimals)
+    ]
+    found += [
+        Remedy(slot="card", title=f"card with noise (ε = {one:g})", change=(("card_epsilon", one),))
+        for one in CARD
+        if settings.card_epsilon is None or one < settings.card_epsilon
+    ]
+    if subject.trainable and subject.config.method != GIVEN:
+        now = subject.config.epsilon if subject.config.method == "dp_id3" else math.inf
+        found += [
+            Remedy(slot="training", title=f"private tree (ε = {one:g})", training=("dp_id3", one))
+            for one in TRAINING
+            if one < now
+        ]
+    return tuple(found)
+
+
+def still_found(attacks: PeopleAttacks, plan: Plan, *, only: tuple[str, ...] = tuple(ATTACKS)) -> dict[str, Mask]:
+    """Return attack -> (n,): whom it still finds, imputation left aside, under a plan; all four are run again."""
+    settings, training = attacks.settings, next((one.training for one in plan if one.slot == "training"), None)
+    for remedy in plan:
+        settings = replace(settings, **dict(remedy.change))
+    return {name: attacks.run(name, settings, training).leak for name in only}
+
+
+def anybody(found: dict[str, Mask]) -> Mask:
+    """Return (n,): whom at least one attack finds."""
+    return np.asarray(np.logical_or.reduce(list(found.values())))
+
+
+def plans(remedies: tuple[Remedy, ...]) -> Iterator[Plan]:
+    """Yield every set of remedies, one a slot at most, the smallest and mildest first."""
+    rank = {remedy: i for i, remedy in enumerate(remedies)}
+    options = [(None, *(one for one in remedies if one.slot == slot)) for slot in SLOTS]
+    every = [tuple(one for one in chosen if one is not None) for chosen in product(*options)]
+    yield from sorted(filter(None, every), key=lambda plan: (len(plan), sum(rank[one] for one in plan)))
+
+
+def smallest_fixes(attacks: PeopleAttacks, remedies: tuple[Remedy, ...]) -> tuple[Plan, ...]:
+    """Return a plan for each of n people; empty for those whom nothing finds, and for whom no plan frees.
+
+    A plan that leaves an attack that finds somebody as it is need not be run: what is the same finds the same.
+    """
+    before = still_found(attacks, ())
+    fixes: list[Plan] = [()] * attacks.n
+    left = anybody(before)
+    for plan in plans(remedies):
+        slots = {remedy.slot for remedy in plan}
+        touched = ATTACKS.keys() if "training" in slots else slots & ATTACKS.keys()
+        candidates = left & ~anybody({name: found & (name not in touched) for name, found in before.items()})
+        if not candidates.any():
+            continue
+        freed = candidates & ~anybody(still_found(attacks, plan))
+        for person in np.flatnonzero(freed):
+            fixes[person] = plan
+        left &= ~freed
+    return tuple(fixes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Effect(Result):
+    """What one plan does to everybody."""
+
+    plan: Plan
+    freed: int
+    """Of those found before, how many no attack finds any more."""
+    found: int
+    """How many are found afterwards, `new` of them not before."""
+    new: int
+
+
+def effect_of(attacks: PeopleAttacks, plan: Plan) -> Effect:
+    """Return how many people a plan frees, and how many are found under it."""
+    before, after = anybody(still_found(attacks, ())), anybody(still_found(attacks, plan))
+    counts = (int(np.count_nonzero(mask)) for mask in (before & ~after, after, after & ~before))
+    freed, found, new = counts
+    return Effect(plan=plan, freed=freed, found=found, new=new)
+
+
+def strongest_plan(remedies: tuple[Remedy, ...]) -> Plan:
+    """Return the last remedy of every slot together."""
+    return tuple(own[-1] for slot in SLOTS if (own := [one for one in remedies if one.slot == slot]))
+
+
+def plan_text(plan: Plan) -> str:
+    """Write a plan: "card with 1 decimal and private tree (ε = 10)"."""
+    titles = [remedy.title for remedy in plan]
+    return f"{', '.join(titles[:-1])} and {titles[-1]}" if len(titles) > 1 else "".join(titles)

@@ -1,0 +1,126 @@
+"""People at risk: whom several attacks find among the same training records, and what would free each."""
+
+from pages.common import shell
+
+shell.guard()
+
+from functools import partial
+
+import streamlit as st
+
+from core.errors import InputError
+from core.estimates import count, in_words
+from core.files import csv_of_frame
+from pages.common import cached, panels
+from pages.common.background import want
+from pages.common.controls import settings_of
+from pages.common.study_run import StudyRun
+
+with shell.head():
+    st.markdown(":red-badge[:material/lock: Internal only] never in the external report")
+config, table = cached.audited()
+dataset = cached.dataset_of(table, config.roles)
+
+from core.charts.people import draw_sets
+from core.people import CERTAIN, KNOWN, PEOPLE, PeopleAtRisk, PeopleSettings
+from core.people.findings import best_effect
+from core.people.tables import effect_rows, people_rows
+from pages.common.people_table import MOST, people_html
+
+_EVERYBODY = "All groups"
+_PAGES = {"correction": "correction", "queries": "desk", "card": "model_card", "training": "model"}
+"""What a remedy changes -> the page that does it."""
+
+top = st.container()
+row = st.container(key="people_controls").columns([17, 18, 16, 44, 25], gap="small", vertical_alignment="bottom")
+at_least = panels.pick("Found by at least", [1, 2, 3], key="people_at_least", default=1, place=row[0])
+groups = {_EVERYBODY: _EVERYBODY, **{name: name for name in dataset.group_names}}
+group = panels.choose("Group", groups, key=f"people_group_{dataset.roles.key}_{dataset.n_groups}", place=row[1])
+record = row[2].text_input("Person", placeholder="record number", key="people_record", max_chars=12)
+hidden = row[3].toggle(
+    "Hide people whom imputation finds too",
+    value=True,
+    key="people_hidden",
+    persist_state="session",
+    help="Imputation infers their attribute without the model, so no attack on the attribute is a leak for them. "
+    "Those who are also flagged as members stay: imputation cannot do that.",
+)
+try:
+    with row[4].popover("Attack settings", icon=":material/tune:", width="stretch"):
+        settings = settings_of(PeopleSettings, "people")
+except InputError as error:
+    panels.problem(str(error))
+    st.stop()
+subject = cached.audit(config, table).subject
+work = StudyRun(PEOPLE, subject, settings, cached.store_of(config.dataset))
+want(work)
+result: PeopleAtRisk = work.first(work.show_progress)
+
+headline, by_chance, in_common = PEOPLE.findings(result, settings)
+attribute = shell.escape(result.attribute)
+best = best_effect(result)
+with top:
+    panels.finding(headline, *([] if best is None else [_PAGES[best.plan[0].slot]]))
+try:
+    shown = result.chosen(
+        at_least=at_least, group="" if group == _EVERYBODY else group, record=record, hide_imputed=hidden
+    )
+except InputError as error:
+    panels.problem(str(error))
+    shown = result.chosen(at_least=len(result.attacks) + 1)
+
+left, right = st.container(key="people_body").columns([2, 1], gap="medium")
+with left:
+    attacks = "an attack" if at_least == 1 else f"{in_words(at_least)} or more attacks"
+    people = "1 person" if shown.size == 1 else f"{count(shown.size)} people"
+    told = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
+    rows = people_rows(result, shown)
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
+        shell.whisper(
+            f"Record {shell.escape(record.strip())}" if record.strip() else f"{people} found by {attacks}",
+            f"{told}; the first {MOST} are shown" if shown.size > MOST else told,
+        )
+        csv = partial(csv_of_frame, panels.frame(rows))
+        panels.download("Table (CSV)", csv, "people-at-risk.csv", key="people_csv", disabled=not rows)
+    if rows:
+        st.html(people_html(result, shown[:MOST].tolist(), shell.palette()))
+    else:
+        st.caption("Nobody. Choose fewer attacks, all groups, or show people whom imputation finds too.")
+with right:
+    if result.sets:
+        panels.titled(
+            "Which attacks find the same people",
+            f"All {count(result.at_least(1))} people; shaded: two or more attacks",
+            draw_sets(result),
+            key="people_sets_chart",
+        )
+    else:
+        shell.whisper("Which attacks find the same people", "Nobody is found by any attack.")
+    numbers = ", ".join(f"by {k}: **{count(int((result.number == k).sum()))}**" for k in range(1, 5))
+    st.caption(f"Found {numbers}. By none: {count(int((result.number == 0).sum()))}.")
+    for reason in by_chance.caveats:
+        st.caption(shell.escape(reason))
+
+panels.foot(
+    f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks.\n\n"
+    f"**Found.** Correction, bias queries and model card start from imputation and add what is published. They find "
+    f"whose {attribute} they infer correctly with at least {CERTAIN:.1%} probability. It is a leak where imputation "
+    f"alone has at most {KNOWN:.0%}. Membership flags those who score above the threshold that 1% of the "
+    "non-members exceed.\n\n"
+    f"**By chance.** {shell.escape(by_chance.point)} {shell.escape(by_chance.evidence)}\n\n"
+    "**Smallest fix.** The fewest, mildest remedies of a fixed list under which none of the four attacks finds the "
+    "person. Each was run again, with noise from the seed: other noise may find somebody else. A private tree is "
+    "attacked again by all four attacks.\n\n"
+    "**What it does not show.** Other attacks or settings may find others. An empty list is no proof of safety.",
+    panels.frames(PEOPLE.tables(result, settings)),
+    key="people",
+)
+remedies, differences = st.tabs(["What each remedy does", "How the people found differ"])
+with remedies:
+    if result.effects:
+        st.dataframe(panels.worded(effect_rows(result)), hide_index=True)
+        st.caption("All attacks are run again with each remedy; new: found with it and not before.")
+    else:
+        st.caption("Nobody is found, so there is nothing to remedy.")
+with differences:
+    panels.statement(in_common)

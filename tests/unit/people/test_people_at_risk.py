@@ -1,0 +1,250 @@
+"""People at risk: every find and every fix against brute force, no leak and a planted one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from core.config import AuditConfig
+from core.correction import soft_correct, true_tolerance
+from core.errors import InputError
+from core.estimates import proportion
+from core.membership import MembershipPlan
+from core.membership.study import STUDY as MEMBERSHIP
+from core.model_card import ReleasedPeople, ReleaseSettings, measure_card
+from core.people import ATTACKS, PEOPLE, PeopleAtRisk, PeopleSettings, plan_text, plans, remedies_of
+from core.people.findings import findings
+from core.people.people_attacks import CARDS, PeopleAttacks, exceeding, inferred
+from core.planted import Drawn, draw_people, posterior
+from core.planted import subject_of as given
+from core.seeds import child_generator
+from core.subject import Subject, prior_of, subject_of
+from tests import samples
+
+SETTINGS = PeopleSettings(people=60, answers=20, models=6, shadows=4)
+CONFIG = AuditConfig(method="unmitigated", tolerance=0.05, seed=7)
+
+
+@pytest.fixture(scope="module")
+def subject() -> Subject:
+    return subject_of(CONFIG, samples.dataset(3600))
+
+
+@pytest.fixture(scope="module")
+def result(subject: Subject) -> PeopleAtRisk:
+    *_, found = PEOPLE.run(subject, SETTINGS)
+    assert found.at_least(2) and {True, False} == set(map(bool, found.fixes))  # there is something to check
+    return found
+
+
+def test_every_find_is_what_the_attack_by_itself_finds(subject: Subject, result: PeopleAtRisk):
+    dataset, model, splits = subject.dataset, subject.model, subject.splits
+    prior = prior_of(dataset, splits, splits.train, seed=CONFIG.seed)
+    place = {row: i for i, row in enumerate(splits.train.tolist())}
+    chosen = [place[row] for row in result.rows.tolist()]
+    told = true_tolerance(CONFIG.tolerance, model.unfairness_train)
+    after = soft_correct(prior, model.predictions[splits.train], tolerance=told)
+    *_, judged = MEMBERSHIP.run(subject, MembershipPlan(shadows=SETTINGS.shadows))
+    guess = judged.guesses["lira"]
+    score = dict(zip(guess.rows.tolist(), guess.score.tolist(), strict=True))
+    outside = [score[row] for row in splits.test.tolist()]
+    for person, (row, at) in enumerate(zip(result.rows.tolist(), chosen, strict=True)):
+        truth = dataset.sensitive[row]
+        assert result.groups[person] == truth and row in place
+        assert result.imputed[person] == (prior[at, truth] > 0.95)
+        correction = after[at, truth] >= 0.995
+        assert result.found[person, 0] == correction
+        assert result.leaks[person, 0] == (correction and prior[at, truth] <= 0.95)
+        exceeded = sum(other >= score[row] for other in outside) <= 0.01 * len(outside)
+        assert result.found[person, 3] == exceeded
+    card = ReleaseSettings(count=6, on="train", decimals=3, seed=CONFIG.seed)
+    people: ReleasedPeople = subject.once(CARDS.format(6), pytest.fail)
+    study = measure_card(people.some(60, seed=CONFIG.seed), card)
+    disclosed = study.pinned.people[study.pinned.said == study.people.sensitive[study.pinned.people]]
+    assert set(disclosed) <= set(np.flatnonzero(result.leaks[:, 2]))  # who was below 5% before is found too
+    assert [attack.reason for attack in result.attacks] == [""] * 4
+
+
+def test_every_fix_frees_when_everything_is_run_again_and_nothing_smaller_does(subject: Subject, result: PeopleAtRisk):
+    remedies = remedies_of(subject, SETTINGS)
+    assert {remedy.slot for remedy in remedies} == {"correction", "queries", "card", "training"}
+    freed_by = {}
+    for plan in plans(remedies):
+        config, settings = subject.config, SETTINGS
+        for remedy in plan:
+            settings = replace(settings, **dict(remedy.change))
+            if remedy.training is not None:
+                config = replace(config, method=remedy.training[0], epsilon=remedy.training[1])
+        found = leaks_again(subject_of(config, subject.dataset), settings, subject)
+        freed_by[plan] = ~np.logical_or.reduce(list(found.values()))
+    at_risk = np.flatnonzero(result.number)
+    assert {len(result.fixes[person]) for person in at_risk} == {1, 2, 3}
+    for person in at_risk:
+        first = next((plan for plan, freed in freed_by.items() if freed[person]), ())
+        assert plan_text(result.fixes[person]) == plan_text(first), person
+    for effect in result.effects:
+        assert effect.freed == int(freed_by[effect.plan][at_risk].sum())
+        assert effect.found == int((~freed_by[effect.plan]).sum())
+        assert effect.new == effect.found - len(at_risk) + effect.freed
+
+
+def leaks_again(again: Subject, settings: PeopleSettings, subject: Subject) -> dict[str, np.ndarray]:
+    """Run the four attacks again; only the card's variants, which no remedy changes, are not trained once more."""
+    people: ReleasedPeople = subject.once(CARDS.format(settings.models), pytest.fail)
+    own = np.vstack([again.model.predictions[people.rows][np.newaxis], people.predictions[1:]])
+    again.once(CARDS.format(settings.models), lambda: replace(people, predictions=own))
+    attacks = PeopleAttacks(again, settings)
+    return {name: attacks.run(name, settings).leak for name in ATTACKS}
+
+
+def test_the_smallest_fix_is_the_first_plan(subject: Subject):
+    remedies = remedies_of(subject, SETTINGS)
+    every = list(plans(remedies))
+    sizes = [len(plan) for plan in every]
+    assert sizes == sorted(sizes) and len(set(every)) == len(every)
+    per_slot = [
+        1 + sum(remedy.slot == slot for remedy in remedies) for slot in ("correction", "queries", "card", "training")
+    ]
+    assert len(every) == np.prod(per_slot) - 1
+    assert all(len({remedy.slot for remedy in plan}) == len(plan) for plan in every)
+
+
+def test_as_many_exact_answers_as_people_find_everybody_and_very_noisy_ones_nobody(subject: Subject):
+    attacks = PeopleAttacks(subject, SETTINGS)
+    exact = attacks.run("queries", replace(SETTINGS, answers=60))
+    assert exact.found.all() and (exact.leak == ~attacks.imputed).all() and exact.chance == 0
+    noisy = attacks.run("queries", replace(SETTINGS, answers=60, noise="noisy_sums", answer_epsilon=0.1))
+    assert not noisy.leak.any()
+
+
+def test_sets_and_independence_by_enumeration(result: PeopleAtRisk):
+    rates = result.leaks.mean(axis=0)
+    for k in range(5):
+        chance = sum(
+            np.prod([rate if hit else 1 - rate for rate, hit in zip(rates, hits, strict=True)])
+            for hits in product((0, 1), repeat=4)
+            if sum(hits) >= k
+        )
+        assert result.expected(k) == pytest.approx(result.n * chance)
+        assert result.at_least(k) == sum(row.sum() >= k for row in result.leaks)
+    assert sum(n for _, n in result.sets) == result.at_least(1)
+    assert {pattern: n for pattern, n in result.sets} == {
+        tuple(pattern): sum((row == pattern).all() for row in result.leaks) for pattern, _ in result.sets
+    }
+    found = result.number > 0
+    for code, rate in enumerate(result.rates):
+        assert rate == proportion(int(found[result.groups == code].sum()), int((result.groups == code).sum()))
+
+
+def test_filters(result: PeopleAtRisk):
+    everybody = result.chosen(hide_imputed=False)
+    assert set(everybody) == set(np.flatnonzero(result.found.any(axis=1)))
+    shown = result.chosen(at_least=2)
+    assert set(shown) == set(np.flatnonzero(result.number >= 2))
+    number = result.number[result.chosen()]
+    assert (np.diff(number) <= 0).all()
+    group = result.group_names[1]
+    assert set(result.chosen(group=group)) == {i for i in result.chosen() if result.groups[i] == 1}
+    assert list(result.chosen(record=str(result.rows[5]))) == [5]
+    with pytest.raises(InputError, match=r"whole number, got 'one'"):
+        result.chosen(record="one")
+    with pytest.raises(InputError, match=r"one of the 60 people attacked, got 999999\."):
+        result.chosen(record="999999")
+
+
+def test_claims_at_random_find_no_more_than_chance():
+    rng = np.random.default_rng(3)
+    n = 4000
+    truth = (rng.random(n) < 0.3).astype(np.uint8)
+    prior = np.full((n, 2), 0.5)
+    after = prior.copy()
+    for group, share in ((0, 0.05), (1, 0.02)):
+        after[rng.random(n) < share] = np.eye(2)[group]
+    found = inferred("card", prior, after, truth)
+    assert abs(int(found.leak.sum()) - found.chance) < 4 * found.chance**0.5
+    score = rng.random(n)
+    member = np.arange(n) < n // 2
+    found = exceeding("membership", score, member, np.arange(n // 2))
+    assert found.chance == 20.0 and abs(int(found.leak.sum()) - 20) < 4 * 20**0.5
+
+
+def test_what_imputation_finds_is_no_leak():
+    prior = np.array([[0.04, 0.96], [0.06, 0.94], [0.96, 0.04], [0.5, 0.5]])
+    after = np.array([[0.001, 0.999]] * 3 + [[0.006, 0.994]])
+    found = inferred("card", prior, after, np.array([1, 1, 1, 1], dtype=np.uint8))
+    assert found.found.tolist() == [True, True, True, False]
+    assert found.leak.tolist() == [False, True, True, False]
+    assert inferred("card", prior, after, np.array([1, 1, 0, 1], dtype=np.uint8)).found.tolist()[2] is False
+
+
+SETS = (300, 400, 1000)
+
+
+def twins(*, planted: bool) -> Subject:
+    """Return a model without leak, and a twin of it on the card that differs in one person's answer, or in none."""
+    n, seed = sum(SETS), 5
+    people: Drawn = draw_people(n, child_generator(seed, "twins"))
+    lots = child_generator(seed, "lots").integers(0, 2, n).astype(np.uint8)
+    made = given(people, lots, SETS, seed=seed)
+    rows = np.arange(SETS[0])
+    posteriors = posterior(people)[rows]
+    unsure = int(np.abs(posteriors - 0.5).argmin())
+    other = lots[rows].copy()
+    other[unsure] ^= planted
+    everybody = ReleasedPeople.of(
+        "group 1",
+        group_names=("group 0", "group 1"),
+        posteriors=np.column_stack([1 - posteriors, posteriors]),
+        codes=people.sensitive[rows],
+        title="Twins",
+        attribute="group",
+        rows=rows,
+        predictions=np.stack([lots[rows], other]),
+        names=("model", "twin"),
+        labels=people.labels[rows],
+        columns=samples.frame(SETS[0]),
+    )
+    made.once(CARDS.format(20), lambda: everybody)
+    made.once("unsure", lambda: unsure)
+    return made
+
+
+def test_twin_models_on_a_card_find_the_one_person_and_a_coarser_card_frees_them():
+    subject = twins(planted=True)
+    settings = PeopleSettings(answers=0, shadows=0, decimals=5)
+    *_, result = PEOPLE.run(subject, settings)
+    person = subject.once("unsure", pytest.fail)
+    assert np.flatnonzero(result.number).tolist() == [person]
+    assert result.leaks[person].tolist() == [False, False, True, False]
+    (fix,) = result.fixes[person]
+    assert fix.slot == "card"
+    coarser = replace(settings, **dict(fix.change))
+    *_, again = PEOPLE.run(twins(planted=True), coarser)
+    assert not again.leaks[:, 2].any()
+    assert findings(result)[0].point == "1 of 300 people is found by at least one attack, none by two or more."
+    assert findings(result)[0].to_do.startswith("With card with")
+
+
+def test_where_nothing_leaks_nobody_is_found():
+    *_, result = PEOPLE.run(twins(planted=False), PeopleSettings(answers=0, shadows=0))
+    assert not result.leaks.any() and not any(result.fixes) and result.effects == ()
+    assert findings(result)[0].point == "No attack finds any of 300 people whom imputation does not find."
+    reasons = {attack.attack: attack.reason for attack in result.attacks}
+    assert reasons["queries"] == "No answers to bias queries are planned."
+    assert reasons["membership"].startswith("Membership inference at 1% FPR needs scores")
+
+
+def test_no_finding_of_it_has_words_for_others(result: PeopleAtRisk):
+    assert [finding.redacted for finding in findings(result)] == [""] * 3
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [({"people": 5}, "people"), ({"shadows": 3}, "shadows must be 0 or an even number"), ({"answers": -1}, "answers")],
+)
+def test_bad_settings_are_one_sentence(told: dict[str, int], sentence: str):
+    with pytest.raises(InputError, match=sentence):
+        PeopleSettings(**told)

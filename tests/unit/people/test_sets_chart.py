@@ -1,0 +1,65 @@
+"""The chart of which attacks find the same people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from core.charts.people import draw_sets
+from core.people import ATTACKS, Found, PeopleAtRisk
+from tests import samples
+from tests.unit.charts.checks import check, written
+
+
+def risk(leaks: np.ndarray, *, reason: str = "") -> PeopleAtRisk:
+    """Return people whom attacks find as an (n, 4) array says."""
+    n = len(leaks)
+    attacks = tuple(
+        Found(attack=name, found=leaks[:, i], leak=leaks[:, i], chance=0.5, reason=reason if name == "queries" else "")
+        for i, name in enumerate(ATTACKS)
+    )
+    return PeopleAtRisk(
+        title="Made",
+        attribute="origin",
+        group_names=("south", "<b>north</b>"),
+        rows=np.arange(n),
+        groups=(np.arange(n) % 2).astype(np.uint8),
+        columns=samples.frame(n),
+        attacks=attacks,
+        imputed=np.zeros(n, dtype=np.bool_),
+        fixes=((),) * n,
+        effects=(),
+    )
+
+
+def test_a_row_a_set_with_its_attacks_and_its_number():
+    leaks = np.zeros((50, 4), dtype=np.bool_)
+    leaks[:9, 3] = leaks[6:20, 1] = leaks[0, :] = True
+    drawing = draw_sets(risk(leaks))
+    figure = check(drawing)
+    rows = {row["attacks"]: row["people"] for row in drawing.rows}
+    assert rows == {
+        "Bias queries": 11,
+        "Membership": 5,
+        "Bias queries and Membership": 3,
+        " and ".join(ATTACKS.values()): 1,
+    }
+    assert [str(n) for n in rows.values()] == [text for text in written(figure) if text in {"11", "5", "3", "1"}][-4:]
+    bars = [trace for trace in figure.data if trace.type == "bar"]
+    lengths = [bar.x[0] for bar in bars]
+    np.testing.assert_allclose(np.array(lengths) / lengths[0], np.array([11, 5, 3, 1]) / 11)
+    assert {bar.base[0] for bar in bars} == {bars[0].base[0]}
+
+
+def test_every_set_there_can_be_and_an_attack_that_was_not_run():
+    every = np.array([[bool(i >> j & 1) for j in range(4)] for i in range(16)])
+    drawing = draw_sets(risk(every))
+    check(drawing)
+    assert len(drawing.rows) == 15 and [row["people"] for row in drawing.rows] == [1] * 15
+    sizes = [row["attacks"].count(" and ") for row in drawing.rows]
+    assert sizes == sorted(sizes)
+    words = written(check(draw_sets(risk(every, reason="No scores."))))
+    assert "not run" in words and words.count("0.5") == 3
+    alone = replace(risk(every[:2]))
+    assert len(draw_sets(alone).rows) == 1
