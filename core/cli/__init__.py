@@ -14,6 +14,7 @@ from typing import Protocol
 from core.cli import (
     attriguard,
     audit,
+    choose,
     correction,
     dashboard,
     datasets,
@@ -87,6 +88,7 @@ def commands() -> Mapping[str, Command | Group]:
         "attack": Group(help="Run one study: attacks and their defences.", commands=attacks, parser=StudyParser),
         "defend": Group(help="Measure one defence.", commands={"attriguard": attriguard}),
         "card": model_card,
+        "choose": choose,
         "sweep": sweep,
         "tradeoff": tradeoff,
         "desk": Group(

@@ -203,7 +203,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     """Audit, write and print."""
     plan = read_plan(content_of(arguments.plan, what="PLAN"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
-    policy = _policy(arguments, plan, folder)
+    policy = policy_named(arguments.policy, plan, folder)
     plan = replace(plan, policy="") if plan.policy in SHIPPED else plan  # no file that a report must not name
     check_folder(arguments.out, force=arguments.force)
     key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
@@ -225,11 +225,12 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return VERDICT_TITLES[audit.verdict.overall].lower()
 
 
-def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Policy:
-    if (name := arguments.policy or plan.policy) in SHIPPED:
-        return SHIPPED[name]()
-    if arguments.policy is not None:
-        path = Path(arguments.policy)
+def policy_named(name: str | None, plan: AuditPlan, folder: Path) -> Policy:
+    """Return the policy that --policy names, or else the plan, whose files lie in `folder`; else the default one."""
+    if (shipped := name or plan.policy) in SHIPPED:
+        return SHIPPED[shipped]()
+    if name is not None:
+        path = Path(name)
         return read_policy(content_of(path, what="--policy"), name=path.name)
     content = load_policy_text(plan, folder=folder)
     return default_policy() if content is None else read_policy(content, name=Path(plan.policy).name)
