@@ -72,7 +72,15 @@ _PAGES = {
             "How can others ask about fairness without learning about a person?",
         ),
     },
-    "Decision": {"report": PageHead("Report", "fact_check", "Release report", "May this model be released?")},
+    "Decision": {
+        "choose": PageHead(
+            "Choose a model",
+            "compare_arrows",
+            "Choose a model",
+            "Which of many models gives the best accuracy within all limits?",
+        ),
+        "report": PageHead("Report", "fact_check", "Release report", "May this model be released?"),
+    },
     "Learn": {
         "learn": PageHead("Worked examples", "school", "Worked examples", "How does each method work, step by step?"),
         "glossary": PageHead("Glossary", "menu_book", "Glossary", "What do the words mean?"),
