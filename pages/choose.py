@@ -52,7 +52,6 @@ try:
 except InputError as error:
     panels.problem(str(error))
     st.stop()
-choose_models.preferences(choice, controls)
 found = finding(choice)
 with opening:
     so_far = f"So far, with {len(points)} of {planned} models. " if work.busy else ""
@@ -63,7 +62,7 @@ with opening:
         to_do=shell.escape(found.to_do),
     )
 work.watch(show_progress, drawn=latest)
-left, right = st.columns([3, 2], gap="medium")
+left, right = st.columns([4, 3], gap="medium")
 drawing = draw_choice(choice)
 with left:
     panels.titled(

@@ -43,7 +43,7 @@ METHOD_STYLES = {
 """Method -> its colour, marker, and the marker as a letter."""
 
 
-def draw_choice(choice: Choice, *, height: int = 372) -> Drawing:
+def draw_choice(choice: Choice, *, height: int = 290) -> Drawing:
     """Draw every candidate on the half that chooses, the region within all limits, and those that none other beats."""
     found = sorted(choice.candidates, key=lambda one: _order(one.points[0].config))
     keys = list(_keys(found, choice))
@@ -55,13 +55,15 @@ def draw_choice(choice: Choice, *, height: int = 372) -> Drawing:
         place=lambda leak: min(leak, _MOST),
     )
     scale = percents("Model accuracy, half that chooses (%)")
-    y = scale.over([*(each.choosing.accuracy.value for each in found), choice.least_accuracy])
+    y = scale.over([each.choosing.accuracy.value for each in found])
+    least = max(y.ends[0], y.place(choice.least_accuracy))
     top = 30 + _KEY * len(keys)
     drawing = Drawing("Accuracy against the worst leak", height=height + top, x=x, y=y, margins=(46, 18, top, 48))
-    drawing.shade((0.0, 1.0), (y.place(choice.least_accuracy), y.ends[1]), "feasible")
+    drawing.shade((0.0, 1.0), (min(least, y.ends[1]), y.ends[1]), "feasible")
     drawing.axes()
     drawing.segment(1.0, y.ends, "ink", width=1.5, dash="longdash")
-    drawing.segment(x.ends, y.place(choice.least_accuracy), "ink", width=1.5, dash="longdash")
+    if y.ends[0] < least < y.ends[1]:
+        drawing.segment(x.ends, least, "ink", width=1.5, dash="longdash")
     _draw_frontier(drawing, choice)
     for (method, _), some in groupby(found, key=lambda one: (one.points[0].config.method, one.points[0].config.depth)):
         _draw_method(drawing, method, list(some))

@@ -39,12 +39,13 @@ def leak_text(leak: float) -> str:
 
 def finding(choice: Choice) -> Finding:
     """Return which model to choose, or what holds the nearest back; what that costs, and what to do."""
-    side, passing = choice.chosen.judging, len(choice.with_status(Status.PASS))
+    side, n, passing = choice.chosen.judging, len(choice.candidates), len(choice.with_status(Status.PASS))
     able = {0: "none is", 1: "1 is"}.get(passing, f"{passing} are")
+    unclear = len(choice.with_status(Status.INCONCLUSIVE))
     evidence = (
         f"Test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), worst leak {leak_text(side.leak)} "
-        f"of its limit ({short_check(side.leaking)}), on people who did not choose it. {len(choice.candidates)} models "
-        f"compared: {able} within all limits, {len(choice.with_status(Status.INCONCLUSIVE))} inconclusive."
+        f"of its limit ({short_check(side.leaking)}). Of {count(n)} model{'s' * (n > 1)} compared, {able} within all "
+        f"limits, {unclear} {'is' if unclear == 1 else 'are'} inconclusive."
     )
     return Finding(
         point=_point(choice, passing),
@@ -58,17 +59,23 @@ def finding(choice: Choice) -> Finding:
 
 
 def _point(choice: Choice, passing: int) -> str:
-    name = choice.chosen.title
-    name = name[:1].lower() + name[1:] if not choice.chosen.points[0].name else name
+    name = spoken(choice.chosen)
     if choice.outcome == Outcomes.RECOMMENDED:
-        among = f"the best of {passing} models" if passing > 1 else "the only model" if passing else "the nearest, and"
+        among = f"best of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
         return f"Choose {name}: {among} within all limits."
     if choice.outcome == Outcomes.NOT_CONFIRMED:
-        return f"No model to recommend yet: {name}, is not confirmed on fresh people."
-    held = list(dict.fromkeys(short_check(row.check) for row in _held_back(choice)))
-    if not held:
+        return f"Not confirmed on fresh people: {name}."
+    if not _held_back(choice):
         return f"No model within all limits is accurate enough. Nearest: {name}."
-    return f"No model is within all limits. Nearest: {name}, held back by {_listed(held[:2])}."
+    return f"No model is within all limits. Nearest: {name}."
+
+
+def spoken(one: Candidate) -> str:
+    """Return what a sentence calls a candidate: "exponentiated gradient (tolerance 0.05, depth 4)"."""
+    if one.points[0].name:
+        return one.title
+    method, *parts = one.title.split(", ")
+    return f"{method[:1].lower()}{method[1:]} ({', '.join(parts)})"
 
 
 def _held_back(choice: Choice) -> tuple[CheckVerdict, ...]:
@@ -108,9 +115,9 @@ def _against(row: CheckVerdict) -> str:
     limit = "" if row.limit is None else limit_text(row.check, row.limit.value)
     if row.measurement is None or row.measurement.estimate is None:
         return f"{name[:1].upper()}{name[1:]}: {row.why}"
-    value, ends = estimate_text(
-        row.check, row.measurement.estimate, limit=float(row.limit.value) if row.limit else None
-    )
+    beside = None if row.limit is None else float(row.limit.value)
+    value, ends = estimate_text(row.check, row.measurement.estimate, limit=beside)
+    ends = ends.replace(":", " CI", 1)
     word = VERDICT_TITLES[row.verdict].lower()
     return f"{name[:1].upper()}{name[1:]} {value} ({ends}) is {word}: allowed is {limit}."
 
@@ -146,8 +153,7 @@ def why_this_one(choice: Choice) -> str:
     if (other := choice.runner_up) is not None:
         lead = chosen.lead(other)
         fair = "" if lead.low > 0 else " Not significant, so that one is a fair choice too."
-        name = other.title[:1].lower() + other.title[1:]
-        told.append(f"Its lead over {name}: {points(lead)} ({_ends(lead.low, lead.high)}).{fair}")
+        told.append(f"Its lead over {spoken(other)}: {points(lead)} ({_ends(lead.low, lead.high)}).{fair}")
     return " ".join(told)
 
 
@@ -158,8 +164,8 @@ def price(choice: Choice) -> tuple[str, ...]:
     if k > 1:
         better = number_text(100 * choice.flattery, ".1f")
         told.append(
-            f"Where it was chosen, the best of {k} looks about {better} points better than it is; the accuracy above "
-            "is from the other half."
+            f"Where it was chosen, the best of {k} looks about {better} points better than it is. Numbers above are "
+            "from the other half of the people, who did not choose it."
         )
     private = sum(p.config.method == "dp_id3" for each in choice.candidates for p in each.points)
     if private > 1:

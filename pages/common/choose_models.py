@@ -116,9 +116,7 @@ def asked(config: AuditConfig, table: Table, place: Any) -> tuple[list[Asked], C
 def _settings(config: AuditConfig, table: Table, place: Any) -> tuple[ChooseSettings, int]:
     trained = config.method != GIVEN
     chosen: dict[str, Any] = {}
-    methods = st.session_state.get("choose_methods") or list(METHOD_TITLES)[:-1]
-    label = f"{len(methods)} methods" if trained else "Columns"
-    with place.popover(label, icon=":material/tune:", key="choose_compared"):
+    with place.popover(_compared(config) if trained else "Columns", icon=":material/tune:", key="choose_compared"):
         if trained:
             titles = {name: METHOD_TITLES[name] for name in _NAMES}
             chosen["methods"] = _several("methods", titles)
@@ -138,19 +136,20 @@ def _settings(config: AuditConfig, table: Table, place: Any) -> tuple[ChooseSett
             persist_state="session",
             bind="query-params",
         )
+        labels = cached.dataset_of(table, config.roles).labels
         least = st.slider(
             _SETTINGS["least_accuracy"].param.title,
             min_value=0,
             max_value=100,
-            value=0,
+            value=math.ceil(100 * max(labels.mean(), 1 - labels.mean())),
             format="%d%%",
             key="choose_least",
             width=200,
-            help="Models below it are not chosen. At 0 it is the accuracy of the majority class.",
+            help="Models below it are not chosen. It starts at the accuracy of the majority class.",
             persist_state="session",
             bind="query-params",
         )
-    chosen["least_accuracy"] = least / 100 if least else None
+    chosen["least_accuracy"] = least / 100
     with place.popover("Policy limits", icon=":material/rule:", key="choose_policy"):
         _limits(config)
     with place.popover("Sweep settings", icon=":material/settings:", key="choose_sweep"):
@@ -171,6 +170,14 @@ def _settings(config: AuditConfig, table: Table, place: Any) -> tuple[ChooseSett
             persist_state="session",
         )
     return ChooseSettings(**{name: value for name, value in chosen.items() if value != ()}), int(seeds or 1)
+
+
+def _compared(config: AuditConfig) -> str:
+    """Return what the models compared are, in short; the widgets inside may not be drawn yet."""
+    kept = {name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in ("methods", *_OFFERED)}
+    settings = ChooseSettings(**{name: value for name, value in kept.items() if value})
+    base = replace(config, tolerance=0.0, epsilon=math.inf)
+    return f"{len(settings.methods)} methods, {len(candidates(base, settings, (config.seed,)))} models"
 
 
 def _several(name: str, titles: dict[Any, str]) -> tuple[Any, ...]:
@@ -231,13 +238,6 @@ def _roles(roles: Roles, column: str, offered: Sequence[str], table: Table) -> R
     return replace(roles, excluded=excluded, **named)
 
 
-def preferences(choice: Choice, place: Any) -> None:
-    """Say beside the controls how many models there are, and which accuracy is the least."""
-    kinds = len(choice.candidates)
-    with place:
-        st.caption(f"{kinds} models; least accuracy {percent(choice.least_accuracy)}")
-
-
 def short_title(point: CandidatePoint) -> str:
     """Return what to call a candidate in a narrow column: "Exp. gradient 0.05, depth 4"."""
     config = point.config
@@ -268,7 +268,8 @@ def draw_table(choice: Choice) -> None:
                 "Verdict": _VERDICTS.get(side.status, VERDICT_TITLES[side.status]),
             }
         )
-    st.table(pd.DataFrame(lines), hide_index=True)
+    with st.container(key="choose_table"):
+        st.table(pd.DataFrame(lines), hide_index=True)
 
 
 def audit(choice: Choice, config: AuditConfig) -> None:

@@ -171,6 +171,7 @@ FLOORS = (
     ("policy",),
     ("desk", "examples"),
     ("release_audit",),
+    ("choose",),
     ("charts",),
     ("report",),
     ("cli",),
