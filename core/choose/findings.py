@@ -10,6 +10,7 @@ from core.estimates import count, epsilon_text, in_words, interval, number_text,
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text
 from core.policy.checks import check_title
 from core.quantities import Quantity, share
+from core.release_audit.result import StudyFindings
 from core.study import Finding, Row
 
 LEAKS = {
@@ -56,6 +57,29 @@ def finding(choice: Choice) -> Finding:
         redacted="The model was chosen among several by the same policy.",
         estimate=side.accuracy,
     )
+
+
+SECTION = "choose"
+"""What files call the section of a report that says how its model was chosen."""
+
+_TOLD = 5
+"""Models that the section names."""
+
+
+def report_section(choice: Choice) -> StudyFindings:
+    """Return how the model was chosen, as a section of its report."""
+    best = [
+        f"{each.title}: accuracy {percent(each.choosing.accuracy)}, worst leak {leak_text(each.choosing.leak)} of its "
+        f"limit, {VERDICT_TITLES[each.choosing.status].lower()}."
+        for each in choice.candidates[:_TOLD]
+    ]
+    n = len(choice.candidates)
+    compared = Finding(
+        point=f"The best of {count(n)} models, on the half that chooses." if n > 1 else "One model was compared.",
+        evidence=why_this_one(choice),
+        caveats=tuple(best),
+    )
+    return StudyFindings(study=SECTION, title="How this model was chosen", findings=(finding(choice), compared))
 
 
 def _point(choice: Choice, passing: int) -> str:
@@ -146,10 +170,9 @@ def why_this_one(choice: Choice) -> str:
     if failing:
         nearest = min(failing, key=lambda one: one.choosing.accuracy.value)
         names = list(dict.fromkeys(short_check(row.check) for row in nearest.choosing.blocking))
-        word = VERDICT_TITLES[nearest.choosing.status].lower()
-        told.append(
-            f"The next more accurate model ({percent(nearest.choosing.accuracy)}) is {word} on {_listed(names[:2])}."
-        )
+        does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
+        word = does.get(nearest.choosing.status, "was not measured on")
+        told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {_listed(names[:2])}.")
     if (other := choice.runner_up) is not None:
         lead = chosen.lead(other)
         fair = "" if lead.low > 0 else " Not significant, so that one is a fair choice too."

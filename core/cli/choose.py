@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from core.choose import Asked, CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose, measure_all
-from core.choose.findings import finding, numbers, rows, why_this_one
+from core.choose.findings import finding, numbers, report_section, rows, why_this_one
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
@@ -31,7 +31,7 @@ from core.errors import InputError
 from core.files import check_place, content_of, write_file
 from core.policy import Policy, Status
 from core.release_audit import AuditPlan, catalogue_plan, dataset_of, load_model, load_table, plan_text, read_plan
-from core.serialize import plain
+from core.serialize import dumps, plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 
@@ -146,7 +146,11 @@ def _outcome(choice: Choice, asked: Asked, settings: ChooseSettings) -> Outcome:
             "Worst leak: the largest gain of an attack relative to its limit; 1 is the limit.",
         ],
         settings={"settings": plain(settings)},
-        content={"outcome": choice.outcome, "model": choice.chosen.title},
+        content={
+            "outcome": choice.outcome,
+            "model": choice.chosen.title,
+            "record": dumps(report_section(choice)),
+        },
     )
 
 

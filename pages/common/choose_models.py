@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from core.choose import PREFERENCES, Asked, CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, measure_all
-from core.choose.findings import leak_text, short_check
+from core.choose.findings import leak_text, report_section, short_check
 from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.datasets.roles import Roles
@@ -174,7 +174,9 @@ def _settings(config: AuditConfig, table: Table, place: Any) -> tuple[ChooseSett
 
 def _compared(config: AuditConfig) -> str:
     """Return what the models compared are, in short; the widgets inside may not be drawn yet."""
-    kept = {name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in ("methods", *_OFFERED)}
+    kept: dict[str, Any] = {
+        name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in ("methods", *_OFFERED)
+    }
     settings = ChooseSettings(**{name: value for name, value in kept.items() if value})
     base = replace(config, tolerance=0.0, epsilon=math.inf)
     return f"{len(settings.methods)} methods, {len(candidates(base, settings, (config.seed,)))} models"
@@ -234,7 +236,7 @@ def _roles(roles: Roles, column: str, offered: Sequence[str], table: Table) -> R
     excluded = tuple(dict.fromkeys([*roles.excluded, *offered]))
     excluded = tuple(name for name in excluded if name != column)
     values = table.frame[column].nunique()
-    named = {"prediction": "", "score": column} if values > 2 else {"prediction": column, "score": ""}
+    named: dict[str, Any] = {"prediction": "", "score": column} if values > 2 else {"prediction": column, "score": ""}
     return replace(roles, excluded=excluded, **named)
 
 
@@ -284,4 +286,5 @@ def audit(choice: Choice, config: AuditConfig) -> None:
             wanted["epsilon"] = chosen.epsilon
         for name, value in wanted.items():
             state.choose(name, value)
+    st.session_state[report_plan.CHOSEN] = (chosen, report_section(choice))
     st.session_state["choose_report"] = True
