@@ -131,6 +131,13 @@ class Choice:
         return tuple(each for each in self.candidates if each.choosing.status == status)
 
     @cached_property
+    def able(self) -> tuple[Candidate, ...]:
+        """The candidates within all limits on the half that chooses, and accurate enough."""
+        return tuple(
+            each for each in self.with_status(Status.PASS) if each.choosing.accuracy.value >= self.least_accuracy
+        )
+
+    @cached_property
     def frontier(self) -> tuple[Candidate, ...]:
         """The candidates of which none other is as accurate and leaks as little, the smallest leak first."""
         ordered = sorted(self.candidates, key=lambda one: (one.choosing.leak, -one.choosing.accuracy.value))
@@ -149,7 +156,7 @@ class Choice:
     @cached_property
     def runner_up(self) -> Candidate | None:
         """The next most accurate candidate within all limits."""
-        others = [each for each in self.with_status(Status.PASS) if each is not self.chosen]
+        others = [each for each in self.able if each is not self.chosen]
         return max(others, key=lambda one: one.choosing.accuracy.value, default=None)
 
     @cached_property
@@ -159,7 +166,7 @@ class Choice:
         The mean, over bootstrap draws of people, of what the best of a draw gains by its draw. Of one seed, the first;
         of the candidates within all limits, or of all if there are none.
         """
-        able = self.with_status(Status.PASS) or self.candidates
+        able = self.able or self.candidates
         seed = able[0].points[0].config.seed
         halves = [p.choosing for each in able for p in each.points if p.config.seed == seed]
         right = np.array([half.correct for half in halves if half.accuracy.n == halves[0].accuracy.n], dtype=np.float64)

@@ -40,7 +40,7 @@ def leak_text(leak: float) -> str:
 
 def finding(choice: Choice) -> Finding:
     """Return which model to choose, or what holds the nearest back; what that costs, and what to do."""
-    side, n, passing = choice.chosen.judging, len(choice.candidates), len(choice.with_status(Status.PASS))
+    side, n, passing = choice.chosen.judging, len(choice.candidates), len(choice.able)
     able = {0: "none is", 1: "1 is"}.get(passing, f"{passing} are")
     unclear = len(choice.with_status(Status.INCONCLUSIVE))
     evidence = (
@@ -148,7 +148,11 @@ def _against(row: CheckVerdict) -> str:
 
 def _to_do(choice: Choice) -> str:
     if choice.outcome == Outcomes.RECOMMENDED:
-        return "Audit it whole before you sign: its Report has the attacks that are not run here."
+        whole = "Audit it whole before you sign: its Report has the attacks that are not run here."
+        best = choice.chosen.choosing.accuracy.value
+        unclear = sum(one.choosing.accuracy.value > best for one in choice.with_status(Status.INCONCLUSIVE))
+        more = f" More test records may settle {count(unclear)} more accurate models that are inconclusive."
+        return whole + more * (unclear > 1)
     held = {row.check for row in _held_back(choice)}
     if not held:
         return "Accept a lower accuracy, or try other methods and depths."
@@ -182,7 +186,7 @@ def why_this_one(choice: Choice) -> str:
 
 def price(choice: Choice) -> tuple[str, ...]:
     """Return what choosing among many costs: how the best flatters itself, and the privacy budget of the choice."""
-    k = len(choice.with_status(Status.PASS)) or len(choice.candidates)
+    k = len(choice.able) or len(choice.candidates)
     told = []
     if k > 1:
         better = number_text(100 * choice.flattery, ".1f")
