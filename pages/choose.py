@@ -62,7 +62,7 @@ with opening:
         to_do=shell.escape(found.to_do),
     )
 work.watch(show_progress, drawn=latest)
-left, right = st.columns([4, 3], gap="medium")
+left, right = st.columns([13, 11], gap="medium")
 drawing = draw_choice(choice)
 with left:
     panels.titled(
@@ -71,7 +71,11 @@ with left:
         drawing,
         key="choose_chart",
     )
-    st.caption("Larger: looser. Hollow: exceeds the unfairness limit. Grey steps: no other model is better in both.")
+    st.caption(
+        "Larger: looser. Hollow: exceeds the unfairness limit. Right edge: twice the limit or more. Grey steps: no "
+        "other model is better in both."
+    )
+    st.caption(shell.escape(" ".join(found.caveats)))
 with right:
     choose_models.draw_table(choice)
     st.markdown(f"**Why this one.** {shell.escape(why_this_one(choice))}")
@@ -85,6 +89,4 @@ with right:
         )
     if st.session_state.pop("choose_report", False):
         st.switch_page("pages/report.py")
-for sentence in found.caveats:
-    st.caption(shell.escape(sentence))
 panels.foot(choose_models.GUIDE, {"Models": every, "All numbers": panels.frame(numbers(choice))}, key="choose")

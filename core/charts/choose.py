@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
@@ -46,7 +45,8 @@ METHOD_STYLES = {
 def draw_choice(choice: Choice, *, height: int = 290) -> Drawing:
     """Draw every candidate on the half that chooses, the region within all limits, and those that none other beats."""
     found = sorted(choice.candidates, key=lambda one: _order(one.points[0].config))
-    keys = list(_keys(found, choice))
+    keys, lines = _keys(found), 1 if choice.outcome == Outcomes.RECOMMENDED else 0
+    lines += (len(keys) + 1) // 2
     x = Axis(
         ends=(0.0, _MOST + 0.08),
         marks=(0.0, 0.5, 1.0, 1.5, 2.0),
@@ -57,7 +57,7 @@ def draw_choice(choice: Choice, *, height: int = 290) -> Drawing:
     scale = percents("Model accuracy, half that chooses (%)")
     y = scale.over([each.choosing.accuracy.value for each in found])
     least = max(y.ends[0], y.place(choice.least_accuracy))
-    top = 30 + _KEY * len(keys)
+    top = 30 + _KEY * lines
     drawing = Drawing("Accuracy against the worst leak", height=height + top, x=x, y=y, margins=(46, 18, top, 48))
     drawing.shade((0.0, 1.0), (min(least, y.ends[1]), y.ends[1]), "feasible")
     drawing.axes()
@@ -70,8 +70,9 @@ def draw_choice(choice: Choice, *, height: int = 290) -> Drawing:
     if choice.outcome == Outcomes.RECOMMENDED:
         drawing.markers(*_places(drawing, [choice.chosen]), size=22, color="rgba(0,0,0,0)", rim=("ink", 2.5))
     for number, (words, color) in enumerate(keys):
-        line = 9 + LINE * 12 + 4 + _KEY * (len(keys) - 1 - number)
-        drawing.above(fit(words, drawing.room + 34, 12), shift=(4 - 46, line), color=color)
+        _write(drawing, words, color, (len(keys) + 1) // 2 - 1 - number // 2, right=number % 2 == 1)
+    if choice.outcome == Outcomes.RECOMMENDED:
+        _write(drawing, f"◯ recommended: {choice.chosen.title}", "ink", lines - 1)
     drawing.rows = [plain_row(row) for row in rows(choice)]
     said = [f"{each.title} {percent(each.choosing.accuracy)}, {_leak(each)}" for each in choice.candidates[:4]]
     more = [f"and {len(choice.candidates) - 4} more"] if len(choice.candidates) > 4 else []
@@ -91,13 +92,18 @@ def _loose(config: AuditConfig) -> float:
     return config.tolerance
 
 
-def _keys(found: list[Candidate], choice: Choice) -> Iterator[tuple[str, str]]:
-    """Yield the lines over the plot: the recommended model, then the methods, two a line."""
-    if choice.outcome == Outcomes.RECOMMENDED:
-        yield f"◯ recommended: {choice.chosen.title}", "ink"
-    there = list(dict.fromkeys(each.points[0].config.method for each in found))
-    for method in there:
-        yield f"{METHOD_STYLES[method].sign} {METHOD_TITLES[method]}", METHOD_STYLES[method].color
+def _keys(found: list[Candidate]) -> list[tuple[str, str]]:
+    """Return the methods' markers and names, and their colours."""
+    there = dict.fromkeys(each.points[0].config.method for each in found)
+    return [(f"{METHOD_STYLES[m].sign} {METHOD_TITLES[m]}", METHOD_STYLES[m].color) for m in there]
+
+
+def _write(drawing: Drawing, words: str, color: str, line: int, *, right: bool = False) -> None:
+    """Write over the plot, so many lines above the axis' title, in the left half or the right one."""
+    half = (drawing.room + 34) / 2
+    pixels = half if right or not words.startswith("◯") else 2 * half
+    shift = (4 - 46 + (half if right else 0), 9 + LINE * 12 + 4 + _KEY * line)
+    drawing.above(fit(words, pixels - 8, 12), shift=shift, color=color)
 
 
 def _places(drawing: Drawing, some: list[Candidate]) -> tuple[list[float], list[float]]:

@@ -44,7 +44,7 @@ _NAMES = {
     "exponentiated_gradient": "Exp. gradient",
     "correlation_remover": "Corr. remover",
     "threshold_optimizer": "Threshold opt.",
-    "unmitigated": "No constraint",
+    "unmitigated": "No mitigation",
     "dp_id3": "Private tree",
 }
 _VERDICTS = {
@@ -241,16 +241,14 @@ def _roles(roles: Roles, column: str, offered: Sequence[str], table: Table) -> R
 
 
 def short_title(point: CandidatePoint) -> str:
-    """Return what to call a candidate in a narrow column: "Exp. gradient 0.05, depth 4"."""
+    """Return what to call a candidate in a narrow column, without its depth: "Exp. gradient 0.05"."""
     config = point.config
     if point.name:
         return point.name
     name = _NAMES[config.method]
     if config.method == "exponentiated_gradient":
         name += f" {tolerance_text(config.tolerance)}"
-    if config.method == "dp_id3":
-        name += f" ε = {epsilon_text(config.epsilon)}"
-    return f"{name}, depth {config.depth}"
+    return f"{name} ε = {epsilon_text(config.epsilon)}" if config.method == "dp_id3" else name
 
 
 def draw_table(choice: Choice) -> None:
@@ -265,8 +263,9 @@ def draw_table(choice: Choice) -> None:
         lines.append(
             {
                 "Model": f"{bold}{shell.escape(short_title(each.points[0]))}{bold}",
+                **({} if each.points[0].name else {"Depth": str(each.points[0].config.depth)}),
                 "Acc.": f"{bold}{percent(side.accuracy)}{bold}",
-                "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(short_check(side.leaking))}",
+                "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(short_check(side.leaking).partition(',')[0])}",
                 "Verdict": _VERDICTS.get(side.status, VERDICT_TITLES[side.status]),
             }
         )
