@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from core.adversaries.adversary import forest_parameters
 from core.datasets.roles import Roles
 from core.fairness import METRICS
-from core.models import GIVEN, METHODS
+from core.models import GIVEN, METHODS, TREE_DEPTH
 from core.param import Param
-from core.serialize import Result
+from core.serialize import UNSAID, Result
 from core.settings import validate
 from core.validation import LEAST_EPSILON
 
 TRAINED_TOLERANCE = 0.005
 """What a model is trained for where nobody says otherwise, on the pages and in plans; `AuditConfig` by itself has the
 0.001 of the published experiments."""
+
+MOST_DEPTH = 20
+"""Deepest tree that can be asked for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,10 @@ class AuditConfig(Result):
         tuple[tuple[str, int | float | str | None], ...] | None,
         Param("Forest", "Hyper-parameters of the published attack, in place of the published ones.", form="table"),
     ] = None
+    depth: Annotated[
+        int,
+        Param("Depth", "Depth of the model's trees, at most.", least=1, most=MOST_DEPTH, step=1, shown=False),
+    ] = field(default=TREE_DEPTH, metadata=UNSAID)
 
     def __post_init__(self) -> None:
         validate(self, but=("method",) if self.method == GIVEN else ())

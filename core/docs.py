@@ -29,6 +29,7 @@ def files() -> dict[str, Tables]:
 def studies() -> dict[str, tuple[type, str]]:
     """Return the settings that have flags: what each is called -> its class, and the commands that have them."""
     from core.attriguard.settings import CurveSettings, GuardSettings, TableSettings
+    from core.choose import ChooseSettings
     from core.cli.membership import RunSettings
     from core.config import AuditConfig
     from core.desk import AskSettings, Columns, RegisterSettings
@@ -42,6 +43,7 @@ def studies() -> dict[str, tuple[type, str]]:
     return {
         "Audit": (AuditConfig, "attack correction, attack queries"),
         "Sweep": (SweepSettings, "sweep"),
+        "Choose a model": (ChooseSettings, "choose"),
         "Bias queries": (Asking, "attack queries"),
         "Answers to bias queries": (Answering, "attack queries"),
         "Bias queries, what is printed": (RevealSettings, "attack queries"),

@@ -105,6 +105,9 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
         "Holm's correction": "All limits are tested together. The chance of any wrong pass or fail is at most what the "
         "policy allows, for values exactly at their limit (Holm 1979). That the side itself is right holds for "
         "independent numbers; it is not proved for numbers about the same people.",
+        "Worst leak": "The largest gain of an attack over chance, relative to its limit: 1 is the limit.",
+        "Half that chooses, half that judges": "Two halves of the people. One chooses a model among many, the other "
+        "judges the chosen one, so that its numbers are not those of the luckiest.",
         "Percentage points": "From 75.9% to 82.9% is +7.0 points.",
         "Self-test": "Runs each attack on models with no leak and on models with a planted leak.",
         "Internal report, external report": "The external report is redacted: small cells are suppressed, and it has "

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 UNSAID = {"unsaid": True}
-"""Metadata of a field that plain data and records leave out where it is empty, as those from before it do."""
+"""Metadata of a field that plain data and records leave out at its default, as those from before it do."""
 
 
 def plain(value: Any) -> Any:
@@ -46,10 +46,10 @@ def plain(value: Any) -> Any:
 
 
 def _said(value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a dataclass, but for empty ones that are then left out."""
+    """Yield the fields of a dataclass, but for those that are left out at their defaults."""
     for field in dataclasses.fields(value):
         item = getattr(value, field.name)
-        if "unsaid" not in field.metadata or item:
+        if "unsaid" not in field.metadata or item != field.default:
             yield field.name, item
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Self, TypeVar
 import numpy as np
 
 from core.adversaries import Adversary, PlattScale, calibrate, train_strong
-from core.arrays import Codes, Floats, Ints
+from core.arrays import Codes, Floats, Ints, Mask
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import MOST_TAUGHT, Splits, split, taught
@@ -156,6 +156,7 @@ def fit_rows(config: AuditConfig, dataset: AuditDataset, rows: Ints, *, seed: in
         seed=seed,
         epsilon=config.epsilon,
         domains=dataset.domains,
+        depth=config.depth,
     )
 
 
@@ -347,6 +348,23 @@ class Subject:
     trainable: bool = field(default=True, kw_only=True)
     access: QueryAccess | None = field(default=None, kw_only=True)
     _made: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def part(self, rows: Mask) -> Self:
+        """Return the same model with those training and test records that are in `rows`, of shape (n,)."""
+        train, test = (own[rows[own]] for own in (self.splits.train, self.splits.test))
+        splits, model = replace(self.splits, train=train, test=test), self.model
+        check_cells(self.config.metric, self.dataset, splits)
+        measured = _measured(
+            self.config,
+            self.dataset,
+            splits,
+            model.predictions,
+            scores=model.scores,
+            scores_given=model.scores_given,
+            needs_sensitive=model.needs_sensitive,
+            randomised=model.randomised,
+        )
+        return replace(self, splits=splits, model=measured, progress=Progress(1))
 
     def once(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` returns, made once under this name; what broke once breaks again at once."""

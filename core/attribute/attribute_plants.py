@@ -29,7 +29,7 @@ def _released(seed: int, planted: bool) -> tuple[Subject, AttributeSettings]:
     rows = np.flatnonzero((people.sensitive == 0) | (rng.random(people.sensitive.size) < share))[:n]
     people = Drawn(features=people.features[rows], labels=people.labels[rows], sensitive=people.sensitive[rows])
     predictions, scores = way(people, rng, planted)
-    settings = AttributeSettings(closed=1.0)  # which asks of one coarser release, and not of several
+    settings = AttributeSettings(closed=1.0)  # which asks of no coarser release
     return subject_of(people, predictions, _SETS, seed=seed, scores=scores), settings
 
 

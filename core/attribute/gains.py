@@ -106,10 +106,12 @@ def closing_precision(subject: Subject, *, closed: float = CLOSED) -> list[tuple
     """Return the gains in accuracy and balanced accuracy of coarser releases, finest first, until one is small.
 
     The last one is the finest whose gains, with their whole intervals, are at most `closed`, if there is one. Empty
-    where labels alone are released, or where what is released has no significant effect.
+    where labels alone are released, where what is released has no significant effect, or where any gain is small.
     """
     measures = ("accuracy", "balanced_accuracy")
-    if subject.released_scores is None or all(released_gain(subject, m)[1].low <= 0.0 for m in measures):
+    if closed >= 1.0 or subject.released_scores is None:
+        return []
+    if all(released_gain(subject, m)[1].low <= 0.0 for m in measures):
         return []
     shown = decimals_of(subject.released_scores)
     tried = []

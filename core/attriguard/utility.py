@@ -29,9 +29,10 @@ from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import Estimate, mean, mean_rate, strongest
 from core.fairness import distance_from_all, row_sets
-from core.models import GIVEN, fit_model
+from core.models import GIVEN
 from core.seeds import child_generator, child_seed
 from core.serialize import Result
+from core.subject import fit_rows
 from core.validation import one_length
 
 _SET_ASIDE = 5
@@ -214,17 +215,7 @@ def table_utility(guard: TableGuard, dataset: AuditDataset, config: AuditConfig)
             "predictions that came with the table."
         )
     train = split(dataset, train_share=config.train_share, seed=config.seed).train
-    model = fit_model(
-        config.method,
-        dataset.features[train],
-        dataset.labels[train],
-        dataset.sensitive[train],
-        metric=config.metric,
-        tolerance=config.tolerance,
-        seed=config.seed,
-        epsilon=config.epsilon,
-        domains=dataset.domains,
-    )
+    model = fit_rows(config, dataset, train, seed=config.seed)
     return utility_of(guard, model.acceptance, labels=dataset.labels[guard.people.rows], metric=config.metric)
 
 

@@ -31,6 +31,11 @@ class Palette:
     muted: str
     grey: str
     fail: str
+    remover: str
+    tree: str
+    """The correlation remover and the private tree; other fair learning methods have roles above."""
+    feasible: str
+    """Behind what is within all limits."""
     shade: str
     """Where the scale of a map ends: as strong as keeps numbers in ink readable."""
 
@@ -76,6 +81,9 @@ _COLORS = {
     "muted": ("#A3A7AE", "#6C7480"),
     "grey": ("#5B626D", "#A9B0BA"),
     "fail": ("#A01A13", "#F2837B"),
+    "remover": ("#B0307A", "#F08CC0"),
+    "tree": ("#7A4B2A", "#CFA07C"),
+    "feasible": ("#ECF6EF", "#18271F"),
     "shade": ("#CB7A44", "#8B5A3C"),
 }
 LIGHT, DARK = (Palette(**{role: colors[theme] for role, colors in _COLORS.items()}) for theme in (0, 1))

@@ -14,6 +14,7 @@ from typing import Protocol
 from core.cli import (
     attriguard,
     audit,
+    choose,
     correction,
     dashboard,
     datasets,
@@ -89,6 +90,7 @@ def commands() -> Mapping[str, Command | Group]:
         "defend": Group(help="Measure one defence.", commands={"attriguard": attriguard}),
         "card": model_card,
         "people": people,
+        "choose": choose,
         "sweep": sweep,
         "tradeoff": tradeoff,
         "desk": Group(

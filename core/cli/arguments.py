@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
@@ -219,18 +220,19 @@ def finished(
     result: type[P],
 ) -> list[P]:
     """Measure configurations on the dataset the arguments name, with progress; what is stored is not measured again."""
-    store = _store(arguments.store)
     dataset = dataset_of(arguments)
-    points: Iterator[P] = sweep(
-        [replace(config, roles=dataset.roles) for config in configs],
-        dataset,
-        n_jobs=arguments.jobs,
-        scheduler=arguments.scheduler,
-        store=store,
-        report=console.counting("configurations"),
-        measure=measure,
-        result=result,
-    )
+    wanted = [replace(config, roles=dataset.roles) for config in configs]
+    measured = partial(sweep, wanted, dataset, measure=measure, result=result)
+    return collected(measured, arguments, console, noun="configurations")
+
+
+def collected(
+    measured: Callable[..., Iterator[P]], arguments: argparse.Namespace, console: Console, *, noun: str
+) -> list[P]:
+    """Return all points of a sweep that runs as the arguments say, with progress and a store to go on from."""
+    store = _store(arguments.store)
+    report = console.counting(noun)
+    points = measured(n_jobs=arguments.jobs, scheduler=arguments.scheduler, store=store, report=report)
     try:
         with closing(points):  # type: ignore[type-var]
             return list(points)

@@ -18,7 +18,7 @@ from core.settings import from_arguments, params
 from core.study import Measurement, Study
 from core.subject import subject_of
 
-_MODEL = ("method", "metric", "tolerance", "epsilon", "train_share", "forest", "seed")
+_MODEL = ("method", "metric", "tolerance", "epsilon", "depth", "train_share", "forest", "seed")
 
 
 class StudyParser(Parser):

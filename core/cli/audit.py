@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from core import release_audit as decision
+from core.choose import title_of
 from core.cli.arguments import add_data_argument, data_folder_of
 from core.cli.console import Console, aligned
 from core.correction import false_promise
@@ -46,8 +47,10 @@ from core.release_audit import (
     load_table,
     read_plan,
 )
+from core.release_audit.result import StudyFindings
 from core.report import EDITIONS, CheckRow, Reports
 from core.report.verification import ENDING, private_key, signature_of
+from core.serialize import loads
 from core.study import Outcome
 
 if TYPE_CHECKING:
@@ -196,6 +199,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY.pem",
         help="Private key to sign the reports with; fairleak report sign makes one.",
     )
+    parser.add_argument(
+        "--choice", type=Path, metavar="FILE", help="File of fairleak choose --json: the report says how it was chosen."
+    )
     parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
 
@@ -203,14 +209,15 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     """Audit, write and print."""
     plan = read_plan(content_of(arguments.plan, what="PLAN"), name=arguments.plan.name)
     folder = arguments.plan.absolute().parent
-    policy = _policy(arguments, plan, folder)
+    policy = policy_named(arguments.policy, plan, folder)
     plan = replace(plan, policy="") if plan.policy in SHIPPED else plan  # no file that a report must not name
     check_folder(arguments.out, force=arguments.force)
+    chosen = None if arguments.choice is None else _chosen(arguments.choice, plan)
     key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
     steps = console.counting("steps", every=4)
-    audited = partial(audit_with_people, plan, table, policy, model_file=model_file)
+    audited = partial(audit_with_people, plan, table, policy, model_file=model_file, chosen=chosen)
     if arguments.no_self_test:
         audit, people = audited(report=steps)
     else:
@@ -225,11 +232,25 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return VERDICT_TITLES[audit.verdict.overall].lower()
 
 
-def _policy(arguments: argparse.Namespace, plan: AuditPlan, folder: Path) -> Policy:
-    if (name := arguments.policy or plan.policy) in SHIPPED:
-        return SHIPPED[name]()
-    if arguments.policy is not None:
-        path = Path(arguments.policy)
+def _chosen(path: Path, plan: AuditPlan) -> StudyFindings:
+    """Return how the plan's model was chosen, as `fairleak choose --json` wrote it."""
+    try:
+        told = json.loads(content_of(path, what="--choice"))
+        model, found = told["model"], loads(told["record"], StudyFindings)
+    except (ValueError, KeyError, TypeError):  # RecordError is a ValueError
+        raise InputError(f"--choice must be a file of fairleak choose --json, got {path.name!r}.") from None
+    own = title_of(plan.config)
+    if plan.model.kind == "train" and model != own:
+        raise InputError(f"--choice must be about the model of the plan, {own}, got {str(model)[:80]}.")
+    return found
+
+
+def policy_named(name: str | None, plan: AuditPlan, folder: Path) -> Policy:
+    """Return the policy that --policy names, or else the plan, whose files lie in `folder`; else the default one."""
+    if (shipped := name or plan.policy) in SHIPPED:
+        return SHIPPED[shipped]()
+    if name is not None:
+        path = Path(name)
         return read_policy(content_of(path, what="--policy"), name=path.name)
     content = load_policy_text(plan, folder=folder)
     return default_policy() if content is None else read_policy(content, name=Path(plan.policy).name)

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, Asking, "design")
     add_settings(parser, Answering)
     add_settings(parser, Asking, "repeats", defaults={"repeats": None})
-    add_settings(parser, AuditConfig, "method", "metric", "epsilon", "train_share", "seed")
+    add_settings(parser, AuditConfig, "method", "metric", "epsilon", "depth", "train_share", "seed")
     add_file_arguments(parser)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from core.choose.findings import SECTION
 from core.cli.arguments import add_data_argument, data_folder_of
 from core.cli.console import Console, aligned
 from core.cli.verify import read_report
@@ -31,7 +32,9 @@ from core.release_audit import (
     plan_of,
     same_numbers,
 )
+from core.release_audit.result import StudyFindings
 from core.report import document, from_json, policy_of, to_json
+from core.report.canonical import read
 
 HELP = "Run the audit of a report again and compare every number."
 
@@ -66,7 +69,10 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
         beside = console.counting("models of the self-test", every=200)
         tests = cached_self_test(default_cache_folder().parent / "self-test", report=beside)
     steps = console.counting("steps", every=4)
-    audit, people = audit_with_people(plan, table, policy, model_file=model_file, self_tests=tests, report=steps)
+    chosen = next((read(each, StudyFindings) for each in old.get("findings", ()) if each["study"] == SECTION), None)
+    audit, people = audit_with_people(
+        plan, table, policy, model_file=model_file, self_tests=tests, chosen=chosen, report=steps
+    )
     found = same_numbers(old, from_json(to_json(document(audit, people=people))))
     console.results(_printed(found))
     return "fail" if found.status == Sameness.DIFFERENT else "pass"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from core.models.fair import GIVEN, METHOD_TITLES, METHODS, FairModel, fit_model
+from core.models.fair import GIVEN, METHOD_TITLES, METHODS, TREE_DEPTH, FairModel, fit_model
 from core.models.tree_budget import BudgetLedger
 
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ __all__ = [
     "GIVEN",
     "METHODS",
     "METHOD_TITLES",
+    "TREE_DEPTH",
     "BudgetLedger",
     "DPID3Classifier",
     "FairModel",

@@ -85,7 +85,8 @@ _CONSTRAINTS = {
 }
 """Metric -> fairlearn's names for it, in reductions and in postprocessing."""
 
-_MAX_DEPTH = 8
+TREE_DEPTH = 8
+"""Of the models' trees, as published."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +162,7 @@ def fit_model(
     seed: int = 0,
     epsilon: float = math.inf,
     domains: Sequence[int | tuple[float, float]] | None = None,
+    depth: int = TREE_DEPTH,
 ) -> FairModel:
     """Train a model.
 
@@ -180,6 +182,8 @@ def fit_model(
         Public domain of each feature for the private tree, such as `AuditDataset.domains`: k for the codes 0 to k - 1,
         the last of which also stands for -1, or the range of a number. Read from the records when left out, which
         voids a finite epsilon, with a warning.
+    depth : int
+        Of the trees, at most; at least 1.
     """
     from sklearn.tree import DecisionTreeClassifier
 
@@ -191,9 +195,9 @@ def fit_model(
     if np.unique(labels).size < 2 or np.unique(sensitive).size < 2:
         raise InputError("A fair model needs training records of both labels and both groups, got only one of them.")
     if method == "dp_id3":
-        private = fit_private_tree(features, labels, epsilon=epsilon, domains=domains, max_depth=_MAX_DEPTH, seed=seed)
+        private = fit_private_tree(features, labels, epsilon=epsilon, domains=domains, max_depth=depth, seed=seed)
         return FairModel(method=method, needs_sensitive=False, randomised=False, estimator=private)
-    tree = DecisionTreeClassifier(max_depth=_MAX_DEPTH, random_state=seed)
+    tree = DecisionTreeClassifier(max_depth=depth, random_state=seed)
     if method == "exponentiated_gradient":
         from fairlearn import reductions
 

@@ -88,6 +88,7 @@ def audit_with_people(
     *,
     model_file: ModelFile | None = None,
     self_tests: Sequence[SelfTest] | Callable[[], Sequence[SelfTest]] = (),
+    chosen: StudyFindings | None = None,
     report: Report | None = None,
 ) -> tuple[ReleaseAudit, ReleasedPeople | str]:
     """Audit a model and judge it by a policy; return that, and `readers_of` the report.
@@ -97,8 +98,9 @@ def audit_with_people(
 
     Table and model file are what `core.release_audit.load_table` and `load_model` return for the plan. A test of itself
     that FairLeak failed blocks the release; `self_tests` may be a function, called when everything is measured, so that
-    they can be made meanwhile. `report` is called with (steps done, steps in all) and may raise
-    `core.errors.Cancelled` to stop. InputError if table, roles or model break a rule: then there is nothing to audit.
+    they can be made meanwhile. `chosen` says how the model was chosen, if it was. `report` is called with (steps done,
+    steps in all) and may raise `core.errors.Cancelled` to stop. InputError if table, roles or model break a rule: then
+    there is nothing to audit.
     """
     started, begun = datetime.now(UTC).isoformat(timespec="seconds"), time.perf_counter()
     audited = audited_of(plan, table, model_file=model_file, report=report)
@@ -115,7 +117,7 @@ def audit_with_people(
         measurements=measurements,
         verdict=judge(policy, measurements, attribute=audited.attribute, failed_tests=failed_tests(tests)),
         tables=shown,
-        findings=findings_of(audited),
+        findings=(*findings_of(audited), *((chosen,) if chosen else ())),
         people=people,
         self_tests=tests,
         provenance=provenance(plan, policy),

@@ -52,6 +52,7 @@ _EDITION_ATTACK: dict[str, Any] = {
 _MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(Z|[+]00:00))?$"
 
 _LEFT_OUT = {
+    "AuditConfig": ("depth",),
     "AuditPlan": ("outputs", "studies"),
     "DataPlan": ("attribute",),
     "Limit": ("if_not_run",),

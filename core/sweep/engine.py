@@ -27,7 +27,7 @@ from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.errors import FairLeakError, InputError
 from core.serialize import Result, dumps, loads
-from core.sweep.point import StudyMeasure, SweepPoint, environment, point_key
+from core.sweep.point import SweepPoint, environment, point_key
 from core.sweep.point import measure as measure_point
 from core.sweep.store import PointStore
 
@@ -202,13 +202,13 @@ def sweep(
         Called with (points done, points in all), at first with the stored ones counted; may raise
         `core.errors.Cancelled` to stop.
     measure : callable
-        Takes a configuration and the dataset and returns its point.
+        Takes a configuration and the dataset and returns its point; what else decides the point are its `parts`.
     result : type
         What `measure` returns: a frozen dataclass that `core.serialize` can write and read.
     """
     _check(dataset, n_jobs, scheduler, store)
     wanted = list(dict.fromkeys(configs))
-    more = (measure.study.name, measure.settings) if isinstance(measure, StudyMeasure) else ()
+    more = getattr(measure, "parts", ())
     keys = [point_key(config, dataset, result, *more) for config in wanted] if store is not None else []
     stored = {i: store.load(key, result) for i, key in enumerate(keys)} if store is not None else {}
     kept = {i: found for i, found in stored.items() if found is not None}

@@ -183,6 +183,11 @@ class StudyMeasure:
     study: Study[Any, Any]
     settings: Any
 
+    @property
+    def parts(self) -> tuple[Any, ...]:
+        """What decides a point besides configuration and data."""
+        return self.study.name, self.settings
+
     def __call__(self, config: AuditConfig, dataset: AuditDataset) -> StudyPoint:
         """Train, run the study, and return its point."""
         subject = subject_of(config, dataset)

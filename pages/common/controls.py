@@ -129,7 +129,7 @@ def audit_settings(page: str) -> None:
                 if state.given():
                     st.caption("Audited are the predictions in your table; no model is trained.")
                 else:
-                    _audited("method", *_train_share())
+                    _audited("method", *_depth(), *_train_share())
         summary.markdown(_summary())
 
 
@@ -166,13 +166,22 @@ def model_settings() -> None:
         _audited("metric", "tolerance", "seed", shares=[2, 1, 1])
         return
     share = _train_share()
-    _audited("method", "metric", "tolerance", *share, "seed", shares=[3, 3, 2, *[3 for _ in share], 2])
+    depth = _depth()
+    more = [2 for _ in depth]
+    shares = [3, *more, 3, 2, *[3 for _ in share], 2]
+    _audited("method", *depth, "metric", "tolerance", *share, "seed", shares=shares)
 
 
 def _train_share() -> list[str]:
     """Return the share of records the model is trained on, unless the table says whom it is trained on."""
     roles = state.chosen_roles()
     return [] if roles is not None and roles.sets else ["train_share"]
+
+
+def _depth() -> list[str]:
+    """Return the depth of the trees, once it is another than at first."""
+    changed = state.setting("depth") != state.default("depth") or "depth" in st.query_params
+    return ["depth"] if changed else []
 
 
 def _audited(*names: str, shares: list[int] | None = None) -> None:
@@ -231,6 +240,7 @@ _TOLD: dict[str, dict[str, Any]] = {
         "format_func": epsilon_text,
         "help": ("Smaller is more private: more DP training noise on every count the tree is grown from."),
     },
+    "depth": {"help": "Depth of the model's trees, at most. Deeper trees remember more of their training records."},
     "train_share": {
         "kind": "slider",
         "help": "Share of records used for training. The rest is split equally between the attacker's known records "

@@ -35,7 +35,8 @@ class Attacks(Background):
         self.subject = subject
         model = subject.model_file.fingerprint if subject.model_file else ""
         attacks = replace(subject.plan, title="", policy="")
-        key = fingerprint("release audit", subject.table.fingerprint, attacks, model)
+        chosen = [subject.chosen] if subject.chosen else []
+        key = fingerprint("release audit", subject.table.fingerprint, attacks, model, *chosen)
         store, total = cached.store_of(subject.table.name), audit_steps(subject.plan)
         super().__init__("release", store, key, self._attack, lane="decision", total=total)
 
@@ -45,7 +46,12 @@ class Attacks(Background):
 
         subject = self.subject
         audit, people = audit_with_people(
-            subject.plan, subject.table, default_policy(), model_file=subject.model_file, report=job.report
+            subject.plan,
+            subject.table,
+            default_policy(),
+            model_file=subject.model_file,
+            report=job.report,
+            chosen=subject.chosen,
         )
         reports = Reports(audit, people)
         _ = reports.meter  # here, rather than while somebody waits

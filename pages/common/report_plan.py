@@ -29,6 +29,7 @@ from pages.common.controls import control
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
+    from core.release_audit.result import StudyFindings
 
 
 P = TypeVar("P", PlannedAnswers, MembershipPlan, GuardPlan)
@@ -44,6 +45,18 @@ class Subject:
     table: Table
     config: AuditConfig
     model_file: ModelFile | None = None
+    chosen: StudyFindings | None = None
+    """How the model was chosen, where it was."""
+
+
+CHOSEN = "chosen_model"
+"""Where the session keeps the chosen model's settings, and how it was chosen."""
+
+
+def _chosen(config: AuditConfig) -> StudyFindings | None:
+    """Return how the model of these settings was chosen in this session."""
+    kept, told = st.session_state.get(CHOSEN, (None, None))
+    return told if kept is not None and replace(kept, roles=None) == replace(config, roles=None) else None
 
 
 def plan_of(config: AuditConfig, table: Table) -> AuditPlan:
@@ -81,7 +94,7 @@ def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     if roles in table.roles:
         data = DataPlan(dataset=table.name, attribute=roles.key)
         plan = replace(wanted, data=data, config=replace(config, roles=None))
-        return Subject(plan=plan, table=table, config=config)
+        return Subject(plan=plan, table=table, config=config, chosen=_chosen(config))
     data = DataPlan(dataset="", file=table.title) if table.uploaded else DataPlan(dataset=table.name)
     model, model_file = ModelPlan(), None
     threshold = roles.threshold
@@ -95,7 +108,7 @@ def subject(config: AuditConfig, table: Table, wanted: AuditPlan) -> Subject:
     elif roles.gives_predictions:
         model = ModelPlan(kind="predictions", threshold=threshold)
     plan = replace(wanted, data=data, model=model, config=replace(config, roles=roles))
-    return Subject(plan=plan, table=table, config=config, model_file=model_file)
+    return Subject(plan=plan, table=table, config=config, model_file=model_file, chosen=_chosen(config))
 
 
 def released(outputs: OutputsPlan) -> str:

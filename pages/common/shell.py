@@ -75,7 +75,15 @@ _PAGES = {
             "How can others ask about fairness without learning about a person?",
         ),
     },
-    "Decision": {"report": PageHead("Report", "fact_check", "Release report", "May this model be released?")},
+    "Decision": {
+        "choose": PageHead(
+            "Choose a model",
+            "compare_arrows",
+            "Choose a model",
+            "Which of many models gives the best accuracy within all limits?",
+        ),
+        "report": PageHead("Report", "fact_check", "Release report", "May this model be released?"),
+    },
     "Learn": {
         "learn": PageHead("Worked examples", "school", "Worked examples", "How does each method work, step by step?"),
         "glossary": PageHead("Glossary", "menu_book", "Glossary", "What do the words mean?"),
@@ -141,6 +149,9 @@ h1 .stMarkdownBadge {font-family: "Source Sans", sans-serif; font-weight: 400; f
 [data-testid=stButtonGroup] :is([aria-checked=true], [aria-pressed=true]) p, [data-testid=stSliderThumbValue] p
   {color: var(--fl-chosen)}
 [data-testid=stCaptionContainer], [data-testid=stCaptionContainer] p {color: var(--fl-grey); opacity: 1}
+.st-key-choose_table :is(td, th) {padding: .25rem .3rem; font-size: .85rem; line-height: 1.3; border-inline: 0}
+.st-key-choose_table :is(td, th) p {font-size: .85rem; margin: 0}
+@media (min-width: 1000px) {.st-key-choose_table :is(td:first-child, td:last-child) p {white-space: nowrap}}
 .st-key-told, .st-key-guard_budget, [class*=st-key-answered_], [class*=st-key-release_count_]
   {box-sizing: border-box; padding: 0 132px 0 46px}
 .st-key-guard_budget {padding-right: 150px}

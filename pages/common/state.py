@@ -193,4 +193,5 @@ def config(table: Table) -> AuditConfig | None:
         seed=int(setting("seed")),
         epsilon=epsilon() if method == "dp_id3" else math.inf,
         forest=forest if tuned else None,
+        depth=int(_DEFAULTS["depth"] if method == GIVEN else setting("depth")),
     )

@@ -50,6 +50,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
         "desk_section",
         ("Ask a question", "Register a test set", "Answered questions", "Export and verify"),
     ),
+    "choose": (1, "", ()),
     "report": (0, "further_release", ("Policy and limits",)),
     "learn": (0, "", ()),
     "glossary": (0, "", ()),
@@ -58,7 +59,7 @@ PAGES: dict[str, tuple[int, str, tuple[str, ...]]] = {
 
 STREAMLITS_OWN = {"list", "listitem", "presentation-role-conflict"}
 
-WORK = ("cancel_curves", "cancel_epsilon", "cancel_fairpick", "cancel_sweep")
+WORK = ("cancel_choose", "cancel_curves", "cancel_epsilon", "cancel_fairpick", "cancel_sweep")
 
 
 @pytest.fixture(scope="module")

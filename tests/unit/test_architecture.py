@@ -153,6 +153,7 @@ FLOORS = (
     ("policy",),
     ("desk", "examples", "people"),
     ("release_audit",),
+    ("choose",),
     ("charts",),
     ("report",),
     ("cli",),

@@ -1,0 +1,328 @@
+"""The choice of a model: which candidates meet a policy, the best of them, and its judgement on fresh people.
+
+The best of many looks better than it is. So one half of the people chooses a single candidate, and the other half
+judges it: its interval there is that of one candidate, whatever was tried before. Where no candidate is within all
+limits on the half that chooses, the nearest is judged, if none of its limits is exceeded for certain.
+
+Private candidates are charged together. Each is epsilon-DP by itself; all trees trained here are known, so that the
+choice among them costs the sum of their budgets (basic composition, Dwork and Roth 2014, theorem 3.16). Selection with
+random stopping would cost less, three times one budget (Liu and Talwar 2019, theorem 3.2) or about twice (Papernot and
+Steinke 2022); it needs candidates whose scores are private too, and the attacks here look at the training records
+without noise. The sum covers the trees and what follows from test records; it does not cover the attacks' numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+import numpy as np
+
+from core.choose.candidates import CandidatePoint, ChooseSettings, Half
+from core.errors import InputError
+from core.estimates import Estimate, normal_quantile, paired_gain
+from core.policy import CHECKS, CheckVerdict, Policy, Status, Verdict, judge
+from core.seeds import child_generator
+from core.studies import STUDIES
+from core.study import Measurement, Outcome, not_run
+
+_DRAWS = 200
+"""Bootstrap draws of the flattery."""
+
+_FAIRNESS = {check.name for check in STUDIES["model_fairness"].declared}
+
+_LEAST_SPAN = 0.01
+"""What a limit at or below chance counts as above it, so that every result can be set in relation to it."""
+
+
+class Outcomes(StrEnum):
+    """How a choice ended."""
+
+    RECOMMENDED = "recommended"
+    NOT_CONFIRMED = "not confirmed"
+    """The chosen candidate is within all limits where it was chosen, and not where it was judged."""
+    NONE = "none"
+    """No candidate is within all limits where it would be chosen."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Side:
+    """A candidate on one half of the people, over its seeds.
+
+    `leak` is the largest gain of any attack relative to its limit, and `leaking` its check.
+    """
+
+    accuracy: Estimate
+    verdict: Verdict
+    leak: float
+    leaking: str
+
+    @property
+    def status(self) -> Status:
+        """The verdict of the limits that candidates are judged by."""
+        return self.verdict.overall
+
+    @property
+    def blocking(self) -> tuple[CheckVerdict, ...]:
+        """The required checks that do not pass."""
+        return tuple(row for row in self.verdict.rows if row.counts and row.verdict != Status.PASS)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Candidate:
+    """A recipe with its replicates, one a seed, first seed first."""
+
+    points: tuple[CandidatePoint, ...]
+    choosing: Side
+    judging: Side
+    reach: float
+    """How far it is, at worst, beyond a limit that it is not within for certain, relative to the limit."""
+    unfair: bool
+    """Whether it exceeds the limit of unfairness on the half that chooses."""
+
+    @property
+    def title(self) -> str:
+        """What to call it."""
+        return self.points[0].title
+
+    def lead(self, other: Candidate) -> Estimate:
+        """Return how much more accurate it is than another on the half that judges, over the seeds both have."""
+        rivals = {point.config.seed: point for point in other.points}
+        gains = []
+        for point in self.points:
+            if (rival := rivals.get(point.config.seed)) is not None:
+                mine, theirs = point.judging.correct, rival.judging.correct
+                gains.append(paired_gain(int((mine & ~theirs).sum()), int((theirs & ~mine).sum()), mine.size))
+        return mean_of(gains)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Choice:
+    """What was chosen, and from what.
+
+    `policy` holds the limits that candidates are judged by; `left_out` are the checks of the policy that none of them
+    is measured by. `chosen` is the recommended candidate, or the nearest. `planned` is how many models were asked for.
+    """
+
+    candidates: tuple[Candidate, ...]
+    chosen: Candidate
+    outcome: Outcomes
+    policy: Policy
+    left_out: tuple[str, ...]
+    least_accuracy: float
+    planned: int
+    attribute: str
+
+    @property
+    def trained(self) -> int:
+        """How many models there are, replicates counted."""
+        return sum(len(each.points) for each in self.candidates)
+
+    @property
+    def untried(self) -> int:
+        """How many of the models asked for are missing."""
+        return max(0, self.planned - self.trained)
+
+    def with_status(self, status: Status) -> tuple[Candidate, ...]:
+        """Return the candidates with a verdict on the half that chooses."""
+        return tuple(each for each in self.candidates if each.choosing.status == status)
+
+    @cached_property
+    def able(self) -> tuple[Candidate, ...]:
+        """The candidates within all limits on the half that chooses, and accurate enough."""
+        return tuple(
+            each for each in self.with_status(Status.PASS) if each.choosing.accuracy.value >= self.least_accuracy
+        )
+
+    @cached_property
+    def frontier(self) -> tuple[Candidate, ...]:
+        """The candidates of which none other is as accurate and leaks as little, the smallest leak first."""
+        ordered = sorted(self.candidates, key=lambda one: (one.choosing.leak, -one.choosing.accuracy.value))
+        found: list[Candidate] = []
+        for each in ordered:
+            if not found or each.choosing.accuracy.value > found[-1].choosing.accuracy.value:
+                found.append(each)
+        return tuple(found)
+
+    @cached_property
+    def unconstrained(self) -> Candidate | None:
+        """The most accurate candidate without a fairness constraint."""
+        free = [each for each in self.candidates if each.points[0].config.method == "unmitigated"]
+        return max(free, key=lambda one: one.choosing.accuracy.value, default=None)
+
+    @cached_property
+    def runner_up(self) -> Candidate | None:
+        """The next most accurate candidate within all limits."""
+        others = [each for each in self.able if each is not self.chosen]
+        return max(others, key=lambda one: one.choosing.accuracy.value, default=None)
+
+    @cached_property
+    def flattery(self) -> float:
+        """How much better than it is the best of the candidates looks where it is chosen.
+
+        The mean, over bootstrap draws of people, of what the best of a draw gains by its draw. Of one seed, the first;
+        of the candidates within all limits, or of all if there are none.
+        """
+        able = self.able or self.candidates
+        seed = able[0].points[0].config.seed
+        halves = [p.choosing for each in able for p in each.points if p.config.seed == seed]
+        right = np.array([half.correct for half in halves if half.accuracy.n == halves[0].accuracy.n], dtype=np.float64)
+        n = right.shape[1]
+        drawn = child_generator(0, "flattery of the best").multinomial(n, np.full(n, 1.0 / n), size=_DRAWS)
+        means = drawn @ right.T / n  # (draws, candidates)
+        best = means.argmax(axis=1)
+        return max(0.0, float((means[np.arange(_DRAWS), best] - right.mean(axis=1)[best]).mean()))
+
+    @property
+    def spent(self) -> float:
+        """The privacy budget of all private candidates together, replicates counted; 0 where there are none."""
+        return sum(p.config.epsilon for each in self.candidates for p in each.points if p.config.method == "dp_id3")
+
+
+def mean_of(found: Sequence[Estimate]) -> Estimate:
+    """Return the mean over replicates on much the same people, with the mean of their ends as its interval.
+
+    The deviation of a mean is at most the mean of the deviations, however much the replicates have in common.
+    """
+    value, low, high = (float(np.mean([getattr(one, end) for one in found])) for end in ("value", "low", "high"))
+    return Estimate(value=value, low=low, high=high, n=found[0].n, level=found[0].level)
+
+
+def limits_for(points: Sequence[CandidatePoint], policy: Policy) -> tuple[Policy, tuple[str, ...]]:
+    """Return a policy's limits that some candidate has a number for on the half that chooses, and the other checks.
+
+    InputError if none of them is required.
+    """
+    there = {name for point in points for name in (*point.choosing.checks, *point.choosing.broken)}
+    limits = tuple(limit for limit in policy.limits if limit.check in there)
+    if not any(limit.required for limit in limits):
+        known = ", ".join(sorted(there))
+        raise InputError(f"The policy must require a check that candidates are measured by ({known}), got none.")
+    return replace(policy, limits=limits), tuple(limit.check for limit in policy.limits if limit.check not in there)
+
+
+def choose(
+    points: Sequence[CandidatePoint],
+    policy: Policy,
+    settings: ChooseSettings,
+    *,
+    attribute: str,
+    planned: int = 0,
+) -> Choice:
+    """Choose a candidate on one half of the people and judge it on the other.
+
+    InputError if there is no candidate, or the policy limits nothing that they are measured by.
+    """
+    if not points:
+        raise InputError("There must be at least one finished model to choose from, got none.")
+    own, left_out = limits_for(points, policy)
+    recipes: dict[object, list[CandidatePoint]] = {}
+    for point in points:
+        recipes.setdefault(point.recipe, []).append(point)
+    found = [_candidate(sorted(each, key=lambda p: p.config.seed), own, attribute) for each in recipes.values()]
+    least = settings.least_accuracy
+    if least is None:
+        least = float(np.mean([point.majority.value for point in points]))
+    ordered = tuple(sorted(found, key=lambda one: _rank(one, least)))
+    chosen = _preferred(ordered, least, settings.prefer)
+    passes = chosen.choosing.status == Status.PASS
+    open_ = passes or chosen.choosing.status == Status.INCONCLUSIVE
+    accepted = chosen.choosing.accuracy.value >= least
+    if accepted and open_ and chosen.judging.status == Status.PASS:
+        outcome = Outcomes.RECOMMENDED
+    else:
+        outcome = Outcomes.NOT_CONFIRMED if accepted and passes else Outcomes.NONE
+    return Choice(
+        candidates=ordered,
+        chosen=chosen,
+        outcome=outcome,
+        policy=own,
+        left_out=left_out,
+        least_accuracy=least,
+        planned=planned,
+        attribute=attribute,
+    )
+
+
+def _rank(one: Candidate, least: float) -> tuple[bool, bool, float, float]:
+    """Return a candidate's place: first those within all limits, by accuracy, then the nearest."""
+    side = one.choosing
+    passes = side.status == Status.PASS
+    return side.accuracy.value < least, not passes, 0.0 if passes else one.reach, -side.accuracy.value
+
+
+def _preferred(ordered: Sequence[Candidate], least: float, prefer: str) -> Candidate:
+    """Return the first, or the one that leaks least among those about as accurate (one standard error)."""
+    best = ordered[0]
+    able = [one for one in ordered if one.choosing.status == Status.PASS and one.choosing.accuracy.value >= least]
+    if prefer == "accuracy" or not able:
+        return best
+    found = best.choosing.accuracy
+    error = (found.high - found.low) / 2 / normal_quantile(found.level)
+    return min(
+        (one for one in able if one.choosing.accuracy.value >= found.value - error), key=lambda one: one.choosing.leak
+    )
+
+
+def _candidate(points: Sequence[CandidatePoint], policy: Policy, attribute: str) -> Candidate:
+    choosing, chance = _side([point.choosing for point in points], policy, attribute)
+    judging, _ = _side([point.judging for point in points], policy, attribute)
+    unfair = [row for row in choosing.verdict.rows if row.check == "unfairness" and row.limit and row.measurement]
+    return Candidate(
+        points=tuple(points),
+        choosing=choosing,
+        judging=judging,
+        reach=max((_beyond(row, chance.get(row.check, 0.0)) for row in choosing.blocking), default=0.0),
+        unfair=any(_relative(row, 0.0) > 1.0 for row in unfair),
+    )
+
+
+def _side(halves: Sequence[Half], policy: Policy, attribute: str) -> tuple[Side, dict[str, float]]:
+    chance = {name: float(np.mean([half.chance.get(name, 0.0) for half in halves])) for name in halves[0].checks}
+    verdict = judge(policy, [_measurement(limit.check, halves) for limit in policy.limits], attribute=attribute)
+    leaks = {
+        row.check: _relative(row, chance.get(row.check, 0.0))
+        for row in verdict.rows
+        if row.counts and row.check not in _FAIRNESS and row.measurement and row.measurement.estimate
+    }
+    leaking = max(leaks, key=leaks.__getitem__, default="")
+    return Side(
+        accuracy=mean_of([half.accuracy for half in halves]),
+        verdict=verdict,
+        leak=max(0.0, leaks.get(leaking, 0.0)),
+        leaking=leaking,
+    ), chance
+
+
+def _measurement(check: str, halves: Sequence[Half]) -> Measurement:
+    """Return a check's mean over the replicates; the reason of the first that has no number."""
+    for half in halves:
+        if check not in half.checks:
+            outcome = Outcome.FAILED if check in half.broken else Outcome.NOT_RUN
+            return not_run(check, half.reasons.get(check, "It was not measured."), outcome=outcome)
+    return Measurement(check=check, estimate=mean_of([half.checks[check] for half in halves]))
+
+
+def _span(row: CheckVerdict, chance: float) -> float:
+    assert row.limit is not None
+    return max(abs(float(row.limit.value) - chance), _LEAST_SPAN)
+
+
+def _relative(row: CheckVerdict, chance: float) -> float:
+    """Return a result's gain over chance, where its limit's is 1; without one for nan."""
+    assert row.limit is not None
+    if row.measurement is None or row.measurement.estimate is None or math.isnan(row.measurement.estimate.value):
+        return 0.0
+    return 1.0 + (row.measurement.estimate.value - float(row.limit.value)) / _span(row, chance)
+
+
+def _beyond(row: CheckVerdict, chance: float) -> float:
+    """Return how far the interval of a verdict reaches over its limit, relative to it; without one infinitely."""
+    if row.limit is None or row.decided is None:
+        return math.inf
+    limit, at_least = float(row.limit.value), CHECKS[row.check].at_least
+    over = limit - row.decided.low if at_least else row.decided.high - limit
+    return over / _span(row, chance)

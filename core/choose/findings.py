@@ -1,0 +1,270 @@
+"""What a choice shows, worded once for page, command and report: the model, why this one, what choosing costs.
+
+Names of groups and columns stand as they are in the table: a page or report that shows a sentence makes them harmless.
+"""
+
+from __future__ import annotations
+
+from core.choose.choose import Candidate, Choice, Outcomes, Side
+from core.estimates import count, epsilon_text, in_words, interval, number_text, percent, points
+from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text
+from core.policy.checks import check_title
+from core.quantities import Quantity, share
+from core.release_audit.result import StudyFindings
+from core.study import Finding, Row
+
+LEAKS = {
+    "attribute_excess": "attribute",
+    "attribute_balanced": "attribute, balanced",
+    "attribute_bits": "attribute, bits",
+    "correction_gain": "constraint",
+    "membership_caught": "membership, 1% FPR",
+    "membership_auc": "membership",
+    "membership_advantage": "membership",
+    "membership_gap": "membership gap",
+}
+"""Check of an attack -> its short name."""
+
+_SHORT = {"unfairness": "unfairness", "four_fifths": "selection-rate ratio", **LEAKS}
+
+
+def short_check(check: str) -> str:
+    """Return the short name of a check."""
+    return _SHORT.get(check, CHECKS[check].title if check in CHECKS else "no attack")
+
+
+def leak_text(leak: float) -> str:
+    """Write a result relative to its limit: "0.72"."""
+    return f"{leak:.2f}"
+
+
+def finding(choice: Choice) -> Finding:
+    """Return which model to choose, or what holds the nearest back; what that costs, and what to do."""
+    side, n, passing = choice.chosen.judging, len(choice.candidates), len(choice.able)
+    able = {0: "none is", 1: "1 is"}.get(passing, f"{passing} are")
+    unclear = len(choice.with_status(Status.INCONCLUSIVE))
+    evidence = (
+        f"Test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), worst leak {leak_text(side.leak)} "
+        f"of its limit ({short_check(side.leaking)}). Of {count(n)} model{'s' * (n > 1)} compared, {able} within all "
+        f"limits, {unclear} {'is' if unclear == 1 else 'are'} inconclusive."
+    )
+    return Finding(
+        point=_point(choice, passing),
+        evidence=evidence,
+        so_what=_so_what(choice),
+        to_do=_to_do(choice),
+        caveats=(*price(choice), *gaps(choice)),
+        redacted="The model was chosen among several by the same policy.",
+        estimate=side.accuracy,
+    )
+
+
+SECTION = "choose"
+"""What files call the section of a report that says how its model was chosen."""
+
+_TOLD = 5
+"""Models that the section names."""
+
+
+def report_section(choice: Choice) -> StudyFindings:
+    """Return how the model was chosen, as a section of its report."""
+    best = [
+        f"{each.title}: accuracy {percent(each.choosing.accuracy)}, worst leak {leak_text(each.choosing.leak)} of its "
+        f"limit, {VERDICT_TITLES[each.choosing.status].lower()}."
+        for each in choice.candidates[:_TOLD]
+    ]
+    n = len(choice.candidates)
+    compared = Finding(
+        point=f"The best of {count(n)} models, on the half that chooses." if n > 1 else "One model was compared.",
+        evidence=why_this_one(choice),
+        caveats=tuple(best),
+    )
+    return StudyFindings(study=SECTION, title="How this model was chosen", findings=(finding(choice), compared))
+
+
+def _point(choice: Choice, passing: int) -> str:
+    name = spoken(choice.chosen)
+    if choice.outcome == Outcomes.RECOMMENDED:
+        among = f"best of {passing}" if passing > 1 else "the only one" if passing else "nearest, and"
+        return f"Choose {name}: {among} within all limits."
+    if choice.outcome == Outcomes.NOT_CONFIRMED:
+        return f"Not confirmed on fresh people: {name}."
+    if not _held_back(choice):
+        return f"No model within all limits is accurate enough. Nearest: {name}."
+    return f"No model is within all limits. Nearest: {name}."
+
+
+def spoken(one: Candidate) -> str:
+    """Return what a sentence calls a candidate: "exponentiated gradient (tolerance 0.05, depth 4)"."""
+    if one.points[0].name:
+        return one.title
+    method, *parts = one.title.split(", ")
+    return f"{method[:1].lower()}{method[1:]} ({', '.join(parts)})"
+
+
+def _held_back(choice: Choice) -> tuple[CheckVerdict, ...]:
+    """Return the required checks that hold the chosen model back, on either half."""
+    return choice.chosen.choosing.blocking or choice.chosen.judging.blocking
+
+
+def _so_what(choice: Choice) -> str:
+    if choice.outcome != Outcomes.RECOMMENDED:
+        return held_back(choice)
+    free = choice.unconstrained
+    if free is None or free is choice.chosen:
+        return "Its whole interval is within every limit that is judged here, on both halves of the people."
+    lead = choice.chosen.lead(free)
+    cost, leak = number_text(-100 * lead.value, ".1f"), leak_text(free.choosing.leak)
+    also = "is beyond the unfairness limit" if free.unfair else f"leaks {leak} of its limit"
+    if lead.value >= 0:
+        return f"It costs no accuracy against the model without a fairness constraint ({points(lead)}), which {also}."
+    ends = _ends(-lead.high, -lead.low)
+    return (
+        f"It costs {cost} points of accuracy (95% CI {ends}) against the model without a fairness constraint, "
+        f"which {also}."
+    )
+
+
+def held_back(choice: Choice) -> str:
+    """Return what holds the chosen model back, a limit a sentence."""
+    side = choice.chosen.choosing if choice.chosen.choosing.blocking else choice.chosen.judging
+    told = [_against(row) for row in side.blocking[:2]]
+    if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
+        told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
+    return " ".join(told) or "Its limits hold where it was chosen, and not where it was judged."
+
+
+def _against(row: CheckVerdict) -> str:
+    name = short_check(row.check)
+    limit = "" if row.limit is None else limit_text(row.check, row.limit.value)
+    if row.measurement is None or row.measurement.estimate is None:
+        return f"{name[:1].upper()}{name[1:]}: {row.why}"
+    beside = None if row.limit is None else float(row.limit.value)
+    value, ends = estimate_text(row.check, row.measurement.estimate, limit=beside)
+    ends = ends.replace(":", " CI", 1)
+    word = VERDICT_TITLES[row.verdict].lower()
+    return f"{name[:1].upper()}{name[1:]} {value} ({ends}) is {word}: allowed is {limit}."
+
+
+def _to_do(choice: Choice) -> str:
+    if choice.outcome == Outcomes.RECOMMENDED:
+        whole = "Audit it whole before you sign: its Report has the attacks that are not run here."
+        best = choice.chosen.choosing.accuracy.value
+        unclear = sum(one.choosing.accuracy.value > best for one in choice.with_status(Status.INCONCLUSIVE))
+        more = f" More test records may settle {count(unclear)} more accurate models that are inconclusive."
+        return whole + more * (unclear > 1)
+    held = {row.check for row in _held_back(choice)}
+    if not held:
+        return "Accept a lower accuracy, or try other methods and depths."
+    if held & {"unfairness", "four_fifths"}:
+        return "Try stricter tolerances, or test on more people: unclear results often need more test records."
+    return "Try smaller depths or a private tree, or release fewer digits; then choose again."
+
+
+def why_this_one(choice: Choice) -> str:
+    """Return why this model and not the next: what passes, what the more accurate ones fail, and the lead."""
+    chosen = choice.chosen
+    if choice.outcome != Outcomes.RECOMMENDED:
+        judged = VERDICT_TITLES[chosen.judging.status].lower()
+        return f"{held_back(choice)} On the other half of the people its verdict is: {judged}."
+    required = sum(row.counts for row in chosen.judging.verdict.rows)
+    told = [f"All {in_words(required)} required checks pass on both halves."]
+    better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
+    failing = [c for c in better if c.choosing.status != Status.PASS]
+    if failing:
+        nearest = min(failing, key=lambda one: one.choosing.accuracy.value)
+        names = list(dict.fromkeys(short_check(row.check) for row in nearest.choosing.blocking))
+        does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
+        word = does.get(nearest.choosing.status, "was not measured on")
+        told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {_listed(names[:2])}.")
+    if (other := choice.runner_up) is not None:
+        lead = chosen.lead(other)
+        fair = "" if lead.low > 0 else " Not significant, so that one is a fair choice too."
+        told.append(f"Its lead over {spoken(other)}: {points(lead)} ({_ends(lead.low, lead.high)}).{fair}")
+    return " ".join(told)
+
+
+def price(choice: Choice) -> tuple[str, ...]:
+    """Return what choosing among many costs: how the best flatters itself, and the privacy budget of the choice."""
+    k = len(choice.able) or len(choice.candidates)
+    told = []
+    if k > 1:
+        better = number_text(100 * choice.flattery, ".1f")
+        told.append(
+            f"Where it was chosen, the best of {k} looks about {better} points better than it is. Numbers above are "
+            "from the other half of the people, who did not choose it."
+        )
+    private = sum(p.config.method == "dp_id3" for each in choice.candidates for p in each.points)
+    if private > 1:
+        told.append(
+            f"{count(private)} private trees were trained on these records: a choice among them costs "
+            f"ε = {epsilon_text(choice.spent)} together (basic composition)."
+        )
+        told.append("The attacks' numbers are measured without DP noise, so this sum does not cover them.")
+    return tuple(told)
+
+
+def gaps(choice: Choice) -> tuple[str, ...]:
+    """Return what was not measured or not tried."""
+    told = []
+    if choice.left_out:
+        names = _listed([check_title(name, choice.attribute) for name in choice.left_out])
+        told.append(f"Not measured for candidates: {names}.")
+    if choice.untried:
+        told.append(f"{count(choice.untried)} of {count(choice.planned)} models were not tried in the time allowed.")
+    return tuple(told)
+
+
+def rows(choice: Choice) -> tuple[Row, ...]:
+    """Return the candidates, best first, as they are on the half that chooses and on the half that judges."""
+    return tuple(_row(choice, each) for each in choice.candidates)
+
+
+def _row(choice: Choice, each: Candidate) -> Row:
+    own: dict[str, object] = {
+        "Model": each.title,
+        "": "chosen" if each is choice.chosen else "",
+        "Verdict": VERDICT_TITLES[each.choosing.status],
+        "Accuracy": share(each.choosing.accuracy),
+        "Worst leak": round(each.choosing.leak, 3),
+        "Attack": short_check(each.choosing.leaking),
+        "Held back by": _listed(list(dict.fromkeys(short_check(row.check) for row in each.choosing.blocking))),
+    }
+    if each is choice.chosen:
+        own |= _judged(each.judging)
+    return {**own, "Seeds": len(each.points)}
+
+
+def _judged(side: Side) -> dict[str, object]:
+    return {"Judged": VERDICT_TITLES[side.status], "Judged accuracy": share(side.accuracy)}
+
+
+def numbers(choice: Choice) -> tuple[Row, ...]:
+    """Return every number of every candidate, by half and check."""
+    found = []
+    for each in choice.candidates:
+        for half, side in (("chooses", each.choosing), ("judges", each.judging)):
+            for row in side.verdict.rows:
+                if row.limit is not None:
+                    measured = None if row.measurement is None else row.measurement.estimate
+                    found.append(
+                        {
+                            "Model": each.title,
+                            "Half": half,
+                            "Check": row.check,
+                            "Value": Quantity(measured),
+                            "Limit": float(row.limit.value),
+                            "Verdict": VERDICT_TITLES[row.verdict],
+                        }
+                    )
+    return tuple(found)
+
+
+def _ends(low: float, high: float) -> str:
+    sign = "+" if low < 0 else ""
+    return " to ".join(number_text(100 * end, f"{sign}.1f") for end in (low, high))
+
+
+def _listed(words: list[str]) -> str:
+    *most, last = words or [""]
+    return f"{', '.join(most)} and {last}" if most else last

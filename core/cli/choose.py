@@ -1,0 +1,163 @@
+"""``fairleak choose``: the most accurate model within all limits of a policy, judged on fresh people."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from core.choose import Asked, CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose, measure_all
+from core.choose.findings import finding, numbers, report_section, rows, why_this_one
+from core.cli.arguments import (
+    add_dataset_arguments,
+    add_file_arguments,
+    add_running_arguments,
+    add_seeds_argument,
+    check_files,
+    collected,
+    data_folder_of,
+    seeds_in,
+    table_and_roles,
+)
+from core.cli.audit import policy_named
+from core.cli.console import Console
+from core.cli.outcome import Outcome, present
+from core.config import AuditConfig
+from core.datasets import build_dataset
+from core.datasets.catalog import default_cache_folder
+from core.errors import InputError
+from core.files import check_place, content_of, write_file
+from core.policy import Policy, Status
+from core.release_audit import AuditPlan, catalogue_plan, dataset_of, load_model, load_table, plan_text, read_plan
+from core.serialize import dumps, plain
+from core.settings import add_arguments as add_settings
+from core.settings import from_arguments
+
+HELP = "Compare many models, choose the most accurate within all limits, and judge it on fresh people."
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.epilog = (
+        "exit codes: 0 a model is recommended, 1 none is and the nearest fails, 2 none is and the nearest is "
+        "inconclusive, 3 input that cannot be used."
+    )
+    parser.add_argument(
+        "plans",
+        nargs="*",
+        type=Path,
+        metavar="PLAN",
+        help="Plan of an audit. One to train by: models are made of its data and settings. Several: each is a model, "
+        "such as the predictions in one column, or a model file.",
+    )
+    add_dataset_arguments(parser)
+    add_settings(parser, ChooseSettings)
+    add_settings(parser, AuditConfig, "metric", "train_share")
+    add_seeds_argument(parser)
+    parser.add_argument("--policy", metavar="FILE", help="Release policy: a file, default or predictions.")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="File for the plan of the chosen model.")
+    add_running_arguments(parser)
+    add_file_arguments(parser)
+
+
+def run(arguments: argparse.Namespace, console: Console) -> str:
+    """Measure the candidates and print the choice; what is stored already is not measured again."""
+    check_place(arguments.output, what="--output")
+    check_files(arguments)
+    settings = from_arguments(arguments, ChooseSettings)
+    asked = _of_plans(arguments, settings) if arguments.plans else [_of_dataset(arguments, settings)]
+    policy = _policy(arguments, asked[0].plan)
+    points: list[CandidatePoint] = collected(
+        partial(measure_all, asked, seconds=60 * settings.minutes), arguments, console, noun="models"
+    )
+    attribute = asked[0].dataset.roles.attribute
+    planned = sum(len(each.configs) for each in asked)
+    choice = choose(points, policy, settings, attribute=attribute, planned=planned)
+    present(_outcome(choice, asked[0], settings), arguments, console)
+    if arguments.output is not None:
+        write_file(arguments.output, plan_text(_plan(choice, asked)).encode(), what="--output")
+        console.note(f"The plan of this model is in {arguments.output}; fairleak audit runs all attacks on it.")
+    if choice.outcome == Outcomes.RECOMMENDED:
+        return "pass"
+    return "fail" if Status.FAIL in (choice.chosen.choosing.status, choice.chosen.judging.status) else "inconclusive"
+
+
+def _of_dataset(arguments: argparse.Namespace, settings: ChooseSettings) -> Asked:
+    """Return models to train on a dataset of the catalogue."""
+    table, roles = table_and_roles(arguments)
+    base = from_arguments(arguments, AuditConfig, dataset=arguments.dataset, roles=roles)
+    configs = candidates(base, settings, seeds_in(arguments.seeds))
+    plan = catalogue_plan(arguments.dataset, arguments.attribute or "")
+    return Asked(configs, build_dataset(table, roles), plan)
+
+
+def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[Asked]:
+    """Return the model of each plan; of one plan to train by, models made of its settings."""
+    made: list[Asked] = []
+    for path in arguments.plans:
+        plan, folder = read_plan(content_of(path, what="PLAN"), name=path.name), path.absolute().parent
+        table = load_table(
+            plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder()
+        )
+        dataset = dataset_of(plan, table, model_file=load_model(plan, folder=folder))
+        config = replace(plan.config, roles=dataset.roles)
+        trained = plan.model.kind == "train"
+        if len(arguments.plans) > 1:
+            configs: Sequence[AuditConfig] = [config]
+        elif trained:
+            configs = candidates(config, settings, seeds_in(arguments.seeds))
+        else:
+            raise InputError(
+                f'One plan must say how to train (model.kind = "train"), got {plan.model.kind!r}; name several plans '
+                "to compare their models."
+            )
+        made.append(Asked(configs, dataset, plan, "" if trained else path.stem))
+    names = [each.name for each in made if each.name]
+    if len(set(names)) < len(names):
+        raise InputError(f"Plans must have different names, got {', '.join(names)}.")
+    return made
+
+
+def _policy(arguments: argparse.Namespace, plan: AuditPlan) -> Policy:
+    folder = arguments.plans[0].absolute().parent if arguments.plans else Path.cwd()
+    return policy_named(arguments.policy, plan, folder)
+
+
+def _plan(choice: Choice, asked: Sequence[Asked]) -> AuditPlan:
+    """Return the plan of the chosen model, with its first seed."""
+    point = choice.chosen.points[0]
+    own = next(each for each in asked if each.name == point.name)
+    if point.name:
+        return own.plan
+    return replace(own.plan, title="", config=replace(point.config, roles=own.plan.config.roles))
+
+
+def _outcome(choice: Choice, asked: Asked, settings: ChooseSettings) -> Outcome:
+    return Outcome(
+        about=list(_about(choice, asked)),
+        findings=[finding(choice)],
+        tables={"Models, best first": rows(choice), "All numbers": numbers(choice)},
+        details=["All numbers"],
+        notes=[
+            f"Why: {why_this_one(choice)}",
+            "Models are compared on one half of the people; only the chosen one is judged on the other half.",
+            "Worst leak: the largest gain of an attack relative to its limit; 1 is the limit.",
+        ],
+        settings={"settings": plain(settings)},
+        content={
+            "outcome": choice.outcome,
+            "model": choice.chosen.title,
+            "record": dumps(report_section(choice)),
+        },
+    )
+
+
+def _about(choice: Choice, asked: Asked) -> Iterator[str]:
+    dataset, policy = asked.dataset, choice.policy
+    seeds = len({p.config.seed for each in choice.candidates for p in each.points})
+    yield f"{dataset.title}: {dataset.n:,} records, {choice.attribute}."
+    yield f"Policy: {policy.name}, version {policy.version}."
+    several = f"{seeds} seeds, which are replicates" if seeds > 1 else "one seed"
+    yield f"{choice.trained:,} models measured, {len(choice.candidates):,} kinds, {several}."

@@ -1,0 +1,87 @@
+"""Choose a model: the page finds a model or says what holds the nearest back, and hands it to the Report."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.choose import Asked, CandidatePoint
+from core.estimates import proportion
+from pages.common import choose_models
+from tests.app.dashboard import Dashboard
+from tests.unit.choose.made import SAFE, half
+
+
+class Measured:
+    """Stands in for the measuring: every model gets the truth of its method, its accuracy falls with stricter ones."""
+
+    def __init__(self, truth: dict[str, float]) -> None:
+        self.truth, self.asked = truth, 0
+
+    def __call__(self, asked: Sequence[Asked], **_: Any) -> Iterator[CandidatePoint]:
+        for each in asked:
+            for config in each.configs:
+                rng = np.random.default_rng(self.asked)
+                self.asked += 1
+                accuracy = 0.85 if (config.method, config.depth, config.tolerance) == BEST else 0.75
+                one, two = (half(accuracy, self.truth, rng) for _ in range(2))
+                majority = proportion(600, 1000)
+                yield CandidatePoint(config=config, name=each.name, choosing=one, judging=two, majority=majority)
+
+
+BEST = ("exponentiated_gradient", 4, 0.05)
+
+
+def opened(dashboard: Dashboard) -> Dashboard:
+    dashboard.open("choose")
+    dashboard.until(lambda: "models compared" in dashboard.told and "So far" not in dashboard.told)
+    return dashboard
+
+
+@pytest.fixture
+def safe(monkeypatch: pytest.MonkeyPatch) -> Measured:
+    measured = Measured(SAFE)
+    monkeypatch.setattr(choose_models, "measure_all", measured)
+    return measured
+
+
+def test_it_recommends_the_most_accurate_and_opens_its_report(dashboard: Dashboard, safe: Measured):
+    opened(dashboard)
+    assert safe.asked == 2 * (4 + 1 + 1 + 1 + 2)
+    assert dashboard.plain_finding.startswith(
+        "## Choose exponentiated gradient (tolerance 0.05, depth 4): best of 18 within all limits."
+    )
+    assert "Not measured for candidates" in dashboard.told and "ε = 26 together" in dashboard.told
+    assert re.search(r"the best of 18 looks about \d\.\d points better than it is", dashboard.told)
+    assert len(dashboard.test.get("plotly_chart")) == 1 and not dashboard.test.error
+    dashboard.press("audit_chosen")
+    state = dashboard.test.session_state
+    assert (state["method"], state["depth"], state["tolerance"]) == BEST
+
+
+def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
+    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(choose_models, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
+    opened(dashboard)
+    assert "No model is within all limits. Nearest: " in dashboard.plain_finding
+
+
+def test_a_least_accuracy_that_no_model_reaches_is_said(dashboard: Dashboard, safe: Measured):
+    opened(dashboard)
+    dashboard.test.slider(key="choose_least").set_value(95)
+    dashboard.test.run()
+    assert "is accurate enough" in dashboard.plain_finding
+    assert safe.asked == 18  # what is there is not measured again
+
+
+def test_too_many_models_are_one_sentence(dashboard: Dashboard, safe: Measured, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys.modules["core.choose.candidates"], "MOST_CANDIDATES", 5)
+    dashboard.open("choose")
+    assert dashboard.plain_problem() == "There may be at most 5 models to compare, seeds counted, got 18."
+    assert safe.asked == 0

@@ -1,0 +1,57 @@
+"""Candidates whose true accuracy and leaks are known, measured by chance as attacks would measure them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from core.choose import CandidatePoint, Half
+from core.config import AuditConfig
+from core.estimates import Estimate, proportion
+from core.policy import Limit, Policy
+
+N = 2_000
+"""Test records of a half."""
+
+ERRORS = {"attribute_excess": 0.004, "membership_auc": 0.009, "unfairness": 0.004}
+"""Check -> standard error on one half."""
+
+LIMITS = {"attribute_excess": 0.02, "membership_auc": 0.55, "unfairness": 0.05}
+CHANCE = {"attribute_excess": 0.0, "membership_auc": 0.5, "unfairness": 0.0}
+
+SAFE = {"attribute_excess": 0.0, "membership_auc": 0.505, "unfairness": 0.02}
+
+_SET = tuple(Limit(check=name, value=value) for name, value in LIMITS.items())
+POLICY = Policy(name="test", version="1", limits=_SET)
+
+
+def estimate(value: float, error: float, rng: np.random.Generator, n: int = N) -> Estimate:
+    drawn = value + error * rng.standard_normal()
+    return Estimate(value=drawn, low=drawn - 1.96 * error, high=drawn + 1.96 * error, n=n)
+
+
+def half(accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, *, n: int = N) -> Half:
+    right = rng.random(n) < accuracy
+    return Half(
+        accuracy=proportion(int(right.sum()), n),
+        right=np.packbits(right).tobytes().hex(),
+        checks={name: estimate(value, ERRORS[name], rng) for name, value in truth.items()},
+        chance={name: CHANCE[name] for name in truth},
+        reasons={},
+        broken=(),
+    )
+
+
+def point(
+    number: int, accuracy: float, truth: Mapping[str, float], rng: np.random.Generator, *, seed: int = 1, **own: object
+) -> CandidatePoint:
+    """Return a candidate, told apart from others by its tolerance."""
+    return CandidatePoint(
+        config=replace(AuditConfig(), seed=seed, **{"tolerance": number / 1000, **own}),  # type: ignore[arg-type]
+        name="",
+        choosing=half(accuracy, truth, rng),
+        judging=half(accuracy, truth, rng),
+        majority=proportion(int(0.6 * 2 * N), 2 * N),
+    )

@@ -1,0 +1,161 @@
+"""The choice: right among planted candidates, honest about what many candidates cost, one sentence for bad input."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.choose import CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose
+from core.config import AuditConfig
+from core.errors import InputError
+from core.estimates import proportion
+from core.policy import Limit, Policy, Status
+from tests.unit.choose.made import LIMITS, POLICY, SAFE, N, half, point
+
+RUNS = 100
+WRONG = 11
+"""Most wrong choices of 100 where one in twenty is allowed: 12 or more have a probability of 0.4%."""
+
+
+def chosen(points: list[CandidatePoint], **settings: object) -> Choice:
+    return choose(points, POLICY, ChooseSettings(**settings), attribute="sex")  # type: ignore[arg-type]
+
+
+def test_one_within_the_limits_among_twenty_that_leak_is_found():
+    leaks = {**SAFE, "membership_auc": 0.6}
+    right = 0
+    for run in range(RUNS):
+        rng = np.random.default_rng(run)
+        points = [point(k, 0.8, leaks, rng) for k in range(20)] + [point(20, 0.75, SAFE, rng)]
+        found = chosen(points)
+        right += found.outcome == Outcomes.RECOMMENDED and found.chosen.points[0].config.tolerance == 0.02
+    assert right >= RUNS - WRONG
+
+
+def test_of_twenty_at_a_limit_hardly_one_is_recommended_though_many_would_pass_where_they_are_chosen():
+    edge = {**SAFE, "attribute_excess": LIMITS["attribute_excess"]}
+    wrong = flattered = 0
+    for run in range(RUNS):
+        rng = np.random.default_rng(1000 + run)
+        found = chosen([point(k, 0.8, edge, rng) for k in range(20)])
+        wrong += found.outcome == Outcomes.RECOMMENDED
+        flattered += bool(found.with_status(Status.PASS))
+    assert wrong <= WRONG
+    assert flattered > 2 * WRONG  # which is what judging on the same people would let through
+
+
+def test_of_many_within_the_limits_one_is_recommended_and_its_accuracy_is_not_flattered():
+    found = []
+    for run in range(40):
+        rng = np.random.default_rng(2000 + run)
+        found.append(chosen([point(k, 0.75, SAFE, rng) for k in range(20)]))
+    assert sum(each.outcome == Outcomes.RECOMMENDED for each in found) >= 34
+    error = math.sqrt(0.75 * 0.25 / N)
+    judged = np.array([each.chosen.judging.accuracy.value for each in found])
+    assert abs(judged.mean() - 0.75) < 4 * error / math.sqrt(40)
+    looked = np.array([each.chosen.choosing.accuracy.value for each in found])
+    told = np.mean([each.flattery for each in found])
+    assert looked.mean() - 0.75 > error  # the best of 20 independent ones looks 1.87 standard errors better
+    assert 0.4 * (looked.mean() - 0.75) < told < 1.6 * (looked.mean() - 0.75)
+
+
+def test_the_best_of_one_flatters_nobody():
+    found = chosen([point(0, 0.75, SAFE, np.random.default_rng(3))])
+    assert found.flattery < 0.001
+
+
+def test_seeds_are_replicates_and_not_candidates():
+    rng = np.random.default_rng(4)
+    points = [point(k, 0.75, SAFE, rng, seed=seed) for k in range(3) for seed in range(4)]
+    found = chosen(points)
+    assert [len(each.points) for each in found.candidates] == [4, 4, 4] and found.trained == 12
+    each = found.candidates[0]
+    values = [p.choosing.accuracy.value for p in each.points]
+    assert each.choosing.accuracy.value == pytest.approx(np.mean(values))
+    widths = [p.choosing.accuracy.high - p.choosing.accuracy.low for p in each.points]
+    assert each.choosing.accuracy.high - each.choosing.accuracy.low == pytest.approx(np.mean(widths))
+
+
+def test_a_replicate_without_a_number_leaves_the_candidate_without_one():
+    rng = np.random.default_rng(5)
+    points = [point(0, 0.75, SAFE, rng, seed=seed) for seed in (1, 2)]
+    lacking = replace(points[1].choosing, checks={}, reasons={"unfairness": "There are too few."})
+    found = chosen([points[0], replace(points[1], choosing=lacking)])
+    (why,) = [row.why for row in found.candidates[0].choosing.verdict.rows if row.check == "unfairness"]
+    assert why == "There are too few." and found.outcome == Outcomes.NONE
+
+
+def test_the_lead_is_paired_and_of_the_people_who_judge():
+    rng = np.random.default_rng(6)
+    one, two = point(1, 0.8, SAFE, rng), point(2, 0.7, SAFE, rng)
+    same = replace(two, judging=replace(one.judging))
+    first, second = chosen([one, same]).candidates
+    lead = first.lead(second)
+    assert lead.value == 0.0 and lead.high - lead.low < 0.005
+
+
+def test_balanced_prefers_the_smaller_leak_among_those_about_as_accurate():
+    rng = np.random.default_rng(7)
+    right = half(0.8, SAFE, rng)
+    fewer = replace(right, accuracy=proportion(right.accuracy.value * N - 5, N))
+    points = [point(1, 0.8, SAFE, rng), point(2, 0.8, SAFE, rng)]
+    auc = right.checks["membership_auc"]
+    low, high = (
+        replace(h, checks={**SAFEST, "membership_auc": replace(auc, value=v, low=v - 0.01, high=v + 0.01)})
+        for h, v, SAFEST in ((fewer, 0.5, right.checks), (right, 0.52, right.checks))
+    )
+    pair = [replace(points[0], choosing=high, judging=high), replace(points[1], choosing=low, judging=low)]
+    assert chosen(pair).chosen.points[0].config.tolerance == 0.001
+    assert chosen(pair, prefer="balanced").chosen.points[0].config.tolerance == 0.002
+
+
+def test_who_is_less_accurate_than_accepted_is_not_recommended():
+    rng = np.random.default_rng(8)
+    found = chosen([point(0, 0.75, SAFE, rng)], least_accuracy=0.9)
+    assert found.outcome == Outcomes.NONE
+    assert chosen([point(0, 0.55, SAFE, rng)]).outcome == Outcomes.NONE  # below the majority class
+
+
+def test_private_candidates_are_charged_together_replicates_too():
+    rng = np.random.default_rng(9)
+    both = itertools.product((1, 2), (1.0, 3.0))
+    private = [point(0, 0.7, SAFE, rng, seed=seed, method="dp_id3", epsilon=epsilon) for seed, epsilon in both]
+    found = chosen([*private, point(1, 0.7, SAFE, rng)])
+    assert found.spent == 8.0
+    assert chosen([point(1, 0.7, SAFE, rng)]).spent == 0.0
+    assert math.isinf(chosen([*private, point(0, 0.7, SAFE, rng, method="dp_id3", epsilon=math.inf)]).spent)
+
+
+def test_the_frontier_has_nobody_who_is_beaten_in_both():
+    rng = np.random.default_rng(10)
+    found = chosen([point(k, 0.6 + 0.02 * (k % 7), SAFE, rng) for k in range(21)])
+    for each in found.frontier:
+        assert not [
+            other
+            for other in found.candidates
+            if other.choosing.leak < each.choosing.leak and other.choosing.accuracy.value > each.choosing.accuracy.value
+        ]
+
+
+def test_settings_make_every_combination_once():
+    settings = ChooseSettings(tolerances=(0.01, 0.1), epsilons=(1.0, 10.0), depths=(4, 8))
+    found = candidates(AuditConfig(), settings, (1, 2))
+    assert len(found) == len(set(found)) == 2 * 2 * (2 + 3 + 2)  # seeds, depths; gradient, one each, private
+    assert [config.seed for config in found] == sorted(config.seed for config in found)
+
+
+def test_bad_input_is_one_sentence():
+    rng = np.random.default_rng(11)
+    with pytest.raises(InputError, match="at least one finished model"):
+        chosen([])
+    with pytest.raises(InputError, match="at most 500 models"):
+        candidates(AuditConfig(), ChooseSettings(), range(100))
+    with pytest.raises(InputError, match="must require a check that candidates are measured by"):
+        other = Policy(name="x", version="1", limits=(Limit(check="targeted_leakage", value=0.7),))
+        choose([point(0, 0.7, SAFE, rng)], other, ChooseSettings(), attribute="sex")
+    with pytest.raises(InputError, match="tolerances"):
+        ChooseSettings(tolerances=(2.0,))

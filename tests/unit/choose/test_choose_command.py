@@ -1,0 +1,177 @@
+"""``fairleak choose``: real models and real attacks on planted answers, a time budget, resume, bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from core.__main__ import main
+from core.choose import Asked, CandidateMeasure, ChooseSettings, candidates, measure_all
+from core.config import AuditConfig
+from core.errors import InputError
+from core.release_audit import AuditPlan, read_plan
+from core.sweep import MemoryStore
+from tests import samples
+
+Capture = pytest.CaptureFixture[str]
+
+PLAN = """
+[data]
+file = "people.csv"
+label = "hired"
+positive = "yes"
+sensitive = "origin"
+group = ["north"]
+excluded = [{excluded}]
+prediction = "{column}"
+[model]
+kind = "predictions"
+tolerance = 0.2
+[outputs]
+released = "labels"
+"""
+
+POLICY = """
+schema = 1
+name = "planted"
+version = "1"
+author = "test"
+date = "2026-01-01"
+rationale = "test"
+[[limit]]
+check = "attribute_excess"
+value = 0.05
+author = "test"
+date = "2026-01-01"
+rationale = "test"
+[[limit]]
+check = "unfairness"
+value = 0.25
+author = "test"
+date = "2026-01-01"
+rationale = "test"
+"""
+
+COLUMNS = ("leaks", "fair", "coarse")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Plans for three columns of answers: the best gives the group away, the next is fair, the last is random."""
+    people, rng = samples.frame(4000), np.random.default_rng(1)
+    hired, north = people["hired"] == "yes", people["origin"] == "north"
+    answers = {
+        "leaks": np.where(rng.random(4000) < 0.45, hired, north),
+        "fair": np.where(rng.random(4000) < 0.6, hired, rng.random(4000) < 0.5),
+        "coarse": rng.random(4000) < 0.5,
+    }
+    for name, one in answers.items():
+        people[name] = one.astype(int)
+        others = ", ".join(f'"{other}"' for other in COLUMNS if other != name)
+        (tmp_path / f"{name}.toml").write_text(PLAN.format(column=name, excluded=others))
+    people.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "policy.toml").write_text(POLICY)
+    monkeypatch.setattr("core.cli.arguments.default_cache_folder", lambda: tmp_path / "cache" / "data")
+    monkeypatch.delenv("FAIRLEAK_DATA", raising=False)
+    return tmp_path
+
+
+def chosen(folder: Path, *more: str, columns: tuple[str, ...] = COLUMNS) -> int:
+    plans = [str(folder / f"{name}.toml") for name in columns]
+    policy = ["--policy", str(folder / "policy.toml")]
+    return main(["choose", *plans, *policy, "--store", "none", "--least-accuracy", "0.55", *more])
+
+
+def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: Capture):
+    out = folder / "chosen.toml"
+    assert chosen(folder, "-o", str(out), "--json", str(folder / "choice.json")) == 0
+    said = capsys.readouterr().out
+    assert "Choose fair: the only one within all limits." in said
+    assert read_plan(out.read_text(), name="plan").config.roles.prediction == "fair"  # type: ignore[union-attr]
+    made = json.loads((folder / "choice.json").read_text())
+    assert made["model"] == "fair" and made["outcome"] == "recommended"
+
+
+def test_of_answers_that_leak_none_is_recommended(folder: Path, capsys: Capture):
+    assert chosen(folder, columns=("leaks", "coarse")) == 1
+    assert "No model" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("choose", "fair.toml"), "One plan must say how to train"),
+        (("choose", "fair.toml", "fair.toml"), "Plans must have different names, got fair, fair."),
+        (("choose", "none.toml"), "PLAN"),
+        (("choose", "--depths", "0"), "depths must"),
+        (("choose", "--minutes", "-1"), "minutes must"),
+        (("choose", "--methods", "magic"), "methods must"),
+        (("choose", "--least-accuracy", "7"), "least_accuracy must|--least-accuracy"),
+        (("choose", "--policy", "none.toml"), "--policy"),
+        (("audit", "fair.toml", "--out", "x", "--choice", "policy.toml"), "--choice must be a file of fairleak choose"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    arguments: tuple[str, ...], sentence: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
+):
+    monkeypatch.chdir(folder)
+    assert main(list(arguments)) == 3
+    said = capsys.readouterr().err.strip()
+    assert re.search(sentence, said) and "Traceback" not in said and said.count("\n") == 0
+
+
+def test_models_about_other_people_are_refused(folder: Path):
+    one, two = samples.dataset(400), samples.dataset(400, seed=1)
+    asked = [Asked([AuditConfig()], data, AuditPlan(), name) for name, data in (("a", one), ("b", two))]
+    with pytest.raises(InputError, match="other features for 'b' than for 'a'"):
+        next(measure_all(asked))
+
+
+class Slow:
+    """Takes a while for each model."""
+
+    def __init__(self) -> None:
+        self.measured = 0
+
+    def __call__(self, measure: CandidateMeasure, config: AuditConfig, dataset: Any) -> Any:
+        from tests.unit.choose.made import SAFE, point
+
+        self.measured += 1
+        time.sleep(0.05)
+        return point(self.measured, 0.7, SAFE, np.random.default_rng(0), method=config.method, depth=config.depth)
+
+
+def test_a_time_budget_ends_it_and_the_rest_follows_later(monkeypatch: pytest.MonkeyPatch):
+    slow, store = Slow(), MemoryStore()
+    monkeypatch.setattr(CandidateMeasure, "__call__", lambda self, config, data: slow(self, config, data))
+    data = samples.dataset(400)
+    configs = candidates(AuditConfig(), ChooseSettings(), (1,))
+    asked = [Asked(configs, data, AuditPlan())]
+    first = list(measure_all(asked, seconds=0.12, store=store))
+    assert 2 <= len(first) < len(configs) - 5 and slow.measured == len(first)
+    assert len(list(measure_all(asked, store=store))) == len(configs) == slow.measured
+    assert len(list(measure_all(asked, store=store))) == len(configs) == slow.measured  # nothing is measured again
+
+
+def test_both_halves_have_everybody_once_and_are_measured_apart():
+    from core.choose.candidates import chooses
+
+    data = samples.dataset(600)
+    half = chooses(data)
+    assert abs(int(half.sum()) - 300) <= 2
+    for group in (0, 1):
+        for label in (0, 1):
+            cell = (data.sensitive == group) & (data.labels == label)
+            assert abs(int(half[cell].sum()) - cell.sum() / 2) <= 1
+    found = CandidateMeasure(AuditPlan())(AuditConfig(method="unmitigated", tolerance=0.0, depth=3), data)
+    assert found.choosing.accuracy.n + found.judging.accuracy.n == found.majority.n
+    for side in (found.choosing, found.judging):
+        assert side.correct.sum() == round(side.accuracy.value * side.accuracy.n)
+        assert {"attribute_excess", "membership_auc", "unfairness"} <= {*side.checks}
+    assert found.choosing.checks["attribute_excess"] != found.judging.checks["attribute_excess"]
