@@ -46,11 +46,11 @@ def draw_heat(
     heading, column = beside or ("", [""] * deep)
     right = max([14, *(width(text) + 20 for text in column if text)])
     room = (NARROW - left - right) / wide - 4
-    under, beside = (
+    across, down = (
         [fit(name, pixels, 12) for name in side] for side, pixels in zip(names, (room, left - 12), strict=True)
     )
-    x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), words=under, title=titles[0])
-    y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), words=beside, title=titles[1])
+    x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), words=across, title=titles[0])
+    y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), words=down, title=titles[1])
     drawing = Drawing(title, height=pitch * deep + 80, x=x, y=y, margins=(left, right, 32, 48))
     drawing.rows = rows
     drawing.axes()

@@ -71,7 +71,7 @@ def draw_sets(result: PeopleAtRisk) -> Drawing:
         people = f"{' and '.join(names)}: {count(n)}"
         drawing.markers(hits, [i] * len(hits), size=11, color="leak", hover=[people] * len(hits))
         drawing.bar(axis.place(n), i, _BARS, "leak" if many else "leak 55", width=0.5, hover=people)
-        drawing.at_right(i, f"<b>{count(n)}</b>" if many else count(n), "ink", 34)
+        drawing.at_right(i, f"<b>{count(n)}</b>" if many else count(n), "ink", (34, 0))
         rows.append({"attacks": " and ".join(names), "people": n})
     drawing.rows = rows
     drawing.say(

@@ -87,7 +87,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
     """Whether the mechanisms with a privacy budget keep it."""
 
     name = "measured_epsilon"
-    title = "Privacy budget: promised, spent, measured"
+    title = "Measured privacy budgets"
     settings = MeasuredEpsilonSettings
     plants = (
         Plant(
