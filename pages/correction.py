@@ -96,7 +96,8 @@ def told() -> None:
         )
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
-        st.caption(shell.escape(effect.text.removeprefix(effect.point) if headline.so_what else effect.text))
+        rest = effect.text.removeprefix(effect.point)
+        st.caption(shell.escape(f"+ fairness constraint:{rest}" if headline.so_what else effect.text))
     if not now.is_true:
         raising = "The published experiments raise the tolerance until it holds: see the switch “Paper's protocol”."
         panels.problem(f"{truth.text} {raising}")

@@ -15,12 +15,12 @@ _DOORS = (  # title, icon, what is behind it, and its links: file and label
         "Decide",
         ":material/fact_check:",
         "May this model be released? Bring a table with predictions, a model file, or data to train on.",
-        (("data.py", "Upload"), ("report.py", "Report"), ("model_card.py", "Model card")),
+        (("data.py", "Upload"), ("choose.py", "Choose a model"), ("report.py", "Report")),
     ),
     (
         "Teach and learn",
         ":material/school:",
-        "Worked examples with a few synthetic people, every step, and sheets to print.",
+        "Worked examples with a few synthetic people, sheets to print, and a lesson of 45 minutes.",
         (("learn.py", "Worked examples"), ("glossary.py", "Glossary")),
     ),
     (
@@ -30,7 +30,7 @@ _DOORS = (  # title, icon, what is behind it, and its links: file and label
         (
             ("correction.py", "Correction"),
             ("bias_queries.py", "Bias queries"),
-            ("membership.py", "Membership"),
+            ("people.py", "People at risk"),
         ),
     ),
 )

@@ -183,7 +183,7 @@ def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
     return Finding(
         point=f"The disclosed tolerance {'holds' if holds else 'does not hold'}.",
         evidence=evidence,
-        so_what="" if holds else "An attacker who believes it is misled.",
+        so_what="" if holds else "An attacker who believes it solves a wrong equation: guesses may get better or worse.",
     )
 
 
