@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import pytest
 from core.choose import Asked, CandidatePoint
 from core.estimates import proportion
 from pages.common import choose_models
+from tests import samples
 from tests.app.dashboard import Dashboard
 from tests.unit.choose.made import SAFE, half
 
@@ -39,7 +41,7 @@ BEST = ("exponentiated_gradient", 4, 0.05)
 
 def opened(dashboard: Dashboard) -> Dashboard:
     dashboard.open("choose")
-    dashboard.until(lambda: "models compared" in dashboard.told and "So far" not in dashboard.told)
+    dashboard.until(lambda: " compared, " in dashboard.told and "So far" not in dashboard.told)
     return dashboard
 
 
@@ -85,3 +87,16 @@ def test_too_many_models_are_one_sentence(dashboard: Dashboard, safe: Measured, 
     dashboard.open("choose")
     assert dashboard.plain_problem() == "There may be at most 5 models to compare, seeds counted, got 18."
     assert safe.asked == 0
+
+
+def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard, safe: Measured):
+    people = samples.frame(600)
+    people["one"], people["two"] = (people["skill"] > 0).astype(int), (people["skill"] > 0.5).astype(int)
+    roles = replace(samples.ROLES, prediction="one", excluded=("two",))
+    dashboard.bring("people.csv", people.to_csv(index=False).encode(), roles)
+    opened(dashboard)
+    assert safe.asked == 1 and "one" in dashboard.plain_finding
+    dashboard.test.multiselect(key="choose_columns").set_value(["one", "two"])
+    dashboard.test.run()
+    dashboard.until(lambda: "Of 2 models compared" in dashboard.told)
+    assert safe.asked == 3 and not dashboard.test.warning
