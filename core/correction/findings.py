@@ -183,9 +183,7 @@ def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:
     return Finding(
         point=f"The disclosed tolerance {'holds' if holds else 'does not hold'}.",
         evidence=evidence,
-        so_what=""
-        if holds
-        else "An attacker who believes it uses a false claim: guesses may get better or worse.",
+        so_what="" if holds else "An attacker who believes it uses a false claim: guesses may get better or worse.",
     )
 
 
