@@ -25,7 +25,7 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import Estimate, epsilon_text, tolerance_text
-from core.models import GIVEN, METHOD_TITLES, METHODS, TREE_DEPTH
+from core.models import METHOD_TITLES, METHODS, TREE_DEPTH
 from core.param import Param
 from core.release_audit.inputs import Audited
 from core.release_audit.plan import AuditPlan, MembershipPlan
@@ -303,8 +303,3 @@ def measure_all(
                 if time.monotonic() > end:
                     return
         before += len(each.configs)
-
-
-def is_given(config: AuditConfig) -> bool:
-    """Return whether a candidate's answers were given, and it was not trained here."""
-    return config.method == GIVEN

@@ -229,9 +229,9 @@ def choose(
     ordered = tuple(sorted(found, key=lambda one: _rank(one, least)))
     chosen = _preferred(ordered, least, settings.prefer)
     passes = chosen.choosing.status == Status.PASS
-    open_ = passes or chosen.choosing.status == Status.INCONCLUSIVE
+    may_pass = passes or chosen.choosing.status == Status.INCONCLUSIVE
     accepted = chosen.choosing.accuracy.value >= least
-    if accepted and open_ and chosen.judging.status == Status.PASS:
+    if accepted and may_pass and chosen.judging.status == Status.PASS:
         outcome = Outcomes.RECOMMENDED
     else:
         outcome = Outcomes.NOT_CONFIRMED if accepted and passes else Outcomes.NONE
