@@ -5,10 +5,9 @@ judges it: its interval there is that of one candidate, whatever was tried befor
 limits on the half that chooses, the nearest is judged, if none of its limits is exceeded for certain.
 
 Private candidates are charged together. Each is epsilon-DP by itself; all trees trained here are known, so that the
-choice among them costs the sum of their budgets (basic composition, Dwork and Roth 2014, theorem 3.16). Selection with
-random stopping would cost less, three times one budget (Liu and Talwar 2019, theorem 3.2) or about twice (Papernot and
-Steinke 2022); it needs candidates whose scores are private too, and the attacks here look at the training records
-without noise. The sum covers the trees and what follows from test records; it does not cover the attacks' numbers.
+choice among them costs the sum of their budgets (basic composition). Selection with random stopping would cost a small
+multiple of one budget (Liu and Talwar 2019; Papernot and Steinke 2022); it needs candidates whose scores are private
+too, and the attacks here look at the training records without noise. The sum covers the trees and what follows from test records; it does not cover the attacks' numbers.
 """
 
 from __future__ import annotations
