@@ -113,10 +113,12 @@ def _untrained(now: Sequence[Point], learning: str, state: str) -> str:
 def cost(exposure: Exposure, budget: float) -> Finding:
     """Say how much of a record is changed."""
     spent = exposure.spent(budget)
+    low, high = f"{spent.low:.2f}", f"{spent.high:.2f}"
+    within = f"95% CI {low} to {high} over" if low < high else "Over"
     return Finding(
         point=f"AttriGuard changes {spent.value:.2f} {exposure.unit} of a record on average.",
-        evidence=f"95% CI {spent.low:.2f} to {spent.high:.2f} over {count(exposure.truth.size)} people; at most "
-        f"{budget:g} of {count(exposure.n_entries)}.",
+        evidence=f"{within} {count(exposure.truth.size)} people; the budget allows {budget:g} of "
+        f"{count(exposure.n_entries)} on average.",
         estimate=spent,
     )
 

@@ -70,8 +70,10 @@ def _curves(leaks: Mapping[str, Sequence[Leak]], decoder: str, m: int, *, name: 
     there = sorted(leaks.get(decoder, ()), key=lambda leak: leak.m)
     if not there:
         return []
-    here = look.get("here")
-    value = percent(min(there, key=lambda leak: abs(leak.m - m)).leakage if here is None else here)
+    here, nearest = look.get("here"), min(there, key=lambda leak: abs(leak.m - m))
+    value = percent(nearest.leakage if here is None else here)
+    if name and here is None and nearest.m != m:
+        name = f"{name}, at {nearest.m}"
     return [Curve(x=[leak.m for leak in there], of=[leak.leakage for leak in there], name=name, value=value, **look)]
 
 

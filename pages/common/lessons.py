@@ -46,7 +46,7 @@ def opening(case: Example) -> None:
     shell.finding(shell.escape(case.title), shell.escape(needs))
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**Goal.** {shell.escape(case.goal)}", width="content")
-        shell.link(case.page, f"Page: {case.topic}")
+        shell.link(case.page)
     st.markdown(shell.escape(case.story))
 
 
@@ -136,6 +136,7 @@ def lesson_plan() -> None:
             st.button("Open", key=f"lesson_open_{name}", on_click=_open, args=(name,))
             for solved in (False, True):
                 _sheet(name, solved, f"lesson_{'solution' if solved else 'exercise'}_{name}", width="content")
+    panels.download("Plan (Markdown)", lambda: lesson().encode(), "lesson.md", key="lesson_file", mime="text/markdown")
     st.markdown(f"\n{rest}".replace("\n## ", "\n### "))
 
 
