@@ -34,7 +34,6 @@ INTRODUCTION = (
 )
 
 GUIDE = (
-    "**Question.** How can developers hear how fair their model is, without learning about a person?\n\n"
     "**Answers.** Noise is added to the sum of the disadvantaged group's scores. The gap and its 95% CI follow from "
     "public numbers. All answers share one **total privacy budget** ε: whatever one person's attribute is, no answers "
     "together become more than e^ε times as likely (e^2ε for readers who know the group sizes). Half the ε means twice "

@@ -42,8 +42,8 @@ def guide(read: Reading) -> str:
         f"**Attacks.** {run}: see the *Glossary*.{missing}\n\n"
         f"**Group differences.** *VD* is the TPR of {group} minus that of {others}. An attack that flags everybody of "
         "a group has a large VD and has learned nothing. The *advantage gap* is VD minus the same gap among "
-        "non-members. *LiRA's gap* compares TPR at 1% FPR. Grey: no better than chance.\n\n"
-        "**Sliders.** A smaller ε adds training noise. FairPick deletes training records.\n\n"
+        "non-members. Grey: no better than chance.\n\n"
+        "**Sliders.** A smaller ε adds training noise.\n\n"
         "**What it does not show.** Other attacks may find more. Intervals treat model and seed as given.\n\n"
         "**Sources.** Zhang et al. (2020); Carlini et al. (2022); Yeom et al. (2018); Kulynych et al. (2022)."
     )

@@ -7,7 +7,8 @@ limits on the half that chooses, the nearest is judged, if none of its limits is
 Private candidates are charged together. Each is epsilon-DP by itself; all trees trained here are known, so that the
 choice among them costs the sum of their budgets (basic composition). Selection with random stopping would cost a small
 multiple of one budget (Liu and Talwar 2019; Papernot and Steinke 2022); it needs candidates whose scores are private
-too, and the attacks here look at the training records without noise. The sum covers the trees and what follows from test records; it does not cover the attacks' numbers.
+too, and the attacks here look at the training records without noise. The sum covers the trees and what follows from
+test records; it does not cover the attacks' numbers.
 """
 
 from __future__ import annotations

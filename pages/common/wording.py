@@ -163,7 +163,7 @@ GIVEN_MODEL_GUIDE = (
 )
 
 MODEL_GUIDE = (
-    "**Question.** Is the model fair, also for people it was not trained on?\n\n"
+    "**Question.** Is the model fair, also for new people?\n\n"
     f"{_CHART} Training values are facts, test values estimates.\n\n"
     "**Controls.** A smaller tolerance is fairer; published, it tells an attacker more. A smaller ε adds more DP "
     "training noise.\n\n"

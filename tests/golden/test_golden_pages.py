@@ -42,7 +42,7 @@ def test_pages(page: str, dashboard: Dashboard, attacks: Attacks, tmp_path: Path
 def test_every_page_has_a_golden_text():
     pages = Path(__file__).resolve().parents[2] / "pages"
     own = {path.stem for path in pages.glob("*.py")} - {"__init__", "study"}
-    assert own == {*QUICK, *LONG} - {"attribute"}
+    assert own - {"choose", "people"} == {*QUICK, *LONG} - {"attribute"}  # these train many models: own tests
 
 
 def test_how_to_read_this_is_short():
