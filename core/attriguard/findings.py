@@ -289,7 +289,7 @@ def guide(exposure: Exposure, defender: str) -> str:
     surrogate = attacker_label(surrogate_attacker(exposure, defender)).lower()
     return (
         f"**Setting.** For each person and value of {attribute}, AttriGuard searches a small change that makes the "
-        f"surrogate ({surrogate}) predict that value, and draws one of them at random: at most β {unit} on "
+        f"surrogate ({surrogate}) predict that value. It draws one of them at random: at most β {unit} on "
         f"average.\n\n**Who attacks.** {who.strip()}\n\n**Read.** A point is the probability, over random "
         f"noise, that the true value is inferred. Dotted: always the most frequent {attribute}.\n\n"
         "**What it does not show.** A small number means that this attacker is misled, not that nobody can do better."

@@ -64,7 +64,7 @@ def drawn() -> bool:
 
 
 def in_fragment() -> bool:
-    """Whether a part of the page is drawn anew by itself."""
+    """Whether a part of the page is drawn again by itself."""
     context = get_script_run_ctx()
     return bool(context and context.fragment_ids_this_run)
 
