@@ -54,7 +54,9 @@ def test_only_studies_without_a_page_get_one(dashboard: Dashboard):
     dashboard.open("attribute")
     assert STUDIES["attribute"].title in dashboard.texts[0] and "%" in dashboard.finding
     registered = {page["url_pathname"] for page in dashboard.test._registered_pages.values()}
-    assert registered & set(STUDIES) == {"attribute", "attriguard", "correction", "membership", "model_card"}
+    assert registered & set(STUDIES) == {
+        *("attribute", "attriguard", "correction", "membership", "model_card", "two_models")
+    }
 
 
 def drawn_settings() -> None:
