@@ -26,6 +26,7 @@ from core.fairness import (
 )
 from core.fingerprint import fingerprint
 from core.models import GIVEN, FairModel, fit_model
+from core.models.structure import UNKNOWN, Structure, structure_of
 from core.param import Param
 from core.seeds import child_generator
 from core.serialize import Result
@@ -59,6 +60,8 @@ class ModelFindings(Result):
     scores: Floats = field(repr=False)
     """Shape (n,), in [0, 1]. The model's own if `scores_given`; else labels alone were given, and stand for them."""
     scores_given: bool = True
+    structure: Structure = UNKNOWN
+    """What it is made of, where it was trained here."""
 
     @property
     def difference_train(self) -> float:
@@ -126,7 +129,8 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     if config.method == "threshold_optimizer":
         _check_labels(dataset, splits)
     model = fit_rows(config, dataset, splits.train, seed=config.seed)
-    known = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
+    made_of = structure_of(model.estimator, rows=splits.train.size)
+    known = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised, "structure": made_of}
     drawn = model.predict(x, s, seed=config.seed)
     return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), **known)
 
@@ -175,6 +179,7 @@ def _measured(
     scores_given: bool = True,
     needs_sensitive: bool = False,
     randomised: bool = False,
+    structure: Structure = UNKNOWN,
 ) -> ModelFindings:
     y, s, train, test = dataset.labels, dataset.sensitive, splits.train, splits.test
     return ModelFindings(
@@ -190,6 +195,7 @@ def _measured(
         predictions=drawn,
         scores=scores,
         scores_given=scores_given,
+        structure=structure,
     )
 
 

@@ -178,6 +178,14 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
             basis="declared",
             reason="The attack stopped with an error (ValueError).",
         ),
+        _done(
+            "two_models_gain",
+            _estimate(0.012, -0.002, 0.026),
+            "Training records inferred from two models of the same records, by boosting.",
+            scores,
+            control=_estimate(0.55, 0.54, 0.56),
+            control_name="the second model alone, balanced accuracy",
+        ),
     )
 
 
@@ -194,6 +202,7 @@ _VERDICTS = {
     "membership_gap": ("pass", "The whole interval lies below the limit."),
     **{check: ("not_asked", "The policy sets no limit.") for check in _UNLIMITED},
     "attriguard_cost": ("not_asked", "The policy sets no limit."),
+    "two_models_gain": ("not_asked", "The policy sets no limit."),
 }
 
 
