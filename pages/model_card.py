@@ -153,7 +153,7 @@ def draw() -> None:
         panels.how_to_read(guide(now))
         if settings.family not in ("audited", GIVEN):
             st.caption(
-                "These models are variants of one table: if two of them are released, their difference can leak."
+                "These models are variants of one table: if two are released, their difference can reveal people."
             )
             shell.link("two_models", STUDIES["two_models"].title)
     with right:
