@@ -130,9 +130,9 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
         _check_labels(dataset, splits)
     model = fit_rows(config, dataset, splits.train, seed=config.seed)
     made_of = structure_of(model.estimator, rows=splits.train.size)
-    known = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised, "structure": made_of}
+    known: dict[str, Any] = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
     drawn = model.predict(x, s, seed=config.seed)
-    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), **known)
+    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), structure=made_of, **known)
 
 
 def fit_rows(config: AuditConfig, dataset: AuditDataset, rows: Ints, *, seed: int) -> FairModel:

@@ -1,6 +1,6 @@
 """What a fitted model reveals by what it is made of, before anybody asks it: small leaves, records kept, size.
 
-The idea is that of the structural attack of SACRO-ML (Smith et al.). A leaf with few training people shows their
+The idea is that of the structural attack of SACRO-ML. A leaf with few training people shows their
 labels; a model of support vectors or nearest neighbours holds training records themselves; one with as many numbers as
 it had records can memorise them. An ONNX file keeps records, but not how many training people a leaf holds.
 """
@@ -60,8 +60,8 @@ class Structure(Result):
         if self.small_leaves:
             told.append(
                 f"{count(self.small_leaves)} of the model's {count(self.leaves)} leaves hold fewer than "
-                f"{FEWEST_IN_LEAF} training people, the smallest {count(self.smallest)}: they show these people's "
-                "labels."
+                f"{FEWEST_IN_LEAF} training people, the smallest {count(self.smallest)}: they can reveal these "
+                "people's labels."
             )
         if self.rows and self.parameters > self.rows - _FREE:
             told.append(
@@ -110,7 +110,8 @@ _ROOMS = ("sklearn", "fairlearn", "core")
 
 def _parts(estimator: Any) -> Iterator[Any]:
     """Yield an estimator and the fitted parts inside it, each once."""
-    waiting, seen = [estimator], set()
+    waiting: list[Any] = [estimator]
+    seen: set[int] = set()
     while waiting and len(seen) < _MOST_PARTS:
         part = waiting.pop()
         if id(part) in seen:

@@ -122,28 +122,33 @@ def _inferred(
     """Let three attackers judge the same people, taught by the same half: each model's, and that of both."""
     labels, seed = subject.dataset.labels[rows], subject.config.seed
     predictions, scores = second_model(subject, method)
-    if (shown := subject.released_scores) is None:
-        answers = [(predicted[rows], None) for predicted in (subject.model.predictions, predictions)]
-    else:
-        decimals = subject.outputs.decimals
-        second = scores if decimals is None else np.round(scores, decimals)
-        answers = [(subject.model.predictions[rows], shown[rows]), (predictions[rows], second[rows])]
-    first, second = (released_columns(predicted, labels, score) for predicted, score in answers)
-
-    def judged(columns: Sequence[npt.ArrayLike], name: str) -> Codes:
-        return cross_fitted([*known, *columns], truth, seed=seed, name=f"two models, {target}, {name}")[1]
-
-    alone = {name: judged(own, name) for name, own in (("audited", first), ("second", second))}
-    both = judged([*first, *second, *_differences(answers, labels)], "both")
-    gains = {name: taught_both_ways(balanced_gain(truth, own, both), 0.0) for name, own in alone.items()}
-    one, other = (taught_both_ways(balanced_accuracy(truth, own), 0.5) for own in alone.values())
-    together = taught_both_ways(balanced_accuracy(truth, both), 0.5)
+    shown, decimals = subject.released_scores, subject.outputs.decimals
+    if shown is not None and decimals is not None:
+        scores = np.round(scores, decimals)
+    audited: _Answers = (subject.model.predictions[rows], None if shown is None else shown[rows])
+    second: _Answers = (predictions[rows], None if shown is None else scores[rows])
+    columns = {"audited": released_columns(audited[0], labels, audited[1])}
+    columns["second"] = released_columns(second[0], labels, second[1])
+    columns["both"] = [*columns["audited"], *columns["second"], *_differences(audited, second, labels)]
+    said = {
+        name: cross_fitted([*known, *own], truth, seed=seed, name=f"two models, {target}, {name}")[1]
+        for name, own in columns.items()
+    }
+    both = said.pop("both")
+    gains = {name: taught_both_ways(balanced_gain(truth, own, both), 0.0) for name, own in said.items()}
+    one, other, together = (
+        taught_both_ways(balanced_accuracy(truth, own), 0.5) for own in (said["audited"], said["second"], both)
+    )
     return Inferred(target=target, alone=(one, other), both=together, gain=least(gains)[1].within(-1.0, 1.0))
 
 
-def _differences(answers: Sequence[tuple[Codes, Floats | None]], labels: Codes) -> list[npt.NDArray[np.float64]]:
+_Answers = tuple[Codes, Floats | None]
+"""Predictions, and scores where these are released."""
+
+
+def _differences(one: _Answers, other: _Answers, labels: Codes) -> list[npt.NDArray[np.float64]]:
     """Return by how much two models differ on each person: as it is, towards the person's own label, and its size."""
-    (predicted, score), (other_predicted, other_score) = answers
+    (predicted, score), (other_predicted, other_score) = one, other
     if score is None or other_score is None:
         return [predicted.astype(np.float64) - other_predicted]
     apart = np.round(score - other_score, 12)  # equal scores, no difference, but for rounding

@@ -130,7 +130,7 @@ class TwoModelsStudy(Study[TwoModelsSettings, TwoModels]):
     def checks(self, result: TwoModels, settings: TwoModelsSettings) -> Mapping[str, Measurement]:
         """Return the larger of the gains, with an interval for all that was inferred."""
         best, gain = _largest((result.membership, *result.attributes))
-        details = {}
+        details: dict[str, float] = {}
         for each in (result.membership, *result.attributes):
             details |= {f"{each.target}, {name}": level.value for name, level in _levels(result, each).items()}
         return {
