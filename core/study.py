@@ -72,8 +72,8 @@ class Check(Result):
     against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
     "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
     changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
-    hand beyond a table: "predictions", "scores", "planned answers", "a guard". `redacted` are its sentences in a report
-    for others; without them that has the number and no sentence.
+    hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `redacted` are
+    its sentences in a report for others; without them that has the number and no sentence.
     """
 
     name: str

@@ -27,6 +27,7 @@ from core.fairness import (
 from core.fingerprint import fingerprint
 from core.models import GIVEN, FairModel, fit_model
 from core.models.query_access import QueryAccess
+from core.models.structure import UNKNOWN, Structure, structure_of
 from core.param import Param
 from core.seeds import child_generator
 from core.serialize import Result
@@ -60,6 +61,8 @@ class ModelFindings(Result):
     scores: Floats = field(repr=False)
     """Shape (n,), in [0, 1]. The model's own if `scores_given`; else labels alone were given, and stand for them."""
     scores_given: bool = True
+    structure: Structure = UNKNOWN
+    """What it is made of, where it was trained here."""
 
     @property
     def difference_train(self) -> float:
@@ -127,9 +130,10 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
     if config.method == "threshold_optimizer":
         _check_labels(dataset, splits)
     model = fitted(config, dataset, splits)
-    known = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
+    made_of = structure_of(model.estimator, rows=splits.train.size)
+    known: dict[str, Any] = {"needs_sensitive": model.needs_sensitive, "randomised": model.randomised}
     drawn = model.predict(x, s, seed=config.seed)
-    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), **known)
+    return _measured(config, dataset, splits, drawn, scores=model.scores(x, s), structure=made_of, **known)
 
 
 def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
@@ -189,6 +193,7 @@ def _measured(
     scores_given: bool = True,
     needs_sensitive: bool = False,
     randomised: bool = False,
+    structure: Structure = UNKNOWN,
 ) -> ModelFindings:
     y, s, train, test = dataset.labels, dataset.sensitive, splits.train, splits.test
     return ModelFindings(
@@ -204,6 +209,7 @@ def _measured(
         predictions=drawn,
         scores=scores,
         scores_given=scores_given,
+        structure=structure,
     )
 
 

@@ -34,6 +34,8 @@ records = panels.pick("Records", titles, key="fairness_records", default="test")
 st.dataframe(panels.worded(metric_words(subject, records)), hide_index=True, height="content")
 for caution in cautions:
     st.info(shell.escape(caution.point), icon=":material/info:")
+for note in subject.model.structure.notes:
+    st.caption(shell.escape(note))
 guide = wording.GIVEN_MODEL_GUIDE if state.given() else wording.MODEL_GUIDE
 tables = {**STUDY.tables(subject, FairnessSettings()), "Asked and reached": tuple(constraint_rows(subject))}
 panels.foot(guide, {"Accuracy": accuracy.table, **panels.frames(tables)}, "model")

@@ -28,7 +28,9 @@ from core.charts.model_card import (
 )
 from core.model_card import DRAWS, Advice, ReleaseStudy, findings
 from core.model_card.tables import tables
+from core.models import GIVEN
 from core.release_audit.card_plan import release_text
+from core.studies import STUDIES
 from core.study import Finding
 
 top = st.container()
@@ -149,6 +151,11 @@ def draw() -> None:
     left, right = st.columns(2, gap="large")
     with left:
         panels.how_to_read(guide(now))
+        if settings.family not in ("audited", GIVEN):
+            st.caption(
+                "These models are variants of one table: if two are released, their difference can reveal people."
+            )
+            shell.link("two_models", STUDIES["two_models"].title)
     with right:
         if now.published.noise is not None:
             seed = findings.noise_seed(now)

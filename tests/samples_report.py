@@ -179,6 +179,14 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
             reason="The attack stopped with an error (ValueError).",
         ),
         _done("measured_epsilon", certain(0.0, 0), "6 mechanisms with a privacy budget of ε = 1.", nothing),
+        _done(
+            "two_models_gain",
+            _estimate(0.012, -0.002, 0.026),
+            "Training records inferred from two models of the same records, by boosting.",
+            scores,
+            control=_estimate(0.55, 0.54, 0.56),
+            control_name="the second model alone, balanced accuracy",
+        ),
     )
 
 
@@ -196,6 +204,7 @@ _VERDICTS = {
     **{check: ("not_asked", "The policy sets no limit.") for check in _UNLIMITED},
     "attriguard_cost": ("not_asked", "The policy sets no limit."),
     "measured_epsilon": ("not_asked", "The policy sets no limit."),
+    "two_models_gain": ("not_asked", "The policy sets no limit."),
 }
 
 

@@ -26,10 +26,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from core.adversaries.cross_fitting import halves
 from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate, difference, normal_quantile, not_measured, proportion
-from core.membership.attack import best_threshold, halves
+from core.membership.attack import best_threshold
 from core.membership.evidence import FEWEST
 from core.serialize import Result
 

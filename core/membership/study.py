@@ -12,10 +12,11 @@ from functools import cached_property
 
 import numpy as np
 
+from core.adversaries.cross_fitting import TAUGHT, taught_both_ways
 from core.arrays import Codes
 from core.errors import InputError
 from core.estimates import Estimate, certain, count, estimate_columns, percent, strongest
-from core.membership.attack import TAUGHT, MemberGuess, taught_both_ways
+from core.membership.attack import MemberGuess
 from core.membership.attacks import REGISTRY, attacks_on
 from core.membership.disparity import GapResult, lira_gaps
 from core.membership.evidence import Evidence, judging_everybody

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from core.datasets.columns import quoted
 from core.errors import InputError
 from core.models.runtime import RawAnswers, Runtime, cause, stack
+from core.models.structure import onnx_structure
 
 if TYPE_CHECKING:
     import pandas
@@ -40,7 +41,7 @@ _FIELDS: dict[str, tuple[tuple[str, int, str], ...]] = {
         ("tensors", 10, "*Tensor"),
         ("graphs", 11, "*Graph"),
     ),
-    "Tensor": (("external_data", 13, "*Blank"), ("data_location", 14, "int32")),
+    "Tensor": (("dims", 1, "*int64"), ("external_data", 13, "*Blank"), ("data_location", 14, "int32")),
     "Blank": (),
 }
 """Message -> (field, number, type); a star means repeated."""
@@ -179,7 +180,8 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
 
     Raises `InputError` if it is no ONNX, holds what is refused, or takes or gives other than one row a person.
     """
-    nodes = list(read_graph(content, name).graph.node)
+    graph = read_graph(content, name).graph
+    nodes = list(graph.node)
     try:
         session = _session(content)
     except Exception as error:  # whatever the runtime cannot read
@@ -194,6 +196,7 @@ def open_onnx(content: bytes, name: str) -> OnnxModel:
         dtypes=kinds if named else kinds * max(width or 1, 1),
         width=len(inputs) if named else width or None,
         takes_missing=any(map(_takes_missing, nodes)),
+        notes=onnx_structure(graph).notes,
         session=session,
         inputs=inputs,
         label=label,

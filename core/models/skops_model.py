@@ -21,6 +21,7 @@ import numpy as np
 from core.datasets.columns import quoted
 from core.errors import InputError
 from core.models.runtime import RawAnswers, Runtime, cause, stack
+from core.models.structure import structure_of
 
 if TYPE_CHECKING:
     import pandas
@@ -94,6 +95,7 @@ def open_skops(content: bytes, name: str) -> SkopsModel:
                 raise _refused(name, f"the type {quoted(foreign[0], 80)}")
             estimator = skops.io.loads(content, trusted=[one for one in ALLOWED_TYPES if one in unknown])
             names, kinds = _features(estimator)
+            reveals = structure_of(estimator).notes
     except (InputError, MemoryError):
         raise
     except Exception as error:  # skops, scikit-learn and numpy, on a file made to break them
@@ -104,7 +106,7 @@ def open_skops(content: bytes, name: str) -> SkopsModel:
         dtypes=kinds,
         width=len(kinds),
         takes_missing=True,
-        notes=_version_notes(warned),
+        notes=(*_version_notes(warned), *reveals),
         estimator=estimator,
     )
 

@@ -27,6 +27,7 @@ _ORDER = (
     "four_fifths",
     "attriguard_exposure",
     "attriguard_cost",
+    "two_models_gain",
 )
 """Of a policy; checks of other studies come after these."""
 

@@ -383,6 +383,7 @@ def _notes(audited: Audited) -> tuple[str, ...]:
             notes.append(ModelNote.RANDOMISED)
         if model.needs_sensitive:
             notes.append(ModelNote.NEEDS_SENSITIVE)
+        notes += model.structure.notes
     elif not audited.has_scores:
         notes.append(ModelNote.LABELS_ONLY)
     elif not roles.prediction:

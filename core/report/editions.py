@@ -353,6 +353,7 @@ _OF_GROUPS = frozenset(
         *("answers_excess", "attriguard_exposure"),  # a rate at which people's groups are inferred correctly
         *("attribute_excess", "attribute_balanced", "attribute_bits", "correction_gain"),
         "attriguard_cost",  # what it takes to mislead who has learned groups from people
+        "two_models_gain",  # may be the gain in inferring a group
     }
 )
 """Checks whose number hangs on who is in which group."""

@@ -334,9 +334,13 @@ def finding(point: str, evidence: str, *, so_what: str = "", to_do: str = "", li
 
 
 def link(name: str, label: str = "") -> None:
-    """Draw a link to a page, by the name of its file."""
-    own = _HEADS[name]
-    st.page_link(f"pages/{name}.py", label=f":primary[{label or own.label}]", icon=f":material/{own.icon}:")
+    """Draw a link to a page, by the name of its file, or to the page of a study that has no file of its own."""
+    if name in _HEADS:
+        own = _HEADS[name]
+        st.page_link(f"pages/{name}.py", label=f":primary[{label or own.label}]", icon=f":material/{own.icon}:")
+        return
+    page = st.Page(_ROOT / "pages" / "study.py", title=label, icon=":material/search:", url_path=name)
+    st.page_link(page, label=f":primary[{label}]", icon=":material/search:")
 
 
 def whisper(heading: str, quantity: str) -> None:

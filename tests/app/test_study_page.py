@@ -54,7 +54,15 @@ def test_only_studies_without_a_page_get_one(dashboard: Dashboard):
     dashboard.open("attribute")
     assert STUDIES["attribute"].title in dashboard.texts[0] and "%" in dashboard.finding
     registered = {page["url_pathname"] for page in dashboard.test._registered_pages.values()}
-    expected_pages = {"attribute", "attriguard", "correction", "measured_epsilon", "membership", "model_card"}
+    expected_pages = {
+        "attribute",
+        "attriguard",
+        "correction",
+        "measured_epsilon",
+        "membership",
+        "model_card",
+        "two_models",
+    }
     assert registered & set(STUDIES) == expected_pages
 
 

@@ -15,7 +15,16 @@ from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
 CORE = ROOT / "core"
-BRANCHES = {"correction", "queries", "attriguard", "attribute", "membership", "model_card", "model_fairness"}
+BRANCHES = {
+    "correction",
+    "queries",
+    "attriguard",
+    "attribute",
+    "membership",
+    "model_card",
+    "model_fairness",
+    "two_models",
+}
 HEAVY = {
     "pandas",
     "sklearn",
@@ -145,7 +154,7 @@ FLOORS = (
     ("subject",),
     ("planted", "study"),
     ("correction", "model_fairness"),
-    ("attribute", "attriguard", "membership"),
+    ("attribute", "attriguard", "membership", "two_models"),
     ("model_card",),
     ("queries", "sweep"),
     ("measured_epsilon",),

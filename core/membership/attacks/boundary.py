@@ -22,8 +22,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from core.adversaries.cross_fitting import halves
 from core.arrays import Codes, Floats, Ints
-from core.membership.attack import Attack, MemberGuess, best_threshold, halves
+from core.membership.attack import Attack, MemberGuess, best_threshold
 from core.membership.evidence import Evidence
 from core.models.query_access import QueryAccess
 from core.seeds import child_generator

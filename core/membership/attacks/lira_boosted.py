@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy.typing as npt
 
-from core.membership.attack import Attack, MemberGuess, cross_fitted
+from core.adversaries.cross_fitting import cross_fitted
+from core.membership.attack import Attack, MemberGuess
 from core.membership.attacks import lira
 from core.membership.evidence import Evidence, logit
 

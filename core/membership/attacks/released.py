@@ -7,9 +7,8 @@ many non-members with label 0 it says exactly 0 as well.
 
 from __future__ import annotations
 
-import numpy as np
-
-from core.membership.attack import Attack, MemberGuess, cross_fitted
+from core.adversaries.cross_fitting import cross_fitted, released_columns
+from core.membership.attack import Attack, MemberGuess
 from core.membership.evidence import Evidence
 
 
@@ -20,13 +19,10 @@ def judge(evidence: Evidence) -> MemberGuess:
     """
     predicted, y = evidence.predicted, evidence.labels
     rows, member = evidence.split.judged
-    columns = [predicted[rows], y[rows], (predicted == y)[rows]]
-    if evidence.released is not None:
-        score, own = evidence.probability[rows], evidence.own[rows]
-        _, place, count = np.unique(score, return_inverse=True, return_counts=True)
-        columns += [score, own, (own == 1.0).astype(np.int8) - (own == 0.0), np.log(count[place])]
-    score, verdict = cross_fitted(columns, member, seed=evidence.seed, name="released")
-    return MemberGuess(name="released", rows=rows, score=score, verdict=verdict)
+    score = None if evidence.released is None else evidence.probability[rows]
+    columns = released_columns(predicted[rows], y[rows], score)
+    ranks, verdict = cross_fitted(columns, member, seed=evidence.seed, name="released")
+    return MemberGuess(name="released", rows=rows, score=ranks, verdict=verdict)
 
 
 ATTACK = Attack(

@@ -11,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.adversaries import cross_fitting
+from core.adversaries.cross_fitting import halves, taught_both_ways
 from core.docs import settings_reference
 from core.estimates import Estimate
 from core.glossary import chapters
@@ -18,13 +20,12 @@ from core.membership import (
     REGISTRY,
     Evidence,
     MembershipSplit,
-    attack,
     attacks,
     judging_everybody,
     roc,
     true_label_probability,
 )
-from core.membership.attack import NEEDS, best_threshold, halves, taught_both_ways
+from core.membership.attack import NEEDS, best_threshold
 from core.membership.attacks import gap
 from core.membership.roc import advantage, precision_recall
 from core.models.query_access import QueryAccess
@@ -205,7 +206,7 @@ def test_one_score_a_tie_and_the_same_seed_the_same_scores(monkeypatch: pytest.M
     side = halves(split.judged[1], seed=5)
     for part in (side, ~side):
         assert np.unique(first[part]).size <= np.unique(np.column_stack([score, labels])[part], axis=0).shape[0]
-    monkeypatch.setattr(attack, "TAUGHT", 300)  # all are judged though few teach
+    monkeypatch.setattr(cross_fitting, "TAUGHT", 300)  # all are judged though few teach
     few = guess("released", score, labels, split, seed=5).score
     assert few.size == 2 * SIDE and not np.array_equal(few, first)
 

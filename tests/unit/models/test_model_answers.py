@@ -259,7 +259,7 @@ def test_an_older_scikit_learn_is_told():
     older = json.dumps(schema).replace(sklearn.__version__, "1.8.0")
     model = read_model(closed(older, members), "m.skops")
     assert any("saved with scikit-learn 1.8.0" in note for note in model.notes)
-    assert read_model(as_skops(pipeline()), "m.skops").notes == ()
+    assert not any("saved with" in note for note in read_model(as_skops(pipeline()), "m.skops").notes)
 
 
 def typed(kind: int, operators: list[object] | None = None) -> ModelFile:

@@ -1,0 +1,142 @@
+"""What a fitted model reveals by what it is made of, before anybody asks it: small leaves, records kept, size.
+
+The idea is that of the structural attack of SACRO-ML. A leaf with few training people shows their
+labels; a model of support vectors or nearest neighbours holds training records themselves; one with as many numbers as
+it had records can memorise them. An ONNX file keeps records, but not how many training people a leaf holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.estimates import count
+from core.serialize import Result
+
+FEWEST_IN_LEAF = 5
+"""A leaf with fewer training people is small."""
+
+_FREE = 10
+"""Fewest training records beyond the numbers a model has learned."""
+
+_MOST_PARTS = 200_000
+"""Parts of a model that are looked at."""
+
+_KEPT = {"support_vectors_": "support vectors", "_fit_X": "nearest neighbours", "X_train_": "a Gaussian process"}
+"""Attribute that holds training records, row by row -> what they serve as."""
+
+_LEARNED = ("coef_", "intercept_", "coefs_", "intercepts_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Structure(Result):
+    """What a model is made of: leaves, those of fewer than `FEWEST_IN_LEAF` training people, records kept, numbers.
+
+    `smallest` is the number of training people in the smallest leaf, 0 where there is none or it is not known; `rows`
+    are the training records as far as the trees say it or is known otherwise, else 0.
+    """
+
+    leaves: int = 0
+    small_leaves: int = 0
+    smallest: int = 0
+    kept: int = 0
+    kept_as: str = ""
+    parameters: int = 0
+    """Numbers learned: one for each leaf, and coefficients."""
+    rows: int = 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What of this reveals training records, a sentence each."""
+        told = []
+        if self.kept:
+            told.append(
+                f"The model holds {count(self.kept)} training records themselves ({self.kept_as}): anybody with the "
+                "model can read them."
+            )
+        if self.small_leaves:
+            told.append(
+                f"{count(self.small_leaves)} of the model's {count(self.leaves)} leaves hold fewer than "
+                f"{FEWEST_IN_LEAF} training people, the smallest {count(self.smallest)}: they can reveal these "
+                "people's labels."
+            )
+        if self.rows and self.parameters > self.rows - _FREE:
+            told.append(
+                f"The model has {count(self.parameters)} learned numbers for {count(self.rows)} training records: "
+                "enough to memorise them."
+            )
+        return tuple(told)
+
+
+UNKNOWN = Structure()
+"""Of a model that was not looked at."""
+
+
+def structure_of(estimator: Any, *, rows: int = 0) -> Structure:
+    """Return what a fitted estimator of scikit-learn or fairlearn is made of; `rows` where they are known."""
+    people, roots, sampled, kept, kept_as, parameters = [], [0], False, 0, "", 0
+    for part in _parts(estimator):
+        told = getattr(part, "__dict__", {})
+        sampled |= bool(told.get("bootstrap")) or (told.get("subsample") or 1.0) < 1.0
+        for name, serves_as in _KEPT.items():
+            if (records := told.get(name)) is not None and np.ndim(records) == 2 and records.shape[0] > kept:
+                kept, kept_as = int(records.shape[0]), serves_as
+        for name in _LEARNED:
+            arrays = told.get(name, ())
+            parameters += sum(np.size(one) for one in (arrays if isinstance(arrays, list) else [arrays]))
+        if type(part).__name__ == "Tree":
+            people.append(np.asarray(part.n_node_samples)[np.asarray(part.children_left) < 0])
+            roots.append(int(part.n_node_samples[0]))
+        elif type(part).__name__ == "TreePredictor":
+            people.append(part.nodes["count"][part.nodes["is_leaf"] == 1])
+            roots.append(int(part.nodes["count"][0]))
+    sizes = np.concatenate([np.empty(0, dtype=np.int64), *people])
+    return Structure(
+        leaves=sizes.size,
+        small_leaves=int(np.count_nonzero(sizes < FEWEST_IN_LEAF)),
+        smallest=int(sizes.min()) if sizes.size else 0,
+        kept=kept,
+        kept_as=kept_as,
+        parameters=parameters + sizes.size,
+        rows=rows or (0 if sampled else max(roots)),  # a tree of a forest counts the records drawn for it alone
+    )
+
+
+_ROOMS = ("sklearn", "fairlearn", "core")
+
+
+def _parts(estimator: Any) -> Iterator[Any]:
+    """Yield an estimator and the fitted parts inside it, each once."""
+    waiting: list[Any] = [estimator]
+    seen: set[int] = set()
+    while waiting and len(seen) < _MOST_PARTS:
+        part = waiting.pop()
+        if id(part) in seen:
+            continue
+        seen.add(id(part))
+        if isinstance(part, dict):
+            waiting.extend(part.values())
+        elif isinstance(part, (list, tuple)) or (isinstance(part, np.ndarray) and part.dtype == object):
+            waiting.extend(np.ravel(part) if isinstance(part, np.ndarray) else part)
+        elif type(part).__module__.partition(".")[0] in _ROOMS:
+            yield part
+            waiting.extend(getattr(part, "__dict__", {}).values())
+        elif type(part).__module__.startswith("pandas") and hasattr(part, "tolist"):
+            waiting.extend(part.tolist())  # fairlearn keeps its trees in a series
+
+
+def onnx_structure(graph: Any) -> Structure:
+    """Return what a graph, as `core.models.onnx_model.read_graph` reads it, keeps of training records."""
+    vectors, operators = 0, set()
+    for node in graph.node:
+        operators.add(node.op_type)
+        vectors += sum(sum(each.ints) for each in node.attribute if each.name == "vectors_per_class")
+    if vectors:
+        return Structure(kept=vectors, kept_as="support vectors")
+    tables = [int(each.dims[0]) for each in graph.initializer if len(each.dims) == 2]
+    if "TopK" in operators and tables:  # the nearest of these rows
+        return Structure(kept=max(tables), kept_as="nearest neighbours")
+    return UNKNOWN

@@ -1,0 +1,111 @@
+"""What a model reveals by what it is made of: small leaves, records kept, and as many numbers as records."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
+
+from core.config import AuditConfig
+from core.models.model_files import read_model
+from core.models.structure import Structure, structure_of
+from core.release_audit import AuditPlan, DataPlan, ModelPlan
+from core.release_audit.result import ModelNote, model_summary
+from core.release_audit.run import audited_of
+from core.subject import subject_of
+from tests import samples
+from tests.model_samples import as_onnx, as_skops, binary, logistic, numbers
+
+TREE = DecisionTreeClassifier(random_state=0)
+STUMP = DecisionTreeClassifier(max_leaf_nodes=2, random_state=0)
+NEIGHBOURS = KNeighborsClassifier(3, algorithm="brute")
+
+
+def fitted(model):
+    return model.fit(numbers(), binary())
+
+
+def test_small_leaves_are_counted_as_the_records_fall_into_them():
+    tree = fitted(TREE)
+    _, sizes = np.unique(tree.apply(numbers()), return_counts=True)
+    found = structure_of(tree)
+    assert (found.leaves, found.smallest, found.rows) == (sizes.size, sizes.min(), 240)
+    assert found.small_leaves == np.count_nonzero(sizes < 5) > 0
+    (note,) = found.notes
+    assert note.startswith(
+        f"{found.small_leaves} of the model's {found.leaves} leaves hold fewer than 5 training people"
+    )
+
+
+@pytest.mark.parametrize("least", [4, 5])
+def test_a_leaf_is_small_below_five_people(least: int):
+    found = structure_of(fitted(DecisionTreeClassifier(min_samples_leaf=least, random_state=0)))
+    assert found.smallest == least and bool(found.notes) == (least < 5)
+
+
+@pytest.mark.parametrize(
+    "model", [STUMP, logistic(), HistGradientBoostingClassifier(max_iter=3, random_state=0)], ids=str
+)
+def test_nothing_is_said_of_models_of_large_leaves_or_few_coefficients(model):
+    assert structure_of(fitted(model)).notes == ()
+
+
+def test_records_kept_as_they_are_are_counted():
+    machine = fitted(SVC())
+    found = structure_of(machine)
+    assert (found.kept, found.kept_as) == (len(machine.support_vectors_), "support vectors")
+    found = structure_of(fitted(make_pipeline(StandardScaler(), NEIGHBOURS)))
+    assert (found.kept, found.kept_as) == (240, "nearest neighbours")
+    assert found.notes == (
+        "The model holds 240 training records themselves (nearest neighbours): anybody with the model can read them.",
+    )
+
+
+def test_as_many_numbers_as_records_are_enough_to_memorise_them():
+    network = fitted(MLPClassifier((60,), tol=1e9, n_iter_no_change=1, random_state=0))
+    found = structure_of(network, rows=240)
+    assert found.parameters == 3 * 60 + 60 + 60 + 1
+    assert found.notes == ("The model has 301 learned numbers for 240 training records: enough to memorise them.",)
+    assert replace(found, rows=310).notes and not replace(found, rows=311).notes
+    assert structure_of(network).notes == ()  # of how many records is not known
+    assert structure_of(fitted(RandomForestClassifier(20, random_state=0))).rows == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "said"),
+    [
+        (as_skops(fitted(TREE)), "tree.skops", "leaves hold fewer than 5 training people"),
+        (as_skops(fitted(STUMP)), "stump.skops", ""),
+        (as_skops(fitted(NEIGHBOURS)), "near.skops", "240 training records themselves (nearest neighbours)"),
+        (as_skops(fitted(LogisticRegression())), "line.skops", ""),
+        (as_onnx(fitted(SVC()), numbers()[:1]), "machine.onnx", "training records themselves (support vectors)"),
+        (as_onnx(fitted(NEIGHBOURS), numbers()[:1]), "near.onnx", "240 training records themselves (nearest"),
+        (as_onnx(fitted(TREE), numbers()[:1]), "tree.onnx", ""),
+        (as_onnx(logistic(), numbers()[:1]), "line.onnx", ""),
+    ],
+    ids=lambda one: one if isinstance(one, str) and "." in one else "",
+)
+def test_a_file_that_is_opened_says_what_it_reveals(content: bytes, name: str, said: str):
+    notes = read_model(content, name).notes
+    assert len(notes) == bool(said) and all(said in note for note in notes)
+
+
+def test_an_audit_s_report_says_it_of_the_model_it_trained():
+    config = AuditConfig(dataset="upload", roles=samples.ROLES, method="unmitigated", tolerance=0.05, seed=3)
+    plan = AuditPlan(data=DataPlan(dataset="", file="people.csv"), model=ModelPlan(), config=config)
+    audited = audited_of(plan, samples.table(600))
+    found = audited.model.structure
+    assert found.rows == audited.splits.train.size and found.small_leaves > 0
+    notes = model_summary(audited).notes
+    assert notes == (ModelNote.TRAINED, *found.notes)
+    private = subject_of(replace(config, method="dp_id3"), samples.dataset(600))
+    assert private.model.structure == Structure(rows=private.splits.train.size)

@@ -1,0 +1,142 @@
+"""Two models of one table: what both reveal beyond the better one, and nothing where they are of other people."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.__main__ import main
+from core.config import AuditConfig
+from core.datasets.splits import Splits
+from core.errors import InputError
+from core.estimates import Estimate
+from core.models import GIVEN
+from core.subject import OutputsPlan, Progress, Subject, fit_rows, subject_of, train_model
+from core.two_models import TwoModelsSettings, attributes, companion_of, membership
+from core.two_models.study import STUDY, TwoModels
+from tests import samples
+
+SETTINGS = TwoModelsSettings(companion="counterpart")
+
+
+def gain(result: TwoModels) -> Estimate:
+    found = STUDY.checks(result, SETTINGS)["two_models_gain"].estimate
+    assert found is not None
+    return found
+
+
+def planted(seed: int, leaks: bool, outputs: OutputsPlan | None = None) -> TwoModels:
+    subject, settings = STUDY.plants[0].make(seed, leaks)
+    subject.outputs = outputs or OutputsPlan()
+    (result,) = STUDY.run(subject, settings)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("outputs", "least"),
+    [(OutputsPlan(), 0.4), (OutputsPlan(decimals=2), 0.4), (OutputsPlan(released="labels"), 0.1)],
+)
+@pytest.mark.parametrize("seed", [2, 3])  # members, then a group
+def test_a_difference_that_reveals_what_neither_model_does_is_found(seed: int, outputs: OutputsPlan, least: float):
+    result = planted(seed, True, outputs)
+    leak, other = (result.membership, result.attributes[0])[:: 1 if seed == 2 else -1]
+    assert leak.gain.low > least and other.gain.low <= 0
+    assert all(alone.low <= 0.5 for each in (leak, other) for alone in each.alone)
+    assert gain(result).low > least  # the larger of the two
+    told = STUDY.findings(result, SETTINGS)
+    leaking = told[seed % 2]
+    assert leaking.to_do.startswith("Do not release both models") and "not statistically" not in leaking.point
+    quiet = told[1 - seed % 2]
+    assert quiet.to_do == "" and quiet.point.endswith("which is not statistically significant.")
+    rows = STUDY.tables(result, SETTINGS)[STUDY.title]
+    assert [row["inferred"] for row in rows] == ["membership"] * 3 + ["group 1"] * 3
+
+
+def test_models_that_differ_by_chance_reveal_nothing():
+    assert [gain(planted(seed, False)).low <= 0 for seed in range(4)] == [True] * 4
+
+
+def of_other_people(seed: int) -> Subject:
+    """Return a tree and its fair counterpart, trained on none of those who are judged."""
+    dataset = samples.dataset(1800, seed=seed)
+    trained, inside, outside, known = np.split(np.random.default_rng(seed).permutation(1800), [500, 1000, 1500])
+    config = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.02, seed=seed)
+    kept = {"attack": known[:200], "validation": known[200:], "test": outside}
+    model = train_model(config, dataset, Splits(train=trained, **kept))
+    subject = Subject(config, dataset, Splits(train=inside, **kept), model, Progress(1))
+    fair = fit_rows(replace(config, method="exponentiated_gradient"), dataset, trained, seed=seed)
+    x, s = dataset.features, dataset.sensitive
+    subject.once("second model exponentiated_gradient", lambda: (fair.predict(x, s, seed=seed), fair.scores(x, s)))
+    return subject
+
+
+def test_two_models_of_other_people_add_nothing_to_membership_inference():
+    found = [membership(of_other_people(seed), "exponentiated_gradient") for seed in range(5)]
+    assert sum(each.gain.low > 0 for each in found) == 0
+    assert sum(each.both.low > 0.5 for each in found) <= 1
+
+
+def test_it_trains_the_counterpart_on_the_same_records_once(monkeypatch: pytest.MonkeyPatch):
+    from core.two_models import pair
+
+    config = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.02, seed=3)
+    subject, trained = subject_of(config, samples.dataset(700)), []
+
+    def fit(config, dataset, rows, *, seed):
+        trained.append((config.method, config.tolerance, rows, seed))
+        return fit_rows(config, dataset, rows, seed=seed)
+
+    monkeypatch.setattr(pair, "fit_rows", fit)
+    (first,), (again,) = (STUDY.run(subject, SETTINGS) for _ in range(2))
+    assert first == again
+    ((method, tolerance, rows, seed),) = trained
+    assert (method, tolerance, seed) == ("exponentiated_gradient", 0.02, 3)
+    assert np.array_equal(rows, subject.splits.train)
+    found = first.membership
+    assert found.gain.value == pytest.approx(found.both.value - max(one.value for one in found.alone))
+    assert found.better == int(found.alone[1].value > found.alone[0].value)
+    assert STUDY.checks(first, SETTINGS)["two_models_gain"].control in (*found.alone, *first.attributes[0].alone)
+
+
+@pytest.mark.parametrize(
+    ("method", "second"),
+    [
+        ("unmitigated", "exponentiated_gradient"),
+        ("dp_id3", "exponentiated_gradient"),
+        ("exponentiated_gradient", "unmitigated"),
+        ("correlation_remover", "unmitigated"),
+    ],
+)
+def test_the_counterpart_of_a_fair_model_is_the_unmitigated_one(method: str, second: str):
+    subject, _ = STUDY.plants[0].make(0, False)
+    subject.config = replace(subject.config, method=method)
+    assert companion_of(subject, SETTINGS) == second and STUDY.unavailable(subject, SETTINGS) == ""
+    same = TwoModelsSettings(companion=method)
+    assert STUDY.unavailable(subject, same).startswith("The second model must be of another method than the audited")
+
+
+def test_groups_that_are_too_small_are_left_out_and_of_three_each_is_inferred():
+    subject, _ = STUDY.plants[0].make(1, True)
+    groups = subject.dataset.sensitive.copy()
+    groups[np.flatnonzero(groups == 0)[:60]] = 2
+    subject.dataset = replace(subject.dataset, sensitive=groups, group_names=("a", "b", "c"))
+    found = {each.target: each for each in attributes(subject, "unmitigated")}
+    assert [*found] == ["a", "b", "c"] and found["b"].gain.low > 0.3
+    groups = np.where((groups == 2) & (np.cumsum(groups == 2) > 39), 0, groups).astype(np.uint8)
+    subject.dataset = replace(subject.dataset, sensitive=groups)
+    assert [each.target for each in attributes(subject, "unmitigated")] == ["a", "b"]
+
+
+def test_one_model_s_predictions_are_refused_in_one_sentence(capsys: pytest.CaptureFixture[str]):
+    subject, _ = STUDY.plants[0].make(0, False)
+    subject.trainable = False
+    assert subject.config.method == GIVEN
+    assert STUDY.unavailable(subject, SETTINGS) == (
+        "Two models of the same records are needed; only the predictions of one are given."
+    )
+    with pytest.raises(InputError, match=r"companion must be one of counterpart, .*, got 'forest'\."):
+        TwoModelsSettings(companion="forest")
+    assert main(["attack", "two_models", "--set", "method=unmitigated", "--set", "companion=unmitigated"]) == 3
+    assert "got No mitigation." in capsys.readouterr().err
