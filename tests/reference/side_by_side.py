@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from core.adversaries.cross_fitting import taught_both_ways
 from core.arrays import Codes, Floats, Ints
 from core.datasets import load
 from core.estimates import Estimate
 from core.membership import REGISTRY, Evidence, MemberPeople, MembershipSettings, member_people, member_split, roc
-from core.membership.attack import taught_both_ways
 from core.membership.roc import Roc
 from core.membership.targets import default_depth, target_of
 from core.models.query_access import QueryAccess
