@@ -385,6 +385,8 @@ def _facts(audit: ReleaseAudit) -> dict[str, Any]:
     facts = {
         **{title: _words(settings) for title, settings in (others | plan.studied).items()},
         "attribute": audit.data.attribute,
+        "attacked": "people the model was trained on" if plan.sets_known else "people drawn from the table",
+        "known": "other people" + (" or of half of the training records" if plan.sets_known else ""),
         "released": outputs.text,
         "metric": METRIC_TITLES.get(metric, metric).lower(),
         "tolerance": f"{plan.config.tolerance:g}",
