@@ -64,6 +64,8 @@ def _page(check: str) -> str:
 
 def _not_run(row: CheckVerdict) -> str:
     """Return what to supply where there is no number; the reason stands beside it wherever this is shown."""
+    if row.excused:
+        return "Nothing to do: the policy requires it only where it can be run."
     if not row.counts:
         return "Nothing to do: the policy does not require it here."
     if row.measurement is not None and row.measurement.outcome == Outcome.FAILED:

@@ -64,7 +64,7 @@ from core.report.schema import to_json
 from core.report.tables import csv_files
 from core.settings import params
 from core.study import Measurement, Redacted
-from core.subject import OutputsPlan
+from core.subject import SETS_UNKNOWN, OutputsPlan
 from core.validation import choice
 
 
@@ -433,6 +433,8 @@ def _reason(measurement: Document, plan: AuditPlan) -> str:
     if measurement["outcome"] == "done":
         value = measurement["estimate"] and measurement["estimate"]["value"]
         return "There was nothing to measure." if value is None else ""
+    if measurement["reason"] == SETS_UNKNOWN:  # it counts nobody
+        return SETS_UNKNOWN
     needs, roles = CHECKS[measurement["check"]].needs, plan.config.roles
     if "planned answers" in needs and not plan.answers.questions:
         return "No answers are planned."
