@@ -249,9 +249,10 @@ def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
     if [(len(table["columns"]), len(table["rows"])) for table in tables] != [
         (len(table["columns"]), len(table["rows"])) for table in whole["tables"]
     ]:
+        kept = "" if hidden else " Sizes and rates of the groups stand in the table of groups."
         notes.append(
-            "Rows about single groups, and columns and tables that could reveal how many people are in one, are left "
-            "out of the tables."
+            "Of the tables of the attacks, rows about single groups, most columns, and whole tables are left out."
+            + kept
         )
     started = whole["times"].get("started", "")[:10]
     return {

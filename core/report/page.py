@@ -171,8 +171,14 @@ def _difference(told: Document) -> str:
     parts = [[estimate_of(group[name]) for group in groups] for name in METRIC_RATES.get(model["metric"], ())]
     known = [[rate for rate in part if rate is not None] for part in parts]
     if model["unfairness_test"] is None or known != parts:
-        return "withheld"
+        return _absent(told)
     return _between(largest_difference(known))
+
+
+def _absent(told: Document) -> str:
+    """Return what stands for a number of the groups that is not there: it is withheld where the groups' counts are."""
+    hidden = told["edition"] == "disclosure" and any(group["count"] is None for group in told["groups"])
+    return "withheld" if hidden else "not measured"
 
 
 def _between(found: Estimate) -> str:
@@ -188,15 +194,18 @@ def _model(told: Document) -> list[tuple[str, str]]:
     difference = difference_title(model["metric"])
     seen = "training records" if _sets_known(told) else "people attacked"
     on_training = number_of(details.get(f"{difference}, on the {seen}"))
+    absent = apart = _absent(told)
+    if told["edition"] == "disclosure" and absent != "withheld":
+        apart = "in the internal report only"
     return [
         ("Model", f"{model['title']}, {_KINDS.get(model['kind'], model['kind'])}"),
         ("Fairness metric", f"{metric}, tolerance {tolerance_text(tolerance)}"),
         (
             f"{UNFAIRNESS_TITLE}, {seen}",
-            "withheld" if achieved != achieved else tolerance_text(achieved, limit=tolerance),
+            absent if achieved != achieved else tolerance_text(achieved, limit=tolerance),
         ),
-        (f"{UNFAIRNESS_TITLE}, test records", "withheld" if gap is None else _between(gap)),
-        (f"{difference}, {seen}", "withheld" if on_training != on_training else f"{on_training:.3f}"),
+        (f"{UNFAIRNESS_TITLE}, test records", absent if gap is None else _between(gap)),
+        (f"{difference}, {seen}", apart if on_training != on_training else f"{on_training:.3f}"),
         (f"{difference}, test records", _difference(told)),
         (
             "Accuracy on " + ("training records" if _sets_known(told) else "the people attacked"),

@@ -102,6 +102,15 @@ def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_edit
                 assert theirs.startswith(f"{max(rates) - min(rates):.3f} (")
 
 
+def test_what_is_not_withheld_is_not_said_to_be():
+    for audit, hidden in ((sample(), False), (sample(SMALL_GROUPS), True)):
+        shown = document(audit, edition="disclosure")
+        rows, notes = dict(_model(shown)), " ".join(shown["withheld"]["notes"])
+        assert ("withheld" in rows.values()) == hidden == ("none had to be withheld" not in notes)
+        assert ("in the internal report only" in rows.values()) != hidden
+        assert ("stand in the table of groups" in notes) == all(group["count"] for group in shown["groups"]) != hidden
+
+
 @pytest.mark.parametrize("edition", ["internal", "disclosure"])
 def test_people_drawn_from_the_table_are_not_called_training_records(edition):
     told = {}
