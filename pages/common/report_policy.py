@@ -56,8 +56,9 @@ def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
 
 def chosen(config: AuditConfig) -> str:
     """Return which policy is chosen; before anybody has, the one that asks for what is at hand."""
-    labels_alone = config.method == GIVEN and not (config.roles and config.roles.score)
-    name = str(st.session_state.get(_CHOSEN) or ("predictions" if labels_alone else "default"))
+    whole = config.roles is not None and config.roles.score and config.roles.sets
+    alone = config.method == GIVEN and not whole  # what needs scores, or whom the model was trained on, cannot be run
+    name = str(st.session_state.get(_CHOSEN) or ("predictions" if alone else "default"))
     return name if name in _offered() else "default"
 
 

@@ -174,8 +174,11 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     assert_shows(dashboard, expected(attacks))
 
 
-def test_given_predictions_and_hostile_words(dashboard: Dashboard, attacks: Attacks):
-    bring_scored(dashboard, score="")
+@pytest.mark.parametrize("column", ["score", "sets"])
+def test_given_predictions_that_lack_a_column_are_judged_as_init_suggests(
+    dashboard: Dashboard, attacks: Attacks, column: str
+):
+    bring_scored(dashboard, **{column: ""})
     dashboard.open("report")
     (plan,) = attacks.asked
     assert (plan.model.kind, plan.config.method, plan.data.file) == ("predictions", "given", "scored.csv")
