@@ -111,7 +111,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 f"{percent(after)} with {result.released} (95% CI {interval(after)}).",
                 so_what=""
                 if doubt
-                else f"Whoever sees a person's data and the model's outputs infers their "
+                else f"An attacker who sees a person's data and the model's outputs infers their "
                 f"{result.attribute} better than without the outputs.",
                 to_do=closing,
                 caveats=result.over_people,

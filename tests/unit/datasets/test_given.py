@@ -142,7 +142,7 @@ def test_records_without_an_answer_are_left_out_and_counted():
     # whether a score is withheld is released as well, so the record stays, its label in place of the score
     assert data.withheld is not None and np.flatnonzero(data.withheld).tolist() == [int(np.flatnonzero(kept == 10)[0])]
     assert data.scores is not None and data.scores[data.withheld].tolist() == SAID[[10]].tolist()
-    assert any("1 records have a p and no s: whose score is withheld counts as released" in note for note in data.notes)
+    assert any("1 record has a p and no s: whose score is withheld counts as released" in note for note in data.notes)
 
 
 def test_what_is_given_is_no_feature_and_is_in_the_fingerprint():
