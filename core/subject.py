@@ -35,6 +35,9 @@ from core.settings import Settings
 
 T = TypeVar("T")
 
+SETS_UNKNOWN = "A membership attack is judged on the records the model was trained on; no column says which they are."
+"""Why there is no membership attack where `Subject.sets_known` is false."""
+
 _MOST_DECIMALS = 15
 
 

@@ -38,7 +38,7 @@ else:
     tested.warn()
     board.placeholders(policy)
     board.draw(check_rows(release.document()), release.audit.verdict.overall)
-    report_audit.downloads(release)
+    report_audit.downloads(release, tested)
 name = panels.further(report_plan.SECTIONS, key="further_release")
 if release is not None:
     tested.watch(tested.show_progress, every=2.0, drawn=tested.result)

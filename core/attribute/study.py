@@ -63,15 +63,16 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             name="attribute_balanced",
             title=f"{_TITLE}gain in balanced accuracy",
             unit="points",
-            definition="The same gain in balanced accuracy, with each group called where its probability is above its "
-            "share: it sees what accuracy cannot where one group is small.",
+            definition="By how much the released outputs raise the balanced accuracy of inferring the attribute: the "
+            "mean over groups of the share inferred correctly. Each group is called where its probability is above its "
+            "share, so it sees what accuracy cannot where one group is small.",
         ),
         Check(
             name="attribute_bits",
             title=f"{_TITLE}bits per person",
             unit="bits",
-            definition="The same gain in log-loss, in bits a person: how much better the attacker's probabilities "
-            "become, whether or not a guess changes.",
+            definition="By how many bits a person the released outputs lower the log-loss of inferring the attribute: "
+            "how much better the attacker's probabilities become, whether or not a guess changes.",
         ),
     )
 
@@ -108,6 +109,10 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
                 point=f"What is released adds {points(gain)} to inferring the {result.attribute}{doubt}.",
                 evidence=f"{percent(before)} of {count(own.truth.size)} people are inferred correctly by imputation, "
                 f"{percent(after)} with {result.released} (95% CI {interval(after)}).",
+                so_what=""
+                if doubt
+                else f"An attacker who sees a person's data and the model's outputs infers their "
+                f"{result.attribute} better than without the outputs.",
                 to_do=closing,
                 caveats=result.over_people,
                 redacted=f"What the release adds to inferring the {result.attribute} was measured.",
@@ -167,10 +172,10 @@ def closing_sentence(result: AttributeInference, settings: AttributeSettings) ->
         return ""
     name, gain, balanced = result.closing[-1]
     both = f"{_with_limits(gain)} in accuracy and {_with_limits(balanced)} in balanced accuracy"
-    within = f"within {100 * settings.closed:g} points"
+    within = f"the whole 95% CIs within {100 * settings.closed:g} points"
     if max(gain.high, balanced.high) <= settings.closed:
-        return f"Releasing the {name} would close the leak to {within}: the gains would be {both}."
-    return f"No coarser release closes the leak to {within}: the {name} would still give {both}."
+        return f"Releasing the {name} would close the leak, {within}: the gains would be {both}."
+    return f"No coarser release closes the leak, {within}: the {name} would give {both}."
 
 
 def _with_limits(gain: Estimate) -> str:

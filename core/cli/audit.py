@@ -270,7 +270,8 @@ def _printed(reports: Reports) -> Iterator[str]:
     yield aligned(header, [_row(row) for row in verdict.rows], left=range(3))
     open_rows = [row for row in verdict.rows if row.limit is not None and row.verdict != "pass"]
     if open_rows:
-        yield "\nWhat would settle it"
+        yield ""
+        yield "What would settle it"
     for row in open_rows:
         reason = f"{row.why} " if row.verdict == "not_run" else ""
         yield f"{row.title}: {reason}{what_would_settle(row)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
 
 from core.cli.console import Block, Console
@@ -81,12 +82,13 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan
     """Return the plan, and comments for its keys."""
     if arguments.dataset is not None:
         raise InputError(f"--dataset must be left out with --file, got {arguments.dataset!r}.")
-    table, name = read_table(content_of(arguments.file, what="--file"), arguments.file.name), arguments.file.name
+    name = _beside(arguments.file, arguments.output, "--file")
+    table = read_table(content_of(arguments.file, what="--file"), arguments.file.name)
     attribute, label = arguments.attribute or "", arguments.label or ""
     model_file, model = None, ""
     if arguments.model is not None:
-        model = arguments.model.name
-        model_file = read_model(content_of(arguments.model, what="--model"), model)
+        model = _beside(arguments.model, arguments.output if arguments.output else arguments.file, "--model")
+        model_file = read_model(content_of(arguments.model, what="--model"), arguments.model.name)
         if not model_file.feature_names:
             console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
     plan, reasons = suggested_plan(table, name, model=model, model_file=model_file, attribute=attribute, label=label)
@@ -102,8 +104,25 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan
             console.alert(warning)
     if plan.model.kind == "predictions":
         console.note(_POLICY_NOTE)
-    console.note(f"Keep the plan beside {arguments.file.name}, which it refers to by name.")
+    where = f"beside {name}" if "/" not in name else f"where {name} is found from its folder"
+    console.note(f"Keep the plan {where}, which it refers to by name.")
     return plan, notes
+
+
+def _beside(file: Path, plan: Path | None, option: str) -> str:
+    """Return what a plan calls a file: its path from the plan's folder, or its name where the plan is printed.
+
+    InputError if the file is outside that folder, where `fairleak audit` would refuse it.
+    """
+    if plan is None:
+        return file.name
+    path, folder = Path(os.path.realpath(file.parent), file.name), Path(os.path.realpath(plan.parent))
+    if not path.is_relative_to(folder):
+        raise InputError(
+            f"{option} must be a file in the folder of the plan, or below it, got {str(file)!r} for a plan in "
+            f"{str(plan.parent)!r}: write the plan beside the file."
+        )
+    return path.relative_to(folder).as_posix()
 
 
 def _listed(roles: list[str]) -> str:

@@ -281,14 +281,14 @@ def _given(frame: pandas.DataFrame, roles: Roles, known: npt.NDArray[np.bool_], 
         withheld = np.isnan(scores)
         if odd := int((said != predictions)[~withheld].sum()):
             notes.append(
-                f"In {odd:,} records {roles.prediction} is not what a {roles.score} of at least {threshold:g} would "
-                f"say; {roles.prediction} is what counts."
+                f"In {odd:,} record{'s' * (odd != 1)} {roles.prediction} is not what a {roles.score} of at least "
+                f"{threshold:g} would say; {roles.prediction} is what counts."
             )
         if hidden := int(withheld.sum()):
             given |= {"withheld": withheld, "scores": np.where(withheld, predictions, scores)}
             notes.append(
-                f"{hidden:,} records have a {roles.prediction} and no {roles.score}: whose score is withheld counts as "
-                "released, and where a number is needed the label stands for it."
+                f"{hidden:,} record{'s have' if hidden != 1 else ' has'} a {roles.prediction} and no {roles.score}: "
+                "whose score is withheld counts as released, and where a number is needed the label stands for it."
             )
     if roles.sets:
         given["sets"] = _sets(frame.loc[known, roles.sets], roles.sets)

@@ -26,7 +26,7 @@ from core.membership.roc import Roc, advantage, roc
 from core.membership.settings import MembershipPlan
 from core.membership.targets import audited_access, audited_target, most_caught
 from core.study import Check, Finding, Measurement, Report, Row, Study, not_run
-from core.subject import Subject
+from core.subject import SETS_UNKNOWN, Subject
 
 FALSE_ALARMS = 0.01
 """FPR at which a TPR is read."""
@@ -120,9 +120,7 @@ def evidence_of(subject: Subject, settings: MembershipPlan, report: Report | Non
     InputError if it is unknown which records the model was trained on, or there are too few.
     """
     if not subject.sets_known:
-        raise InputError(
-            "A membership attack is judged on the records the model was trained on; no column says which they are."
-        )
+        raise InputError(SETS_UNKNOWN)
     splits, decimals = subject.splits, subject.outputs.decimals
     target = subject.once(TARGET, lambda: audited_target(subject.config, subject.dataset))
     return Evidence(

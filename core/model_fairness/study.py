@@ -54,6 +54,7 @@ def unfairness(subject: Subject) -> Measurement:
     """Return the unfairness on the test records, by the audited metric, and beside it the difference between groups."""
     model, metric = subject.model, METRIC_TITLES[subject.config.metric]
     difference = difference_title(subject.config.metric)
+    seen = "training records" if subject.sets_known else "people attacked"
     between, names = model.difference_test, [row.group for row in subject.dataset.groups()]
     groups = f"{names[0]} and {names[1]}" if len(names) == 2 else f"{len(names)} groups by {subject.attribute}"
     return Measurement(
@@ -70,8 +71,8 @@ def unfairness(subject: Subject) -> Measurement:
             difference: between.value,
             f"{difference}, low": between.low,
             f"{difference}, high": between.high,
-            f"{difference}, on the training records": model.difference_train,
-            "on the training records": model.unfairness_train,
+            f"{difference}, on the {seen}": model.difference_train,
+            f"on the {seen}": model.unfairness_train,
             "target tolerance": subject.config.tolerance,
         },
     )

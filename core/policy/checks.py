@@ -68,10 +68,9 @@ _TOGETHER = "The interval holds for the attackers tried together."
 _ANSWERS = "{answers[questions]} answers to bias queries ({answers[mechanism]}, ε = {answers[epsilon]} in all)"
 
 _ATTRIBUTE = Redacted(
-    attacked="The {attribute} of the attacked training records, inferred from {released} by the better of two "
-    "attackers. One of them knows half of the training records, where these are known.",
-    knows="Everybody's features, label and {released}, and the {attribute} of other people or of half of the training "
-    "records.",
+    attacked="The {attribute} of {attacked}, inferred from {released} by the better of two attackers. One of them "
+    "knows half of the training records, where these are known.",
+    knows="Everybody's features, label and {released}, and the {attribute} of {known}.",
     control="imputation without the model",
     assumptions=(_OVER_PEOPLE, _TOGETHER, _SETS),
 )
@@ -92,8 +91,8 @@ _MEMBERSHIP = Redacted(
 REDACTED = {
     **dict.fromkeys(("attribute_excess", "attribute_balanced", "attribute_bits"), _ATTRIBUTE),
     "correction_gain": Redacted(
-        attacked="The {attribute} of the attacked training records, inferred by several attackers and then corrected. "
-        "The best after the correction is compared with the best before it, majority-class baseline included.",
+        attacked="The {attribute} of {attacked}, inferred by several attackers and then corrected. The best after the "
+        "correction is compared with the best before it, majority-class baseline included.",
         knows="Everybody's features, label and prediction, the {attribute} of other people, and the fairness "
         "constraint: {metric} within {tolerance}, or within the smallest tolerance that holds.",
         control="the best attacker before disclosure",

@@ -14,6 +14,7 @@ from core.policy.checks import CHECKS
 from core.policy.verdict import CheckVerdict, Status
 from core.studies import STUDIES
 from core.study import Outcome
+from core.subject import SETS_UNKNOWN
 
 _MOST_TIMES = 10
 """From how many times as many records on more of them are no advice."""
@@ -36,6 +37,11 @@ _REDUCE = {
 
 NOTHING_TO_DO = "Nothing to do"
 
+_ADD_SETS = (
+    "Add a column that says train, attack or test for each person (role Set on the Data page), or use the policy for "
+    "predictions alone."
+)
+
 
 def what_would_settle(row: CheckVerdict) -> str:
     """Return what would turn a verdict into a pass, or a certain one; empty where the policy sets no limit."""
@@ -57,12 +63,18 @@ def _page(check: str) -> str:
 
 
 def _not_run(row: CheckVerdict) -> str:
-    """Return what to supply where there is no number."""
+    """Return what to supply where there is no number; the reason stands beside it wherever this is shown."""
+    if row.excused:
+        return "Nothing to do: the policy requires it only where it can be run."
     if not row.counts:
         return "Nothing to do: the policy does not require it here."
     if row.measurement is not None and row.measurement.outcome == Outcome.FAILED:
         return "Remove the cause of the error and audit again, or remove the requirement."
-    return f"Supply what is missing (needs {' and '.join(CHECKS[row.check].needs)}), or remove the requirement."
+    reason = row.measurement.reason if row.measurement is not None else ""
+    if reason == SETS_UNKNOWN:
+        return _ADD_SETS
+    missing = "what the reason names" if reason else f"what is missing (needs {' and '.join(CHECKS[row.check].needs)})"
+    return f"Supply {missing}, or remove the requirement."
 
 
 def _inconclusive(row: CheckVerdict) -> str:

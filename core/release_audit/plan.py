@@ -141,6 +141,11 @@ class AuditPlan(Result):
         return dict(self.studies).get(PEOPLE.name)
 
     @property
+    def sets_known(self) -> bool:
+        """Whether the training records are those the model was trained on; see `Subject.sets_known`."""
+        return self.model.kind == "train" or bool(self.config.roles and self.config.roles.sets)
+
+    @property
     def studied(self) -> dict[str, Any]:
         """What the plan sets of studies: its table -> settings."""
         return {"answers": self.answers, "membership": self.membership, "guard": self.guard, **dict(self.studies)}

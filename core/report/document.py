@@ -166,6 +166,11 @@ class CheckRow:
         return self.found.outcome == Outcome.DONE and self.value != "no value"
 
     @property
+    def basis(self) -> str:
+        """How the number came about, in a word."""
+        return BASIS_WORDS[self.found.basis][0].lower() if self.found.outcome == Outcome.DONE else "not measured"
+
+    @property
     def value(self) -> str:
         """The number, such as "+7.0 points"; "no value" where there is none."""
         return self._words(self.found.estimate)[0]
@@ -226,7 +231,8 @@ class CheckRow:
             yield "Evidence", "{}: {}.".format(*BASIS_WORDS[found.basis])
         yield "Further numbers", self._details
         if limit is not None:
-            needed = "required for release" if limit.required else "shown, not required"
+            where = "where it can be run" if limit.if_not_run == "allowed" else "for release"
+            needed = f"required {where}" if limit.required else "shown, not required"
             who = ", ".join(filter(None, (limit.author, limit.date))) or "no author"
             yield "Limit", f"{self.limit}, item {self.verdict.item} of the policy, {needed}; set by {who}."
             yield "Why this limit", limit.rationale.strip() or "No reason given."

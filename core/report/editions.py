@@ -64,7 +64,7 @@ from core.report.schema import to_json
 from core.report.tables import csv_files
 from core.settings import params
 from core.study import Measurement, Redacted
-from core.subject import OutputsPlan
+from core.subject import SETS_UNKNOWN, OutputsPlan
 from core.validation import choice
 
 
@@ -249,9 +249,10 @@ def cut_edition(whole: Document, audit: ReleaseAudit) -> Document:
     if [(len(table["columns"]), len(table["rows"])) for table in tables] != [
         (len(table["columns"]), len(table["rows"])) for table in whole["tables"]
     ]:
+        kept = "" if hidden else " Sizes and rates of the groups stand in the table of groups."
         notes.append(
-            "Rows about single groups, and columns and tables that could reveal how many people are in one, are left "
-            "out of the tables."
+            "Of the tables of the attacks, rows about single groups, most columns, and whole tables are left out."
+            + kept
         )
     started = whole["times"].get("started", "")[:10]
     return {
@@ -386,6 +387,8 @@ def _facts(audit: ReleaseAudit) -> dict[str, Any]:
     facts = {
         **{title: _words(settings) for title, settings in (others | plan.studied).items()},
         "attribute": audit.data.attribute,
+        "attacked": "people the model was trained on" if plan.sets_known else "people drawn from the table",
+        "known": "other people" + (" or of half of the training records" if plan.sets_known else ""),
         "released": outputs.text,
         "metric": METRIC_TITLES.get(metric, metric).lower(),
         "tolerance": f"{plan.config.tolerance:g}",
@@ -432,6 +435,8 @@ def _reason(measurement: Document, plan: AuditPlan) -> str:
     if measurement["outcome"] == "done":
         value = measurement["estimate"] and measurement["estimate"]["value"]
         return "There was nothing to measure." if value is None else ""
+    if measurement["reason"] == SETS_UNKNOWN:  # it counts nobody
+        return SETS_UNKNOWN
     needs, roles = CHECKS[measurement["check"]].needs, plan.config.roles
     if "planned answers" in needs and not plan.answers.questions:
         return "No answers are planned."

@@ -131,7 +131,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "level": f"{100 * level:.4g}%",
         "chance": f"{100 * (1 - level):.4g}%",
         "n_people": count(told["data"]["n"]),
-        "sets": ", ".join(f"{name} {count_words(number)}" for name, number in _by_size(told["data"]["sets"])),
+        "sets": _sets(told),
         "model": _model(told),
         "model_notes": told["model"]["notes"],
         "group_chart": group_chart(told["groups"]),
@@ -171,8 +171,14 @@ def _difference(told: Document) -> str:
     parts = [[estimate_of(group[name]) for group in groups] for name in METRIC_RATES.get(model["metric"], ())]
     known = [[rate for rate in part if rate is not None] for part in parts]
     if model["unfairness_test"] is None or known != parts:
-        return "withheld"
+        return _absent(told)
     return _between(largest_difference(known))
+
+
+def _absent(told: Document) -> str:
+    """Return what stands for a number of the groups that is not there: it is withheld where the groups' counts are."""
+    hidden = told["edition"] == "disclosure" and any(group["count"] is None for group in told["groups"])
+    return "withheld" if hidden else "not measured"
 
 
 def _between(found: Estimate) -> str:
@@ -186,21 +192,40 @@ def _model(told: Document) -> list[tuple[str, str]]:
     achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
     details: Mapping[str, Any] = next((m["details"] for m in told["measurements"] if m["check"] == "unfairness"), {})
     difference = difference_title(model["metric"])
-    on_training = number_of(details.get(f"{difference}, on the training records"))
+    seen = "training records" if _sets_known(told) else "people attacked"
+    on_training = number_of(details.get(f"{difference}, on the {seen}"))
+    absent = apart = _absent(told)
+    if told["edition"] == "disclosure" and absent != "withheld":
+        apart = "in the internal report only"
     return [
         ("Model", f"{model['title']}, {_KINDS.get(model['kind'], model['kind'])}"),
         ("Fairness metric", f"{metric}, tolerance {tolerance_text(tolerance)}"),
         (
-            f"{UNFAIRNESS_TITLE}, training records",
-            "withheld" if achieved != achieved else tolerance_text(achieved, limit=tolerance),
+            f"{UNFAIRNESS_TITLE}, {seen}",
+            absent if achieved != achieved else tolerance_text(achieved, limit=tolerance),
         ),
-        (f"{UNFAIRNESS_TITLE}, test records", "withheld" if gap is None else _between(gap)),
-        (f"{difference}, training records", "withheld" if on_training != on_training else f"{on_training:.3f}"),
+        (f"{UNFAIRNESS_TITLE}, test records", absent if gap is None else _between(gap)),
+        (f"{difference}, {seen}", apart if on_training != on_training else f"{on_training:.3f}"),
         (f"{difference}, test records", _difference(told)),
-        ("Accuracy on training records", rate_words(model["accuracy_train"])),
+        (
+            "Accuracy on " + ("training records" if _sets_known(told) else "the people attacked"),
+            rate_words(model["accuracy_train"]),
+        ),
         ("Accuracy on test records", rate_words(model["accuracy_test"])),
         ("Majority-class baseline on test records", rate_words(model["majority_test"])),
     ]
+
+
+def _sets_known(told: Document) -> bool:
+    """Whether the training records are those the model was trained on; else they are people drawn from the table."""
+    plan = told["plan"]
+    return plan["model"]["kind"] == "train" or bool((plan["config"]["roles"] or {}).get("sets"))
+
+
+def _sets(told: Document) -> str:
+    """Write "train 15,375, attack 10,446", with "attacked" for people who are drawn from the table."""
+    names = {} if _sets_known(told) else {"train": "attacked"}
+    return ", ".join(f"{names.get(n, n)} {count_words(number)}" for n, number in _by_size(told["data"]["sets"]))
 
 
 def _by_size(sets: Mapping[str, int | None]) -> list[tuple[str, int | None]]:

@@ -16,6 +16,7 @@ import streamlit as st
 
 from core.config import AuditConfig
 from core.datasets.dataset import Table
+from core.estimates import count
 from core.files import csv_of_frame
 from core.fingerprint import code_fingerprint, fingerprint
 from core.policy import Policy, default_policy, judge
@@ -186,7 +187,10 @@ def _card(title: str, note: str, names: Iterable[str], reports: Reports, edition
                 _button(reports, name, edition)
 
 
-def downloads(shown: Reports) -> None:
+_NOT_TESTED = "Self-test still running: a report made now says that it was not run."
+
+
+def downloads(shown: Reports, tested: SelfTests) -> None:
     """Draw the files of the internal and of the external report side by side, and which report it is."""
     told = shown.document()
     left, right = st.columns(2)
@@ -194,19 +198,28 @@ def downloads(shown: Reports) -> None:
         note = "All numbers, seeds and small cells. Do not send outside."
         _card(":material/lock: Internal", note, ("report.html", "report.json", "tables.zip"), shown, "internal")
     with right:
-        note = f"Small cells suppressed, no seeds, no paths. {_leakage(shown)}"
+        note = external_note(shown, testing=tested.busy)
         _card(":material/public: External (redacted)", note, ("report.html", "report.json"), shown, "disclosure")
     mark, made = str(told["fingerprint"]), str(told["times"].get("started", ""))[:10]
     version = f"FairLeak {told['provenance']['fairleak']}"
     st.caption(f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · {version}")
 
 
+def external_note(shown: Reports, *, testing: bool) -> str:
+    """Return what stands over the external report; `testing` says that the self-test still runs."""
+    running = f" {_NOT_TESTED}" if testing else ""
+    return f"Small cells suppressed, no seeds, no paths. {_leakage(shown)}{running}"
+
+
 def _leakage(shown: Reports) -> str:
     """Return what the external report's own fairness numbers reveal."""
-    bits = next((form.bits for form in shown.meter.forms if form.form == "disclosure"), None)
-    if bits is None or math.isnan(bits.value):
+    form = next((form for form in shown.meter.forms if form.form == "disclosure"), None)
+    if form is None or math.isnan(form.bits.value):
         return "Its own leakage could not be estimated."
-    return f"This report leaks {bits.value:.1f} bits."
+    return (
+        f"A reader of this report can be nearly certain of the {shown.audit.data.attribute} of {count(form.pinned)} of "
+        f"the {count(form.unsure)} people where it was uncertain before ({form.bits.value:.1f} bits)."
+    )
 
 
 def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Reports | None) -> None:

@@ -28,7 +28,7 @@ from core.policy import (
     read_policy,
 )
 from core.settings import params
-from pages.common import panels, shell
+from pages.common import cached, panels, shell
 from pages.common.controls import control
 
 _LIMIT = params(Limit)
@@ -56,8 +56,11 @@ def _offered() -> dict[str, tuple[str, Callable[[], Policy]]]:
 
 def chosen(config: AuditConfig) -> str:
     """Return which policy is chosen; before anybody has, the one that asks for what is at hand."""
-    labels_alone = config.method == GIVEN and not (config.roles and config.roles.score)
-    name = str(st.session_state.get(_CHOSEN) or ("predictions" if labels_alone else "default"))
+    roles, answered = config.roles, cached.own_model()
+    of_file = roles is not None and answered is not None and roles.prediction == answered.prediction
+    whole = roles is not None and roles.score and (roles.sets or of_file)
+    alone = config.method == GIVEN and not whole  # what needs scores, or whom the model was trained on, cannot be run
+    name = str(st.session_state.get(_CHOSEN) or ("predictions" if alone else "default"))
     return name if name in _offered() else "default"
 
 

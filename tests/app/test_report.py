@@ -8,6 +8,7 @@ import re
 import zipfile
 from dataclasses import replace
 
+import pytest
 import skops.io
 
 from core.policy import (
@@ -34,6 +35,7 @@ from tests.app.deciding import Attacks, attacks, board, changed, section
 from tests.app.test_own_table import bring_people, bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
+from tests.report_people import people_of
 from tests.samples_report import HOSTILE, SMALL_GROUPS, sample
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
@@ -159,6 +161,17 @@ def test_a_policy_file(dashboard: Dashboard, attacks: Attacks):
     assert len(attacks.asked) == 1
 
 
+def test_the_external_box_says_what_a_reader_learns_and_that_the_self_test_still_runs():
+    shown = Reports(sample(), people_of())
+    form = next(form for form in shown.meter.forms if form.form == "disclosure")
+    told = f"{form.pinned:,} of the {form.unsure:,} people where it was uncertain before ({form.bits.value:.1f} bits)."
+    tested = report_audit.external_note(shown, testing=False)
+    assert "can be nearly certain of the sex of" in tested and tested.endswith(told)
+    running = report_audit.external_note(shown, testing=True)
+    assert running == f"{tested} Self-test still running: a report made now says that it was not run."
+    assert "could not be estimated" in report_audit.external_note(Reports(sample()), testing=False)
+
+
 def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     before = Reader(board(dashboard)).text
@@ -174,8 +187,11 @@ def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):
     assert_shows(dashboard, expected(attacks))
 
 
-def test_given_predictions_and_hostile_words(dashboard: Dashboard, attacks: Attacks):
-    bring_scored(dashboard, score="")
+@pytest.mark.parametrize("column", ["score", "sets"])
+def test_given_predictions_that_lack_a_column_are_judged_as_init_suggests(
+    dashboard: Dashboard, attacks: Attacks, column: str
+):
+    bring_scored(dashboard, **{column: ""})
     dashboard.open("report")
     (plan,) = attacks.asked
     assert (plan.model.kind, plan.config.method, plan.data.file) == ("predictions", "given", "scored.csv")

@@ -28,6 +28,7 @@ def test_a_planted_leak_is_found(seed: int):
     assert (
         headline.estimate == checks["attribute_excess"].estimate and bits.estimate == checks["attribute_bits"].estimate
     )
+    assert headline.so_what.endswith(f"{found.attribute} better than without the outputs.")
     assert headline.baseline == checks["attribute_excess"].control
     if found.closing:
         assert "clos" in headline.to_do and headline.to_do in checks["attribute_bits"].assumptions
@@ -39,4 +40,9 @@ def test_where_nothing_leaks_nothing_is_found(seed: int):
     checks = STUDY.checks(found, SETTINGS)
     assert all(check.estimate is not None and check.estimate.low <= 0 for check in checks.values())
     headline = STUDY.findings(found, SETTINGS)[0]
-    assert "which is not statistically significant" in headline.point and not headline.to_do and not found.closing
+    assert (
+        "which is not statistically significant" in headline.point
+        and not headline.to_do
+        and not headline.so_what
+        and not found.closing
+    )

@@ -116,11 +116,12 @@ def test_scores_predict_from_the_threshold_on():
     assert not any("would say" in note for note in data.notes)
 
 
-def test_labels_count_where_scores_say_otherwise():
-    data = built(of("p", score="s"), p=SAID, s=np.where(np.arange(N) < 7, 0.5 * ~SAID, SAID))
-    odd = 7  # of the first seven, those said to be positive score 0 and the others one half
+@pytest.mark.parametrize(("odd", "records"), [(7, "records"), (1, "record")])
+def test_labels_count_where_scores_say_otherwise(odd: int, records: str):
+    data = built(of("p", score="s"), p=SAID, s=np.where(np.arange(N) < odd, 0.5 * ~SAID, SAID))
+    # of the first ones, those said to be positive score 0 and the others one half
     assert data.predictions is not None and np.array_equal(data.predictions, SAID)
-    assert f"In {odd} records p is not what a s of at least 0.5 would say; p is what counts." in data.notes
+    assert f"In {odd} {records} p is not what a s of at least 0.5 would say; p is what counts." in data.notes
 
 
 def test_records_without_an_answer_are_left_out_and_counted():
@@ -141,7 +142,7 @@ def test_records_without_an_answer_are_left_out_and_counted():
     # whether a score is withheld is released as well, so the record stays, its label in place of the score
     assert data.withheld is not None and np.flatnonzero(data.withheld).tolist() == [int(np.flatnonzero(kept == 10)[0])]
     assert data.scores is not None and data.scores[data.withheld].tolist() == SAID[[10]].tolist()
-    assert any("1 records have a p and no s: whose score is withheld counts as released" in note for note in data.notes)
+    assert any("1 record has a p and no s: whose score is withheld counts as released" in note for note in data.notes)
 
 
 def test_what_is_given_is_no_feature_and_is_in_the_fingerprint():

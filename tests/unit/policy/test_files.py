@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -162,6 +164,14 @@ def test_what_may_be_left_out_is_said_and_does_not_block_but_what_broke_does() -
     broke = [replace(missing[0], outcome="failed"), *missing[1:]]
     assert judge(policy, [*found, *broke], attribute="sex").overall == "not_run"
     assert judge(policy, missing, attribute="sex").overall == "not_run"
+
+
+def test_the_policy_that_the_manual_shows_can_be_read() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "how-to" / "report-and-verify.md").read_text("utf-8")
+    (shown,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    policy = read_policy(shown, name="mine.toml")
+    assert [limit.if_not_run for limit in policy.limits] == ["blocks", "blocks", "allowed"]
+    assert len([limit for limit in policy.limits if source_text(limit) != NO_SOURCE]) == 1
 
 
 def test_both_say_the_same_of_the_checks_they_share() -> None:

@@ -14,6 +14,7 @@ from core.estimates import Estimate
 from core.policy import CheckVerdict, judge, what_would_settle
 from core.policy.settling import NOTHING_TO_DO, times_needed
 from core.study import Measurement, not_run
+from core.subject import SETS_UNKNOWN
 from tests.policy_samples import done, policy
 
 SHARES = st.floats(0.001, 0.999)
@@ -99,8 +100,13 @@ def test_records_that_are_unknown_or_do_not_matter() -> None:
 
 def test_a_check_without_a_number() -> None:
     assert what_would_settle(row_of("membership_gap", 0.05, not_run("membership_gap", "No scores."))) == (
+        "Supply what the reason names, or remove the requirement."
+    )
+    assert what_would_settle(row_of("membership_gap", 0.05)) == (
         "Supply what is missing (needs scores), or remove the requirement."
     )
+    no_sets = what_would_settle(row_of("membership_auc", 0.05, not_run("membership_auc", SETS_UNKNOWN)))
+    assert no_sets.startswith("Add a column that says train, attack or test for each person") and "needs" not in no_sets
     broken = not_run("membership_gap", "It ended.", outcome="failed")  # type: ignore[arg-type]
     assert what_would_settle(row_of("membership_gap", 0.05, broken)).startswith("Remove the cause of the error")
     row = row_of("membership_gap", 0.05)
@@ -108,6 +114,8 @@ def test_a_check_without_a_number() -> None:
     optional = replace(row, limit=replace(row.limit, required=False))
     assert what_would_settle(optional) == "Nothing to do: the policy does not require it here."
     assert what_would_settle(replace(optional, limit=None)) == ""
+    excused = replace(row, limit=replace(row.limit, if_not_run="allowed"))
+    assert what_would_settle(excused) == "Nothing to do: the policy requires it only where it can be run."
 
 
 def test_a_withheld_number_is_not_revealed() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from core.__main__ import main
+from core.cli.audit import _printed
 from core.estimates import proportion
 from core.model_card import ReleaseSettings, measure_card, released_people
 from core.policy import Limit, Policy, default_policy, judge, policy_text
@@ -28,6 +29,7 @@ from core.release_audit.result import model_summary
 from core.release_audit.run import audited_of
 from core.report import Reports, from_json
 from tests import samples
+from tests.judged_report import judged
 from tests.refusals import refused
 
 Capture = pytest.CaptureFixture[str]
@@ -269,3 +271,8 @@ def test_unusable_input_is_one_sentence(
         (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
     assert words in refused(capsys, *arguments, *(["--no-self-test"] if arguments[0] == "audit" else []))
     assert not (tmp_path / "out").exists()
+
+
+def test_what_would_settle_it_is_a_heading_on_a_line_of_its_own():
+    lines = list(_printed(Reports(judged())))
+    assert lines[lines.index("What would settle it") - 1] == ""

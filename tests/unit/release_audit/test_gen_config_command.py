@@ -143,3 +143,19 @@ def test_a_plan_for_predictions_names_the_policy_for_them(
         assert f"policy: {policy.name}, version" in capsys.readouterr().out
         report = (tmp_path / "out" / "internal" / "report.json").read_text(encoding="utf-8")
         assert from_json(report)["policy"]["name"] == policy.name
+
+
+def test_a_plan_names_its_file_from_its_own_folder_or_is_refused(tmp_path: Path, capsys: Capture):
+    (tmp_path / "data").mkdir()
+    (tmp_path / "plans").mkdir()
+    table, plan = tmp_path / "data" / "people.csv", tmp_path / "plan.toml"
+    samples.frame(300).to_csv(table, index=False)
+    assert main(["init", "--file", str(table), "-o", str(plan)]) == 0
+    found = read_plan(plan.read_text(encoding="utf-8"))
+    assert found.data.file == "data/people.csv"
+    assert len(load_table(found, folder=tmp_path, data_folder=None, cache_folder=None).frame) == 300
+    capsys.readouterr()
+    elsewhere = tmp_path / "plans" / "plan.toml"
+    assert main(["init", "--file", str(table), "-o", str(elsewhere)]) == 3
+    assert "--file must be a file in the folder of the plan, or below it" in capsys.readouterr().err
+    assert not elsewhere.exists()

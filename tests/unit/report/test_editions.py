@@ -10,9 +10,11 @@ import pytest
 from core.report import check_rows, document
 from core.report.document import internal_document
 from core.report.editions import _OF_GROUPS, has_small_count
+from core.study import not_run
+from core.subject import SETS_UNKNOWN
 from tests.judged_report import judged
 from tests.leaky_report import groups_of
-from tests.samples_report import GROUPS, SMALL_GROUPS, not_there, sample
+from tests.samples_report import GROUPS, POLICY, SMALL_GROUPS, not_there, sample
 
 disclosure_edition = partial(document, edition="disclosure")
 
@@ -76,6 +78,16 @@ def test_a_withheld_number_gives_the_rule_that_withholds_it_and_keeps_its_verdic
     )
     lone = {m["check"]: m for m in disclosure_edition(replace(sample(), measurements=few))["measurements"]}
     assert "because it comes from fewer than 10 people" in lone["membership_caught"]["reason"]
+
+
+def test_a_check_that_no_column_allows_says_so_and_is_neither_measured_nor_required():
+    few = (not_run("membership_auc", SETS_UNKNOWN), *(m for m in sample().measurements if m.check != "membership_auc"))
+    limit = replace(POLICY.limits[0], check="membership_auc", value=0.55, if_not_run="allowed")
+    audit = judged(replace(sample(), measurements=few), policy=replace(POLICY, limits=(*POLICY.limits, limit)))
+    for edition in ("internal", "disclosure"):
+        (row,) = (row for row in check_rows(document(audit, edition=edition)) if row.verdict.check == "membership_auc")
+        assert row.found.reason == row.verdict.why == SETS_UNKNOWN
+        assert row.basis == "not measured" and "required where it can be run" in dict(row.lines)["Limit"]
 
 
 def test_nothing_of_single_people_paths_or_seeds_stands_in_the_edition():

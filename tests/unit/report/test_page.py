@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from core.report import document, to_html
-from core.report.page import _model
+from core.report.page import _model, _sets
 from tests.html_reader import Reader
 from tests.report_people import with_texts
 from tests.samples_report import HOSTILE, SMALL_GROUPS, sample
@@ -99,3 +100,29 @@ def test_the_difference_between_groups_stands_beside_the_unfairness_in_both_edit
             if theirs != "withheld":
                 rates = [group["test_rate"]["value"] for group in found["groups"]]
                 assert theirs.startswith(f"{max(rates) - min(rates):.3f} (")
+
+
+def test_what_is_not_withheld_is_not_said_to_be():
+    for audit, hidden in ((sample(), False), (sample(SMALL_GROUPS), True)):
+        shown = document(audit, edition="disclosure")
+        rows, notes = dict(_model(shown)), " ".join(shown["withheld"]["notes"])
+        assert ("withheld" in rows.values()) == hidden == ("none had to be withheld" not in notes)
+        assert ("in the internal report only" in rows.values()) != hidden
+        assert ("stand in the table of groups" in notes) == all(group["count"] for group in shown["groups"]) != hidden
+
+
+@pytest.mark.parametrize("edition", ["internal", "disclosure"])
+def test_people_drawn_from_the_table_are_not_called_training_records(edition):
+    told = {}
+    for kind in ("train", "predictions"):
+        audit = sample()
+        plan = replace(audit.plan, model=replace(audit.plan.model, kind=kind))
+        shown = document(replace(audit, plan=plan), edition=edition)
+        facts = " ".join(m["attacked"] + m["knows"] for m in shown["measurements"] if m["check"] == "correction_gain")
+        told[kind] = " ".join((facts, _sets(shown), *(name for name, _ in _model(shown))))
+    assert "train 15,375" in told["train"] and "Accuracy on training records" in told["train"]
+    assert "attacked 15,375" in told["predictions"] and "people attacked" in told["predictions"]
+    if edition == "disclosure":
+        assert "people the model was trained on" in told["train"]
+        assert "people drawn from the table" in told["predictions"]
+        assert "training records" not in told["predictions"]
