@@ -141,7 +141,8 @@ DATA_GUIDE = (
     "most records. With a column of predictions or scores, "
     "your own model is audited and nothing is trained. A *Set* column says which records trained it.\n\n"
     "**What it does not show.** A difference between groups is not yet a leak.\n\n"
-    "**Your data.** An upload stays in this session's memory. It is gone ten minutes after you close the page."
+    "**Your data.** An upload stays in this session's memory. It is gone when you reload or close the page; the "
+    "memory is freed ten minutes later."
 )
 
 RATES = "Dot and bar: rate and 95% CI. Hollow: training set"
