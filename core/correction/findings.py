@@ -221,8 +221,9 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
     if not gains:
         return "No correction exists at any tolerance"
     if not any(gain.low > 0 for gain in gains):
-        harmed = any(gain.high < 0 for gain in gains)
-        return f"Disclosing the tolerance {'lowers accuracy' if harmed else _NONE}"
+        harmed = sum(gain.high < 0 for gain in gains)
+        if harmed in (0, len(gains)):
+            return f"Disclosing the tolerance {'lowers accuracy' if harmed else _NONE}"
     tightest, loosest = gains[0], gains[-1]
     if tightest.low > max(0.0, loosest.high) and max(gain.value for gain in gains) <= tightest.high:
         return "Tighter disclosed tolerances leak more"
