@@ -460,3 +460,10 @@ def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(s
     assert not warned(dashboard) and not warned(dashboard.open("model"))
     assert not warned(dashboard.open("data").click("remove_upload"))
     assert not warned(start({"dataset": "Loan applicants (built-in demo)"}).open("data"))
+
+
+def test_what_to_do_with_an_own_table_is_to_go_on_with_it(dashboard: Dashboard):
+    dashboard.open("data")
+    assert "Choose a dataset or upload your own" in dashboard.told
+    bring_people(dashboard)
+    assert "Every page now audits this table." in dashboard.told and "upload your own" not in dashboard.told
