@@ -107,9 +107,7 @@ def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
                 f"tolerance still adds {points(cell.gain)} to attribute inference"
             ), cell
     if noiseless is not None and noiseless.gain.low > 0:
-        helps = (
-            f"Only without noise does disclosing the tolerance help significantly: {points(noiseless.gain)}"
-        )
+        helps = f"Only without noise does disclosing the tolerance help significantly: {points(noiseless.gain)}"
         return helps, noiseless
     disclosed = [cell for cell in found.cells if cell.tolerance is not None]
     added = [cell for cell in disclosed if cell.gain.low > 0]
