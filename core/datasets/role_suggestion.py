@@ -7,7 +7,8 @@ names of Aequitas (Saleiro et al. 2018, *Aequitas: A Bias and Fairness Audit Too
 label, and `score` a score or, where it holds only 0 and 1 and nothing else is the prediction, the prediction. A column
 named like a prediction, a score or a set is never the label.
 
-Cautions: a lopsided attribute, near copies of attribute or label, columns mostly missing, dates, a header like a record.
+Cautions: a lopsided attribute, near copies of attribute or label, columns mostly missing, dates, a header like a
+record.
 """
 
 from __future__ import annotations
@@ -361,8 +362,8 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
 
     The attribute's baseline, from 90 % on. Columns of which each alone predicts the group or the label with a balanced
     accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records, judged on the other.
-    Columns of which half of the cells or more are missing. Texts that are dates. And names of columns that look like the
-    cells of a record.
+    Columns of which half of the cells or more are missing. Texts that are dates. And names of columns that look like
+    the cells of a record.
 
     Parameters
     ----------
@@ -388,9 +389,8 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
         text = as_text(frame[roles.label])
         sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
     features = frame.drop(columns=list(crossed))
-    return tuple(
-        found + _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
-    )
+    found += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
+    return tuple(found)
 
 
 def _header(frame: pandas.DataFrame) -> list[Caution]:

@@ -216,8 +216,8 @@ def _methods(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
         st.caption(
             "Exponentiated gradient (in-processing), threshold optimizer (post-processing), correlation remover "
             "(pre-processing), no constraint, and a tree with DP training noise "
-            f"(ε = {epsilon_text(state.epsilon())}; to change it choose the private tree on the Model page). All have the "
-            "same people and seeds."
+            f"(ε = {epsilon_text(state.epsilon())}; to change it choose the private tree on the Model page). All have "
+            "the same people and seeds."
         )
         return
     attribute = shell.escape(wording.attribute(result.config))
