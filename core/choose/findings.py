@@ -90,7 +90,7 @@ def _point(choice: Choice, passing: int) -> str:
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
     if choice.chosen.constant:
-        return f"No model is of use within all limits. Nearest: {name}."
+        return f"No useful model is within all limits. Nearest: {name}."
     if not _held_back(choice):
         return f"No model within all limits is accurate enough. Nearest: {name}."
     return f"No model is within all limits. Nearest: {name}."

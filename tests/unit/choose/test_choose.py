@@ -132,7 +132,7 @@ def test_who_gives_everybody_the_same_answer_is_never_recommended():
     alone = chosen([same])
     assert alone.outcome == Outcomes.NONE and not alone.able
     told = finding(alone)
-    assert told.point.startswith("No model is of use within all limits.") and "same answer" in told.so_what
+    assert told.point.startswith("No useful model is within all limits.") and "same answer" in told.so_what
     assert "same answer" in str(rows(alone)[0]["Held back by"])
 
 
