@@ -77,6 +77,11 @@ class ModelFindings(Result):
         """The same on the test records, as an estimate for unseen people."""
         return difference_of_rates(self.rates_test)
 
+    def constant(self, splits: Splits) -> bool:
+        """Whether it gives everybody of the training and test records the same answer."""
+        said = self.predictions[np.concatenate((splits.train, splits.test))]
+        return bool((said == said[:1]).all())
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPoint(Result):

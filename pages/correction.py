@@ -31,7 +31,7 @@ result = cached.audit(config, table)
 
 from core.adversaries import STRONG
 from core.charts.correction import draw_disclosure, draw_recognition, draw_waterfall
-from core.correction.findings import by_tolerance, first_tolerance, known
+from core.correction.findings import ONLY_THE_DIFFERENCE, by_tolerance, first_tolerance, known
 from core.correction.tables import disclosure_row, step_rows
 from pages.common import correction_sections as sections
 
@@ -85,7 +85,7 @@ def told() -> None:
     headline, effect, truth, proof, control, own, *noise = STUDY.findings(result, settings)
     leak = result.explained(adversary, now.used)
     with opening:
-        panels.finding(replace(headline, so_what=effect.point) if headline.so_what else headline, "report")
+        panels.finding(replace(headline, so_what=headline.so_what.replace(ONLY_THE_DIFFERENCE, effect.point)), "report")
     with right:
         waterfall = draw_waterfall(
             leak,

@@ -41,7 +41,7 @@ def audited_page() -> None:
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles)
     with opening:
-        shell.finding(**wording.data(dataset))
+        shell.finding(**wording.data(dataset, uploaded=table.uploaded))
     drawing = draw_groups(dataset)
     panels.titled(*wording.groups_chart(dataset), drawing, key="groups_chart")
     for sentence in filter(None, (wording.given(dataset), *map(shell.escape, dataset.notes))):

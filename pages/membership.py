@@ -59,9 +59,11 @@ def told() -> None:
     grown: Audit = work.first(work.show_progress)
     found, read = grown.found, Reading(grown.found, chosen)
     names = [shell.escape(name) for name in read.names]
-    (finding, promise), minus = findings(read), f"{names[0]} − {names[1]}"
+    (finding, promise), minus = findings(read, sliders=True), f"{names[0]} − {names[1]}"
     with opening:
-        panels.finding(finding, "model")
+        panels.finding(finding, *["model"] * (chosen.target == "audited"))
+        if chosen.target == "dp_id3" and who.config.method != "dp_id3":
+            st.caption("Attacked here: a private tree, not the audited model; choose that at *Model under attack*.")
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.titled(

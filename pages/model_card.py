@@ -74,13 +74,13 @@ def advice(now: ReleaseStudy) -> Advice | None:
 
 
 def in_common(now: ReleaseStudy) -> None:
-    """Draw what disclosed people share."""
-    title, certain = "What disclosed people have in common", findings.near_certain(now)
+    """Draw what disclosed people share, if there are any."""
+    certain = findings.near_certain(now)
     if not now.pinned.count:
-        shell.whisper(title, words(certain.point, certain.evidence, *certain.caveats))
+        st.caption(words(certain.point, certain.evidence, *certain.caveats))
         return
     quantity = "Shares among the disclosed (●) and the rest (○)"
-    panels.titled(title, quantity, draw_in_common(now), key="release_common_chart")
+    panels.titled("What disclosed people have in common", quantity, draw_in_common(now), key="release_common_chart")
     alike = "The numbers treat people with the same label and predictions as one."
     st.caption(words(certain.point, certain.evidence, certain.so_what, alike))
 

@@ -119,7 +119,8 @@ class Half(Result):
 class CandidatePoint(Result):
     """A candidate with one seed, measured on the half that chooses and on the half that judges.
 
-    `name` is empty unless its answers were given; `majority` is the majority class's accuracy on all test records.
+    `name` is empty unless its answers were given; `majority` is the majority class's accuracy on all test records;
+    `constant` whether everybody gets the same answer.
     """
 
     config: AuditConfig
@@ -127,6 +128,7 @@ class CandidatePoint(Result):
     choosing: Half
     judging: Half
     majority: Estimate
+    constant: bool = False
     seconds: float = field(default=0.0, compare=False)
 
     @property
@@ -218,6 +220,7 @@ class CandidateMeasure:
             choosing=_half(whole.part(mine)),
             judging=_half(whole.part(~mine)),
             majority=model.majority_test,
+            constant=model.constant(splits),
             seconds=time.perf_counter() - started,
         )
 

@@ -88,6 +88,15 @@ class Candidate:
         """What to call it."""
         return self.points[0].title
 
+    @property
+    def constant(self) -> bool:
+        """Whether it gives everybody the same answer, with any seed: it keeps every limit and decides nothing."""
+        return any(point.constant for point in self.points)
+
+    def useful(self, least: float) -> bool:
+        """Whether it is accurate enough on the half that chooses, and does not give everybody the same answer."""
+        return self.choosing.accuracy.value >= least and not self.constant
+
     def lead(self, other: Candidate) -> Estimate:
         """Return how much more accurate it is than another on the half that judges, over the seeds both have."""
         rivals = {point.config.seed: point for point in other.points}
@@ -132,10 +141,8 @@ class Choice:
 
     @cached_property
     def able(self) -> tuple[Candidate, ...]:
-        """The candidates within all limits on the half that chooses, and accurate enough."""
-        return tuple(
-            each for each in self.with_status(Status.PASS) if each.choosing.accuracy.value >= self.least_accuracy
-        )
+        """The candidates within all limits on the half that chooses, and of use."""
+        return tuple(each for each in self.with_status(Status.PASS) if each.useful(self.least_accuracy))
 
     @cached_property
     def frontier(self) -> tuple[Candidate, ...]:
@@ -230,7 +237,7 @@ def choose(
     chosen = _preferred(ordered, least, settings.prefer)
     passes = chosen.choosing.status == Status.PASS
     may_pass = passes or chosen.choosing.status == Status.INCONCLUSIVE
-    accepted = chosen.choosing.accuracy.value >= least
+    accepted = chosen.useful(least)
     if accepted and may_pass and chosen.judging.status == Status.PASS:
         outcome = Outcomes.RECOMMENDED
     else:
@@ -248,16 +255,16 @@ def choose(
 
 
 def _rank(one: Candidate, least: float) -> tuple[bool, bool, float, float]:
-    """Return a candidate's place: first those within all limits, by accuracy, then the nearest."""
+    """Return a candidate's place: of those of use first those within all limits, by accuracy, then the nearest."""
     side = one.choosing
     passes = side.status == Status.PASS
-    return side.accuracy.value < least, not passes, 0.0 if passes else one.reach, -side.accuracy.value
+    return not one.useful(least), not passes, 0.0 if passes else one.reach, -side.accuracy.value
 
 
 def _preferred(ordered: Sequence[Candidate], least: float, prefer: str) -> Candidate:
     """Return the first, or the one that leaks least among those about as accurate (one standard error)."""
     best = ordered[0]
-    able = [one for one in ordered if one.choosing.status == Status.PASS and one.choosing.accuracy.value >= least]
+    able = [one for one in ordered if one.choosing.status == Status.PASS and one.useful(least)]
     if prefer == "accuracy" or not able:
         return best
     found = best.choosing.accuracy

@@ -89,6 +89,8 @@ def _point(choice: Choice, passing: int) -> str:
         return f"Choose {name}: {among} within all limits."
     if choice.outcome == Outcomes.NOT_CONFIRMED:
         return f"Not confirmed on fresh people: {name}."
+    if choice.chosen.constant:
+        return f"No useful model is within all limits. Nearest: {name}."
     if not _held_back(choice):
         return f"No model within all limits is accurate enough. Nearest: {name}."
     return f"No model is within all limits. Nearest: {name}."
@@ -131,6 +133,8 @@ def held_back(choice: Choice) -> str:
     told = [_against(row) for row in side.blocking[:2]]
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
+    if choice.chosen.constant:
+        told.insert(0, "It gives everybody the same answer, so it decides nothing.")
     return " ".join(told) or "Its limits hold where it was chosen, and not where it was judged."
 
 
@@ -153,6 +157,8 @@ def _to_do(choice: Choice) -> str:
         unclear = sum(one.choosing.accuracy.value > best for one in choice.with_status(Status.INCONCLUSIVE))
         more = f" More test records may settle {count(unclear)} more accurate models that are inconclusive."
         return whole + more * (unclear > 1)
+    if choice.chosen.constant:
+        return "Choose a larger ε, more data or another method."
     held = {row.check for row in _held_back(choice)}
     if not held:
         return "Accept a lower accuracy, or try other methods and depths."
@@ -205,8 +211,11 @@ def price(choice: Choice) -> tuple[str, ...]:
 
 
 def gaps(choice: Choice) -> tuple[str, ...]:
-    """Return what was not measured or not tried."""
+    """Return what was not measured, not tried or not considered."""
     told = []
+    if same := sum(each.constant for each in choice.candidates):
+        who = "1 model gives" if same == 1 else f"{count(same)} models give"
+        told.append(f"Never recommended: {who} everybody the same answer.")
     if choice.left_out:
         names = _listed([check_title(name, choice.attribute) for name in choice.left_out])
         told.append(f"Not measured for candidates: {names}.")
@@ -228,11 +237,15 @@ def _row(choice: Choice, each: Candidate) -> Row:
         "Accuracy": share(each.choosing.accuracy),
         "Worst leak": round(each.choosing.leak, 3),
         "Attack": short_check(each.choosing.leaking),
-        "Held back by": _listed(list(dict.fromkeys(short_check(row.check) for row in each.choosing.blocking))),
+        "Held back by": _listed([*["same answer"] * each.constant, *_blocking(each)]),
     }
     if each is choice.chosen:
         own |= _judged(each.judging)
     return {**own, "Seeds": len(each.points)}
+
+
+def _blocking(each: Candidate) -> list[str]:
+    return list(dict.fromkeys(short_check(row.check) for row in each.choosing.blocking))
 
 
 def _judged(side: Side) -> dict[str, object]:

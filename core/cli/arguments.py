@@ -227,10 +227,18 @@ def finished(
 
 
 def collected(
-    measured: Callable[..., Iterator[P]], arguments: argparse.Namespace, console: Console, *, noun: str
+    measured: Callable[..., Iterator[P]],
+    arguments: argparse.Namespace,
+    console: Console,
+    *,
+    noun: str,
+    own: bool = False,
 ) -> list[P]:
-    """Return all points of a sweep that runs as the arguments say, with progress and a store to go on from."""
-    store = _store(arguments.store)
+    """Return all points of a sweep that runs as the arguments say, with progress and a store to go on from.
+
+    What follows from a table of the user's `own` is kept in memory unless a folder is named.
+    """
+    store = _store("none" if own and arguments.store is None else arguments.store)
     report = console.counting(noun)
     points = measured(n_jobs=arguments.jobs, scheduler=arguments.scheduler, store=store, report=report)
     try:

@@ -69,9 +69,9 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     settings = from_arguments(arguments, ChooseSettings)
     asked = _of_plans(arguments, settings) if arguments.plans else [_of_dataset(arguments, settings)]
     policy = _policy(arguments, asked[0].plan)
-    points: list[CandidatePoint] = collected(
-        partial(measure_all, asked, seconds=60 * settings.minutes), arguments, console, noun="models"
-    )
+    measured = partial(measure_all, asked, seconds=60 * settings.minutes)
+    own = any(each.dataset.uploaded for each in asked)
+    points: list[CandidatePoint] = collected(measured, arguments, console, noun="models", own=own)
     attribute = asked[0].dataset.roles.attribute
     planned = sum(len(each.configs) for each in asked)
     choice = choose(points, policy, settings, attribute=attribute, planned=planned)

@@ -36,6 +36,8 @@ from core.study import Finding, Row
 _FEW = 400
 """Attacked people below which an accuracy is known to about ±5 points at best."""
 
+ONLY_THE_DIFFERENCE = "Only the difference between before and after counts as a leak."
+
 _NONE = "has no statistically significant effect"
 
 
@@ -77,11 +79,14 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
             f"Accuracy at inferring {name}: {percent(now.before)} before, {percent(now.after)} after disclosure of "
             f"{at} (95% CI {interval(now.after)}; {count(now.after.n)} people). Gain {_change(now.gain)}."
         )
+    worse = ""
+    if adversary not in STRONG and own.high < now.majority.value:
+        worse = f"This attacker is worse than always guessing “{majority}”: it over-predicts small groups. "
     few = (f"Only {count(own.n)} people are attacked: take it as a hint.",) if own.n < _FEW else ()
     return Finding(
         point=point,
         evidence=f"{measured} {beside}",
-        so_what="Only the difference between before and after counts as a leak.",
+        so_what=f"{worse}{ONLY_THE_DIFFERENCE}",
         to_do=to_do,
         caveats=(*few, *_protocol(now, as_published, adversary)),
         estimate=now.after,
@@ -221,8 +226,9 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
     if not gains:
         return "No correction exists at any tolerance"
     if not any(gain.low > 0 for gain in gains):
-        harmed = any(gain.high < 0 for gain in gains)
-        return f"Disclosing the tolerance {'lowers accuracy' if harmed else _NONE}"
+        harmed = sum(gain.high < 0 for gain in gains)
+        if harmed in (0, len(gains)):
+            return f"Disclosing the tolerance {'lowers accuracy' if harmed else _NONE}"
     tightest, loosest = gains[0], gains[-1]
     if tightest.low > max(0.0, loosest.high) and max(gain.value for gain in gains) <= tightest.high:
         return "Tighter disclosed tolerances leak more"

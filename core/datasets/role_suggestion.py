@@ -7,7 +7,8 @@ names of Aequitas (Saleiro et al. 2018, *Aequitas: A Bias and Fairness Audit Too
 label, and `score` a score or, where it holds only 0 and 1 and nothing else is the prediction, the prediction. A column
 named like a prediction, a score or a set is never the label.
 
-Cautions: a lopsided attribute, near copies of attribute or label, columns mostly missing, a header like a record.
+Cautions: a lopsided attribute, near copies of attribute or label, columns mostly missing, dates, a header like a
+record.
 """
 
 from __future__ import annotations
@@ -327,6 +328,12 @@ _NEAR = 0.95
 _MOSTLY_MISSING = 0.5
 """Share of missing cells from which on a column says little."""
 
+_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/. ]+(\d{1,2}|[^\W\d]{3,9})\.?[-/., ]+\d{2,4}\b")
+"""How a date begins: 1987-03-21, 21.3.1987, 3/21/87, 21 Mar 1987."""
+
+_FEW_DATES = 20
+"""Different dates up to which a column holds categories."""
+
 _MOST_ROWS = 100_000
 _MOST_BINS, _ROWS_PER_BIN = 256, 40
 _FEWEST_CELLS = 2
@@ -355,7 +362,8 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
 
     The attribute's baseline, from 90 % on. Columns of which each alone predicts the group or the label with a balanced
     accuracy above 95 %: what is most likely by one half of a random sample of 100,000 records, judged on the other.
-    Columns of which half of the cells or more are missing. And names of columns that look like the cells of a record.
+    Columns of which half of the cells or more are missing. Texts that are dates. And names of columns that look like
+    the cells of a record.
 
     Parameters
     ----------
@@ -381,7 +389,8 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
         text = as_text(frame[roles.label])
         sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
     features = frame.drop(columns=list(crossed))
-    return tuple(found + _near_copies(features, roles, sides) + _mostly_missing(features, roles))
+    found += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
+    return tuple(found)
 
 
 def _header(frame: pandas.DataFrame) -> list[Caution]:
@@ -417,6 +426,28 @@ def _mostly_missing(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
                 else "Missing cells become a category of their own."
             )
             found.append(Caution(point=there, more=gaps, columns=(name,)))
+    return found
+
+
+def _dates(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say which features are dates written as text; a text for most records is set aside by itself."""
+    found = []
+    for name in map(str, frame.columns):
+        column = frame[name]
+        if name in (roles.label, roles.sensitive, *roles.excluded, *roles.given) or is_numeric(column):
+            continue
+        if column.dtype.kind in "mM" or names_records(column, name):  # no feature
+            continue
+        values = as_text(column).dropna().unique()
+        if len(values) <= _FEW_DATES or sum(bool(_DATE.match(text)) for text in values) < _NEAR * len(values):
+            continue
+        found.append(
+            Caution(
+                point=f"{shown(name)} holds dates: {len(values):,} different values.",
+                more="A model can learn single people by heart. Leave it out, or keep a year.",
+                columns=(name,),
+            )
+        )
     return found
 
 

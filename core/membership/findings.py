@@ -24,6 +24,14 @@ from core.study import Finding, Measurement
 NO_BETTER = "not significantly better than random guessing"
 _DIFFER = "The model's outputs differ between members and non-members."
 _LOWER = "Lower ε or depth until the AUC is near 0.5."
+_ON_THE_PAGE = {
+    "dp_id3": "Lower ε or depth with the sliders below.",
+    **dict.fromkeys(("decision_tree", "random_forest"), "Lower the depth below, or attack a private tree."),
+    "logistic": "Compare it with a private tree at Model under attack.",
+    "audited": "Choose the private tree with a small ε on the Model page.",
+    GIVEN: "Train your model with less depth or with DP training noise.",
+}
+"""Model under attack -> what lowers its risk, by the controls of the page."""
 
 MEASURES = {"vd": "VD", "fpr_gap": "FPR gap", "advantage_gap": "Membership-advantage gap"}
 """Gap -> what it is called."""
@@ -87,13 +95,13 @@ def succeeds(found: MembershipFindings) -> bool:
     return not strongest_attack(found).muted and strongest(areas)[1].low > 0.5
 
 
-def findings(read: Reading) -> tuple[Finding, Finding]:
+def findings(read: Reading, *, sliders: bool = False) -> tuple[Finding, Finding]:
     """Return what the attacks on one model found, and what its privacy budget guarantees."""
-    return headline(read), Finding(point=guarantee(read))
+    return headline(read, sliders=sliders), Finding(point=guarantee(read))
 
 
-def headline(read: Reading) -> Finding:
-    """Return whether membership inference succeeds, and about which group it finds out more."""
+def headline(read: Reading, *, sliders: bool = False) -> Finding:
+    """Return whether membership inference succeeds, and about which group; `sliders` are those of the page below it."""
     found, epsilon = read.found, read.chosen.epsilon
     best = strongest_attack(found)
     name, auc = REGISTRY[best.name].phrase, best.roc.auc
@@ -101,7 +109,7 @@ def headline(read: Reading) -> Finding:
     if succeeds(found):
         point = f"Membership inference beats random guessing{at} ({name}: AUC {auc.value:.3f})"
         point = f"{point}{_between_groups(read)}."
-        so_what, to_do = _found_at(best.roc.tpr_at(0.1)), _LOWER
+        so_what, to_do = _found_at(best.roc.tpr_at(0.1)), _remedy(read, sliders)
     else:
         point, so_what, to_do = f"Membership inference is {NO_BETTER}{at} ({name}: AUC {auc.value:.3f}).", "", ""
     return Finding(
@@ -114,6 +122,15 @@ def headline(read: Reading) -> Finding:
         baseline=certain(0.5, auc.n),
         attacker_knows=REGISTRY[best.name].knows(scores=True, shadows=found.settings.shadows),
     )
+
+
+def _remedy(read: Reading, sliders: bool) -> str:
+    """Return what lowers the risk of the model under attack, and how accurate that is now."""
+    target, found = read.chosen.target, read.found.target
+    how = _ON_THE_PAGE[target] if sliders else _LOWER
+    now = f"Accuracy on unseen people is now {percent(found.accuracy_test)} (majority class "
+    price = "; “Accuracy over ε” shows the price" * (sliders and target == "dp_id3")
+    return f"{how} {now}{percent(found.majority_test)}){price}."
 
 
 def _found_at(tpr: Estimate) -> str:

@@ -24,7 +24,7 @@ _ASKED = {
 
 
 def headline(subject: Subject) -> Finding:
-    """Return whether the fairness constraint holds on training and test set; else the unfairness."""
+    """Return whether the constraint holds on training and test set, or that there is nothing a model decides."""
     model, config = subject.model, subject.config
     seen, unseen = ("training set", "test set") if subject.sets_known else ("people attacked", "others")
     train, test, apart = model.unfairness_train, model.unfairness_test, model.difference_test
@@ -41,6 +41,11 @@ def headline(subject: Subject) -> Finding:
         point = f"Unfairness is {here} on the {seen} and {test.value:.3f} on the {unseen}."
         asked = _ASKED.get(config.method, "No fairness constraint.").format(epsilon=epsilon_text(config.epsilon)) + " "
     so_what, to_do = _meaning(subject) if constrained else _without(config.method)
+    if model.constant(subject.splits):
+        point = f"The model gives everybody the same answer ({_answer(subject)}): it is fair and private because it "
+        point += "decides nothing."
+        so_what = "It has no use: any limit is easily kept by it."
+        to_do = "Choose a larger ε, more data or another method."
     return Finding(
         point=point,
         evidence=f"{asked}95% CI on the {unseen}: {test.low:.3f} to {test.high:.3f} (largest "
@@ -51,6 +56,12 @@ def headline(subject: Subject) -> Finding:
         to_do=to_do,
         estimate=test,
     )
+
+
+def _answer(subject: Subject) -> str:
+    """Return what a model that gives everybody the same answer says: "hired = yes", or that it is not."""
+    roles, accepted = subject.dataset.roles, bool(subject.model.predictions[subject.splits.test[0]])
+    return f"{'' if accepted else 'not '}{roles.label} = {roles.positive}"
 
 
 def _meaning(subject: Subject) -> tuple[str, str]:

@@ -47,11 +47,11 @@ def method_rows(rows: Sequence[SweepRow]) -> tuple[Row, ...]:
         {
             "Metric": METRIC_TITLES[row.metric],
             "Method": METHOD_TITLES[row.method],
+            "Model accuracy": percent(row.model_test.value),
             "Before / after disclosure": _before_after(row),
+            "Unfairness": f"{row.unfairness_train.value:.4f}",
             "Gain, points": "" if row.gain is None else signed(row.gain.value, row.gain.low, row.gain.high),
             "Constraint satisfied in": f"{row.n_true} of {len(row.seeds)}",
-            "Model accuracy": percent(row.model_test.value),
-            "Unfairness": f"{row.unfairness_train.value:.4f}",
             "Difference between groups": f"{row.difference_train.value:.4f}",
         }
         for row in ordered
@@ -104,12 +104,10 @@ def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
             areas = f"AUC {noiseless.members.value:.2f} → {cell.members.value:.2f}"
             return (
                 f"At ε = {epsilon_text(epsilon)} membership inference {does} ({areas}), but disclosing the "
-                f"tightest tolerance satisfied still adds {points(cell.gain)} to attribute inference"
+                f"tolerance still adds {points(cell.gain)} to attribute inference"
             ), cell
     if noiseless is not None and noiseless.gain.low > 0:
-        helps = (
-            f"Only without noise does disclosing the tightest tolerance help significantly: {points(noiseless.gain)}"
-        )
+        helps = f"Only without noise does disclosing the tolerance help significantly: {points(noiseless.gain)}"
         return helps, noiseless
     disclosed = [cell for cell in found.cells if cell.tolerance is not None]
     added = [cell for cell in disclosed if cell.gain.low > 0]

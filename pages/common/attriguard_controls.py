@@ -103,7 +103,8 @@ def _own_ratings() -> Ratings:
         accept_multiple_files=True,
         on_change=panels.forget,
         args=("guard_problem",),
-        help="Kept in this session's memory only: never written to disk, gone ten minutes after you close the page.",
+        help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
+        "memory is freed ten minutes later.",
     )
     handed = [file.file_id for file in files or []]
     lost = cached.own(state.OWN_RATINGS) is None and "guard_problem" not in st.session_state

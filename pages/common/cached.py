@@ -21,7 +21,7 @@ from core.datasets.ratings import RATING_FILES, Ratings
 from core.datasets.roles import Roles
 from core.errors import InputError
 from core.fingerprint import fingerprint
-from pages.common import panels, state
+from pages.common import panels, shell, state
 from pages.common.background import Job, Store, need
 from pages.common.state import OWN_RATINGS, PENDING, UPLOAD
 
@@ -119,6 +119,7 @@ def table_of(dataset: str) -> Table:
         table: Table | None = own(UPLOAD)
         if table is None:
             st.info("Your table is gone with the connection it came through. Add it again on the Data page.")
+            shell.link("data")
             st.stop()
         return table
 

@@ -117,7 +117,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
             "selectbox",
             help=None,
             options=dataset.group_names,
-            value=dataset.group_names[1],
+            value=max(dataset.groups(), key=lambda group: group.count).group,
         )
     words = row[2].select_slider(
         "Precision",

@@ -33,6 +33,9 @@ Kind = Literal[
 EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
 
+_OWN_TABLE = "Your table"
+"""What a user's own table is called, also in an address."""
+
 _WITHOUT_AUDIT = ("learn", "glossary")
 """Pages about no audit."""
 
@@ -107,11 +110,14 @@ def _can_be_drawn(setting: Setting) -> bool:
 
 def audit_settings(page: str) -> None:
     """Draw in the sidebar what is audited, and the settings that `page` does not show itself."""
+    asked = st.query_params.get("dataset") == _OWN_TABLE and state.dataset_name() != state.UPLOAD
+    st.session_state.setdefault("link_without_table", asked)  # a session's first address alone comes from elsewhere
     state.apply_choices(page)
     if state.drawn():
         shell.offer_cancel(cancel_update)
     if page in _WITHOUT_AUDIT:
         return
+    _warn_without_table(page)
     table = own(state.UPLOAD) if state.given() else None
     config = state.config(table) if table is not None else None
     if table is None or config is None:
@@ -133,6 +139,20 @@ def audit_settings(page: str) -> None:
         summary.markdown(_summary())
 
 
+def _warn_without_table(page: str) -> None:
+    """Say that a link was made for a table that is not in it, as long as the demo is shown in its place."""
+    if any(own(name) is not None for name in (state.UPLOAD, state.PENDING)):
+        st.session_state["link_without_table"] = False
+    if not st.session_state["link_without_table"] or state.dataset_name() != state.default("dataset"):
+        return
+    panels.problem(
+        "This link was made for an uploaded table, which is not in the link. You see the demo; upload the table on the "
+        "Data page."
+    )
+    if page != "data":
+        shell.link("data")
+
+
 def audited_title() -> str:
     """Return what the audited table is called."""
     name = state.dataset_name()
@@ -143,7 +163,7 @@ def _summary() -> str:
     """Return what is audited, in two lines: data and attribute, constraint and seed."""
     dataset = state.dataset_name()
     names = state.attributes(dataset)
-    title = CATALOG[dataset].title if dataset in CATALOG else "Your table"
+    title = CATALOG[dataset].title if dataset in CATALOG else _OWN_TABLE
     attribute = names.get(st.session_state.get("attribute", ""), next(iter(names.values()), "columns to choose"))
     metric, tolerance, seed = (state.setting(name) for name in ("metric", "tolerance", "seed"))
     return (
@@ -254,7 +274,7 @@ def _dataset() -> Any:
     """Choose the table."""
     titles = {name: entry.title for name, entry in CATALOG.items()}
     if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
-        titles[state.UPLOAD] = "Your table"
+        titles[state.UPLOAD] = _OWN_TABLE
     help = "Add your own table on the Data page."
     return panels.choose("Dataset", titles, key="dataset", help=help, **_BOUND)
 

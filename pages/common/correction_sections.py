@@ -216,27 +216,26 @@ def _methods(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
         st.caption(
             "Exponentiated gradient (in-processing), threshold optimizer (post-processing), correlation remover "
             "(pre-processing), no constraint, and a tree with DP training noise "
-            f"(ε = {epsilon_text(state.epsilon())}, chosen on the Model page). All have the same people and seeds."
+            f"(ε = {epsilon_text(state.epsilon())}; to change it choose the private tree on the Model page). All have "
+            "the same people and seeds."
         )
         return
     attribute = shell.escape(wording.attribute(result.config))
     rows = _rows(points, attacker)
     every = panels.frame(method_rows(rows))
-    left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
-    with left:
-        drawing = panels.titled(
-            "Before and after, by method",
-            f"Accuracy at inferring {attribute}: before disclosure ○, after ●",
-            charts.draw_methods([row for row in rows if row.metric == result.config.metric]),
-            key="methods_chart",
-        )
-    with right:
-        shell.whisper(
-            "The models and what they reveal",
-            "Accuracy in %, on unseen people for the model. On the training people: unfairness (largest deviation of a "
-            "group from the overall rate) and difference between groups (Fairlearn's)",
-        )
-        st.dataframe(every, hide_index=True, height="content")
+    drawing = panels.titled(
+        "Before and after, by method",
+        f"Accuracy at inferring {attribute}: before disclosure ○, after ●",
+        charts.draw_methods([row for row in rows if row.metric == result.config.metric]),
+        key="methods_chart",
+    )
+    shell.whisper(
+        "The models and what they reveal",
+        "Accuracy in %, on unseen people for the model. On the training people: unfairness (largest deviation of a "
+        "group from the overall rate) and difference between groups (Fairlearn's)",
+    )
+    one_metric = every["Metric"].nunique() == 1
+    st.dataframe(every.drop(columns="Metric") if one_metric else every, hide_index=True, height="content")
     shown = {"Methods": drawing.table, "All methods and metrics": every}
     if any(row.method == "threshold_optimizer" for row in rows):
         shown["Table III of Ferry et al. (threshold optimizer), here"] = table_three(

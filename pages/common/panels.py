@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 
     from core.charts import Drawing
     from core.study import Finding
+
+
+_MOST_OF_A_NAME = 60
+"""Characters of a table's title in the name of its file."""
 
 
 def problem(sentence: str, *, point: str = "") -> None:
@@ -150,10 +155,16 @@ def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
     if not box.open:
         return
     with box:
-        for i, (name, table) in enumerate(tables.items()):
+        for name, table in tables.items():
             st.markdown(f"**{shell.escape(name)}**")
             st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 300)
-            download("CSV", partial(csv_of_frame, table), f"fairleak-{key}-{i + 1}.csv", key=f"csv_{key}_{i}")
+            download("CSV", partial(csv_of_frame, table), csv_name(key, name), key=f"csv_{key}_{name}")
+
+
+def csv_name(key: str, title: str) -> str:
+    """Return what the file of a page's table is called: "fairleak-data-first-20-rows.csv"."""
+    words = re.sub(r"\W+", "-", title.casefold())[:_MOST_OF_A_NAME].strip("-")
+    return f"fairleak-{key}-{words}.csv"
 
 
 def pick(

@@ -42,7 +42,8 @@ def box(label: str = "Your own table (CSV or Parquet, up to 200 MB)") -> None:
         key="upload",
         on_change=panels.forget,
         args=("upload_problem",),
-        help="Kept in this session's memory only: never written to disk, gone ten minutes after you close the page.",
+        help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
+        "memory is freed ten minutes later.",
     )
     gone = all(cached.own(name) is None for name in (state.UPLOAD, state.PENDING))
     lost = gone and not st.session_state.get("upload_removed") and "upload_problem" not in st.session_state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset, GroupRow, Table
@@ -61,8 +62,8 @@ def provenance(subject: Subject) -> str:
     )
 
 
-def data(dataset: AuditDataset) -> dict[str, str]:
-    """Return the finding of the Data page."""
+def data(dataset: AuditDataset, *, uploaded: bool = False) -> dict[str, Any]:
+    """Return the finding of the Data page, for a table of the user's own or a built-in one."""
     first, other = _compared(dataset.groups())
     label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
     apart = first.label_rate.low > other.label_rate.high or other.label_rate.low > first.label_rate.high
@@ -80,12 +81,14 @@ def data(dataset: AuditDataset) -> dict[str, str]:
         f"Baseline for inferring {attribute} (always “{escape(largest.group)}”): {percent(largest.share)}."
     )
     differs = "A model that copies these labels copies the difference. It also makes the attribute easier to infer."
+    own = "Every page now audits this table. Go on with *Model*, or let *Choose a model* compare settings."
     alike = f"No statistically significant difference between groups. Other columns may still reveal {attribute}."
     return {
         "point": point[:1].upper() + point[1:],
         "evidence": evidence,
         "so_what": differs if apart else alike,
-        "to_do": "Choose a dataset or upload your own, then check the column roles below.",
+        "to_do": own if uploaded else "Choose a dataset or upload your own, then check the column roles below.",
+        "links": ("model", "choose") if uploaded else (),
     }
 
 
@@ -141,7 +144,8 @@ DATA_GUIDE = (
     "most records. With a column of predictions or scores, "
     "your own model is audited and nothing is trained. A *Set* column says which records trained it.\n\n"
     "**What it does not show.** A difference between groups is not yet a leak.\n\n"
-    "**Your data.** An upload stays in this session's memory. It is gone ten minutes after you close the page."
+    "**Your data.** An upload stays in this session's memory. It is gone when you reload or close the page; the "
+    "memory is freed ten minutes later."
 )
 
 RATES = "Dot and bar: rate and 95% CI. Hollow: training set"

@@ -52,6 +52,7 @@ def test_other_methods_are_compared(dashboard: Dashboard, points: PointsOnDemand
     finish(dashboard)
     (frame,) = (f.value for f in dashboard.test.dataframe)
     assert len(frame) == 5 and frame["Method"].iloc[0] == "Exponentiated gradient"
+    assert list(frame.columns)[:4] == ["Method", "Model accuracy", "Before / after disclosure", "Unfairness"]
 
 
 @pytest.mark.long

@@ -155,6 +155,23 @@ def test_prediction_columns_of_ones_own_table(dashboard: Dashboard, family: None
     assert not [one for one in shared._results.values() if "Release" in type(one).__name__]
 
 
+def test_of_several_groups_the_largest_is_compared_first(dashboard: Dashboard, family: None):
+    regions = np.random.default_rng(8).choice(["a", "b", "c"], 900, p=[0.25, 0.2, 0.55])
+    lines = own_table(1).decode().splitlines()
+    rows = [f"{line},{region}" for line, region in zip(lines, ["region", *regions], strict=True)]
+    roles = Roles(label="hired", positive="1", sensitive="region", each=True, excluded=("town",))
+    dashboard.bring("regions.csv", "\n".join(rows).encode(), roles).open("model_card")
+    assert dashboard.widget("release_group_").value == "c"
+
+
+def test_nobody_disclosed_has_nothing_in_common(dashboard: Dashboard, family: None):
+    title = "What disclosed people have in common"
+    dashboard.open("model_card").choose(release_precision="noise, ε = 0.1")
+    noisy = card(epsilon=0.1)
+    assert noisy.pinned.count == 0 and not any(title in text for text in dashboard.texts)
+    assert "Near-certain inference" in dashboard.told
+
+
 def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboard, family: None):
     lines = own_table(2).decode().splitlines()
     holes = [line.rsplit(",", 2)[0] + ",," if 100 <= i < 140 else line for i, line in enumerate(lines)]

@@ -444,3 +444,26 @@ def test_scores_with_a_threshold_and_back_to_training(dashboard: Dashboard, brie
     dashboard.choose(dataset="demo")
     dashboard.open("model")
     assert dashboard.test.selectbox(key="method").value == "exponentiated_gradient"
+
+
+def test_a_link_made_for_an_uploaded_table_says_that_the_demo_is_shown_instead(start: Start):
+    sentence = "This link was made for an uploaded table, which is not in the link."
+
+    def warned(dashboard: Dashboard) -> bool:
+        return any(sentence in warning.value for warning in dashboard.test.warning)
+
+    dashboard = start({"dataset": "Your table"})
+    assert warned(dashboard.open("data")) and "Approved" in dashboard.finding
+    assert warned(dashboard.open("model"))
+    assert not warned(dashboard.open("glossary"))
+    bring_people(dashboard)
+    assert not warned(dashboard) and not warned(dashboard.open("model"))
+    assert not warned(dashboard.open("data").click("remove_upload"))
+    assert not warned(start({"dataset": "Loan applicants (built-in demo)"}).open("data"))
+
+
+def test_what_to_do_with_an_own_table_is_to_go_on_with_it(dashboard: Dashboard):
+    dashboard.open("data")
+    assert "Choose a dataset or upload your own" in dashboard.told
+    bring_people(dashboard)
+    assert "Every page now audits this table." in dashboard.told and "upload your own" not in dashboard.told

@@ -123,3 +123,18 @@ def test_a_metric_without_people_is_not_measured():
 def test_every_finding_says_what_it_means_and_what_can_be_done(method: str, tolerance: float):
     found = headline(subject(method=method, tolerance=tolerance))
     assert found.so_what and found.to_do and found.point.endswith(".")
+
+
+@pytest.mark.parametrize("answer", [0, 1])
+@pytest.mark.parametrize("method", ["given", "dp_id3"])
+def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(method: str, answer: int):
+    people = draw_people(sum(SIZES), np.random.default_rng(4))
+    made = subject_of(people, np.full(sum(SIZES), answer, dtype=np.uint8), SIZES, seed=4)
+    told = headline(replace(made, config=replace(made.config, method=method)))
+    roles = made.dataset.roles
+    assert f"the same answer ({'' if answer else 'not '}{roles.label} = {roles.positive})" in told.point
+    assert "decides nothing" in told.point and told.so_what.startswith("It has no use")
+    one_unlike = made.model.predictions.copy()
+    one_unlike[made.splits.train[0]] = 1 - answer
+    varied = replace(made, model=replace(made.model, predictions=one_unlike))
+    assert "same answer" not in headline(varied).point

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from core.choose import CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose
+from core.choose.findings import finding, rows
 from core.config import AuditConfig
 from core.errors import InputError
 from core.estimates import proportion
@@ -118,6 +119,21 @@ def test_who_is_less_accurate_than_accepted_is_not_recommended():
     found = chosen([point(0, 0.75, SAFE, rng)], least_accuracy=0.9)
     assert found.outcome == Outcomes.NONE
     assert chosen([point(0, 0.55, SAFE, rng)]).outcome == Outcomes.NONE  # below the majority class
+
+
+def test_who_gives_everybody_the_same_answer_is_never_recommended():
+    rng = np.random.default_rng(13)
+    same = replace(point(0, 0.9, SAFE, rng), constant=True)
+    other = point(1, 0.7, SAFE, rng)
+    for prefer in ("accuracy", "balanced"):
+        both = chosen([same, other], prefer=prefer)
+        assert both.outcome == Outcomes.RECOMMENDED and both.chosen.points == (other,)
+        assert "Never recommended: 1 model gives everybody the same answer." in finding(both).caveats
+    alone = chosen([same])
+    assert alone.outcome == Outcomes.NONE and not alone.able
+    told = finding(alone)
+    assert told.point.startswith("No useful model is within all limits.") and "same answer" in told.so_what
+    assert "same answer" in str(rows(alone)[0]["Held back by"])
 
 
 def test_private_candidates_are_charged_together_replicates_too():

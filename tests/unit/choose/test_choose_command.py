@@ -98,6 +98,12 @@ def test_of_planted_answers_the_fair_ones_are_recommended(folder: Path, capsys: 
     assert made["model"] == "fair" and made["outcome"] == "recommended"
 
 
+def test_a_table_of_ones_own_needs_no_store(folder: Path, capsys: Capture):
+    plans = [str(folder / f"{name}.toml") for name in ("fair", "coarse")]
+    assert main(["choose", *plans, "--policy", str(folder / "policy.toml"), "--least-accuracy", "0.55"]) == 0
+    assert "Choose fair" in capsys.readouterr().out and not list((folder / "cache").rglob("*.json*"))
+
+
 def test_of_answers_that_leak_none_is_recommended(folder: Path, capsys: Capture):
     assert chosen(folder, columns=("leaks", "coarse")) == 1
     assert "No model" in capsys.readouterr().out

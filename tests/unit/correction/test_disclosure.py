@@ -11,6 +11,8 @@ import pytest
 
 from core.adversaries.adversary import AttackedRecords
 from core.correction import COSTS, disclose
+from core.correction.findings import by_tolerance
+from core.estimates import Estimate
 from core.fairness import METRICS
 
 
@@ -131,3 +133,20 @@ def test_held_out_records_that_cannot_meet_the_tolerance_still_choose_an_exponen
     assert np.gcd(int(odd.predictions.sum()), 499) == 1  # no exact split of these records exists
     told = disclose(ATTACKED, odd, tolerance=0.0)
     assert told.exponent is not None
+
+
+@pytest.mark.parametrize(
+    ("gains", "told"),
+    [
+        ([0, 0, 0], "has no statistically significant effect"),
+        ([-1, -1, -1], "lowers accuracy"),
+        ([0, -1, 0], "Accuracy by disclosed tolerance"),
+        ([-1, 0, 1], "Accuracy by disclosed tolerance"),
+        ([1, 0, 0], "Tighter disclosed tolerances leak more"),
+    ],
+)
+def test_the_curves_title_claims_no_more_than_all_its_tolerances_show(gains: list[int], told: str) -> None:
+    """A gain of -1, 0 or 1 is significantly negative, not significant, or significantly positive."""
+    one = disclose(ATTACKED, HELD_OUT, tolerance=0.1, cost="log_odds")
+    made = [Estimate(value=0.1 * sign, low=0.1 * sign - 0.04, high=0.1 * sign + 0.04, n=900) for sign in gains]
+    assert by_tolerance([replace(one, gain=gain) for gain in made]).endswith(told)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.correction import STUDY, CorrectionResult, CorrectionSettings
+from core.correction import STUDY, CorrectionResult, CorrectionSettings, findings
 from core.subject import Subject
 
 
@@ -28,6 +28,8 @@ def test_the_findings_say_what_the_disclosure_measured(leaking: CorrectionResult
     assert headline.estimate == now.after and headline.baseline == now.majority
     assert ("helps" in headline.point) == (now.gain is not None and now.gain.low > 0)
     assert "Imputation without the model: " in headline.evidence or adversary == "strong"
+    worse = adversary == "features" and (now.after or now.before).high < now.majority.value
+    assert headline.so_what.startswith("This attacker is worse than always guessing") == worse
     assert effect.estimate == leaking.explained(adversary, 0.1).steps[-2].changes["accuracy"].estimate
     assert ("does not hold" in truth.point) == (not now.is_true)
     assert f"{now.n_changed} of {now.before.n} guesses changed" in proof.evidence
@@ -50,3 +52,17 @@ def test_a_tolerance_that_no_guess_meets_names_the_smallest_that_some_do(leaking
     smallest = result.disclose(0.0).smallest_tolerance
     assert smallest is not None and f"the smallest that can be met is {smallest:.2g}" in headline.point
     assert proof.point == "No correction exists at tolerance 0." and headline.estimate is None
+
+
+def test_an_attacker_below_the_majority_class_is_called_worse_than_it(leaking: CorrectionResult) -> None:
+    now = leaking.disclose(0.1, adversary="features")
+    own = now.after or now.before
+    above = replace(now, majority=replace(now.majority, value=own.high + 0.001))
+    said = [findings.headline(leaking, each, adversary=who) for who in ("features", "strong") for each in (now, above)]
+    assert ["worse than always guessing" in one.so_what for one in said] == [
+        own.high < now.majority.value,
+        True,
+        False,
+        False,
+    ]
+    assert all(one.so_what.endswith("counts as a leak.") for one in said)

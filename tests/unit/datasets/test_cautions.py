@@ -112,3 +112,25 @@ def test_columns_mostly_missing():
     assert found_cautions(people(town=np.where(np.arange(N) % 3 > 0, "x", None)), ROLES) == ()
     (label,) = found_cautions(people(hired=np.where(np.arange(N) % 3, None, people()["hired"])), ROLES)
     assert "As the label it leaves 1,000 records." in label.text and label.columns == ()
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%y", "%d %b %Y", "%Y-%m-%d 10:30:00"])
+def test_a_feature_of_dates_may_name_people(form: str):
+    dates = pd.Timestamp("1980-01-01") + pd.to_timedelta(np.arange(N) % 700, unit="D")
+    (told,) = found_cautions(people(born=dates.strftime(form)), ROLES)
+    assert told.point == "born holds dates: 700 different values." and told.columns == ("born",)
+    assert cautions(people(born=dates.strftime(form)), replace(ROLES, excluded=("born",))) == ()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        1950 + np.arange(N) % 60,  # years
+        np.array([f"{1950 + i % 60}" for i in range(N)]),
+        np.array([f"20{i % 20:02}-01-01" for i in range(N)]),  # a few cohorts
+        np.array([f"flat {i % 60}-12-3" for i in range(N)]),
+        pd.Timestamp("1980-01-01") + pd.to_timedelta(np.arange(N) % 700, unit="D"),  # set aside by itself
+    ],
+)
+def test_no_dates(column: object):
+    assert not [told for told in cautions(people(other=column), ROLES) if "dates" in told]

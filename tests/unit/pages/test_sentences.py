@@ -15,6 +15,7 @@ from core.policy import Limit, bullet, default_policy
 from core.report import check_rows, document
 from core.report.charts import bullet as drawn
 from pages.common.attriguard_sections import _by_value
+from pages.common.panels import csv_name
 from pages.common.report_policy import changed_limit, with_limit
 from tests.samples_report import sample
 from tests.unit.charts.membership_samples import attack, bands, findings
@@ -151,3 +152,16 @@ def test_a_card_of_many_values_has_a_row_a_value():
     listed = _by_value(pd.DataFrame(cells | {"Kiel": ["1", "–"]}))
     assert listed["target value"].tolist() == ["Ulm", "Bonn", "Kiel"]
     assert listed["what changes"].tolist() == ["app 1: – → 1", "nothing", "app 1: – → 1, app 2: 0.4 → –"]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("First 20 rows", "fairleak-data-first-20-rows.csv"),
+        ("Over ε", "fairleak-data-over-ε.csv"),
+        ("../<b>Up</b> & *down*", "fairleak-data-b-up-b-down.csv"),
+        ("x" * 500, f"fairleak-data-{'x' * 60}.csv"),
+    ],
+)
+def test_a_file_is_called_like_its_page_and_table(title: str, name: str):
+    assert csv_name("data", title) == name

@@ -137,8 +137,8 @@ def test_the_kept_map_says_what_noise_stops_and_what_it_does_not():
     cell, noiseless = kept().cell(0.001, 1.0), kept().cell(0.001, math.inf)
     areas, gain = f"{noiseless.members.value:.2f} → {cell.members.value:.2f}", f"+{100 * cell.gain.value:.1f} points"
     assert told.point == (
-        f"At ε = 1 membership inference drops to chance (AUC {areas}), but disclosing the tightest "
-        f"tolerance satisfied still adds {gain} to attribute inference"
+        f"At ε = 1 membership inference drops to chance (AUC {areas}), but disclosing the "
+        f"tolerance still adds {gain} to attribute inference"
     )
     assert cell.gain.low > 0 and cell.members.low <= 0.5 <= cell.members.high
     assert not kept().cell(0.001, 0.3).gain.low > 0
