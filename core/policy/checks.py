@@ -68,8 +68,7 @@ _TOGETHER = "The interval holds for the attackers tried together."
 _ANSWERS = "{answers[questions]} answers to bias queries ({answers[mechanism]}, ε = {answers[epsilon]} in all)"
 
 _ATTRIBUTE = Redacted(
-    attacked="The {attribute} of {attacked}, inferred from {released} by the better of two attackers. One of them "
-    "knows half of the training records, where these are known.",
+    attacked="The {attribute} of {attacked}, inferred from {released} by {attackers}.",
     knows="Everybody's features, label and {released}, and the {attribute} of {known}.",
     control="imputation without the model",
     assumptions=(_OVER_PEOPLE, _TOGETHER, _SETS),

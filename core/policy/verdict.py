@@ -182,9 +182,26 @@ def _optional(others: Counter[Status]) -> str:
         return ""
     found = [(verdict, others[verdict]) for verdict in (*_BLOCKING, Status.PASS) if others[verdict]]
     if n == 1:
-        return f"One more limit is not required; it {_ONE[found[0][0]]}."
+        return f"One further check does not count for the decision; it {_ONE[found[0][0]]}."
     told = [f"{in_words(count)} {_counted(count, verdict)}" for verdict, count in found]
-    return f"{_sentence(in_words(n))} more limits are not required; {_listed(told)}."
+    if len(found) == 1:
+        told = [f"{'both' if n == 2 else f'all {in_words(n)}'} {_SEVERAL[found[0][0]]}"]
+    return f"{_sentence(in_words(n))} further checks do not count for the decision; {_listed(told)}."
+
+
+_EARLIER = {
+    "further check does not count for the decision": "more limit is not required",
+    "further checks do not count for the decision": "more limits are not required",
+    "not required; both ": "not required; two ",
+    "not required; all ": "not required; ",
+}
+
+
+def earlier_detail(detail: str) -> str:
+    """Return a detail in the words of earlier reports, which are not altered because they have them."""
+    for now, once in _EARLIER.items():
+        detail = detail.replace(now, once)
+    return detail
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -384,10 +384,12 @@ def _facts(audit: ReleaseAudit) -> dict[str, Any]:
     plan, metric = audit.plan, audit.plan.config.metric
     outputs = OutputsPlan(released="labels") if audit.labels_only else plan.outputs
     others = {name: plan.settings_of(name, settings) for name, settings in other_studies().items()}
+    both = "the better of two attackers. One of them knows half of the training records, where these are known"
     facts = {
         **{title: _words(settings) for title, settings in (others | plan.studied).items()},
         "attribute": audit.data.attribute,
         "attacked": "people the model was trained on" if plan.sets_known else "people drawn from the table",
+        "attackers": both if plan.sets_known else "an attacker from outside",
         "known": "other people" + (" or of half of the training records" if plan.sets_known else ""),
         "released": outputs.text,
         "metric": METRIC_TITLES.get(metric, metric).lower(),

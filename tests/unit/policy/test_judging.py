@@ -20,6 +20,7 @@ from core.policy import (
     limit_text,
     range_text,
 )
+from core.policy.verdict import earlier_detail
 from core.study import Measurement
 from tests.policy_samples import done, estimate, policy
 
@@ -143,12 +144,39 @@ def sketch(*, fail: int = 0, inconclusive: int = 0, not_run: int = 0, kept: int 
         (
             sketch(fail=1, optional="fipp"),
             "Do not release: the only required check fails.",
-            "Four more limits are not required; one fails, one is inconclusive and two pass.",
+            "Four further checks do not count for the decision; one fails, one is inconclusive and two pass.",
         ),
     ],
 )
 def test_headlines_count_in_words(made: Verdict, headline: str, detail: str) -> None:
     assert (made.headline, made.detail) == (headline, detail)
+
+
+@pytest.mark.parametrize(
+    ("optional", "now", "once"),
+    [
+        (
+            "f",
+            "One further check does not count for the decision; it fails.",
+            "One more limit is not required; it fails.",
+        ),
+        (
+            "ff",
+            "Two further checks do not count for the decision; both fail.",
+            "Two more limits are not required; two fail.",
+        ),
+        (
+            "ppp",
+            "Three further checks do not count for the decision; all three pass.",
+            "Three more limits are not required; three pass.",
+        ),
+    ],
+)
+def test_checks_that_do_not_count_for_the_decision_and_how_reports_once_said_it(
+    optional: str, now: str, once: str
+) -> None:
+    detail = sketch(fail=1, optional=optional).detail
+    assert detail == now and earlier_detail(detail) == once
 
 
 def test_a_limit_of_at_least_is_kept_from_above() -> None:

@@ -118,7 +118,11 @@ def test_people_drawn_from_the_table_are_not_called_training_records(edition):
         audit = sample()
         plan = replace(audit.plan, model=replace(audit.plan.model, kind=kind))
         shown = document(replace(audit, plan=plan), edition=edition)
-        facts = " ".join(m["attacked"] + m["knows"] for m in shown["measurements"] if m["check"] == "correction_gain")
+        facts = " ".join(
+            m["attacked"] + m["knows"]
+            for m in shown["measurements"]
+            if m["check"] in ("correction_gain", "attribute_excess")
+        )
         told[kind] = " ".join((facts, _sets(shown), *(name for name, _ in _model(shown))))
     assert "train 15,375" in told["train"] and "Accuracy on training records" in told["train"]
     assert "attacked 15,375" in told["predictions"] and "people attacked" in told["predictions"]
