@@ -286,6 +286,7 @@ def test_nothing_of_an_own_table_is_in_the_shared_store(start: Start):
     for page in ("overview", "model", "correction"):
         owner.open(page)
         assert "%" in owner.finding
+    owner.choose(further="trained")
     shared = cached.store_of("demo")
     assert shared._results
     assert not [key for key, value in shared._results.items() if marker.encode() in pickle.dumps(value)]

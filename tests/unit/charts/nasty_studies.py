@@ -33,6 +33,7 @@ from core.membership.inference import AttackFindings, MembershipFindings
 from core.model_card import Advice, ReleaseStudy, Tried
 from core.model_card.pinned_people import CommonValue
 from core.models import METHOD_TITLES
+from core.models.structure import UNKNOWN
 from core.policy import UNITS
 from core.queries import ErrorQuantiles, Leak, People, Reading
 from core.subject import ModelFindings
@@ -104,7 +105,8 @@ def _model(rng: Generator, groups: int) -> ModelFindings:
         for _ in range(2)
     ]
     nothing = np.zeros(0)
-    return invent(ModelFindings, rng, rates_train=rates[0], rates_test=rates[1], predictions=nothing, scores=nothing)
+    known = {"predictions": nothing, "scores": nothing, "structure": UNKNOWN}
+    return invent(ModelFindings, rng, rates_train=rates[0], rates_test=rates[1], **known)
 
 
 def _rates(rng: Generator) -> Drawing:
