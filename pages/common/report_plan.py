@@ -158,7 +158,7 @@ def attacks(config: AuditConfig, table: Table) -> None:
         people = st.checkbox(
             "List people at risk (internal report only)",
             now.people is not None,
-            key=f"asked_people_{mark}",
+            key=f"asked_at_risk_{mark}",
             help="Attacks up to 1,000 training records with these answers and shadow models, and lists whom they find. "
             "Nothing of it stands in the external report.",
         )
