@@ -79,8 +79,16 @@ class ModelFindings(Result):
 
     def constant(self, splits: Splits) -> bool:
         """Whether it gives everybody of the training and test records the same answer."""
-        said = self.predictions[np.concatenate((splits.train, splits.test))]
-        return bool((said == said[:1]).all())
+        return _alike(self.predictions, splits)
+
+    def constant_scores(self, splits: Splits) -> bool:
+        """Whether nothing else tells people apart: they all have the same score, or no score was given."""
+        return not self.scores_given or _alike(self.scores, splits)
+
+
+def _alike(values: Codes | Floats, splits: Splits) -> bool:
+    said = values[np.concatenate((splits.train, splits.test))]
+    return bool((said == said[:1]).all())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,7 +90,7 @@ class Candidate:
 
     @property
     def constant(self) -> bool:
-        """Whether it gives everybody the same answer, with any seed: it keeps every limit and decides nothing."""
+        """Whether it gives everybody the same answer, with any seed: then it decides nothing."""
         return any(point.constant for point in self.points)
 
     def useful(self, least: float) -> bool:

@@ -42,9 +42,12 @@ def headline(subject: Subject) -> Finding:
         asked = _ASKED.get(config.method, "No fairness constraint.").format(epsilon=epsilon_text(config.epsilon)) + " "
     so_what, to_do = _meaning(subject) if constrained else _without(config.method)
     if model.constant(subject.splits):
-        point = f"The model gives everybody the same answer ({_answer(subject)}): it is fair and private because it "
-        point += "decides nothing."
+        private = model.constant_scores(subject.splits)
+        point = f"The model gives everybody the same answer ({_answer(subject)}): it is fair {'and private ' * private}"
+        point += "because it decides nothing."
         so_what = "It has no use: any limit is easily kept by it."
+        if not private:
+            so_what = "It has no use: its labels easily keep any limit, but its scores differ and may reveal people."
         to_do = "Choose a larger ε, more data or another method."
     return Finding(
         point=point,

@@ -83,8 +83,10 @@ def assert_tells(dashboard: Dashboard, found: ReleaseStudy) -> None:
     """Check that the page says what core found: the headline, and whether chance explains the gain."""
     headline, gain = findings.headline(found), findings.information_gain(found)
     assert dashboard.plain_finding.startswith(f"## {headline.point}"), dashboard.plain_finding
-    assert headline.evidence in dashboard.plain_finding and dashboard.plain_finding.endswith(
-        headline.so_what or headline.evidence
+    assert (
+        headline.evidence in dashboard.plain_finding
+        and headline.so_what in dashboard.told
+        and (headline.to_do in dashboard.told)
     )
     assert gain.evidence in dashboard.told and gain.so_what in dashboard.told
 

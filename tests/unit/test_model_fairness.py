@@ -134,6 +134,10 @@ def test_a_model_that_gives_everybody_the_same_answer_is_said_to_decide_nothing(
     roles = made.dataset.roles
     assert f"the same answer ({'' if answer else 'not '}{roles.label} = {roles.positive})" in told.point
     assert "decides nothing" in told.point and told.so_what.startswith("It has no use")
+    assert "fair and private because" in told.point and made.model.constant_scores(made.splits)
+    scores = np.random.default_rng(4).random(sum(SIZES))
+    telling = headline(replace(made, model=replace(made.model, scores=scores, scores_given=True)))
+    assert "private" not in telling.point and "its scores differ" in telling.so_what
     one_unlike = made.model.predictions.copy()
     one_unlike[made.splits.train[0]] = 1 - answer
     varied = replace(made, model=replace(made.model, predictions=one_unlike))
