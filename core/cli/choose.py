@@ -56,7 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_settings(parser, ChooseSettings)
     add_settings(parser, AuditConfig, "metric", "train_share")
     add_seeds_argument(parser)
-    parser.add_argument("--policy", metavar="FILE", help="Release policy: a file, default or predictions.")
+    parser.add_argument(
+        "--policy",
+        metavar="FILE",
+        help="Release policy: a file, or default or predictions (default: the plan's, else default).",
+    )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="File for the plan of the chosen model.")
     add_running_arguments(parser)
     add_file_arguments(parser)

@@ -28,7 +28,14 @@ class MeasuredEpsilonSettings(Settings):
     """What is promised, and how hard it is tested."""
 
     epsilon: Annotated[
-        float, Param("Promised ε", "Privacy budget that every mechanism is run with.", least=0.1, most=10.0)
+        float,
+        Param(
+            "Promised ε",
+            "Privacy budget that every mechanism is run with.",
+            least=0.1,
+            most=10.0,
+            flag="--promised-epsilon",
+        ),
     ] = 1.0
     canaries: Annotated[
         int, Param("Canaries", "Records put into the private tree's table or not, at random.", least=50, most=5_000)
