@@ -64,8 +64,7 @@ class AttributeStudy(Study[AttributeSettings, AttributeInference]):
             title=f"{_TITLE}gain in balanced accuracy",
             unit="points",
             definition="By how much the released outputs raise the balanced accuracy of inferring the attribute: the "
-            "mean over groups of the share inferred correctly. Each group is called where its probability is above its "
-            "share, so it sees what accuracy cannot where one group is small.",
+            "mean over groups of the share inferred correctly. It sees what accuracy cannot where one group is small.",
         ),
         Check(
             name="attribute_bits",

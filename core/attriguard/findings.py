@@ -269,11 +269,11 @@ def plausible(guard: TableGuard) -> Finding:
 
 _AWARE: Mapping[str, str] = {
     "adversarial": "*adversarial training (AT-A)* learns on noisy records",
-    "adversarial_logistic": "*adversarial logistic* is a logistic regression that learns so",
+    "adversarial_logistic": "*adversarial logistic* does so by logistic regression",
     "distillation": "*defensive distillation (DD-A)* smooths its decisions",
     "region": "*region-based (RC-A)* asks around each record",
     "low_rank": "*low-rank denoising (LRA-A)* removes what does not fit a few patterns",
-    "dropping": "*feature-dropping* ignores the {unit} that carry most of the noise",
+    "dropping": "*feature-dropping* ignores the {unit} that carry most noise",
 }
 
 
@@ -285,13 +285,13 @@ def guide(exposure: Exposure, defender: str) -> str:
     who = f"Defense-unaware: *{', '.join(unaware)}* learn on clean records of other people." if unaware else ""
     who += f" Adaptive: {'; '.join(aware)}." if aware else ""
     budgets = {guess.trained_at for guess in exposure.guesses if guess.trained_at is not None}
-    who += " Each point shows the adversarial attacker of the nearest budget, hence kinks." if len(budgets) > 1 else ""
+    who += " Points show the adversarial attacker of the nearest budget." if len(budgets) > 1 else ""
     surrogate = attacker_label(surrogate_attacker(exposure, defender)).lower()
     return (
         f"**Setting.** For each person and value of {attribute}, AttriGuard searches a small change that makes the "
         f"surrogate ({surrogate}) predict that value. It draws one of them at random: at most β {unit} on "
         f"average.\n\n**Who attacks.** {who.strip()}\n\n**Read.** A point is the probability, over random "
-        f"noise, that the true value is inferred. Dotted: always the most frequent {attribute}.\n\n"
+        f"noise, that the true value is inferred. Dotted: the most frequent {attribute}.\n\n"
         "**What it does not show.** A small number means that this attacker is misled, not that nobody can do better."
         "\n\n**Source.** Jia and Gong, *AttriGuard*, USENIX Security 2018."
     )

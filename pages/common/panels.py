@@ -155,10 +155,10 @@ def numbers(tables: dict[str, pandas.DataFrame], key: str) -> None:
     if not box.open:
         return
     with box:
-        for name, table in tables.items():
+        for i, (name, table) in enumerate(tables.items()):
             st.markdown(f"**{shell.escape(name)}**")
             st.dataframe(table, hide_index=True, height="content" if len(table) <= 8 else 300)
-            download("CSV", partial(csv_of_frame, table), csv_name(key, name), key=f"csv_{key}_{name}")
+            download("CSV", partial(csv_of_frame, table), csv_name(key, name), key=f"csv_{key}_{i}")
 
 
 def csv_name(key: str, title: str) -> str:

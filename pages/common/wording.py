@@ -137,7 +137,7 @@ def pending_table(table: Table, roles: Roles, to_check: int, audited: str) -> di
 
 
 DATA_GUIDE = (
-    "**Question.** What is in the table, and what is each column used for?\n\n"
+    "**Question.** What is each column used for?\n\n"
     "**Read.** The **sensitive attribute** is the column an attacker should not learn; the **label** is what the model "
     "predicts. A row of the chart is a group: its size, and its share with the positive label.\n\n"
     "**Roles.** Records without label or attribute are left out. So are columns that are constant, or different in "

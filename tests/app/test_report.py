@@ -42,6 +42,9 @@ from tests.unit.datasets.bad_tables import assert_one_sentence
 __all__ = ["attacks"]
 
 
+LATER = "Two models released: gain over the better one; Measured above the promised ε (0.0%)."
+
+
 def expected(attacks: Attacks, policy: Policy | None = None) -> Verdict:
     """Return core's verdict on what was found last."""
     audit = attacks.audits[-1]
@@ -75,7 +78,7 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     for key in ("internal_html", "internal_json", "internal_tables", "disclosure_html", "disclosure_json"):
         assert f"download_{key}" in str(dashboard.test.get("download_button"))
     assert "measured" in told and "declared" in told
-    uncovered = "Sex inferred despite AttriGuard; AttriGuard: columns changed; Measured above the promised ε (0.0%)."
+    uncovered = f"Sex inferred despite AttriGuard; AttriGuard: columns changed; {LATER}"
     assert f"Not covered by the policy: {uncovered}" in told
     assert "FairLeak default, version 2" in dashboard.finding.replace("\\", "")
     assert len([text for text in dashboard.texts if text.startswith("# ")]) == 1
@@ -126,7 +129,7 @@ def test_a_change_with_its_reason_and_one_that_breaks_a_rule(dashboard: Dashboar
     assert_one_sentence(dashboard.plain_problem(), ("date", "YYYY-MM-DD", "yesterday"))
     assert dashboard.finding == finding
     changed(dashboard, "attriguard_cost", value=2.0)  # a check that was not asked
-    uncovered = "Sex inferred despite AttriGuard; Measured above the promised ε (0.0%)."
+    uncovered = f"Sex inferred despite AttriGuard; {LATER}"
     assert f"Not covered by the policy: {uncovered}" in Reader(board(dashboard)).text
     dashboard.choose(release_limit="attriguard_cost")
     dashboard.click("limit_drop_attriguard_cost")
