@@ -110,7 +110,7 @@ def test_a_plan_of_a_file_is_suggested_with_two_columns():
     plan, reasons = suggested_plan(table, "people.csv", attribute="sex × race")
     assert plan.config.roles is not None and plan.config.roles.sensitive == "sex × race"
     assert reasons["group"] == "a group for each pair of values"
-    assert read_plan(commented_plan(plan)) == plan
+    assert read_plan(commented_plan(plan)).config == plan.config
     assert build_dataset(table, plan.config.roles).n_groups == 6
 
 
