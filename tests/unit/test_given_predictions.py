@@ -83,12 +83,12 @@ def test_membership_attacks_are_the_same_but_for_lira(both: tuple[AuditDataset, 
     given = replace(settings, target=GIVEN)
     target = attacked_as(owners, given, config=replace(AUDIT, seed=3), dataset=dataset)
     now = {one.name: judge(target, one) for one in guesses(target, report=lambda *steps: told.append(steps))}
-    assert list(now) == ["loss", "confidence", "network"]
+    assert list(now) == ["loss", "confidence", "network", "quantile"]
     assert all(now[name].roc.to_dict() == was.attacks[name].roc.to_dict() for name in now)
     assert all(now[name].disparities == was.attacks[name].disparities for name in now)
     assert "lira" in was.attacks and was.not_run == {}
     assert_one_sentence(target.not_run["lira"], ("LiRA", "trained again"))
-    assert told == [(1, 3), (2, 3), (3, 3)] and sum(attack_steps(given).values()) == 3
+    assert told == [(1, 4), (2, 4), (3, 4), (4, 4)] and sum(attack_steps(given).values()) == 4
     labels, drawn = dataset.labels[between.members], dataset.predictions[between.members]  # type: ignore[index]
     found = target.findings.target.accuracy_train.value
     assert found == pytest.approx((labels == drawn).mean())  # labels count, not scores

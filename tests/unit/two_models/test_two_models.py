@@ -136,7 +136,7 @@ def test_one_model_s_predictions_are_refused_in_one_sentence(capsys: pytest.Capt
     assert STUDY.unavailable(subject, SETTINGS) == (
         "Two models of the same records are needed; only the predictions of one are given."
     )
-    with pytest.raises(InputError, match=r"companion must be one of counterpart, .*, got 'forest'\."):
+    with pytest.raises(InputError, match=r"companion must be one of none, counterpart, .*, got 'forest'\."):
         TwoModelsSettings(companion="forest")
     assert main(["attack", "two_models", "--set", "method=unmitigated", "--set", "companion=unmitigated"]) == 3
     assert "got No mitigation." in capsys.readouterr().err
