@@ -196,8 +196,8 @@ def _node(node: Any) -> Iterator[str]:
     if hasattr(node, "children"):  # a container, expander, tab
         if node.proto is not None:
             yield from (f"[{kind}] {word}" for _, word in _words(node.proto))
-    elif kind in ("space", "divider"):
-        return
+    elif kind in ("space", "divider") or getattr(node, "key", None) == "cancel_update":
+        return  # this button is hidden but while something is computed, and drawn only after a first result
     elif kind == "html":
         yield from (f"[html] {line}" for line in html_text(node.proto.body).splitlines() if line)
     elif kind in ("plotly_chart", "plotly"):
