@@ -72,8 +72,9 @@ class Check(Result):
     against which control, in one or two sentences. `unit` is how it is written: "points", a difference of rates;
     "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
     changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
-    hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `redacted` are
-    its sentences in a report for others; without them that has the number and no sentence.
+    hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `of_groups` says
+    that the number hangs on who is in which group: a report for others withholds it where it withholds counts of
+    groups. `redacted` are its sentences in a report for others; without them that has the number and no sentence.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Check(Result):
     definition: str
     at_least: bool = False
     needs: tuple[str, ...] = ("predictions",)
+    of_groups: bool = True
     redacted: Redacted | None = None
 
 

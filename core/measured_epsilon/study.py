@@ -107,6 +107,7 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
     declared = (
         Check(
             name="measured_epsilon",
+            of_groups=False,
             title="Measured above the promised ε",
             unit="percent",
             definition="Share of the mechanisms with a privacy budget whose measured ε, a 99.99% lower bound, is above "

@@ -2,7 +2,7 @@
 
 A fixed list: a looser disclosed tolerance, noise on answers, fewer decimals or noise on the card, and a private tree in
 place of the model. A fix of a person is the smallest set of remedies under which none of the four attacks finds them:
-fewest first, then the first in the order of `remedies_of`. Every set that is named was run.
+fewest first, then the smallest sum of places in `remedies_of`. Every set that is named was run.
 """
 
 from __future__ import annotations

@@ -348,17 +348,6 @@ def _plan(plan: Document, audited: AuditPlan, title: str) -> Document:
 
 # ------------------------------------------------------------------------------------------- measurements and verdict
 
-_OF_GROUPS = frozenset(
-    {
-        *("unfairness", "four_fifths", "membership_gap"),  # compares groups
-        *("answers_excess", "attriguard_exposure"),  # a rate at which people's groups are inferred correctly
-        *("attribute_excess", "attribute_balanced", "attribute_bits", "correction_gain"),
-        "attriguard_cost",  # what it takes to mislead who has learned groups from people
-        "two_models_gain",  # may be the gain in inferring a group
-    }
-)
-"""Checks whose number hangs on who is in which group."""
-
 WITHHELD = "The number is withheld here because {because}; the verdict is that of the whole audit."
 
 _COUNTED = "counts of a group are withheld here, and with them every number that hangs on who is in which group"
@@ -372,7 +361,7 @@ def _withheld(whole: Document, hidden: bool) -> dict[str, str]:
     for measurement in whole["measurements"]:
         name, estimate = measurement["check"], measurement["estimate"]
         of_people = measurement["basis"] != "declared" and measurement["freedom"] is None
-        if estimate is not None and hidden and name in _OF_GROUPS:
+        if estimate is not None and hidden and CHECKS[name].of_groups:
             because[name] = _COUNTED
         elif estimate is not None and of_people and 0 < estimate["n"] < THRESHOLD:
             because[name] = f"it comes from fewer than {THRESHOLD} people"

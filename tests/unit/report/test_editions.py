@@ -7,9 +7,10 @@ from functools import partial
 
 import pytest
 
+from core.policy import CHECKS
 from core.report import check_rows, document
 from core.report.document import internal_document
-from core.report.editions import _OF_GROUPS, has_small_count
+from core.report.editions import has_small_count
 from core.study import not_run
 from core.subject import SETS_UNKNOWN
 from tests.judged_report import judged
@@ -49,8 +50,11 @@ def test_a_count_below_the_threshold_hides_all_groups_wherever_it_is(place: str)
         found = disclosure_edition(audit)
         told = {m["check"]: m["estimate"] for m in found["measurements"] if m["outcome"] == "done"}
         numbers = [value for group in found["groups"] for name, value in group.items() if name != "group"]
-        hanging = [*numbers, *(told[name] for name in _OF_GROUPS & set(told)), found["model"]["unfairness_test"]]
+        of_groups = [estimate for name, estimate in told.items() if CHECKS[name].of_groups]
+        hanging = [*numbers, *of_groups, found["model"]["unfairness_test"]]
         assert [value is None for value in [*hanging, found["model"]["achieved"]]] == [small] * (len(hanging) + 1)
+        others = {"membership_caught", "membership_auc", "membership_advantage", "targeted_leakage", "measured_epsilon"}
+        assert {name for name in told if not CHECKS[name].of_groups} == others & set(told)
         assert told["membership_caught"] is not None and told["targeted_leakage"] is not None
         assert [table["title"] for table in found["tables"]] == ([] if small else ["Corrections over tolerances"])
 
