@@ -27,12 +27,6 @@ STORED = (
     "ledger's place, they can have the server open any file or database it reaches."
 )
 
-INTRODUCTION = (
-    "Developers submit predictions and receive the difference in mean score between two groups, with noise that "
-    "protects each person. All answers share one privacy budget, charged before the answer is shown. Create or open a "
-    "ledger to begin."
-)
-
 GUIDE = (
     "**Answers.** Noise is added to the sum of the disadvantaged group's scores. The gap and its 95% CI follow from "
     "public numbers. All answers share one **total privacy budget** ε: whatever one person's attribute is, no answers "
@@ -54,7 +48,7 @@ SECTIONS = {
 
 def say(found: Finding) -> None:
     """Write the page's finding."""
-    shell.finding(found.point, found.evidence)
+    shell.finding(found.point, found.evidence, so_what=found.so_what, to_do=found.to_do)
 
 
 def show_answers(heading: str, legend: str, rows: list[GapRow], key: str) -> None:
@@ -132,7 +126,6 @@ def show_example() -> None:
     with right:
         shell.whisper("Remaining budget", "Total ε of the test set, for everybody who asks; cannot be increased")
         st.html(budget_bar(found.status), width="stretch")
-        st.markdown(INTRODUCTION)
 
 
 def chosen(statuses: tuple[LedgerStatus, ...]) -> LedgerStatus:

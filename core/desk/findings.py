@@ -37,6 +37,11 @@ _SCORE_GAPS = {
 
 FREE = "no charge: follows from earlier answers"
 
+SHARED = (
+    "Noise in each answer protects every person. All answers share one privacy budget, charged before the answer is "
+    "shown."
+)
+
 
 def gap_title(metric: str, *, labels: bool = False) -> str:
     """Return what an answer is: of scores a difference of their means, of labels (0 or 1) the gap of that name.
@@ -180,6 +185,8 @@ def example(status: LedgerStatus, worst: float) -> Finding:
         point=f"Example: three fairness queries about {count(made.n_people)} synthetic people used "
         f"{_epsilon(status.spent)} of {made.budget:g}; the largest error was {worst:.3f}.",
         evidence="Two were charged; one was asked before and was free. Computed in memory on the demo.",
+        so_what=SHARED,
+        to_do="Create or open a ledger below. Developers then submit predictions and receive the noisy gap in their mean.",
     )
 
 
@@ -194,6 +201,8 @@ def finding(status: LedgerStatus, plain: Plain = str) -> Finding:
             point=f"{budget}; no query was asked yet.",
             evidence=f"{count(made.n_people)} people, registered {moment(made.registered)}. The noisy size of the "
             f"disadvantaged group, {size} (95% CI {low} to {high}), cost {_epsilon(made.count_epsilon)}.",
+            so_what=SHARED,
+            to_do="Ask the first query below, with a file of predictions.",
         )
     last = status.answers[-1]
     found, low, high = (gap(value) for value in (last.gap.value, last.gap.low, last.gap.high))
@@ -205,6 +214,8 @@ def finding(status: LedgerStatus, plain: Plain = str) -> Finding:
         point=f"The last answer{answer} (95% CI {low} to {high}; {cost}).",
         evidence=f"{gap_title(last.metric)}, {advantaged} minus everybody else, over {count(last.gap.n)} people of "
         f"{plain(made.name)}, on a scale from −1 to 1. Asked by {plain(last.asker)}, {moment(last.asked)}. {budget}.",
+        so_what=SHARED,
+        to_do="Choose ε for the next answer: a larger ε gives a smaller error and leaves less for later queries.",
     )
 
 

@@ -85,6 +85,8 @@ def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
     ):
         check(drawing)
         assert len(drawing.table) == lines
+    rates = dots(draw_rates(found.model, names=three.group_names).figure(LIGHT))
+    assert len({dot.y[0] for dot in rates}) == len(rates)  # no mark hides that of another set
 
 
 def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(

@@ -70,6 +70,14 @@ def test_the_published_variant_asks_to_duplicate_and_misses_its_goal() -> None:
     assert ignored == 2 and abs(left[0, 1] - left[0, 0]) > 0.5 * 0.5 + 0.05
 
 
+def test_the_published_variant_deletes_the_people_its_counts_ask_for() -> None:
+    found, ours = picked(literal=True, theta=0.5), picked(theta=0.5)
+    asked = [fairpick_literal(counts, 0.5) for counts in clusters(SIDES, MEMBERS, seed=4).counts.values()]
+    assert found.findings.ignored == sum(ignored for _, ignored in asked) > 0 == ours.findings.ignored
+    assert abs(found.deleted.size - sum(wanted.sum() for wanted, _ in asked)) < 10  # rounded to whole people
+    assert found.findings.largest_after > ours.findings.largest_after
+
+
 def test_clusters_are_as_many_as_can_be() -> None:
     found = clusters(SIDES, np.arange(900), seed=3)
     features = (CODES[:, :3] - CODES[:, :3].mean(axis=0)) / CODES[:, :3].std(axis=0)
