@@ -186,7 +186,7 @@ def example(status: LedgerStatus, worst: float) -> Finding:
         f"{_epsilon(status.spent)} of {made.budget:g}; the largest error was {worst:.3f}.",
         evidence="Two were charged; one was asked before and was free. Computed in memory on the demo.",
         so_what=SHARED,
-        to_do="Create or open a ledger below. Developers then submit predictions and receive the noisy gap in their mean.",
+        to_do="Create or open a ledger below. Developers then submit predictions and receive noisy gaps.",
     )
 
 

@@ -114,7 +114,7 @@ def headline(read: Reading, *, sliders: bool = False) -> Finding:
         point, so_what, to_do = f"Membership inference is {NO_BETTER}{at} ({name}: AUC {auc.value:.3f}).", "", ""
     return Finding(
         point=point,
-        evidence=" ".join([*_gap_sentences(read), _areas(found), *_control(read)]),
+        evidence=" ".join([*_gap_sentences(read), _areas(found)]),
         so_what=so_what,
         to_do=to_do,
         redacted=_REDACTED,
@@ -174,21 +174,11 @@ def _gap_sentences(read: Reading) -> list[str]:
 
 
 def _areas(found: MembershipFindings) -> str:
-    """Return the AUC of the published attack, of those with shadow models, and of the best."""
-    told, best = [], strongest_attack(found).name
-    for name in (name for name in ATTACKS if name in ("network", best) or "shadows" in REGISTRY[name].needs):
-        if name in found.attacks:
-            told.append(f"{REGISTRY[name].title}: AUC {ratio(found.attacks[name].roc.auc)}.")
-        elif name in found.not_run:
-            told.append(found.not_run[name])
-    return " ".join(told)
-
-
-def _control(read: Reading) -> list[str]:
-    if read.result is None:
-        return []
-    n, (_, fpr) = sum(rate.n for rate in read.result.false_alarms), read.rates
-    return [f"Control: {read.phrase} also flags {percent(fpr)} of {count(n)} non-members."]
+    """Return the AUC of the best attack and of the published one, and why that or one with shadows was not run."""
+    named = [name for name in dict.fromkeys((strongest_attack(found).name, "network")) if name in found.attacks]
+    areas = [f"{REGISTRY[name].title}: AUC {ratio(found.attacks[name].roc.auc)}." for name in named]
+    wanted = [name for name in ATTACKS if name == "network" or "shadows" in REGISTRY[name].needs]
+    return " ".join([*areas, *dict.fromkeys(found.not_run[name] for name in wanted if name in found.not_run)])
 
 
 def _span(estimate: Estimate) -> str:
