@@ -70,7 +70,7 @@ def curves_and_sizes(running: bool) -> None:
             curves,
             key="guard_chart",
         )
-        controls.budget_slider(exposure, budget)
+        controls.budget_slider(exposure)
         work.watch(work.show_progress, drawn=grown)
     with right:
         bars = draw_value_noise(exposure, budget)

@@ -76,7 +76,7 @@ def draw(running: bool) -> None:
             ),
             key="leakage_chart",
         )
-        asked.answers_slider(people, chosen)
+        asked.answers_slider(people)
         asked.show(curves)
     with right:
         panels.titled(

@@ -88,5 +88,5 @@ with right:
             f"All {len(choice.candidates)} (CSV)", partial(csv_of_frame, every), "models.csv", key="choose_all"
         )
     if st.session_state.pop("choose_report", False):
-        st.switch_page("pages/report.py")
+        st.switch_page("pages/report.py", query_params={})  # without a mapping it refuses to drop bound ones
 panels.foot(choose_models.GUIDE, {"Models": every, "All numbers": panels.frame(numbers(choice))}, key="choose")

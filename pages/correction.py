@@ -13,12 +13,13 @@ import streamlit as st
 from core.correction import STUDY, CorrectionSettings
 from core.quantities import Row, share
 from core.settings import params
-from pages.common import cached, controls, panels
+from pages.common import cached, controls, panels, state
 
 with shell.head():
     published = controls.control(
         params(CorrectionSettings)["as_published"],
         "as_published",
+        **controls.BOUND,
         help=(
             "The published code chooses the confidence exponent on the model owner's test set, which an attacker does "
             "not have. It lets them learn from all the records they know, and raises the tolerance in steps of 0.001 "
@@ -35,6 +36,7 @@ from core.correction.findings import ONLY_THE_DIFFERENCE, by_tolerance, first_to
 from core.correction.tables import disclosure_row, step_rows
 from pages.common import correction_sections as sections
 
+_MOST_TOLERANCE = 0.2
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
 _HOW_TO_READ = (
     "**Setting.** The attacker knows everybody's features, label and prediction, and the {name} of other people. They "
@@ -53,7 +55,8 @@ attribute = shell.escape(result.subject.attribute)
 @st.fragment
 def told() -> None:
     """Draw everything that follows the slider."""
-    tolerance = round(st.session_state.get("told", first_tolerance(result)), 3)
+    first = first_tolerance(result)
+    tolerance = min(max(round(state.standing("told", first), 3), 0.0), _MOST_TOLERANCE)
     now, curve = result.disclose(tolerance, **attacker), result.curve(tolerance, **attacker)
     left, right = st.columns([3, 2], gap="large")
     with left:
@@ -72,12 +75,13 @@ def told() -> None:
         st.slider(
             "Disclosed tolerance",
             0.0,
-            0.2,
-            tolerance,
+            _MOST_TOLERANCE,
+            first,
             0.001,
             format="%.3f",
             key="told",
             persist_state="session",
+            **controls.BOUND,
             help="What the model owner publishes: every group's rate is within this distance of the overall rate.",
         )
     time.sleep(_HEAD_START)

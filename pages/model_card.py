@@ -132,7 +132,7 @@ def draw() -> None:
             draw_release_bits(studies, now, counts=card.counts),
             key="release_bits_chart",
         )
-        card.slider(wanted)
+        card.slider()
         if gain.evidence:
             st.caption(words(gain.so_what, gain.evidence))
         if now.n_models < wanted:

@@ -25,7 +25,7 @@ from core.fingerprint import fingerprint
 from core.settings import params
 from pages.common import cached, panels, state
 from pages.common.background import Background, Job, Store, need, time_left
-from pages.common.controls import control
+from pages.common.controls import BOUND, control
 
 _TITLES = {
     "table": "The audited table",
@@ -288,10 +288,10 @@ def change(who: People, chosen: TableSettings) -> None:
 
 def budget(exposure: Exposure) -> float:
     """Return the budget; the slider that sets it stands under its chart."""
-    return min(float(st.session_state.get(_slider_key(exposure), first_budget(exposure))), last_budget(exposure))
+    return min(max(state.standing(_slider_key(exposure), first_budget(exposure)), 0.0), last_budget(exposure))
 
 
-def budget_slider(exposure: Exposure, value: float) -> None:
+def budget_slider(exposure: Exposure) -> None:
     """Draw the slider of the budget, as wide as the curves above it."""
     last = last_budget(exposure)
     with st.container(key="guard_budget"):
@@ -302,8 +302,9 @@ def budget_slider(exposure: Exposure, value: float) -> None:
             label=f"Noise budget β (mean {exposure.unit} changed per person)",
             help="0 = records unchanged. Larger hides more and distorts more.",
             max_value=last,
-            value=value,
+            value=first_budget(exposure),
             step=last / _STEPS,
+            **BOUND,
             format="%.1f" if last >= 5 else "%.2f",
         )
 

@@ -13,9 +13,9 @@ from core.datasets.dataset import AuditDataset
 from core.fingerprint import fingerprint
 from core.queries import Answering, Asking, Leak, QueryPool, RevealSettings, Trials, repeats_for
 from core.settings import params
-from pages.common import cached, panels
+from pages.common import cached, panels, state
 from pages.common.background import Background, Job, Store, need, show_works
-from pages.common.controls import control
+from pages.common.controls import BOUND, control
 
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 500)
 
@@ -24,7 +24,6 @@ ERROR_ROWS = ("rounded", "noisy_sums", "laplace", "smooth_laplace", "cauchy")
 
 _PEOPLE = (20, 30, 50, 100, 150, 200, 300, 500, 1000, 2000)
 _ANSWERING, _ASKING = params(Answering), params(Asking)
-_BOUND: dict[str, Any] = {"bind": "query-params"}
 
 PUBLISHED = ("laplace", "cauchy", "smooth_laplace")
 """Noises of the paper, whose printed scales differ from ours."""
@@ -124,10 +123,18 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
         help="None and Rounded have no privacy budget. Laplace: for the largest change one person could ever make. "
         "Cauchy and Smooth Laplace (Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the "
         "smaller group's sums, from which the gap is computed.",
-        **_BOUND,
+        **BOUND,
     )
     if noise == "rounded":
-        control(_ANSWERING["decimals"], "decimals", "select_slider", place=next(places), options=range(7), help=None)
+        control(
+            _ANSWERING["decimals"],
+            "decimals",
+            "select_slider",
+            place=next(places),
+            options=range(7),
+            help=None,
+            **BOUND,
+        )
     elif noise != "exact":
         control(
             _ANSWERING["epsilon"],
@@ -137,17 +144,18 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
             options=EPSILONS,
             help="Smaller is more private and less accurate. Smooth Laplace also fails with probability δ = 0.00001 at "
             "most.",
-            **_BOUND,
+            **BOUND,
         )
     there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
     value = 100 if 100 in there else there[-1]
-    size: dict[str, Any] = {"options": there, "value": value, "help": None, **_BOUND}
+    size: dict[str, Any] = {"options": there, "value": value, "help": None, **BOUND}
     n = int(control(_ASKING["n"], "people_asked", "select_slider", place=next(places), **size))
     with next(places).popover("Attack settings", icon=":material/tune:", width="stretch", key="query_settings"):
         absolute, design = _queries()
         published = control(
             _ANSWERING["as_published"],
             "answers_as_published",
+            **BOUND,
             disabled=noise not in PUBLISHED,
             help="Noise scales of Laplace and Cauchy as Hamman et al. print them. Where they differ from ours they do "
             "not keep their ε: groups are not sorted by size, a group of one breaks the formula, and the "
@@ -182,6 +190,7 @@ def _queries() -> tuple[bool, str]:
     design = control(
         _ASKING["design"],
         "question_design",
+        **BOUND,
         help="Each query is a model: a score for each person. Random perturbations: the audited model's scores, moved "
         "by up to 0.1. Single-record flips: the audited model, with one score turned round. Binary packing: scores "
         "1/2, 1/4, 1/8 and so on, which an exact answer reveals like binary digits.",
@@ -189,19 +198,25 @@ def _queries() -> tuple[bool, str]:
     return False, str(design)
 
 
+def _first_answers(people: QueryTrials) -> int:
+    last = people.numbers[-1]
+    first = round(last * 25 / 60) if last > 4 else last
+    return first if people.live else _nearest(people, first)
+
+
 def number_of_answers(people: QueryTrials) -> int:
     """Return the number of answers; the slider that sets it stands under its chart."""
     last = people.numbers[-1]
-    first = round(last * 25 / 60) if last > 4 else last
-    return min(int(st.session_state.get(f"answered_{last}", first if people.live else _nearest(people, first))), last)
+    return min(max(int(state.standing(f"answered_{last}", _first_answers(people))), 0), last)
 
 
-def answers_slider(people: QueryTrials, value: int) -> None:
+def answers_slider(people: QueryTrials) -> None:
     """Draw the slider of the number of answers."""
     last = people.numbers[-1]
-    words: dict[str, Any] = {"kind": "select_slider", "options": people.numbers, "value": _nearest(people, value)}
+    words: dict[str, Any] = {"kind": "select_slider", "options": people.numbers}
     if people.live:
-        words = {"kind": "slider", "max_value": last, "value": value}
+        words = {"kind": "slider", "max_value": last}
+    words |= {**BOUND, "value": _first_answers(people)}
     more = "With noise all answers share the budget ε: more answers, each noisier."
     control(params(RevealSettings)["questions"], f"answered_{last}", help=more, **words)
 

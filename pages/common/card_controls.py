@@ -24,7 +24,7 @@ from core.release_audit.card_plan import ReleasePlan
 from core.settings import params
 from pages.common import cached, state
 from pages.common.background import Background, Job, Store, need, want
-from pages.common.controls import control
+from pages.common.controls import BOUND, control
 from pages.common.report_plan import plan_of, subject
 
 COUNTS = (1, 2, 5, 10, 20, 50)
@@ -80,6 +80,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         place=row[0],
         options=offered,
         value=first,
+        **BOUND,
         help="The audited model comes first. Variants are what a developer trains on the way to one model, none of "
         "them given the attribute: other training records, depths, features, or fairness tolerances.",
     )
@@ -92,6 +93,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         "select_slider",
         place=row[1],
         options=sizes,
+        **BOUND,
         value=_FIRST_PEOPLE if _FIRST_PEOPLE in sizes else sizes[-1],
         format_func=lambda n: f"all {count(n)}" if n == test else count(n),
         help="Test people, whom no model was trained on. Where they are fewer, each counts for more in every number.",
@@ -126,6 +128,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         help="Of all numbers together. Rounding guarantees nothing. With DP noise, one person's attribute makes no "
         "card more than e to the ε times as likely, all else being the same: smaller is more private.",
         persist_state="session",
+        **BOUND,
     )
     decimals, epsilon = PRECISIONS[words]
     published = st.session_state.get("release_statistics", _FIRST_STATISTICS)
@@ -141,6 +144,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         + ". A gap is the rate of the first group minus that of the others. Group sizes: in all and with either label; "
         "DP noise comes with them.",
         persist_state="session",
+        **BOUND,
     )
     return ReleaseSettings(
         family=family,
@@ -193,12 +197,12 @@ class Card:
     @property
     def wanted(self) -> int:
         """Where the slider stands, which is drawn under its chart."""
-        value = int(st.session_state.get(f"release_count_{self.most}", self.first))
+        value = int(state.standing(f"release_count_{self.most}", self.first))
         return value if value in self.counts else self.first
 
-    def slider(self, value: int) -> None:
+    def slider(self) -> None:
         """Draw the slider of the number of models."""
-        told = {"help": None, "options": self.counts, "value": value}
+        told = {"help": None, "options": self.counts, "value": self.first, **BOUND}
         if len(self.counts) > 1:
             control(_SETTINGS["count"], f"release_count_{self.most}", "select_slider", **told)
 

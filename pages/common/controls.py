@@ -41,7 +41,9 @@ _WITHOUT_AUDIT = ("learn", "glossary")
 
 S = TypeVar("S")
 
-_BOUND: dict[str, Any] = {"bind": "query-params"}
+BOUND: dict[str, Any] = {"bind": "query-params"}
+"""Of a widget whose value defines what a page says: a copied link has it."""
+
 _AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
 
 
@@ -94,7 +96,7 @@ def settings_of(cls: type[S], prefix: str) -> S:
     drawn = {name: setting for name, setting in params(cls).items() if _can_be_drawn(setting)}
     chosen, places = {}, st.columns(3) if drawn else []
     for number, (name, setting) in enumerate(drawn.items()):
-        told: dict[str, Any] = {"place": places[number % 3], **_BOUND}
+        told: dict[str, Any] = {"place": places[number % 3], **BOUND}
         if setting.param.infinite:
             told |= {"kind": "select_slider", "options": EPSILONS, "format_func": epsilon_text}
         value = control(setting, f"{prefix}_{name}", **told)
@@ -220,7 +222,7 @@ def _setting(name: str) -> Any:
     told = {"value": state.default(name), **_TOLD[name]}
     if isinstance(told["help"], tuple):
         told["help"] = told["help"][state.given()]
-    return control(_AUDIT[name], name, **told, **_BOUND)
+    return control(_AUDIT[name], name, **told, **BOUND)
 
 
 _TOLD: dict[str, dict[str, Any]] = {
@@ -276,7 +278,7 @@ def _dataset() -> Any:
     if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
         titles[state.UPLOAD] = _OWN_TABLE
     help = "Add your own table on the Data page."
-    return panels.choose("Dataset", titles, key="dataset", help=help, **_BOUND)
+    return panels.choose("Dataset", titles, key="dataset", help=help, **BOUND)
 
 
 def _attribute() -> Any:
@@ -286,7 +288,7 @@ def _attribute() -> Any:
         st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
         return None
     help = "What the attacker tries to learn about each person. Other columns and groups: on the Data page."
-    bound = {} if state.dataset_name() == state.UPLOAD else _BOUND
+    bound = {} if state.dataset_name() == state.UPLOAD else BOUND
     return panels.choose(label, names, key="attribute", help=help, **bound)
 
 
@@ -301,6 +303,7 @@ def attacker_settings() -> dict[str, str]:
         "Attack",
         {kind: f"{title[:1].upper()}{title[1:]}" for kind, title in ATTACKERS.items()},
         key="adversary",
+        **BOUND,
         help=(
             "A and A′ are published (Ferry et al.): a random forest with balanced class weights. A guesses from "
             "features and label, A′ also from the model's predictions. Gradient boosting has no class weights and is "
@@ -312,6 +315,7 @@ def attacker_settings() -> dict[str, str]:
         _CORRECTION["cost"],
         "cost",
         place=right,
+        **BOUND,
         help=(
             "The correction changes the cheapest guesses. Confidence (published): the attacker's confidence, raised to "
             "the power that works best on their validation set. Log-odds: starts from calibrated guesses and, with two "

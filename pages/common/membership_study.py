@@ -33,7 +33,7 @@ from core.models import GIVEN
 from core.settings import params
 from pages.common import cached
 from pages.common.background import Background, Job, Store, need, pace, want_instead
-from pages.common.controls import control
+from pages.common.controls import BOUND, control
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Positions of the slider."""
@@ -73,6 +73,7 @@ def published() -> bool:
         control(
             _SETTINGS["literal"],
             "member_published",
+            **BOUND,
             help="The paper reads VD alone, by its network; its tree draws noise again for each attribute and lets no "
             "budget be saved, and its FairPick drops the negative deletions it asks for.",
         )
@@ -92,6 +93,7 @@ def chosen(who: People, published: bool) -> MembershipSettings:
         _SETTINGS["target"],
         "member_target",
         place=row[0],
+        **BOUND,
         options={name: TARGET_TITLES[name] for name in targets},
         help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
     )
@@ -124,6 +126,7 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
         "member_epsilon",
         "select_slider",
         place=row[0],
+        **BOUND,
         options=EPSILONS,
         format_func=epsilon_text,
         disabled=target != "dp_id3",
@@ -134,6 +137,7 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
         f"member_depth_{first}",
         "slider",
         place=row[1],
+        **BOUND,
         max_value=20,
         value=first,
         disabled=target in ("logistic", "audited", GIVEN),
@@ -144,6 +148,7 @@ def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, An
         "member_theta",
         "slider",
         place=row[2],
+        **BOUND,
         min_value=0.1,
         format="%.1f",
         disabled=target == GIVEN,

@@ -58,6 +58,17 @@ def apply_choices(page: str) -> None:
         st.session_state[key] = value
 
 
+def standing(key: str, first: float) -> float:
+    """Return where a slider stands that is drawn further down: in the session, at first in the address, or `first`."""
+    if key in st.session_state:
+        return float(st.session_state[key])
+    try:
+        asked = float(st.query_params.get(key, first))
+    except ValueError:
+        return first
+    return asked if math.isfinite(asked) else first
+
+
 def drawn() -> bool:
     """Whether the page on screen shows a result."""
     return "drawn" in st.session_state and st.session_state["drawn"][0] == st.session_state["page_now"]

@@ -48,9 +48,16 @@ class Server:
         What `streamlit run` is given.
     environment : dict, optional
         Variables to set (or, with value None, to unset) on top of this process's.
+    module : str
+        The module that is run, Streamlit's command or one around it.
     """
 
-    def __init__(self, app: Path = ROOT / "serve.py", environment: dict[str, str | None] | None = None) -> None:
+    def __init__(
+        self,
+        app: Path = ROOT / "serve.py",
+        environment: dict[str, str | None] | None = None,
+        module: str = "streamlit",
+    ) -> None:
         self.port = free_port()
         self.address = f"http://localhost:{self.port}"
         handle, log = tempfile.mkstemp(prefix="fairleak-server-", suffix=".log")
@@ -59,7 +66,7 @@ class Server:
         changed = environment or {}
         kept = {k: v for k, v in os.environ.items() if k not in changed} | {"OMP_NUM_THREADS": "1"}
         self._environment = kept | {k: v for k, v in changed.items() if v is not None}
-        self._command = [sys.executable, "-m", "streamlit", "run", str(app)]
+        self._command = [sys.executable, "-m", module, "run", str(app)]
         self._command += ["--server.port", str(self.port), "--server.headless", "true"]
         self._command += ["--browser.gatherUsageStats", "false", "--server.fileWatcherType", "none"]
 

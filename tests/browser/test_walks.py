@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pandas as pd
 import pytest
@@ -12,6 +13,7 @@ from playwright.sync_api import Browser, expect
 
 from core.examples import example
 from tests.browser.conftest import Open
+from tests.browser.driver import Server
 from tests.browser.reports import downloaded, read_alone
 from tests.browser.tables import people, predicted
 from tests.browser.view import PATIENT
@@ -52,6 +54,29 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
     shown = view.points("told_chart")[0]["y"][0]
     assert 100 * table.set_index("disclosed tolerance").loc[0.001, "accuracy after"] == pytest.approx(shown)
     view.in_order()
+
+
+def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
+    mine = look("correction")
+    mine.found("Publishing the fairness tolerance")
+    told = mine.field("told")
+    for _ in range(3):
+        told.press("ArrowRight")
+    mine.until(lambda: [t["x"] for t in mine.points("told_chart")] == [[0.008]], "a marker at 0.008")
+    mine.until(lambda: "told=0.008" in mine.page.url, "the slider in the address")
+    theirs = look(urlsplit(mine.page.url)[2].lstrip("/") + "?" + urlsplit(mine.page.url)[3])
+    assert theirs.found("0.008") == mine.found("0.008")
+    theirs.until(lambda: [t["x"] for t in theirs.points("told_chart")] == [[0.008]], "the same marker")
+
+
+def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
+    with Server(module="tests.browser.chosen_at_once") as server:
+        view = look("choose?tolerance=0.02", at=server)
+        view.found("Choose exponentiated gradient (tolerance 0.05, depth 4)")
+        view.press("audit_chosen")
+        view.until(lambda: "/report" in view.page.url, "the Report")
+        assert "tolerance=0.05" in view.page.url
+        view.in_order()
 
 
 def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(

@@ -1,0 +1,11 @@
+"""Streamlit's command, with models measured at once on Choose a model: ``python -m tests.browser.chosen_at_once run``."""
+
+from streamlit.web.cli import main
+
+from pages.common import choose_models
+from tests.app.test_choose import Measured
+from tests.unit.choose.made import SAFE
+
+if __name__ == "__main__":
+    choose_models.measure_all = Measured(SAFE)
+    main()
