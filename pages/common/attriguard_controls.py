@@ -302,7 +302,7 @@ def budget_slider(exposure: Exposure) -> None:
             label=f"Noise budget β (mean {exposure.unit} changed per person)",
             help="0 = records unchanged. Larger hides more and distorts more.",
             max_value=last,
-            value=first_budget(exposure),
+            value=float(first_budget(exposure)),
             step=last / _STEPS,
             **BOUND,
             format="%.1f" if last >= 5 else "%.2f",

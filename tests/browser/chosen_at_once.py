@@ -1,4 +1,4 @@
-"""Streamlit's command, with models measured at once on Choose a model: ``python -m tests.browser.chosen_at_once run``."""
+"""Streamlit's command, with models measured at once: ``python -m tests.browser.chosen_at_once run``."""
 
 from streamlit.web.cli import main
 
