@@ -72,7 +72,7 @@ def draw(running: bool) -> None:
                 last=people.numbers[-1],
                 prior=prior,
                 limit=None if bound is None else ("Bound for this prior and group sizes", bound),
-                attribute=attribute,
+                attribute=wording.attribute(config),
             ),
             key="leakage_chart",
         )

@@ -67,7 +67,7 @@ def told() -> None:
                 curve,
                 now,
                 None if strong else result.strong,
-                attribute=attribute,
+                attribute=result.subject.attribute,
                 attacker="Gradient boosting" if strong else "Published attack",
             ),
             key="told_chart",
@@ -95,7 +95,7 @@ def told() -> None:
             leak,
             result.strong,
             words="Imputation, without the model",
-            attribute=attribute,
+            attribute=result.subject.attribute,
             now=now,
         )
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"

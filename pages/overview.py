@@ -40,7 +40,7 @@ top = st.container()
 opening = None if state.drawn() else top.empty()  # none, so that the finding before stays
 if opening is not None:
     opening.markdown(
-        "## To become fair, a model must look at people's sensitive attributes. Some of that comes out again.\n\n"
+        "## To become fair, a model must look at people's sensitive attributes. Some of that can come out again.\n\n"
         "FairLeak trains a fair model, attacks it, and measures what an attacker learns that nobody meant to tell."
     )
 waiting = st.container()

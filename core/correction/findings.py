@@ -59,13 +59,19 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     beside = f"Baseline, always “{majority}”: {percent(now.majority)}."
     if adversary not in STRONG:
         beside = f"Imputation without the model: {percent(strong)}. {beside}"
-    at, to_do = tolerance_text(now.used), ""
+    at, reached, to_do = tolerance_text(now.used), tolerance_text(now.achieved, limit=now.used), ""
     if now.after is None or now.gain is None:
         found = "found to meet" if now.certificate.status == "not_solved" else "meets"
         point = f"No correction {found} tolerance {at}; {_smallest(now)}."
+        to_do = "Disclose a looser tolerance to see what it would reveal."
         measured = f"Accuracy at inferring {name} stays at {percent(now.before)} (95% CI {interval(now.before)})."
     else:
-        if now.gain.low > 0:
+        if not now.is_true:
+            gains = "gains" if now.gain.low > 0 else "loses" if now.gain.high < 0 else "gains nothing significant"
+            by = "" if gains.endswith("significant") else f" {points(now.gain).lstrip('+−')}"
+            point = f"Tolerance {at} is false for this model (unfairness {reached}): believing it, {who} {gains}{by}."
+            to_do = f"Do not publish it: it is not true. The smallest tolerance that holds is {_holds(now.achieved)}."
+        elif now.gain.low > 0:
             still = ", but imputation without the model does better still" if ahead and adversary not in STRONG else ""
             point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}{still}."
             to_do = "Publish a looser tolerance if this gain matters to you; the report compares it with your limit."
@@ -82,6 +88,8 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     worse = ""
     if adversary not in STRONG and own.high < now.majority.value:
         worse = f"This attacker is worse than always guessing “{majority}”: it over-predicts small groups. "
+    if now.gain is not None and now.gain.low > 0 and _falls(now):
+        worse += f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
     few = (f"Only {count(own.n)} people are attacked: take it as a hint.",) if own.n < _FEW else ()
     return Finding(
         point=point,
@@ -95,12 +103,25 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     )
 
 
+def _falls(now: Disclosure) -> bool:
+    return now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
+
+
+def _balanced(now: Disclosure) -> str:
+    return f"{percent(now.balanced_before)} → {percent(now.balanced_after)}" if now.balanced_after else ""
+
+
+def _holds(achieved: float) -> str:
+    """Write the smallest tolerance in steps of 0.001 that is true."""
+    return tolerance_text(math.ceil(1000 * achieved - 1e-9) / 1000)
+
+
 def _smallest(now: Disclosure) -> str:
     if now.certificate.status == "not_solved":
         return "the time was up"
     if now.smallest_tolerance is None or now.smallest_tolerance > 1:
         return "no tolerance can be met"
-    return f"the smallest that can be met is {now.smallest_tolerance:.2g}"
+    return f"the smallest that can be met is {tolerance_text(now.smallest_tolerance)}"
 
 
 def _protocol(now: Disclosure, as_published: bool, adversary: str) -> tuple[str, ...]:
@@ -144,7 +165,7 @@ def certificate(now: Disclosure) -> Finding:
     if now.n_changed and now.n_right is not None:
         changed += f", {100 * now.n_right / now.n_changed:.0f}% of the changes correct"
     if now.balanced_after:
-        changed += f". Balanced accuracy {percent(now.balanced_before)} → {percent(now.balanced_after)}"
+        changed += f". Balanced accuracy {_balanced(now)}"
     reached = tolerance_text(now.reached, limit=now.used)
     return Finding(
         point="Correction solved to proven optimality." if optimal else "Correction feasible, not proven optimal.",

@@ -384,10 +384,11 @@ def _scores(column: pandas.Series, name: str) -> npt.NDArray[np.float64]:
 def _sets(column: pandas.Series, name: str) -> npt.NDArray[np.str_]:
     """Return everybody's set."""
     text = as_text(column)
-    found = {str(value): named_set(str(value)) for value in text.unique()}
+    found = {str(value): named_set(str(value), name) for value in text.unique()}
     if strange := [value for value, meant in found.items() if not meant]:
         raise InputError(
-            f"Column {quoted(name)} must say train, attack or test for each record, got {quoted(strange[0])}."
+            f"Column {quoted(name)} must say train, attack or test for each record (or yes and no in a column called "
+            f"in_training; attack means that the attacker knows the attribute), got {quoted(strange[0])}."
         )
     for one in ("train", "test"):
         if one not in found.values():

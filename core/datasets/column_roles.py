@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from core.datasets.columns import as_text, is_numeric, set_aside
-from core.datasets.role_suggestion import Suggestion
+from core.datasets.role_suggestion import Suggestion, names_attribute
 from core.datasets.roles import CROSS, MOST_GROUPS, Roles
 from core.errors import InputError
 from core.serialize import Result
@@ -141,11 +141,13 @@ def reason_of(column: ColumnSummary, role: str, guess: Suggestion | None, *, kee
         return f"{reason}; {column.distinct:,} values" if counted else reason
     if column.set_aside:
         return f"not used: {column.set_aside}"
-    if not column.missing:
-        return ""
-    if not keep:
-        return f"{column.missing:,} records without it are dropped"
-    return f"{'median fills' if column.kind == 'number' else 'a category of its own for'} {column.missing:,} gaps"
+    reasons = ["may be sensitive too; this audit does not cover it"] * names_attribute(column.name)
+    if column.missing and not keep:
+        reasons.append(f"{column.missing:,} records without it are dropped")
+    elif column.missing:
+        how = "median fills" if column.kind == "number" else "a category of its own for"
+        reasons.append(f"{how} {column.missing:,} gaps")
+    return "; ".join(reasons)
 
 
 def usable_features(columns: Sequence[ColumnSummary], assigned: Mapping[str, str]) -> list[str]:

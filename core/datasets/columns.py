@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,13 @@ _PARTS = re.compile(r"[A-ZÄÖÜ]?[a-zà-ÿß]+|[A-ZÄÖÜ]+(?![a-z])|#")
 _FEW_VALUES = 20  # up to this many distinct texts, or numbers among text, are taken for categories
 _IDENTIFIER = "has a different text in most records (a name, a date or an identifier)"
 _MOSTLY_NUMBERS = 0.8  # a text column with this share of numbers is a number column with stray text
+
+
+def bare_name(name: object) -> str:
+    """Return a column's name in small letters, without accents and brackets, its parts with a blank between them."""
+    letters = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name)))
+    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
+    return re.sub(r"[\s_.-]+", " ", re.sub(r"(?<=\S)\s*[(\[][^)\]]*[)\]]", "", bare)).strip().casefold()
 
 
 def identifier_reason(values: npt.NDArray[np.float64], records: int, name: str) -> str:

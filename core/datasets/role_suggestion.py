@@ -14,7 +14,6 @@ record.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -22,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import as_text, could_be_number, is_numeric, listed, names_records, shown
+from core.datasets.columns import as_text, bare_name, could_be_number, is_numeric, listed, names_records, shown
 from core.datasets.roles import CROSS, MINIMUM_PER_GROUP, Roles, as_written, crossed_columns, groups_of, with_crossed
-from core.datasets.splits import named_set
+from core.datasets.splits import TRAINED_ON, named_set
 from core.errors import InputError
 from core.estimates import percent
 from core.serialize import Result
@@ -112,7 +111,7 @@ def suggest_roles(
     why: dict[str, str] = {}
     known = (attribute, *crossed_columns(frame, attribute), label)
     frame = with_crossed(frame, attribute)
-    columns = {str(name): _plain_name(name) for name in frame.columns if str(name) not in known}
+    columns = {str(name): bare_name(name) for name in frame.columns if str(name) not in known}
     sensitive = attribute or _attribute(frame, columns, why)
     columns.pop(sensitive, None)
     given = _named_answers(frame, columns, why) | ({"prediction": prediction} if prediction else {})
@@ -151,11 +150,9 @@ def suggested_limit(column: pandas.Series) -> float | None:
     return float(column.dropna().quantile(0.25, interpolation="lower"))
 
 
-def _plain_name(name: object) -> str:
-    """Return a column's name in small letters, without accents, its parts with a blank between them."""
-    letters = unicodedata.normalize("NFKD", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(name)))
-    bare = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return re.sub(r"[\s_.-]+", " ", bare).strip().casefold()
+def names_attribute(name: str) -> bool:
+    """Whether a column is called like a sensitive attribute."""
+    return bare_name(name) in _ATTRIBUTES
 
 
 def _called(columns: Mapping[str, str], names: Collection[str]) -> list[str]:
@@ -173,7 +170,7 @@ def _attribute(frame: pandas.DataFrame, columns: Mapping[str, str], why: dict[st
     why["sensitive"] = (
         "named like a sensitive attribute"
         if found
-        else "no column is called like a sensitive attribute (sex, race, origin, age, …)"
+        else "no column is called sex, race, origin, age, or another name of a sensitive attribute that is known here"
     )
     return found
 
@@ -185,12 +182,15 @@ def _named_answers(frame: pandas.DataFrame, columns: Mapping[str, str], why: dic
         return next((column for column in _called(columns, names) if column != but and fits(frame[column])), "")
 
     prediction = first((*_PREDICTIONS, *_SCORES), _may_be_labels)
-    named = "prediction" if _plain_name(prediction) in _PREDICTIONS else "score"
+    named = "prediction" if bare_name(prediction) in _PREDICTIONS else "score"
     score = first(_SCORES, _may_be_scores, but=prediction) or first(_PREDICTIONS, _must_be_scores)
     found = {
         "prediction": (prediction, f"named like a {named}, with few values"),
         "score": (score, "named like a score, numbers from 0 to 1"),
-        "sets": (first(_SETS, _may_be_sets), "named like a set, with train and test among its values"),
+        "sets": (
+            first((*_SETS, *TRAINED_ON), _may_be_sets),
+            "named like a set, and its values say who was in training and who in the test set",
+        ),
     }
     why |= {role: reason for role, (column, reason) in found.items() if column}
     return {role: column for role, (column, _) in found.items() if column}
@@ -217,7 +217,7 @@ def _label(
 
 def _never_label(name: str) -> bool:
     """Whether a plain name is that of a prediction, a score or a set, or of a sensitive attribute."""
-    known = {*_PREDICTIONS, *_SCORES, *_SETS, *_ATTRIBUTES}
+    known = {*_PREDICTIONS, *_SCORES, *_SETS, *TRAINED_ON, *_ATTRIBUTES}
     return name in known or bool(_OUTPUT_WORDS.intersection(name.split()))
 
 
@@ -315,7 +315,7 @@ def _must_be_scores(column: pandas.Series) -> bool:
 
 
 def _may_be_sets(column: pandas.Series) -> bool:
-    found = {named_set(str(value)) for value in as_text(column).dropna().unique()}
+    found = {named_set(str(value), str(column.name)) for value in as_text(column).dropna().unique()}
     return "" not in found and {"train", "test"} <= found
 
 

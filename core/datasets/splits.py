@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.datasets.columns import quoted
+from core.datasets.columns import bare_name, quoted
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
 from core.seeds import child_generator
@@ -29,10 +29,23 @@ SET_NAMES = {
 """Set -> what it may be called, in any case."""
 
 
-def named_set(value: str) -> str:
-    """Return which of `SETS` a cell means; empty if none."""
+TRAINED_ON = (
+    *("in training", "in train", "is train", "is training", "train", "training", "trained", "trained on"),
+    *("training set", "used in training", "member", "is member"),
+)
+"""Bare names of columns that say with a yes or no who was in training."""
+
+_ANSWERS = {
+    **dict.fromkeys(("yes", "y", "true", "1", "1.0"), "train"),
+    **dict.fromkeys(("no", "n", "false", "0", "0.0"), "test"),
+}
+
+
+def named_set(value: str, column: str = "") -> str:
+    """Return which of `SETS` a cell means; empty if none. A yes or no counts in a column called as in `TRAINED_ON`."""
     word = value.strip().casefold()
-    return next((name for name, names in SET_NAMES.items() if word in names), "")
+    found = next((name for name, names in SET_NAMES.items() if word in names), "")
+    return found or (_ANSWERS.get(word, "") if bare_name(column) in TRAINED_ON else "")
 
 
 MOST_TAUGHT = 100_000

@@ -23,14 +23,14 @@ _PAGES = {
     "attriguard": "AttriGuard",
     "correction": "Correction",
     "membership": "Membership",
-    "model_fairness": "Model",
+    "model_fairness": "Choose a model",
     "queries": "Bias queries",
 }
-"""Study -> its page, where that has a shorter name than the study."""
+"""Study -> the page that helps, where that has another name than the study."""
 
 _REDUCE = {
-    "unfairness": "Reduce the unfairness",
-    "four_fifths": "Reduce the unfairness",
+    "unfairness": "Train, or ask for, a fairer model",
+    "four_fifths": "Train, or ask for, a fairer model",
     "attriguard_cost": "Lower the noise budget",
 }
 """Check -> what a fail asks for, where that is not a smaller leak."""
@@ -48,7 +48,7 @@ def what_would_settle(row: CheckVerdict) -> str:
     if row.limit is None:
         return ""
     if row.verdict == Status.FAIL:
-        return f"{_REDUCE.get(row.check, 'Reduce the leak')} ({_page(row.check)}), or set and justify another limit."
+        return f"{_REDUCE.get(row.check, 'Reduce the leak')} ({_page(row.check)}), or accept the risk in writing."
     if row.verdict == Status.NOT_RUN:
         return _not_run(row)
     return _inconclusive(row) if row.verdict == Status.INCONCLUSIVE else NOTHING_TO_DO

@@ -16,7 +16,7 @@ from core.estimates import Estimate, in_words
 from core.policy.checks import CHECKS
 from core.policy.limits import Limit, Policy, level_text
 from core.serialize import Result
-from core.study import Measurement, Outcome
+from core.study import Basis, Measurement, Outcome
 
 
 class Status(StrEnum):
@@ -125,7 +125,7 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
     required = Counter(row.verdict for row in rows if row.counts)
     others = Counter(row.verdict for row in rows if row.limit and not row.limit.required)
     n, worst = required.total(), overall(rows)
-    excused = _excused(rows)
+    excused, calculated = _excused(rows), _calculated(rows)
     if not n:
         return "Do not release yet: no required check could be run.", _joined(_optional(others))
     if worst == Status.PASS:
@@ -133,19 +133,29 @@ def _of_checks(rows: Sequence[CheckVerdict], *, level: float) -> tuple[str, str]
             f"Decided at {level_text(level)} confidence over all limits together; "
             "it holds for these attacks on this model and this table, and says nothing about others."
         )
-        return _kept(n, bool(others or excused)), _joined(claim, excused, _optional(others))
+        return _kept(n, bool(others or excused)), _joined(claim, calculated, excused, _optional(others))
     warning = "Do not release" if worst == Status.FAIL else "Do not release yet"
     headline = f"{warning}: {_of_all(required[worst], n, worst)}."
     if required[worst] == n:
         return headline, _joined(excused, _optional(others))
     passing = f"{_sentence(in_words(required[Status.PASS]))} {_counted(required[Status.PASS], Status.PASS)}."
-    return headline, _joined(_further(required, worst), passing, excused, _optional(others))
+    return headline, _joined(_further(required, worst), passing, calculated, excused, _optional(others))
+
+
+def _calculated(rows: Sequence[CheckVerdict]) -> str:
+    """Write how many required checks pass without an attack, by what the plan declares."""
+    passing = [row.measurement for row in rows if row.counts and row.verdict == Status.PASS and row.measurement]
+    n = sum(measurement.basis == Basis.DECLARED for measurement in passing)
+    if not n:
+        return ""
+    follow = "passing check follows" if n == 1 else "passing checks follow"
+    return f"{_sentence(in_words(n))} {follow} from the plan alone, without an attack."
 
 
 def _kept(n: int, others: bool) -> str:
     kind = "required limit" if others else "limit"
     if n == 1:
-        return f"The one {kind} of the policy is kept."
+        return f"The one {kind} of the policy is kept; no other check was judged."
     return f"{'Both' if n == 2 else f'All {in_words(n)}'} {kind}s of the policy are kept."
 
 

@@ -92,19 +92,25 @@ def tension(found: Landscape) -> Finding:
 
 
 def _spoken_of(found: Landscape) -> tuple[str, MapCell | None]:
-    """Return what a map shows of the tension between fairness and privacy, and its cell, if it is about one."""
-    tight = min(t for t in found.plan.tolerances if t is not None)
-    cells = {epsilon: found.cell(tight, epsilon) for epsilon in sorted(found.plan.epsilons)}
+    """Return what a map shows of the tension between fairness and privacy, and its cell, if it is about one.
+
+    A cell that is spoken of has the tightest tolerance that holds in half of the seeds: an untrue one is no disclosure.
+    """
+    tolerances = sorted(t for t in found.plan.tolerances if t is not None)
+    cells = {}
+    for epsilon in sorted(found.plan.epsilons):  # the most noise first
+        row = [found.cell(tolerance, epsilon) for tolerance in tolerances]
+        cells[epsilon] = next((cell for cell in row if 2 * cell.n_true >= cell.n_seeds), row[-1])
     noiseless = cells.get(math.inf)
-    for epsilon, cell in cells.items():  # the most noise first
+    for epsilon, cell in cells.items():
         if noiseless is None or math.isinf(epsilon):
             break
         if cell.gain.low > 0 and cell.members.high < noiseless.members.low:
             does = "drops to chance" if cell.members.low <= 0.5 else "gets weaker"
             areas = f"AUC {noiseless.members.value:.2f} → {cell.members.value:.2f}"
             return (
-                f"At ε = {epsilon_text(epsilon)} membership inference {does} ({areas}), but disclosing the "
-                f"tolerance still adds {points(cell.gain)} to attribute inference"
+                f"At ε = {epsilon_text(epsilon)} membership inference {does} ({areas}), but disclosing tolerance "
+                f"{cell.tolerance:g} still adds {points(cell.gain)} to attribute inference"
             ), cell
     if noiseless is not None and noiseless.gain.low > 0:
         helps = f"Only without noise does disclosing the tolerance help significantly: {points(noiseless.gain)}"

@@ -157,7 +157,6 @@ def _trained(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
     work = _current(_trained_models(result, attacker), running)
     points = work.offer("Train", "trained", "Train the rest")
     rows = _rows(points, attacker)
-    attribute = shell.escape(wording.attribute(result.config))
     found = trained_tolerances(rows, result.config, as_published=attacker["as_published"])
     without = result.disclose(0.0, **attacker)  # for the majority guess and what the attacker has before
     baseline = (without.majority, without.before, result.strong)
@@ -166,7 +165,7 @@ def _trained(result: CorrectionResult, attacker: Attacker, running: bool) -> Non
         recovered = panels.titled(
             found.point,
             shell.escape(found.evidence),
-            charts.draw_trained(rows, baseline, attribute=attribute),
+            charts.draw_trained(rows, baseline, attribute=wording.attribute(result.config)),
             key="trained_chart",
         )
     if rows:
@@ -281,7 +280,7 @@ def _over_seeds(result: CorrectionResult, attacker: Attacker, running: bool) -> 
                     leak,
                     over_seeds(own, "boosting", "features"),
                     words="Imputation, without the model",
-                    attribute=attribute,
+                    attribute=wording.attribute(config),
                 ),
                 key=f"seeds_{name[:5]}_chart",
             )

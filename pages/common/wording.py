@@ -82,13 +82,15 @@ def data(dataset: AuditDataset, *, uploaded: bool = False) -> dict[str, Any]:
     )
     differs = "A model that copies these labels copies the difference. It also makes the attribute easier to infer."
     own = "Every page now audits this table. Go on with *Model*, or let *Choose a model* compare settings."
+    if dataset.predictions is not None:
+        own = "Every page now audits this table. *Report* judges the model; *Model* shows its rates by group."
     alike = f"No statistically significant difference between groups. Other columns may still reveal {attribute}."
     return {
         "point": point[:1].upper() + point[1:],
         "evidence": evidence,
         "so_what": differs if apart else alike,
         "to_do": own if uploaded else "Choose a dataset or upload your own, then check the column roles below.",
-        "links": ("model", "choose") if uploaded else (),
+        "links": () if not uploaded else ("model", "choose") if dataset.predictions is None else ("report", "model"),
     }
 
 
@@ -126,9 +128,11 @@ def pending_table(table: Table, roles: Roles, to_check: int, audited: str) -> di
     outputs = [word for word, column in (("predictions", roles.prediction), ("scores", roles.score)) if column]
     trained = "No column holds a model's predictions. FairLeak trains a model on this table and attacks it."
     given = f"The file brings a model's {' and '.join(outputs)}. FairLeak attacks these and trains no model of its own."
+    if outputs and not roles.sets:
+        given += " If a column says whom the model was trained on, give it the role *Set*; membership needs it."
     answer = "Answer what stands below, change" if to_check else "Change"
     return {
-        "point": f"{escape(table.title)}: {count(rows)} records, {columns} columns, all roles guessed. {check}",
+        "point": f"{escape(table.title)}: {count(rows)} records, {columns} columns, roles guessed. {check}",
         "evidence": f"Read in memory and stored nowhere. The audit still shows {escape(audited)} until you press "
         "*Apply roles*.",
         "so_what": given if outputs else trained,

@@ -77,6 +77,10 @@ def test_imputation_is_better_only_where_its_number_is_clearly_higher(after: flo
         gain=None if after is None else about(after - 0.6),
         used=0.01,
         told=0.01,
+        achieved=0.01,
+        is_true=True,
+        balanced_before=before,
+        balanced_after=None,
         majority=about(0.55),
         groups=(group,),
         certificate=SimpleNamespace(status="infeasible"),
@@ -90,6 +94,11 @@ def test_imputation_is_better_only_where_its_number_is_clearly_higher(after: flo
     assert percent(about(strong)) in told.evidence
     assert ("better still" in told.point) == (after is not None and strong - after > np.hypot(0.01, 0.01))
     assert ("helps" in told.point) == (after is not None)
+    if after is not None:
+        now.is_true, now.achieved = False, 0.0214
+        told = correction_findings.headline(result, now, adversary="features")
+        assert told.point.startswith("Tolerance 0.01 is false for this model (unfairness 0.0214): believing it, ")
+        assert told.to_do.startswith("Do not publish it") and told.to_do.endswith("that holds is 0.022.")
 
 
 # --- one group, one colour

@@ -263,7 +263,7 @@ def test_roles_by_column_and_back():
         ("sex", "sensitive", "named like a sensitive attribute; 2 values"),
         ("hired", "label", "the values of the prediction, the last such column; 2 values"),
         ("prediction", "prediction", "named like a prediction, with few values"),
-        ("age", "feature", "median fills 3 gaps"),
+        ("age", "feature", "may be sensitive too; this audit does not cover it; median fills 3 gaps"),
         ("town", "feature", "a category of its own for 80 gaps"),
         ("country", "feature", "not used: holds the same value in every record"),
         ("age", "excluded", "your choice"),
@@ -275,7 +275,10 @@ def test_reasons(name: str, role: str, reason: str):
 
 def test_reasons_of_roles_in_use():
     assert reason_of(summaries()["sex"], "sensitive", None, keep=True) == ""
-    assert reason_of(summaries()["age"], "feature", None, keep=False) == "3 records without it are dropped"
+    assert (
+        reason_of(summaries()["age"], "feature", None, keep=False)
+        == "may be sensitive too; this audit does not cover it; 3 records without it are dropped"
+    )
 
 
 def test_nothing_has_a_role_in_an_empty_form():

@@ -201,6 +201,14 @@ def test_names_of_sets():
     assert named_set("") == named_set("trains") == ""
 
 
+def test_a_yes_is_a_training_record_only_where_the_column_says_so():
+    for word, name in (("yes", "train"), ("1", "train"), ("False", "test"), ("test", "test")):
+        assert named_set(word, "In_Training") == name
+    assert named_set("yes", "is_test") == named_set("yes") == ""
+    data = built(of("in_training", "sets"), in_training=np.where(np.arange(N) % 7 < 4, "yes", "no"))
+    assert np.array_equal(split(data, seed=0).train, np.flatnonzero(np.arange(N) % 7 < 4))
+
+
 def test_a_split_is_what_the_table_says():
     names = np.array(["Train", "ATTACK", "validation", "holdout", "testing"])
     data = built(of("part", "sets"), part=names[np.arange(N) % 5])

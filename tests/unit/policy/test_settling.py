@@ -76,7 +76,7 @@ def test_with_the_promised_records_the_interval_leaves_out_the_limit(
         (0.055, 0.021, "Too close to the limit: 18 times the records, likely a fail. Decide in writing."),
         (0.05, 0.02, "Too close to the limit: no number of records is enough. Decide in writing."),
         (0.01, 0.02, NOTHING_TO_DO),
-        (0.2, 0.02, "Reduce the unfairness (Model), or set and justify another limit."),
+        (0.2, 0.02, "Train, or ask for, a fairer model (Choose a model), or accept the risk in writing."),
     ],
 )
 def test_the_sentences(value: float, half: float, words: str) -> None:

@@ -134,17 +134,18 @@ def unmoved(r: Readings) -> Readings:
 
 def test_the_kept_map_says_what_noise_stops_and_what_it_does_not():
     told = tension(kept())
-    cell, noiseless = kept().cell(0.001, 1.0), kept().cell(0.001, math.inf)
+    cell, noiseless = kept().cell(0.1, 1.0), kept().cell(0.02, math.inf)
     areas, gain = f"{noiseless.members.value:.2f} → {cell.members.value:.2f}", f"+{100 * cell.gain.value:.1f} points"
     assert told.point == (
-        f"At ε = 1 membership inference drops to chance (AUC {areas}), but disclosing the "
-        f"tolerance still adds {gain} to attribute inference"
+        f"At ε = 1 membership inference drops to chance (AUC {areas}), but disclosing tolerance "
+        f"0.1 still adds {gain} to attribute inference"
     )
     assert cell.gain.low > 0 and cell.members.low <= 0.5 <= cell.members.high
-    assert not kept().cell(0.001, 0.3).gain.low > 0
-    assert told.evidence.endswith(" At ε = 1 tolerance 0.001 holds in 2 of 20 seeds.") and cell.n_true == 2
+    tighter = [kept().cell(tolerance, 1.0) for tolerance in kept().plan.tolerances if tolerance and tolerance < 0.1]
+    assert max(one.n_true for one in tighter) < 10 and noiseless.n_true == 10  # most often they are no true claims
+    assert told.evidence.endswith(" At ε = 1 tolerance 0.1 holds in 12 of 20 seeds.") and cell.n_true == 12
     assert told.caveats[0] == (
-        "At ε = 1 and tolerance 0.001 model accuracy is 63.0% (68.9% without noise; majority class 56.9%)."
+        "At ε = 1 and tolerance 0.1 model accuracy is 64.6% (72.1% without noise; majority class 56.9%)."
     )
     assert round(1000 * kept().controls()["majority_label"].value) == 569
     assert "private decision trees and 20 other splits" in told.caveats[1]
