@@ -428,4 +428,10 @@ def _records(frame: pandas.DataFrame, roles: Roles, features: Sequence[str]) -> 
     sensitive = crossed_columns(frame, roles.sensitive) or (roles.sensitive,)
     needed = [roles.label, *sensitive, roles.prediction or roles.score, roles.sets]
     needed += features if roles.missing == "drop" else []
-    return f"{count(int(frame[[name for name in needed if name]].notna().all(axis=1).sum()))} records"
+    there = frame[[name for name in needed if name]].notna()
+    kept, all_of = int(there.all(axis=1).sum()), len(frame)
+    if kept == all_of:
+        return f"{count(kept)} records"
+    gaps = (~there).sum()
+    most = f"{shell.escape(str(gaps.idxmax()))} is empty in {count(int(gaps.max()))}"
+    return f"{count(kept)} of {count(all_of)} records ({most})"

@@ -148,8 +148,8 @@ def _warn_without_table(page: str) -> None:
     if not st.session_state["link_without_table"] or state.dataset_name() != state.default("dataset"):
         return
     panels.problem(
-        "This link was made for an uploaded table, which is not in the link. You see the demo; upload the table on the "
-        "Data page."
+        "This link was made for an uploaded table, which is not in the link. Below is the demo, not that result: ask "
+        "for the file and its roles, then upload it on the Data page."
     )
     if page != "data":
         shell.link("data")
