@@ -259,13 +259,13 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
 def constraint_effect(leak: Attribution, measure: str = "accuracy") -> Finding:
     """Return what the constraint changes once the group proportions are known, as far as its interval supports."""
     change, title = leak.step("constraint").changes[measure], measure.replace("_", " ").replace("log ", "log-")
-    whose = f"the {title} of the {leak.attacker} attacker"
+    whose = f"the {leak.attacker} attacker's {title}"
     false = leak.n_seeds - leak.n_true
     where = "for this model" if leak.n_seeds == 1 else f"for the model in {false} of {leak.n_seeds} seeds"
     caveats = (f"The disclosed tolerance does not hold {where}.",) if false else ()
-    opening = "Once group proportions are known, disclosing the tolerance"
+    opening = "Once group proportions are known, the tolerance"
     if change.n == 0:
-        return Finding(point=f"{opening}: its effect on {whose} could not be measured.", caveats=caveats)
+        return Finding(point=f"{opening}'s effect on {whose} could not be measured.", caveats=caveats)
     scale, unit = (1, "nats") if measure == "log_loss" else (100, "points")
     scaled = [scale * value for value in (change.value, change.low, change.high)]
     # With the digits that keep the smallest number from looking like zero.
