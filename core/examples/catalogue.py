@@ -20,6 +20,7 @@ from core.examples.lira import likelihood_ratio
 from core.examples.membership import fairpick_deletes, private_split, two_gaps
 from core.examples.model_card import card
 from core.examples.queries import flip_everybody, flip_one, noisy_answer
+from core.glossary import GLOSSARY
 
 _MADE: dict[str, Callable[[str], Example]] = {
     "correction": correction_kept,
@@ -64,7 +65,9 @@ def sheet(example: Example, *, solution: bool) -> str:
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters["mathml"] = _mathml
     source = (files("core.examples") / "sheet.html").read_text(encoding="utf-8")
-    return environment.from_string(source).render(example=example, solution=solution)
+    meanings = {term: meaning for chapter in GLOSSARY.values() for term, meaning in chapter.items()}
+    terms = {term: meanings[term] for term in example.terms}
+    return environment.from_string(source).render(example=example, solution=solution, terms=terms)
 
 
 def _mathml(latex: str) -> Any:

@@ -93,10 +93,12 @@ class Example(Result):
     """The page of the same topic, by its address."""
     title: str
     goal: str
-    """What pupils can do afterwards."""
+    """What students can do afterwards; said with the solution, because it may reveal the answer."""
     minutes: int
     needs: str
     """What one must know before."""
+    terms: tuple[str, ...]
+    """Terms of the glossary that its sheet explains."""
     story: str
     """Who knows what, and what happens."""
     table: ExampleTable
@@ -165,6 +167,7 @@ def compose(
     return Example(
         name=name,
         minutes=content["minutes"],
+        terms=tuple(content["terms"]),
         numbers=numbers,
         table=tabled(words.pop("caption"), table),
         answer=answer,

@@ -31,6 +31,9 @@ def imputation(name: str) -> Example:
     right = [int((guess == truth).sum()) for guess in (alone, without, both)]
     baseline = int(max(np.bincount(truth)))
     gain = accuracy_gain(truth, without, both)
+    gained = int(((both == truth) & (without != truth)).sum())
+    lost = int(((both != truth) & (without == truth)).sum())
+    b, c, m = gained + 0.5, lost + 0.5, truth.size + 2  # as in `paired_gain`
     counts = np.bincount(people(_TARGETS)[0][alone == truth, 1], minlength=2)
     cells: list[tuple[str | int, ...]] = []
     for part, accepted, women, men in _TARGETS:
@@ -58,6 +61,13 @@ def imputation(name: str) -> Example:
             "cell": f"{cells[changed[0]][0]} and {cells[changed[0]][1]}",
             "leak": str(right[2] - right[1]),
             "apparent": str(right[0] - baseline),
+            "gained": str(gained),
+            "lost": str(lost),
+            "b": b,
+            "c": c,
+            "m": float(m),
+            "apart": b - c,
+            "sum": b + c,
             "points": gain.value * 100,
             "low": gain.low * 100,
             "high": gain.high * 100,

@@ -44,9 +44,7 @@ def opening(case: Example) -> None:
     """Write what the example is about, whom it suits, and its story."""
     needs = f"{case.topic} · {case.minutes} minutes · needs: {case.needs}"
     shell.finding(shell.escape(case.title), shell.escape(needs))
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**Goal.** {shell.escape(case.goal)}", width="content")
-        shell.link(case.page)
+    shell.link(case.page)
     st.markdown(shell.escape(case.story))
 
 
@@ -146,8 +144,9 @@ def _open(name: str) -> None:
 
 
 def solution(case: Example) -> None:
-    """Show every step with its numbers, and what to remember."""
+    """Show the goal, every step with its numbers, and what to remember; the goal may reveal the answer."""
     st.html(_STYLE)
+    st.markdown(f"**Goal.** {shell.escape(case.goal)}")
     for i, step in enumerate(case.steps, start=1):
         with st.container(border=True):
             _step(i, step)

@@ -6,6 +6,8 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 from core.examples import EXAMPLES, LESSON, example, lesson
 from tests.unit.test_words import hits, long_sentences
 
@@ -44,3 +46,11 @@ def test_what_it_says_of_its_examples_is_computed():
     assert "two guesses spoiled" in said and loses.numbers["effect"] == "spoils 2 guesses"
     assert "75% correct" in said and imputation.numbers["alone_share"] == 0.75
     assert kept.numbers["changed"] == "4 and 5" and "persons 4 and 5" in said
+
+
+@pytest.mark.parametrize("name", ["correction", "correction-loses"])
+def test_the_people_and_counts_that_the_teacher_reads_out_are_the_example_s_own(name: str):
+    (row,) = (line for line in lesson().splitlines() if line.endswith(f"| “{EXAMPLES[name]}” |"))
+    numbers = example(name).numbers
+    assert f"the women are persons {numbers['women']}. " in row
+    assert f": {numbers['right_before']} correct before, {numbers['right_after']} after." in row

@@ -21,6 +21,7 @@ from core.examples.attriguard import RATED, attacker
 from core.examples.imputation import inferred
 from core.examples.lira import evidence
 from core.examples.membership import EPSILON, SEED, records
+from core.glossary import GLOSSARY
 from core.membership import REGISTRY
 from core.models.dp_id3 import DPID3Classifier
 from tests.html_reader import Reader
@@ -99,6 +100,15 @@ CELLS = {
 def test_cells_by_hand(name: str, number: int, column: str):
     told = CELLS[name, number, column].split("; ")
     assert cells(step(example(name), number), column)[: len(told)] == told
+
+
+def test_the_interval_of_the_model_s_leak_follows_from_its_written_formula():
+    case = example("imputation")
+    assert (case.numbers["gained"], case.numbers["lost"]) == ("2", "1")
+    assert "gained 2.5, lost 1.5, m = 22 people: (1 ± 1.96 · √(4 − 1² / 22)) / 22" in step(case, 4).computation
+    low, high = ((1 + sign * 1.96 * math.sqrt(4 - 1 / 22)) / 22 for sign in (-1, 1))
+    assert [case.numbers["low"], case.numbers["high"]] == pytest.approx([100 * low, 100 * high], abs=0.01)
+    assert "−13 to +22 points" in step(case, 4).result
 
 
 @pytest.mark.parametrize("name", ["gaps", "imputation"])
@@ -217,8 +227,11 @@ def test_a_sheet_needs_nothing_else(name: str, solution: bool):
     assert not set(tags.tags) & {"script", "link", "img", "iframe", "form", "a"}
     assert not any(key in ("src", "href", "style") or key.startswith("on") for _, key in tags.attributes)
     assert "@media print" in page and "url(" not in page and "@import" not in page
-    for part in (case.question, case.table.caption, case.goal, case.discuss, f"{case.minutes} minutes"):
+    for part in (case.question, case.table.caption, case.discuss, f"{case.minutes} minutes"):
         assert part in tags.text
+    assert (case.goal in tags.text) == solution, "a goal may reveal the answer"
+    meanings = {term: meaning for chapter in GLOSSARY.values() for term, meaning in chapter.items()}
+    assert case.terms and all(f"{term}: {meanings[term]}" in tags.text for term in case.terms)
     for step in case.steps:
         assert step.title in tags.text
         assert (step.result in tags.text) == solution
@@ -265,7 +278,7 @@ def test_no_sentence_is_long():
 
 
 def grouped(case: Example, who: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return columns and sex of the known people, or of those to infer, from the table that pupils see."""
+    """Return columns and sex of the known people, or of those to infer, from the table that students see."""
     part, accepted = (np.array(cells(case, column)) for column in ("Working hours", "Model says"))
     known = who == "known"
     women, men = ("Known women", "Known men") if known else ("Women to infer", "Men to infer")
