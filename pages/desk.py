@@ -159,6 +159,7 @@ def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
     with right:
         shell.whisper("Remaining budget", "Total ε of each test set, for everybody who asks; cannot be increased")
         st.html("".join(map(budget_bar, statuses)), width="stretch")
+        st.caption(shell.escape(words.ceiling(now)))
 
 
 def log(status: LedgerStatus) -> None:

@@ -23,6 +23,7 @@ from core.model_card import (
     ReleasedPeople,
     ReleaseSettings,
     ReleaseStudy,
+    attacked,
     drawn_again,
     findings,
     measure_card,
@@ -172,6 +173,16 @@ def test_nobody_disclosed_has_nothing_in_common(dashboard: Dashboard, family: No
     noisy = card(epsilon=0.1)
     assert noisy.pinned.count == 0 and not any(title in text for text in dashboard.texts)
     assert "Near-certain inference" in dashboard.told
+
+
+def test_another_attack_is_computed_once_it_is_asked_for(dashboard: Dashboard, family: None):
+    dashboard.open("model_card").choose(release_precision="2 decimals")
+    assert "DeSIA: the numbers" not in dashboard.told
+    dashboard.choose(further_card="desia")
+    found = attacked(card(decimals=2))
+    assert found.desia is not None
+    told = findings.by_proof_and_simulation(found, found.desia)
+    assert told.point.rstrip(".") in dashboard.told and told.evidence in dashboard.told
 
 
 def test_predictions_brought_along_are_what_the_page_opens_on(dashboard: Dashboard, family: None):
