@@ -9,7 +9,7 @@ Proof. People with the same label and predictions make a cell, and a card depend
 agree with all numbers and have c_j ≥ 1, or c_j ≤ n_j − 1. Where there are none, the attribute of everybody in the cell
 is proved, whatever the prior. One solution answers for every cell that it does not empty or fill; the true counts are
 the first one, so few programs are solved. Left out are gaps of groups of unknown size, which are not linear: proofs
-hold without them, some are missed.
+hold without them, some are missed. So they are where a card is large: there counts need not be whole (linear programs).
 Under DP noise any counts are possible, so nothing is proved.
 
 Simulation. Everybody's attribute is drawn from the attacker's prior q, and the numbers t are computed as precisely as
@@ -32,9 +32,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Mask
 from core.estimates import Estimate, accuracy, accuracy_gain
-from core.model_card.equations import exact_equations
-from core.model_card.pinned_people import Pinned, pinned
+from core.model_card.equations import Equations, exact_equations
+from core.model_card.pinned_people import UNSURE, Pinned, pinned
 from core.model_card.published_counts import PARTS, SIZE_PARTS, Floats, part_of, value_of
 from core.model_card.release import Published
 from core.seeds import child_generator
@@ -56,10 +57,13 @@ _RIDGE = 1e-6
 _LEAST_LEFT = 0.02
 """Least that is left open of a person, 1 − ρ²; sampling error would make it 0 or less."""
 
-_MOST_PROGRAMS = 400
+_MOST_PROGRAMS = 200
 _MOST_LEFT = 5
-_SECONDS = 2.0
-"""Integer programs on a card, those left unsettled, and the seconds of each, at most: the rest is left open."""
+_NODES = 50
+"""Programs on a card, those left unsettled, and the branches of each, at most: the rest is left open."""
+
+_LARGE = 30_000
+"""Equations times cells from which on linear programs take the place of integer ones, which take too long."""
 
 OPEN = -1
 """Of a cell: neither group is proved of its people."""
@@ -73,10 +77,14 @@ class Desia(Result):
     """Simulated cards behind the classifier; 0 where too few could be published, and then it has the prior alone."""
     proved: int
     """People whose attribute follows from the numbers alone, whatever the prior."""
+    proved_unsure: int
+    """Those of them of whom the prior was uncertain (5% to 95%)."""
     proved_right: Estimate
     """Share of these whose attribute is the proved one: below 1 only where typed numbers are not this table's."""
     programs_open: int
     """Programs that were not settled within their limits, or not begun: cells that may be proved all the same."""
+    relaxed: bool
+    """Whether the card is so large that linear programs stood in for integer ones, which may prove more."""
     accuracy: Estimate
     """Share of all people inferred correctly."""
     gain: Estimate
@@ -91,7 +99,17 @@ class Desia(Result):
     @property
     def figures(self) -> dict[str, Any]:
         """Everything but what is said of single people, as plain data."""
-        names = ("simulated", "proved", "proved_right", "programs_open", "accuracy", "gain", "lead")
+        names = (
+            "simulated",
+            "proved",
+            "proved_unsure",
+            "proved_right",
+            "programs_open",
+            "relaxed",
+            "accuracy",
+            "gain",
+            "lead",
+        )
         return {name: plain(getattr(self, name)) for name in names} | {"near certain": self.pinned.count}
 
 
@@ -113,8 +131,10 @@ def desia(
     return Desia(
         simulated=simulated,
         proved=int(known.sum()),
+        proved_unsure=int((known & (q >= UNSURE[0]) & (q <= UNSURE[1])).sum()),
         proved_right=accuracy(s[known], said[known]),
         programs_open=left,
+        relaxed=published.noise is None and _is_large(exact_equations(published)),
         accuracy=accuracy(s, guesses[2]),
         gain=accuracy_gain(s, guesses[0], guesses[2]),
         lead=accuracy_gain(s, guesses[1], guesses[2]),
@@ -137,10 +157,9 @@ def proved_cells(published: Published, sensitive: npt.NDArray[np.uint8]) -> tupl
     if published.noise is not None:
         return proof, 0
     told = exact_equations(published)
-    some, others = np.zeros(people.size, dtype=np.bool_), np.zeros(people.size, dtype=np.bool_)
 
     def solved(cost: Floats, low: Floats, high: Floats) -> Floats | str:
-        return _agreeing_counts(told.features, told.low, told.high, low, high, cost)
+        return _agreeing_counts(told, low, high, cost)
 
     members = published.release.cells.members(sensitive).astype(np.float64)
     first: Floats | str = members if _agree(told.features @ members, told.low, told.high) else _UNSETTLED
@@ -148,7 +167,7 @@ def proved_cells(published: Published, sensitive: npt.NDArray[np.uint8]) -> tupl
         first = solved(np.zeros(people.size), np.zeros(people.size), people.astype(np.float64))
     if isinstance(first, str):  # no counts agree, or it is not known whether any do
         return proof, people.size if first == _UNSETTLED else 0
-    some, others = first > 0, first < people
+    some, others = _seen(first, people)
     programs = left = 0
     for cell in range(people.size):
         if some[cell] and others[cell]:
@@ -168,36 +187,51 @@ def proved_cells(published: Published, sensitive: npt.NDArray[np.uint8]) -> tupl
             if counts == _NONE:
                 proof[cell] = int(some[cell])
             continue
-        some |= counts > 0
-        others |= counts < people
+        more, fewer = _seen(counts, people)
+        some, others = some | more, others | fewer
     return proof, left
+
+
+def _is_large(told: Equations) -> bool:
+    return told.features.size > _LARGE
+
+
+def _seen(counts: Floats, people: npt.NDArray[np.int64]) -> tuple[Mask, Mask]:
+    """Return in which cells a solution has somebody of group 1, and somebody of group 0."""
+    return counts >= 1.0 - _TOLERANCE, counts <= people - 1.0 + _TOLERANCE
 
 
 _NONE, _UNSETTLED = "none", "unsettled"
 
 
-def _agreeing_counts(
-    features: Floats, least: Floats, most: Floats, low: Floats, high: Floats, cost: Floats
-) -> Floats | str:
-    """Return whole counts in [low, high] that agree with the equations, not far from the cheapest; or why not."""
+_TOLERANCE = 1e-5
+"""What counts of a solver may be off by."""
+
+
+def _agreeing_counts(told: Equations, low: Floats, high: Floats, cost: Floats) -> Floats | str:
+    """Return counts in [low, high] that agree with the equations, whole ones if the card is not large; or why not."""
     from scipy.optimize import Bounds, LinearConstraint, milp
+
+    whole = not _is_large(told)
 
     found = milp(
         cost,
-        integrality=np.ones(low.size),
+        integrality=np.full(low.size, int(whole)),
         bounds=Bounds(low, high),
-        constraints=LinearConstraint(features, least, most) if len(features) else None,
-        options={"time_limit": _SECONDS, "mip_rel_gap": 1e6},  # the first that agrees will do
+        constraints=LinearConstraint(told.features, told.low, told.high) if len(told.features) else None,
+        options={"node_limit": _NODES, "mip_rel_gap": 1e6},  # the first that agrees will do
     )
     if found.x is None:
         return _NONE if found.status == 2 else _UNSETTLED
-    counts = np.rint(found.x)
-    agrees = _agree(features @ counts, least, most) and _agree(counts, low, high)  # whatever the solver says
+    counts = np.rint(found.x) if whole else found.x
+    agrees = _agree(told.features @ counts, told.low, told.high) and _agree(
+        counts, low, high
+    )  # whatever the solver says
     return np.asarray(counts) if agrees else _UNSETTLED
 
 
 def _agree(values: Floats, low: Floats, high: Floats) -> bool:
-    return float(np.maximum(low - values, values - high).max(initial=0.0)) <= 1e-5
+    return float(np.maximum(low - values, values - high).max(initial=0.0)) <= _TOLERANCE
 
 
 # The simulation

@@ -195,7 +195,10 @@ def _ceiling(study: ReleaseStudy) -> str:
 def by_proof_and_simulation(study: ReleaseStudy, found: Desia) -> Finding:
     """Say what DeSIA proves and infers, beside the information projection."""
     attribute, n = study.people.attribute, found.proved
-    whose = f"the {attribute} of {n:,} of {_people(study.n)}" if n else f"nobody's {attribute}"
+    whose = f"nobody's {attribute}"
+    if n:
+        unsure = f"{found.proved_unsure:,}" if found.proved_unsure else "none"
+        whose = f"the {attribute} of {n:,} of {_people(study.n)}, {unsure} of them uncertain before"
     certain = count(found.pinned.count) if found.pinned.count else "nobody"
     evidence = "Too few cards could be simulated, so its classifier has the prior alone."
     if found.simulated:
@@ -208,7 +211,9 @@ def by_proof_and_simulation(study: ReleaseStudy, found: Desia) -> Finding:
     if study.published.noise is not None:
         caveats.append("Under DP noise nothing can be proved.")
     if found.programs_open:
-        caveats.append(f"Not settled in the time allowed: {found.programs_open:,} groups of people alike.")
+        caveats.append(f"Not settled: {found.programs_open:,} groups of people alike.")
+    if found.relaxed:
+        caveats.append("The card is large: linear programs stand in for integer ones, and may miss proofs.")
     return Finding(
         point=f"DeSIA: the numbers alone prove {whose}.",
         evidence=evidence,
