@@ -132,6 +132,7 @@ def show_example() -> None:
     with right:
         shell.whisper("Remaining budget", "Total ε of the test set, for everybody who asks; cannot be increased")
         st.html(budget_bar(found.status), width="stretch")
+        st.caption(shell.escape(words.ceiling(found.status)))
         st.markdown(INTRODUCTION)
 
 
