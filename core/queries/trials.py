@@ -358,7 +358,8 @@ class Trials:
             return self.bound(mechanism)
         if math.comb(self.asking.n, min(self.n_advantaged, self.n_disadvantaged)) > MOST_VECTORS:
             return None
-        made, kind = self.ask(m, mechanism), {"half_width": mechanism.half_width, "absolute": mechanism.absolute}
+        made = self.ask(m, mechanism)
+        kind: dict[str, Any] = {"half_width": mechanism.half_width, "absolute": mechanism.absolute}
         limits = [
             exact_accuracy_limit(scores, answers, prior, self.n_advantaged, **kind)
             for scores, answers, prior in zip(made.scores, made.answers, made.prior, strict=True)

@@ -226,7 +226,8 @@ def keep_choice(config: AuditConfig, table: Table, choice: Choice) -> None:
 def kept_choice(config: AuditConfig, table: Table) -> Choice | None:
     """Return the last finished choice of this session if it is about these people, else None."""
     key, choice = st.session_state.get(_CHOICE, ("", None))
-    return choice if key == _choice_key(config, table) else None
+    found: Choice | None = choice if key == _choice_key(config, table) else None
+    return found
 
 
 def _choice_key(config: AuditConfig, table: Table) -> str:

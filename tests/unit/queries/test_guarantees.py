@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,7 +73,7 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, half_wid
         sum(c * ((g == 1)[a == 1].mean() + (g == 0)[a == 0].mean()) / 2 for a, c in zip(groups, chance, strict=True))
         for g in (np.array(guess) for guess in itertools.product((0, 1), repeat=n))
     )
-    told = {"half_width": half_width, "absolute": absolute}
+    told: dict[str, Any] = {"half_width": half_width, "absolute": absolute}
     found = exact_accuracy_limit(scores, np.array([answer]), prior, n_advantaged, **told)
     assert found == pytest.approx(best / chance.sum(), abs=1e-9)
     assert exact_accuracy_limit(scores, np.array([3.0]), prior, n_advantaged, **told) is None  # nothing agrees
