@@ -362,6 +362,11 @@ def interval(value: Estimate) -> str:
     return f"{low} to {high}%"
 
 
+def at_most(share: float, how: str, *, of: str = "") -> str:
+    """Say what no attacker can exceed, and how that is known; it is conditional on the prior, and says so."""
+    return f"If the prior is right, no attacker can expect more than {percent(share)}{of} ({how})."
+
+
 def points(value: Estimate | float) -> str:
     """Write a difference of rates as "+7.0 points", with a true minus."""
     difference = value.value if isinstance(value, Estimate) else value

@@ -22,6 +22,7 @@ from core.choose import choose
 from core.choose.findings import finding, numbers, rows, why_this_one
 from core.errors import InputError
 from core.fingerprint import fingerprint
+from core.studies import STUDIES
 
 controls = st.container(horizontal=True, vertical_alignment="bottom", key="choose_controls")
 policy = policies.current(config)
@@ -52,6 +53,8 @@ try:
 except InputError as error:
     panels.problem(str(error))
     st.stop()
+if work.result is not None:
+    cached.keep_choice(config, table, choice)
 found = finding(choice)
 with opening:
     so_far = f"So far, with {len(points)} of {planned} models. " if work.busy else ""
@@ -76,6 +79,8 @@ with left:
         "other model is better in both."
     )
     st.caption(shell.escape(" ".join(found.caveats)))
+    if choice.fair_and_biased:
+        shell.link("two_models", STUDIES["two_models"].title)
 with right:
     choose_models.draw_table(choice)
     st.markdown(f"**Why this one.** {shell.escape(why_this_one(choice))}")

@@ -126,6 +126,7 @@ def show_example() -> None:
     with right:
         shell.whisper("Remaining budget", "Total ε of the test set, for everybody who asks; cannot be increased")
         st.html(budget_bar(found.status), width="stretch")
+        st.caption(shell.escape(words.ceiling(found.status)))
 
 
 def chosen(statuses: tuple[LedgerStatus, ...]) -> LedgerStatus:
@@ -152,6 +153,7 @@ def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
     with right:
         shell.whisper("Remaining budget", "Total ε of each test set, for everybody who asks; cannot be increased")
         st.html("".join(map(budget_bar, statuses)), width="stretch")
+        st.caption(shell.escape(words.ceiling(now)))
 
 
 def log(status: LedgerStatus) -> None:

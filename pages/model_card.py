@@ -19,6 +19,7 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
 from core.charts.model_card import (
+    draw_attacks,
     draw_fullness,
     draw_in_common,
     draw_pinned,
@@ -27,11 +28,12 @@ from core.charts.model_card import (
     draw_release_bits,
 )
 from core.model_card import DRAWS, Advice, ReleaseStudy, findings
-from core.model_card.tables import tables
+from core.model_card.tables import ATTACKS, attack_rows, tables
 from core.models import GIVEN
 from core.release_audit.card_plan import release_text
 from core.studies import STUDIES
 from core.study import Finding
+from core.two_models import WARNING
 
 top = st.container()
 try:
@@ -100,6 +102,21 @@ def guide(now: ReleaseStudy) -> str:
     )
 
 
+def another_attack(now: ReleaseStudy) -> None:
+    """Offer another attack on the same numbers; it is computed once somebody asks for it."""
+    if panels.further(FURTHER, key="further_card") is None:
+        return
+    attacked = card.attacked(now)
+    if attacked.desia is None:
+        st.caption("No posterior agrees with the numbers, so there is nothing to compare.")
+        return
+    found = findings.by_proof_and_simulation(attacked, attacked.desia)
+    quantity = "People inferred correctly from the same numbers, 95% CI"
+    drawn = panels.titled(heading(found), quantity, draw_attacks(attacked), key="release_attacks_chart")
+    st.caption(words(found.evidence, found.so_what, *found.caveats))
+    panels.numbers({drawn.title: drawn.table, ATTACKS: panels.frame(attack_rows(attacked))}, key="card-attacks")
+
+
 @st.fragment
 def draw() -> None:
     """Draw everything that follows the number of models."""
@@ -152,9 +169,7 @@ def draw() -> None:
     with left:
         panels.how_to_read(guide(now))
         if settings.family not in ("audited", GIVEN):
-            st.caption(
-                "These models are variants of one table: if two are released, their difference can reveal people."
-            )
+            st.caption(WARNING)
             shell.link("two_models", STUDIES["two_models"].title)
     with right:
         if now.published.noise is not None:
@@ -171,7 +186,10 @@ def draw() -> None:
                 icon=":material/checklist:",
                 help="For fairleak card card.toml: the same card of the same models, about the same people.",
             )
+    another_attack(now)
 
+
+FURTHER = {"desia": "DeSIA: proof and simulated cards"}
 
 card.studies(card.people(card.wanted))
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed

@@ -28,6 +28,7 @@ from core.policy import CHECKS, CheckVerdict, Policy, Status, Verdict, judge
 from core.seeds import child_generator
 from core.studies import STUDIES
 from core.study import Measurement, Outcome, not_run
+from core.two_models import UNFAIR
 
 _DRAWS = 200
 """Bootstrap draws of the flattery."""
@@ -182,6 +183,15 @@ class Choice:
         means = drawn @ right.T / n  # (draws, candidates)
         best = means.argmax(axis=1)
         return max(0.0, float((means[np.arange(_DRAWS), best] - right.mean(axis=1)[best]).mean()))
+
+    @property
+    def fair_and_biased(self) -> bool:
+        """Whether both fair and biased models are among the candidates: made so by a method, or given and so measured.
+
+        Of given answers those are biased that exceed the limit of unfairness.
+        """
+        kinds = {e.unfair if e.points[0].name else e.points[0].config.method in UNFAIR for e in self.candidates}
+        return len(kinds) == 2
 
     @property
     def spent(self) -> float:

@@ -12,6 +12,7 @@ from core.policy.checks import check_title
 from core.quantities import Quantity, share
 from core.release_audit.result import StudyFindings
 from core.study import Finding, Row
+from core.two_models import WARNING
 
 LEAKS = {
     "attribute_excess": "attribute",
@@ -211,11 +212,13 @@ def price(choice: Choice) -> tuple[str, ...]:
 
 
 def gaps(choice: Choice) -> tuple[str, ...]:
-    """Return what was not measured, not tried or not considered."""
+    """Return what was not measured, not tried or not considered, such as the release of two of the models."""
     told = []
     if same := sum(each.constant for each in choice.candidates):
         who = "1 model gives" if same == 1 else f"{count(same)} models give"
         told.append(f"Never recommended: {who} everybody the same answer.")
+    if choice.fair_and_biased:
+        told.append(WARNING)
     if choice.left_out:
         names = _listed([check_title(name, choice.attribute) for name in choice.left_out])
         told.append(f"Not measured for candidates: {names}.")

@@ -25,7 +25,18 @@ from core.desk import (
     test_set_of,
     verify_export,
 )
-from core.desk.findings import FREE, counted, earlier, everybody_else, gap_title, older_form, sides, together, verified
+from core.desk.findings import (
+    FREE,
+    ceiling,
+    counted,
+    earlier,
+    everybody_else,
+    gap_title,
+    older_form,
+    sides,
+    together,
+    verified,
+)
 from core.desk.noise import epsilon_of, millionths
 from core.errors import InputError
 from core.estimates import Estimate
@@ -232,6 +243,7 @@ def _one_status(status: LedgerStatus, console: Console) -> None:
         ("left", f"epsilon {status.remaining:g}"),
         ("so far", f"all answers together change the odds of one person's attribute by at most e^{status.spent:g}"),
         ("", f"(its square if the true group sizes are known); the budget allows e^{made.budget:g}"),
+        ("ceiling", ceiling(status)),
         ("rejected files", f"{status.wrong_files} that were not the registered one"),
         ("last hash", status.seal),
     ]

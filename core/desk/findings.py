@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from core.datasets.columns import as_text, quoted
 from core.desk.record import LedgerAnswer, LedgerStatus, Quote, Registration, Verification
 from core.desk.registration import FORM
-from core.estimates import count, gap
+from core.estimates import at_most, count, gap, percent
+from core.model_card.ceiling import accuracy_under
 from core.study import Finding
 
 if TYPE_CHECKING:
@@ -229,6 +230,23 @@ def budget_text(status: LedgerStatus, refused: int = 0) -> str:
         parts.append(f"{refused} refused in this session")
     older = older_form(status.registration.form)
     return ", ".join(parts) + (f"; {older}" if older else "")
+
+
+def ceiling(status: LedgerStatus) -> str:
+    """Say what no attacker can exceed about a person, of what is spent and of the whole budget."""
+    spent, budget = status.spent, status.registration.budget
+    how = f"{_epsilon(spent)} spent; {_of(2 * spent)} with the true group sizes"
+    now = at_most(_share(spent), how, of=" accuracy about a person")
+    later = f"Once the budget is spent: {_of(budget)}, and {_of(2 * budget)} with the sizes."
+    return f"{now} {later} Where the prior alone gives more, that is the ceiling."
+
+
+def _share(epsilon: float) -> float:
+    return accuracy_under([0.5], epsilon)
+
+
+def _of(epsilon: float) -> str:
+    return percent(_share(epsilon))
 
 
 def verified(found: Verification, name: str) -> str:

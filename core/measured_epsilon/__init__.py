@@ -1,6 +1,6 @@
 """Privacy budgets: the ε that is promised, the ε that a ledger or proof says is spent, and the ε that is measured."""
 
-from core.measured_epsilon.audits import Audited, answer_draws, audits, card_draws, tree_run
+from core.measured_epsilon.audits import Audited, answer_draws, audits, card_draws, desk_draws, tree_run
 from core.measured_epsilon.bounds import (
     OneRun,
     TwoTables,
@@ -21,6 +21,7 @@ __all__ = [
     "answer_draws",
     "audits",
     "card_draws",
+    "desk_draws",
     "distinguished",
     "one_run_bound",
     "one_run_p_value",

@@ -7,7 +7,8 @@ class 1: its leaf answers with a share of class 1 above 0 exactly where the nois
 
 The other mechanisms answer about ten people, of whom two are disadvantaged, on two tables: in the second, one of the
 two has changed group. One question accepts that person alone, so the gap moves as far as any gap can. The score is the
-logarithm of the likelihood ratio for the noise that the mechanism should have.
+logarithm of the likelihood ratio for the noise that the mechanism should have. The query desk's answers are a noisy
+count, for a tenth of the budget, as registering a test set charges it, and a noisy sum for the rest.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from core.arrays import Codes, Floats
+from core.arrays import Codes, Floats, Mask
+from core.desk.noise import GRID, MILLION, Noise, centred, on_grid, release
 from core.measured_epsilon.bounds import OneRun, TwoTables, distinguished
 from core.model_card.release import Release, noisy_sums
 from core.models.tree_budget import BudgetLedger
@@ -85,6 +88,10 @@ def audits(epsilon: float, *, noise: float, canaries: int, repeats: int, seed: i
 
         return audit
 
+    def desk() -> Audited:
+        seen, spent = desk_draws(epsilon, asked, repeats, seed=seed)
+        return Audited(mechanism="Query desk", promised=epsilon, spent=spent, seen=seen)
+
     def card() -> Audited:
         seen = card_draws(epsilon, asked, repeats, seed=seed)
         return Audited(mechanism="Model card", promised=epsilon, spent=epsilon, seen=seen)
@@ -98,6 +105,7 @@ def audits(epsilon: float, *, noise: float, canaries: int, repeats: int, seed: i
     )
     for name, made, delta in kinds:
         yield answers(name, made, delta)
+    yield desk
     yield card
 
 
@@ -145,6 +153,43 @@ def answer_draws(
             advantaged = int(sensitive.sum())
             scales.append([claimed.scale(advantaged, _PEOPLE - advantaged, 1)])
     return _compared(outputs, centres, scales, cauchy=claimed.noise == "cauchy", delta=delta)
+
+
+_COUNT_SHARE = 10
+"""The desk's noisy count costs one part in so many of a budget."""
+
+
+def desk_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> tuple[TwoTables, float]:
+    """Return what distinguishes two neighbouring tables in the desk's noisy count and sum, and what both are charged.
+
+    The noise is exact and discrete, drawn as the desk draws it, here from a seed; the charge is that for `claimed`.
+    """
+    everybody = np.ones(_PEOPLE, dtype=np.bool_)
+    values, reach = centred(on_grid(np.eye(1, _PEOPLE)[0]), everybody)
+    questions = everybody.astype(np.int64), values  # the count, then the sum
+
+    def laws(budget: float) -> tuple[Noise, Noise]:
+        whole = round(budget * MILLION)
+        count = whole // _COUNT_SHARE
+        return Noise(1, count, 1.0), Noise(reach, whole - count, 0.5 / GRID)
+
+    def drawn(secret: Mask, rng: np.random.Generator) -> Floats:
+        noises, below = laws(epsilon), partial(_below, rng)
+        pairs = list(zip(questions, noises, strict=True))
+        return np.array([[release(of, secret, law, below) for of, law in pairs] for _ in range(draws)], dtype=float)
+
+    outputs, centres = [], []
+    for number in (0, 1):
+        secret = np.array([number == 0, True, *[False] * (_PEOPLE - 2)])
+        outputs.append(drawn(secret, child_generator(seed, f"query desk, table {number}")))
+        centres.append([float(of[secret].sum()) for of in questions])
+    charged = laws(claimed)
+    scales = [law.reach * MILLION / law.epsilon for law in charged]
+    return _compared(outputs, centres, [scales] * 2), sum(law.epsilon for law in charged) / MILLION
+
+
+def _below(rng: np.random.Generator, number: int) -> int:
+    return int(rng.integers(number))
 
 
 def card_draws(claimed: float, epsilon: float, draws: int, *, seed: int) -> TwoTables:

@@ -114,7 +114,8 @@ class MeasuredEpsilonStudy(Study[MeasuredEpsilonSettings, MeasuredEpsilon]):
             "the promised one.",
             needs=(),
             redacted=Redacted(
-                attacked="The private tree, private answers and the card's noise at ε = {measured_epsilon[epsilon]}.",
+                attacked="The private tree, private answers, the query desk and the card's noise at "
+                "ε = {measured_epsilon[epsilon]}.",
                 knows="The mechanism, every record but one, and what is released.",
                 assumptions=(_TABLES, _NO_PROOF),
             ),

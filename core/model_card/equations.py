@@ -79,10 +79,17 @@ class _Row(NamedTuple):
 
 def equations(published: Published, posterior: Floats) -> Equations:
     """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size."""
+    return _noisy_equations(published) if published.noise is not None else _noiseless_equations(published, posterior)
+
+
+def exact_equations(published: Published) -> Equations:
+    """Return the equations of numbers without noise that are no approximation: all but gaps of unknown sizes."""
+    return _noiseless_equations(published, None)
+
+
+def _noiseless_equations(published: Published, posterior: Floats | None) -> Equations:
+    """Return the equations; without a posterior those that need none."""
     release = published.release
-    if published.noise is not None:
-        return _noisy_equations(published)
-    assert published.counts is not None
     rows: list[_Row] = []
     _add_sizes(published, rows)
     _add_counts(published, rows)
@@ -145,14 +152,15 @@ def _add_counts(published: Published, rows: list[_Row]) -> None:
             rows.append(_Row(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1])))
 
 
-def _add_unsized(published: Published, posterior: Floats, rows: list[_Row]) -> bool:
-    """Add the numbers about groups of unknown size; return whether any of them is a gap."""
+def _add_unsized(published: Published, posterior: Floats | None, rows: list[_Row]) -> bool:
+    """Add the numbers about groups of unknown size, gaps only with a posterior; return whether any of them is a gap."""
     assert published.counts is not None
     cells, curved = published.release.cells, False
-    expected, spread = cells.expected(posterior), cells.expected(posterior * (1.0 - posterior))
+    q = np.zeros(published.release.n) if posterior is None else posterior
+    expected, spread = cells.expected(q), cells.expected(q * (1.0 - q))
     for name, limits in published.limits.items():
         part = part_of(name)
-        if part in published.counts.sizes:
+        if part in published.counts.sizes or (posterior is None and name.endswith("_gap")):
             continue
         inside = cells.inside(part).astype(np.float64)
         people, positives = float(cells.size(part)), cells.positives(part).astype(np.float64)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from core.estimates import count, number_text, percent, points
+from core.estimates import Estimate, at_most, count, number_text, percent, points
 from core.model_card.card_people import EVERYBODY_ELSE, ReleasedPeople
+from core.model_card.desia import Desia
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST
 from core.model_card.leakage import ReleaseStudy
 from core.model_card.pinned_people import DRAWS, SETTLED, UNSURE, Advice
@@ -188,7 +189,45 @@ def _ceiling(study: ReleaseStudy) -> str:
     if found is None:
         return ""
     how = "exact posterior" if found.exact else f"ε = {study.published.release.epsilon:g}, mean over the noise"
-    return f" If the prior is right, no attacker can expect more than {percent(found.accuracy)} ({how})."
+    return f" {at_most(found.accuracy, how)}"
+
+
+def by_proof_and_simulation(study: ReleaseStudy, found: Desia) -> Finding:
+    """Say what DeSIA proves and infers, beside the information projection."""
+    attribute, n = study.people.attribute, found.proved
+    whose = f"nobody's {attribute}"
+    if n:
+        unsure = f"{found.proved_unsure:,}" if found.proved_unsure else "none"
+        whose = f"the {attribute} of {n:,} of {_people(study.n)}, {unsure} of them uncertain before"
+    certain = count(found.pinned.count) if found.pinned.count else "nobody"
+    evidence = "Too few cards could be simulated, so its classifier has the prior alone."
+    if found.simulated:
+        evidence = (
+            f"Its classifier learned from {found.simulated:,} simulated cards and infers {percent(found.accuracy)} "
+            f"correctly: {_change(found.gain)} against imputation, {_change(found.lead)} against the projection."
+        )
+    evidence += f" Near certain: {certain}; by the projection: {study.pinned.count or 'nobody'}."
+    caveats = ["The idea is that of DeSIA (Mao et al. 2025); the attack is derived here."]
+    if study.published.noise is not None:
+        caveats.append("Under DP noise nothing can be proved.")
+    if found.programs_open:
+        caveats.append(f"Not settled: {found.programs_open:,} groups of people alike.")
+    if found.relaxed:
+        caveats.append("The card is large: linear programs stand in for integer ones, and may miss proofs.")
+    return Finding(
+        point=f"DeSIA: the numbers alone prove {whose}.",
+        evidence=evidence,
+        so_what="A proof needs no prior: any reader who knows labels and predictions can make it." if n else "",
+        caveats=tuple(caveats),
+        estimate=found.gain,
+        baseline=study.measured.accuracy_before,
+        attacker_knows=KNOWS,
+    )
+
+
+def _change(gain: Estimate) -> str:
+    low, high = (points(end).removesuffix(" points") for end in (gain.low, gain.high))
+    return f"{points(gain)} (95% CI: {low} to {high})"
 
 
 def noise_seed(study: ReleaseStudy) -> Finding:
@@ -261,6 +300,8 @@ def findings(study: ReleaseStudy) -> Iterator[Finding]:
     yield uncertainty_resolved(study)
     if study.status != "infeasible":
         yield average_accuracy(study)
+    if study.desia is not None:
+        yield by_proof_and_simulation(study, study.desia)
     if study.published.noise is not None:
         yield noise_seed(study)
 

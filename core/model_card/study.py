@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
 import numpy as np
 
 from core.model_card import findings as wording
 from core.model_card.card_people import released_people
-from core.model_card.leakage import ReleaseStudy, drawn_again, measure_card
+from core.model_card.leakage import ReleaseStudy, attacked, drawn_again, measure_card
 from core.model_card.settings import ReleaseSettings
+from core.model_card.tables import ATTACKS, attack_rows
 from core.models import GIVEN
 from core.planted import Drawn, subject_of
 from core.seeds import child_generator
-from core.study import Finding, Plant, Report, Study
+from core.study import Finding, Plant, Report, Row, Study
 from core.subject import Subject
 
 _SETS = (100, 600, 300)
@@ -61,11 +62,15 @@ class ModelCard(Study[ReleaseSettings, ReleaseStudy]):
         """Yield the card of the audited model, or of its family."""
         audited = subject.model.predictions
         people = released_people(subject.config, subject.dataset, settings, audited=audited, report=report)
-        yield drawn_again(measure_card(people, settings))
+        yield attacked(drawn_again(measure_card(people, settings)))
 
     def findings(self, result: ReleaseStudy, settings: ReleaseSettings) -> tuple[Finding, ...]:
         """Return whose attribute is disclosed, then bits, averages and what the noise is worth."""
         return tuple(wording.findings(result))
+
+    def tables(self, result: ReleaseStudy, settings: ReleaseSettings) -> Mapping[str, tuple[Row, ...]]:
+        """Return what each attack infers from the card."""
+        return {ATTACKS: tuple(attack_rows(result))}
 
 
 STUDY = ModelCard()

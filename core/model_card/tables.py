@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from core.estimates import Estimate
 from core.model_card.leakage import ReleaseStudy
-from core.model_card.pinned_people import Advice
+from core.model_card.pinned_people import Advice, Pinned
 from core.model_card.settings import precision_text
 from core.quantities import Quantity, Row, Tables, change, share
 
+ATTACKS = "Attacks on this card"
 PUBLISHED, FIGURES = "Published numbers", "Every figure"
 DRAWN = "The numbers with noise drawn once, not for publishing"
 DETAILS = (PUBLISHED, DRAWN, "People with the same label and predictions", FIGURES)
@@ -19,6 +20,7 @@ def tables(study: ReleaseStudy, advice: Advice | None = None) -> Tables:
     alike = [{"people alike": size, "disclosed among them": n} for size, n in study.in_common.cell_sizes]
     return {
         "Average accuracy": accuracy_rows(study),
+        ATTACKS: attack_rows(study),
         "Bits": bits_rows(study),
         "What disclosed people have in common": common_rows(study),
         "Precisions tried": [] if advice is None else precision_rows(advice),
@@ -45,6 +47,36 @@ def accuracy_rows(study: ReleaseStudy) -> list[Row]:
         }
         for name, before, after, gain, majority in rows
     ]
+
+
+def attack_rows(study: ReleaseStudy) -> list[Row]:
+    """Return what each attack infers from the same numbers, beside imputation and what no attacker can exceed."""
+    found, other = study.measured, study.desia
+    rows: list[Row] = [_attack_row("imputation, no card", found.accuracy_before)]
+    if study.status != "infeasible":
+        rows.append(_attack_row("information projection", found.accuracy_after, found.accuracy_gain, study.pinned))
+    if other is not None:
+        rows.append(_attack_row("DeSIA", other.accuracy, other.gain, other.pinned, other.proved))
+    if study.ceiling is not None:
+        rows.append(_attack_row("no attacker exceeds, if the prior is right", study.ceiling.accuracy))
+    return rows
+
+
+def _attack_row(
+    attack: str,
+    accuracy: Estimate | float,
+    gain: Estimate | None = None,
+    found: Pinned | None = None,
+    proved: int | None = None,
+) -> Row:
+    return {
+        "attack": attack,
+        "accuracy": share(accuracy),
+        "gain": change(gain),
+        "near certain": None if found is None else found.count,
+        "of these correct": share(None if found is None or not found.count else found.right),
+        "proved": proved,
+    }
 
 
 def bits_rows(study: ReleaseStudy) -> list[Row]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from core.estimates import Estimate, certain, count, interval, percent, points, strongest
+from core.estimates import Estimate, at_most, certain, count, interval, percent, points, strongest
 from core.param import Param
 from core.queries.decoders import DECODER_TITLES
 from core.queries.guarantees import ErrorQuantiles, accuracy_limit, targeted_leakage
@@ -76,6 +76,8 @@ class AnswersLeak(Result):
     """Way to answer -> error of one of so many answers; those without noise have none."""
     targeted: float = 1.0
     """Balanced accuracy against one person whom one query singles out with the whole budget."""
+    ceiling: float | None = None
+    """Balanced accuracy that no attacker with the prior can exceed, where that is known."""
     reason: str = ""
     """Why nothing was measured."""
 
@@ -107,6 +109,7 @@ def answers_leak(
             if noise != "exact"
         },
         targeted=targeted_leakage(mechanism, n1, n0),
+        ceiling=trials.ceiling(m, mechanism) if m else None,
     )
 
 
@@ -152,6 +155,9 @@ def findings(found: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
         f"{interval(now.leakage)}; {count(now.leakage.n)} repetitions with {people} people). Features alone give "
         f"{percent(found.prior)}, random guessing 50%."
     )
+    if found.ceiling is not None:
+        how = f"ε = {answering.epsilon:g}" if answering.private else "exact posterior"
+        evidence += f" {at_most(found.ceiling, f'{how}, group sizes known', of=' balanced accuracy')}"
     headline = Finding(
         point=_point(found, answering),
         evidence=evidence,
@@ -240,13 +246,10 @@ def _caveats(answering: Answering) -> tuple[str, ...]:
 
 
 def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *, whole: bool = True) -> Finding:
-    """Return how many answers of a curve suffice, the accuracy of the queried models, and the bound on any attacker."""
-    bound = trials.bound(answering.mechanism())
-    limit = "" if bound is None else f"Bound for any attacker with this prior and these group sizes: {percent(bound)}."
+    """Return how many answers of a curve suffice, and the accuracy of the queried models."""
     return Finding(
         point=needed_text(curve, answering, whole=whole),
         evidence="" if answering.absolute else accuracy_text(trials.accuracy(trials.numbers[-1])),
-        caveats=(limit,) if limit else (),
     )
 
 

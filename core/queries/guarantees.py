@@ -20,6 +20,7 @@ Cauchy noise has none, and the average of any sample of it is an accident.
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -76,6 +77,45 @@ def accuracy_limit_with_prior(prior: npt.ArrayLike, epsilon: float, *, n_advanta
     gain = (w1 - w0 * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
     best = np.maximum(np.maximum(0, w1 - w0), gain)
     return float(min(1.0, (1 + best.mean()) / 2))
+
+
+MOST_VECTORS = 100_000
+"""Ways to divide people into groups of known sizes that are summed over."""
+
+
+def exact_accuracy_limit(
+    scores: Floats, answers: Floats, prior: Floats, n_advantaged: int, *, half_width: float, absolute: bool
+) -> float | None:
+    """Return the largest expected balanced accuracy given answers without noise, by the exact posterior.
+
+    Summed over everything that the groups, of known sizes N1 and N0, can be: with p_i the probability of the advantaged
+    group given the answers, a guess is worth p_i/N1 or (1 − p_i)/N0, and the better of both is Σ_i max(…)/2. None where
+    there are more than `MOST_VECTORS` ways, or none agrees. Scores (m, n), answers (m,) within `half_width` of the true
+    ones, the prior (n,) in (0, 1), independent between people before the sizes are known.
+    """
+    n = prior.size
+    n0 = n - n_advantaged
+    fewer = min(n_advantaged, n0)
+    if math.comb(n, fewer) > MOST_VECTORS:
+        return None
+    chosen = np.array(list(itertools.combinations(range(n), fewer)), dtype=np.intp)
+    advantaged = np.zeros((len(chosen), n))
+    np.put_along_axis(advantaged, chosen, 1.0, axis=1)
+    if fewer == n0:
+        advantaged = 1.0 - advantaged
+    gaps = advantaged @ scores.T / n_advantaged - (1.0 - advantaged) @ scores.T / n0
+    off = np.abs((np.abs(gaps) if absolute else gaps) - answers)
+    agrees = (off <= half_width + _ROUNDING).all(axis=1)
+    if not agrees.any():
+        return None
+    odds = advantaged[agrees] @ (np.log(prior) - np.log1p(-prior))
+    weight = np.exp(odds - odds.max())
+    given = weight @ advantaged[agrees] / weight.sum()
+    return float(np.maximum(given / n_advantaged, (1.0 - given) / n0).sum() / 2)
+
+
+_ROUNDING = 1e-9
+"""What an answer computed again may be off by."""
 
 
 def prior_given_sizes(prior: npt.ArrayLike, n_advantaged: int) -> Floats:

@@ -12,6 +12,7 @@ The larger group of the dataset counts as the advantaged one (Hamman et al. 2023
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
@@ -30,7 +31,14 @@ from core.fairness import METRIC_TITLES
 from core.param import Param
 from core.queries.decoders import DECODERS, Answered, Reading, read_answers
 from core.queries.gaps import DESIGNS, design_scores, leakage, most_questions
-from core.queries.guarantees import ErrorQuantiles, accuracy_limit_with_prior, answer_error, prior_given_sizes
+from core.queries.guarantees import (
+    MOST_VECTORS,
+    ErrorQuantiles,
+    accuracy_limit_with_prior,
+    answer_error,
+    exact_accuracy_limit,
+    prior_given_sizes,
+)
 from core.queries.mechanisms import Exact, NoisySums
 from core.seeds import child_generator
 from core.serialize import Result
@@ -340,6 +348,24 @@ class Trials:
         if not mechanism.holds(self.n_advantaged, self.n_disadvantaged):
             return None
         return self.limit(mechanism.epsilon, sizes_known=True)
+
+    def ceiling(self, m: int, mechanism: Any) -> float | None:
+        """Return what no attacker with the prior and the sizes can exceed after `m` answers, in balanced accuracy.
+
+        With noise the limit of its ε; without, that of the exact posterior, where it can be summed in every repeat.
+        """
+        if mechanism.noisy:
+            return self.bound(mechanism)
+        if math.comb(self.asking.n, min(self.n_advantaged, self.n_disadvantaged)) > MOST_VECTORS:
+            return None
+        made = self.ask(m, mechanism)
+        kind: dict[str, Any] = {"half_width": mechanism.half_width, "absolute": mechanism.absolute}
+        limits = [
+            exact_accuracy_limit(scores, answers, prior, self.n_advantaged, **kind)
+            for scores, answers, prior in zip(made.scores, made.answers, made.prior, strict=True)
+        ]
+        found = [limit for limit in limits if limit is not None]
+        return float(np.mean(found)) if len(found) == len(limits) else None
 
     def curve(self, decoders: Sequence[str] = DECODERS) -> Iterator[tuple[int, str]]:
         """Yield the numbers of questions and decoders of a whole curve, coarse first, so that it shows as it grows."""

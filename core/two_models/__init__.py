@@ -1,5 +1,23 @@
 """Two models of one table: what the difference of their scores reveals, beyond what each reveals alone."""
 
-from core.two_models.pair import COUNTERPART, Inferred, TwoModelsSettings, attributes, companion_of, membership
+from core.two_models.pair import (
+    COUNTERPART,
+    UNFAIR,
+    WARNING,
+    Inferred,
+    TwoModelsSettings,
+    attributes,
+    companion_of,
+    membership,
+)
 
-__all__ = ["COUNTERPART", "Inferred", "TwoModelsSettings", "attributes", "companion_of", "membership"]
+__all__ = [
+    "COUNTERPART",
+    "UNFAIR",
+    "WARNING",
+    "Inferred",
+    "TwoModelsSettings",
+    "attributes",
+    "companion_of",
+    "membership",
+]

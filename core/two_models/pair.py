@@ -36,7 +36,11 @@ _COMPANIONS = {
     **{name: METHOD_TITLES[name] for name in METHODS},
 }
 
-_UNFAIR = ("unmitigated", "dp_id3")
+UNFAIR = ("unmitigated", "dp_id3")
+"""Methods without a fairness constraint."""
+
+WARNING = "These models are variants of one table: if two are released, their difference can reveal people."
+"""What is said wherever a biased and a fair model, or other variants, could both be released."""
 
 FEWEST = 40
 """Fewest people of either kind: of 20 in each half something can be learned."""
@@ -79,7 +83,7 @@ def companion_of(subject: Subject, settings: TwoModelsSettings) -> str:
     """Return the method of the second model."""
     if settings.companion != COUNTERPART:
         return settings.companion
-    return "exponentiated_gradient" if subject.config.method in _UNFAIR else "unmitigated"
+    return "exponentiated_gradient" if subject.config.method in UNFAIR else "unmitigated"
 
 
 def second_model(subject: Subject, method: str) -> tuple[Codes, Floats]:

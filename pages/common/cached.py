@@ -26,6 +26,7 @@ from pages.common.background import Job, Store, need
 from pages.common.state import OWN_RATINGS, PENDING, UPLOAD
 
 if TYPE_CHECKING:
+    from core.choose import Choice
     from core.models.model_files import ModelFile
     from core.release_audit.plan import ModelPlan
 
@@ -212,6 +213,25 @@ def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[st
     key = fingerprint("more disclosed", audit_key(result.config, result.subject.dataset), tolerance, attacker)
     store = store_of(result.config.dataset)
     return need(store, key, "Telling the attacker more", lambda _: disclose_more(result, tolerance, **attacker))  # type: ignore[no-any-return]
+
+
+_CHOICE = "choice_of_subject"
+
+
+def keep_choice(config: AuditConfig, table: Table, choice: Choice) -> None:
+    """Keep a finished choice of a model in this session, for other pages about the same people."""
+    st.session_state[_CHOICE] = _choice_key(config, table), choice
+
+
+def kept_choice(config: AuditConfig, table: Table) -> Choice | None:
+    """Return the last finished choice of this session if it is about these people, else None."""
+    key, choice = st.session_state.get(_CHOICE, ("", None))
+    found: Choice | None = choice if key == _choice_key(config, table) else None
+    return found
+
+
+def _choice_key(config: AuditConfig, table: Table) -> str:
+    return fingerprint("choice", dataset_of(table, config.roles).fingerprint, config.metric, config.train_share)
 
 
 def trained_model(store: Store, config: AuditConfig, dataset: AuditDataset) -> Any | None:

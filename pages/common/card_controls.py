@@ -268,6 +268,15 @@ class Card:
         again: ReleaseStudy = need(self.store, key, "Drawing the noise again", lambda _: drawn_again(study), **told)
         return again
 
+    def attacked(self, study: ReleaseStudy) -> ReleaseStudy:
+        """Return the card with what DeSIA infers from it."""
+        from core.model_card import attacked
+
+        key = fingerprint("release attacked", self._key, study.settings, len(study.people.predictions))
+        told: dict[str, Any] = {"lane": "questions", "patience": _PATIENCE}
+        again: ReleaseStudy = need(self.store, key, "Simulating cards", lambda _: attacked(study), **told)
+        return again
+
     def advice(self, study: ReleaseStudy) -> Background:
         """Return the work on the advice for so many models; it is the same for every precision."""
         exact, people = replace(study.settings, decimals=None, epsilon=None), study.people

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -22,6 +22,9 @@ from core.sweep.landscape import (
 )
 from pages.common import cached, panels, shell
 from pages.common.background import Background, Job, State, pace
+
+if TYPE_CHECKING:
+    from core.choose import Choice
 
 KEPT_MAP = DEMO_FILE.with_name("demo_landscape.json")
 """The demo's map; ``fairleak tradeoff --seeds 0-19 --output data/demo_landscape.json`` makes it again."""
@@ -52,6 +55,19 @@ def draw_map(config: AuditConfig, table: Table) -> None:
         work.watch(lambda: _offer(work, plan))
     else:
         _draw(made)
+    if (choice := cached.kept_choice(config, table)) is not None:
+        _draw_choice(choice)
+
+
+def _draw_choice(choice: Choice) -> None:
+    """Draw what Choose a model found about these people in this session; nothing is trained for it."""
+    from core.charts.choose import draw_choice
+    from core.choose.findings import finding
+
+    found, quantity = finding(choice), "Accuracy against the worst leak of the models compared on Choose a model"
+    panels.titled(shell.escape(found.point.rstrip(".")), quantity, draw_choice(choice), key="start_choice_chart")
+    st.caption(shell.escape(found.evidence))
+    shell.link("choose")
 
 
 def _kept(dataset: AuditDataset, plan: LandscapePlan) -> Landscape | None:

@@ -59,11 +59,21 @@ def test_it_recommends_the_most_accurate_and_opens_its_report(dashboard: Dashboa
         "## Choose exponentiated gradient (tolerance 0.05, depth 4): best of 18 within all limits."
     )
     assert "Not measured for candidates" in dashboard.told and "ε = 26 together" in dashboard.told
+    assert "if two are released, their difference can reveal people" in dashboard.told
     assert re.search(r"the best of 18 looks about \d\.\d points better than it is", dashboard.told)
     assert len(dashboard.test.get("plotly_chart")) == 1 and not dashboard.test.error
     dashboard.press("audit_chosen")
     state = dashboard.test.session_state
     assert (state["method"], state["depth"], state["tolerance"]) == BEST
+
+
+def test_overview_shows_what_was_chosen(dashboard: Dashboard, safe: Measured):
+    dashboard.open("overview")
+    assert "best of 18 within all limits" not in dashboard.told
+    opened(dashboard)
+    asked = safe.asked
+    dashboard.open("overview")
+    assert "best of 18 within all limits" in dashboard.told and safe.asked == asked
 
 
 def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(

@@ -138,7 +138,7 @@ def test_every_noise(noise: str, run: Any):
     assert all(0 <= row[f"{name}, low"] <= row[name] <= row[f"{name}, high"] <= 1 for row in rows)
     assert rows[0][name] > 0.6 and [row[name] for row in rows[1:3]] == [0.5, 0.5] and rows[0]["gain"] == 0
     kept = noise in ("laplace", "cauchy", "noisy_sums")  # what keeps its epsilon
-    assert ("Bound for any attacker with this prior and these group sizes" in out) == kept
+    assert ("If the prior is right, no attacker can expect more than" in out) == kept
     assert err.splitlines()[2].startswith("3 of 3 numbers of answers")
     if noise == "exact":
         assert all(row[name] == row["draws with everybody inferred"] == 1 for row in rows[-3:-1])

@@ -15,6 +15,7 @@ from core.config import AuditConfig
 from core.errors import InputError
 from core.estimates import proportion
 from core.policy import Limit, Policy, Status
+from core.two_models import WARNING
 from tests.unit.choose.made import LIMITS, POLICY, SAFE, N, half, point
 
 RUNS = 100
@@ -144,6 +145,18 @@ def test_private_candidates_are_charged_together_replicates_too():
     assert found.spent == 8.0
     assert chosen([point(1, 0.7, SAFE, rng)]).spent == 0.0
     assert math.isinf(chosen([*private, point(0, 0.7, SAFE, rng, method="dp_id3", epsilon=math.inf)]).spent)
+
+
+def test_fair_and_biased_models_compared_come_with_a_warning():
+    rng = np.random.default_rng(14)
+    fair, biased = point(1, 0.7, SAFE, rng), point(2, 0.7, SAFE, rng, method="unmitigated")
+    assert finding(chosen([fair, biased])).caveats.count(WARNING) == 1
+    for alike in ([fair, point(3, 0.7, SAFE, rng)], [biased, point(4, 0.7, SAFE, rng, method="dp_id3")]):
+        assert WARNING not in finding(chosen(alike)).caveats
+    given = [replace(one, name=name) for one, name in ((fair, "a"), (biased, "b"))]  # by what is measured of them
+    assert WARNING not in finding(chosen(given)).caveats
+    unfair = replace(point(5, 0.7, {**SAFE, "unfairness": 0.2}, rng), name="c")
+    assert WARNING in finding(chosen([*given, unfair])).caveats
 
 
 def test_the_frontier_has_nobody_who_is_beaten_in_both():

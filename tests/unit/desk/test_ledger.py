@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 from core.desk import Columns, Ledger, LedgerAnswer, TestSet, example_ledger, open_ledger, verify_export
+from core.desk.findings import ceiling
 from core.errors import FairLeakError, InputError
+from core.estimates import percent
 from core.queries import equal_opportunity_gap, statistical_parity_gap
 from tests.ledger_work import ATTRIBUTE, BUDGET, COUNT, NAME, people, question, register
 
@@ -42,6 +45,15 @@ def test_a_question_is_charged_once_and_its_repeats_are_free(ledger: Ledger):
         assert again.from_past and again.charged == 0 and again.remaining == 1.2
     assert ledger.status(NAME) == status  # not written a second time
     assert ask(ledger, 1 - H).charged == 0.3  # what could be computed from the past is a question like any other
+
+
+def test_the_ceiling_is_that_of_what_is_spent_and_of_the_budget(ledger: Ledger):
+    ask(ledger, H)
+    status = ledger.status(NAME)
+    told = ceiling(status)
+    assert "If the prior is right, no attacker can expect more than" in told
+    for epsilon in (status.spent, 2 * status.spent, BUDGET, 2 * BUDGET):
+        assert percent(1 / (1 + math.exp(-epsilon))) in told
 
 
 @pytest.mark.parametrize("metric", ["statistical_parity", "equal_opportunity"])

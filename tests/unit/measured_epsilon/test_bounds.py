@@ -14,6 +14,7 @@ from core.measured_epsilon import (
     OneRun,
     answer_draws,
     card_draws,
+    desk_draws,
     distinguished,
     one_run_bound,
     one_run_p_value,
@@ -155,11 +156,15 @@ def card(seed: int, epsilon: float) -> float:
     return card_draws(epsilon, epsilon, 400, seed=seed).bound(0.95)
 
 
+def desk(seed: int, epsilon: float) -> float:
+    return desk_draws(epsilon, epsilon, 400, seed=seed)[0].bound(0.95)
+
+
 def tree(seed: int, epsilon: float) -> float:
     return tree_run(epsilon, 300, seed=seed).bound(0.95)
 
 
-@pytest.mark.parametrize(("run", "least"), [(laplace, 0.65), (sums, 0.65), (card, 0.2), (tree, 0.4)])
+@pytest.mark.parametrize(("run", "least"), [(laplace, 0.65), (sums, 0.65), (card, 0.2), (desk, 0.2), (tree, 0.4)])
 def test_bounds_of_every_mechanism_hold(run, least: float):  # type: ignore[no-untyped-def]
     bounds = np.array([run(seed, 1.0) for seed in range(RUNS)])
     assert np.count_nonzero(bounds > 1.0) <= MOST_ABOVE

@@ -35,9 +35,10 @@ def test_no_mechanism_is_measured_above_what_it_promises(epsilon: float, subject
     assert f"At ε = {epsilon:g} promised, an audit in one run shows at least ε = {bound:.2f} for" in headline.point
     assert "proves nothing more" in headline.text and "above" in headline.so_what
     (rows,) = STUDY.tables(found, settings).values()
-    assert len(rows) == 6 and {row["promised ε"] for row in rows} == {epsilon}
+    assert len(rows) == 7 and {row["promised ε"] for row in rows} == {epsilon}
     spent = {row["mechanism"]: row["spent ε"] for row in rows}
     assert spent["Private tree"] == pytest.approx(epsilon) and spent["Cauchy answers"] <= 0.236 * epsilon
+    assert spent["Query desk"] == epsilon
     assert spent["Smooth Laplace answers"] == (epsilon if epsilon < 1 else None)
     for row in rows:
         assert row["measured ε (95% lower bound)"] <= (row["spent ε"] or epsilon)
@@ -47,8 +48,8 @@ def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject: Sub
     settings = MeasuredEpsilonSettings(noise=0.5)
     found = last(subject, settings)
     above = {one.mechanism for one in found.above}
-    assert above == {"Private tree", "Laplace answers", "Noisy sums", "Model card"}
-    assert STUDY.checks(found, settings)["measured_epsilon"].estimate.value == pytest.approx(4 / 6)
+    assert above == {"Private tree", "Laplace answers", "Noisy sums", "Query desk", "Model card"}
+    assert STUDY.checks(found, settings)["measured_epsilon"].estimate.value == pytest.approx(5 / 7)
     finding = STUDY.findings(found, settings)[0]
     assert "more is measured" in finding.point and "does not hold" in finding.so_what
     assert found.audited[0].spent == last(subject, MeasuredEpsilonSettings()).audited[0].spent == pytest.approx(1.0)
@@ -65,7 +66,7 @@ def test_the_plant_is_seen_and_its_null_is_not(seed: int):
 def test_it_grows_repeats_itself_and_can_be_stopped(subject: Subject):
     settings, steps = MeasuredEpsilonSettings(canaries=50, repeats=200), []
     grown = list(STUDY.run(subject, settings, lambda done, total: steps.append((done, total))))
-    assert [len(result.audited) for result in grown] == list(range(1, 7)) and steps == [(i, 6) for i in range(1, 7)]
+    assert [len(result.audited) for result in grown] == list(range(1, 8)) and steps == [(i, 7) for i in range(1, 8)]
     assert grown[-1] == last(subject, settings) and len(STUDY.findings(grown[0], settings)) == 1
 
     def stop(done: int, total: int) -> None:
@@ -86,5 +87,5 @@ def test_the_chart_has_what_the_table_has(subject: Subject):
     found = last(subject, settings)
     (drawing,) = drawings(found, settings).values()
     table = drawing.table
-    assert len(table) == 7 and table["measured"].iloc[0] == found.audited[0].measured(0.95)
+    assert len(table) == 8 and table["measured"].iloc[0] == found.audited[0].measured(0.95)
     assert "Privacy budget by mechanism" in drawing.alt

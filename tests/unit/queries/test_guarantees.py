@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,12 @@ from core.queries import (
     statistical_parity_gap,
     targeted_leakage,
 )
-from core.queries.guarantees import accuracy_limit_with_prior, answer_error, prior_given_sizes
+from core.queries.guarantees import (
+    accuracy_limit_with_prior,
+    answer_error,
+    exact_accuracy_limit,
+    prior_given_sizes,
+)
 from tests.oracles.black_box import black_box_epsilon, observed
 from tests.oracles.privacy_loss import laplace_delta, privacy_loss
 from tests.unit.queries.people import neighbours, tuples
@@ -49,6 +55,30 @@ def best_attacker(prior: np.ndarray, epsilon: float) -> float:
     right = np.repeat([0.0, 0.0, factor - 1, factor - 1], n)
     done = linprog(np.append(-w1, w0), A_ub=limits, b_ub=right, bounds=(0, 1), method="highs")
     return (1 - done.fun) / 2
+
+
+@pytest.mark.parametrize("absolute", [False, True])
+@pytest.mark.parametrize("half_width", [0.0, 0.05])
+@pytest.mark.parametrize("n_advantaged", [2, 5])
+def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, half_width: float, absolute: bool):
+    rng = np.random.default_rng(n_advantaged)
+    n, prior, scores = 7, rng.uniform(0.05, 0.95, 7), rng.random((1, 7))
+    groups = [np.array(a) for a in itertools.product((0, 1), repeat=n) if sum(a) == n_advantaged]
+    gaps = np.array([statistical_parity_gap(scores, a)[0] for a in groups])
+    seen = np.abs(gaps) if absolute else gaps
+    answer = seen[3] + 0.9 * half_width
+    agrees = np.abs(seen - answer) <= half_width + 1e-12
+    chance = agrees * np.array([np.where(a == 1, prior, 1 - prior).prod() for a in groups])
+    best = max(
+        sum(c * ((g == 1)[a == 1].mean() + (g == 0)[a == 0].mean()) / 2 for a, c in zip(groups, chance, strict=True))
+        for g in (np.array(guess) for guess in itertools.product((0, 1), repeat=n))
+    )
+    told: dict[str, Any] = {"half_width": half_width, "absolute": absolute}
+    found = exact_accuracy_limit(scores, np.array([answer]), prior, n_advantaged, **told)
+    assert found == pytest.approx(best / chance.sum(), abs=1e-9)
+    assert exact_accuracy_limit(scores, np.array([3.0]), prior, n_advantaged, **told) is None  # nothing agrees
+    many = np.full(40, 0.5)
+    assert exact_accuracy_limit(np.ones((1, 40)), np.zeros(1), many, 20, **told) is None
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.01, 0.3, 1.0, 2.5, 8.0])
