@@ -4,6 +4,7 @@ from pages.common import shell
 
 shell.guard()
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -11,7 +12,7 @@ import streamlit as st
 from core.errors import InputError
 from core.estimates import count, in_words
 from core.files import csv_of_frame
-from pages.common import cached, panels
+from pages.common import cached, panels, report_plan
 from pages.common.background import want
 from pages.common.controls import settings_of
 from pages.common.study_run import StudyRun
@@ -22,9 +23,11 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
 from core.charts.people import draw_sets
-from core.people import CERTAIN, KNOWN, PEOPLE, PeopleAtRisk, PeopleSettings
+from core.people import ATTACKS, CERTAIN, KNOWN, PEOPLE, PeopleAtRisk, PeopleSettings
 from core.people.findings import best_effect
 from core.people.tables import effect_rows, people_rows
+from core.queries import Answering
+from core.queries.findings import answers_text
 from pages.common.people_table import MOST, people_html
 
 _EVERYBODY = "All groups"
@@ -36,14 +39,20 @@ row = st.container(key="people_controls").columns([17, 18, 16, 44, 25], gap="sma
 at_least = panels.pick("Found by at least", [1, 2, 3], key="people_at_least", default=1, place=row[0])
 groups = {_EVERYBODY: _EVERYBODY, **{name: name for name in dataset.group_names}}
 group = panels.choose("Group", groups, key=f"people_group_{dataset.roles.key}_{dataset.n_groups}", place=row[1])
-record = row[2].text_input("Person", placeholder="record number", key="people_record", max_chars=12)
+record = row[2].text_input(
+    "Person",
+    placeholder="record number",
+    key="people_record",
+    max_chars=12,
+    help="Row among the records used; the first person is 0.",
+)
 hidden = row[3].toggle(
-    "Hide people whom imputation finds too",
+    "Count only what imputation does not find",
     value=True,
     key="people_hidden",
     persist_state="session",
-    help="Imputation infers their attribute without the model, so no attack on the attribute is a leak for them. "
-    "Those who are also flagged as members stay: imputation cannot do that.",
+    help="Where imputation infers the attribute without the model, no attack on the attribute is a leak. Its people "
+    "stay if they are flagged as members: imputation cannot do that.",
 )
 try:
     with row[4].popover("Attack settings", icon=":material/tune:", width="stretch"):
@@ -57,6 +66,17 @@ want(work)
 result: PeopleAtRisk = work.first(work.show_progress)
 
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
+plan = report_plan.plan_of(config, table).answers
+planned, here = (
+    answers_text(n, Answering(noise=noise, epsilon=epsilon)) if n else "no answers"
+    for n, noise, epsilon in (
+        (plan.questions, plan.mechanism, plan.epsilon),
+        (settings.answers, settings.noise, settings.answer_epsilon),
+    )
+)
+if planned != here and not result.attacks[list(ATTACKS).index("queries")].reason:
+    told = f"Your audit plan has {planned} to bias queries: set that under Attack settings."
+    headline = replace(headline, caveats=(told,))
 attribute = shell.escape(result.attribute)
 best = best_effect(result)
 with top:
@@ -85,7 +105,7 @@ with left:
     if rows:
         st.html(people_html(result, shown[:MOST].tolist(), shell.palette()))
     else:
-        st.caption("Nobody. Choose fewer attacks, all groups, or show people whom imputation finds too.")
+        st.caption("Nobody. Choose fewer attacks, all groups, or count what imputation finds too.")
 with right:
     if result.sets:
         panels.titled(
@@ -102,7 +122,8 @@ with right:
         st.caption(shell.escape(reason))
 
 panels.foot(
-    f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks.\n\n"
+    f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks. A record is a row "
+    "among the records used; the first is 0.\n\n"
     f"**Found.** Correction, bias queries and model card start from imputation and add what is published. They find "
     f"whose {attribute} they infer correctly with at least {CERTAIN:.1%} probability. It is a leak where imputation "
     f"alone has at most {KNOWN:.0%}. Membership flags those who score above the threshold that 1% of the "
