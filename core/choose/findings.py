@@ -237,8 +237,8 @@ def price(choice: Choice) -> tuple[str, ...]:
     if k > 1:
         better = number_text(100 * choice.flattery, ".1f")
         told.append(
-            f"Where it was chosen, the best of {k} looks about {better} points better than it is. The "
-            "finding's numbers are from the half that judges."
+            f"Where it was chosen, the best of {k} looks about {better} points better than it is. Its test "
+            "accuracy is from the half that judges."
         )
     private = sum(p.config.method == "dp_id3" for each in choice.candidates for p in each.points)
     if private > 1:

@@ -259,7 +259,7 @@ def draw_table(choice: Choice) -> None:
     shell.whisper(
         "Models, best first",
         f"On the half that chooses: those within all limits by accuracy, then the nearest{shown}. The finding's "
-        "numbers are from the half that judges",
+        "test accuracy is from the half that judges",
     )
     lines = []
     for each in choice.candidates[:_SHOWN]:
