@@ -44,7 +44,7 @@ record = row[2].text_input(
     placeholder="record number",
     key="people_record",
     max_chars=12,
-    help="Row among the records used; the first person is 0.",
+    help="Row of the records used; the first person is 0.",
 )
 hidden = row[3].toggle(
     "Count only what imputation does not find",
@@ -93,7 +93,7 @@ left, right = st.container(key="people_body").columns([2, 1], gap="medium")
 with left:
     attacks = "an attack" if at_least == 1 else f"{in_words(at_least)} or more attacks"
     people = "1 person" if shown.size == 1 else f"{count(shown.size)} people"
-    told = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
+    told = f"● found; violet ○: imputation infers the {attribute} too, so no leak. Record: row of the records used, first = 0"
     rows = people_rows(result, shown)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
         shell.whisper(
@@ -122,8 +122,7 @@ with right:
         st.caption(shell.escape(reason))
 
 panels.foot(
-    f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks. A record is a row "
-    "among the records used; the first is 0.\n\n"
+    f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks.\n\n"
     f"**Found.** Correction, bias queries and model card start from imputation and add what is published. They find "
     f"whose {attribute} they infer correctly with at least {CERTAIN:.1%} probability. It is a leak where imputation "
     f"alone has at most {KNOWN:.0%}. Membership flags those who score above the threshold that 1% of the "
