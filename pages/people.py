@@ -93,7 +93,8 @@ left, right = st.container(key="people_body").columns([2, 1], gap="medium")
 with left:
     attacks = "an attack" if at_least == 1 else f"{in_words(at_least)} or more attacks"
     people = "1 person" if shown.size == 1 else f"{count(shown.size)} people"
-    told = f"● found; violet ○: imputation infers the {attribute} too, so no leak. Record: row of the records used, first = 0"
+    told = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
+    told += ". Record: row of the records used, first = 0"
     rows = people_rows(result, shown)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
         shell.whisper(
