@@ -18,7 +18,7 @@ opening = st.container()
 config, table = cached.audited()
 
 from core.charts.choose import draw_choice
-from core.choose import choose
+from core.choose import Outcomes, choose
 from core.choose.findings import finding, numbers, rows, why_this_one
 from core.errors import InputError
 from core.fingerprint import fingerprint
@@ -55,7 +55,7 @@ except InputError as error:
     st.stop()
 if work.result is not None:
     cached.keep_choice(config, table, choice)
-found = finding(choice)
+found = finding(choice, running=work.busy)
 with opening:
     so_far = f"So far, with {len(points)} of {planned} models. " if work.busy else ""
     shell.finding(
@@ -75,15 +75,16 @@ with left:
         key="choose_chart",
     )
     st.caption(
-        "Larger: looser. Hollow: exceeds the unfairness limit. Right edge: twice the limit or more. Grey steps: no "
-        "other model is better in both."
+        "Larger: looser. Green: worst leak and accuracy are allowed. Hollow: unfairness is above its limit, "
+        "significantly or not. Ringed: recommended. Right edge: twice the limit or more. Grey steps: no other model "
+        "is better in both."
     )
     st.caption(shell.escape(" ".join(found.caveats)))
     if choice.fair_and_biased:
         shell.link("two_models", STUDIES["two_models"].title)
 with right:
-    choose_models.draw_table(choice)
-    st.markdown(f"**Why this one.** {shell.escape(why_this_one(choice))}")
+    why = "Why this one" if choice.outcome == Outcomes.RECOMMENDED else "Why none"
+    st.markdown(f"**{why}.** {shell.escape(why_this_one(choice))}")
     with st.container(horizontal=True):
         st.button(
             "Audit this model", key="audit_chosen", type="primary", on_click=choose_models.audit, args=(choice, config)
@@ -92,6 +93,7 @@ with right:
         panels.download(
             f"All {len(choice.candidates)} (CSV)", partial(csv_of_frame, every), "models.csv", key="choose_all"
         )
+    choose_models.draw_table(choice)
     if st.session_state.pop("choose_report", False):
         st.switch_page("pages/report.py", query_params={})  # without a mapping it refuses to drop bound ones
 panels.foot(choose_models.GUIDE, {"Models": every, "All numbers": panels.frame(numbers(choice))}, key="choose")

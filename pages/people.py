@@ -4,6 +4,7 @@ from pages.common import shell
 
 shell.guard()
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -11,7 +12,7 @@ import streamlit as st
 from core.errors import InputError
 from core.estimates import count, in_words
 from core.files import csv_of_frame
-from pages.common import cached, panels
+from pages.common import cached, panels, report_plan
 from pages.common.background import want
 from pages.common.controls import settings_of
 from pages.common.study_run import StudyRun
@@ -22,9 +23,11 @@ config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
 from core.charts.people import draw_sets
-from core.people import CERTAIN, KNOWN, PEOPLE, PeopleAtRisk, PeopleSettings
+from core.people import ATTACKS, CERTAIN, KNOWN, PEOPLE, PeopleAtRisk, PeopleSettings
 from core.people.findings import best_effect
 from core.people.tables import effect_rows, people_rows
+from core.queries import Answering
+from core.queries.findings import answers_text
 from pages.common.people_table import MOST, people_html
 
 _EVERYBODY = "All groups"
@@ -36,14 +39,20 @@ row = st.container(key="people_controls").columns([17, 18, 16, 44, 25], gap="sma
 at_least = panels.pick("Found by at least", [1, 2, 3], key="people_at_least", default=1, place=row[0])
 groups = {_EVERYBODY: _EVERYBODY, **{name: name for name in dataset.group_names}}
 group = panels.choose("Group", groups, key=f"people_group_{dataset.roles.key}_{dataset.n_groups}", place=row[1])
-record = row[2].text_input("Person", placeholder="record number", key="people_record", max_chars=12)
+record = row[2].text_input(
+    "Person",
+    placeholder="record number",
+    key="people_record",
+    max_chars=12,
+    help="Row of the records used; the first person is 0.",
+)
 hidden = row[3].toggle(
-    "Hide people whom imputation finds too",
+    "Count only what imputation does not find",
     value=True,
     key="people_hidden",
     persist_state="session",
-    help="Imputation infers their attribute without the model, so no attack on the attribute is a leak for them. "
-    "Those who are also flagged as members stay: imputation cannot do that.",
+    help="Where imputation infers the attribute without the model, no attack on the attribute is a leak. Its people "
+    "stay if they are flagged as members: imputation cannot do that.",
 )
 try:
     with row[4].popover("Attack settings", icon=":material/tune:", width="stretch"):
@@ -57,6 +66,17 @@ want(work)
 result: PeopleAtRisk = work.first(work.show_progress)
 
 headline, by_chance, in_common = PEOPLE.findings(result, settings)
+plan = report_plan.plan_of(config, table).answers
+planned, here = (
+    answers_text(n, Answering(noise=noise, epsilon=epsilon)) if n else "no answers"
+    for n, noise, epsilon in (
+        (plan.questions, plan.mechanism, plan.epsilon),
+        (settings.answers, settings.noise, settings.answer_epsilon),
+    )
+)
+if planned != here and not result.attacks[list(ATTACKS).index("queries")].reason:
+    told = f"Your audit plan has {planned} to bias queries: set that under Attack settings."
+    headline = replace(headline, caveats=(told,))
 attribute = shell.escape(result.attribute)
 best = best_effect(result)
 with top:
@@ -74,6 +94,7 @@ with left:
     attacks = "an attack" if at_least == 1 else f"{in_words(at_least)} or more attacks"
     people = "1 person" if shown.size == 1 else f"{count(shown.size)} people"
     told = f"● found; violet ○: imputation infers the {attribute} too, so no leak"
+    told += ". Record: row of the records used, first = 0"
     rows = people_rows(result, shown)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"):
         shell.whisper(
@@ -85,7 +106,7 @@ with left:
     if rows:
         st.html(people_html(result, shown[:MOST].tolist(), shell.palette()))
     else:
-        st.caption("Nobody. Choose fewer attacks, all groups, or show people whom imputation finds too.")
+        st.caption("Nobody. Choose fewer attacks, all groups, or count what imputation finds too.")
 with right:
     if result.sets:
         panels.titled(

@@ -1,4 +1,4 @@
-"""The chart of a choice: accuracy against the worst leak, and where all limits are kept."""
+"""The chart of a choice: accuracy against the worst leak, and where both are allowed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ METHOD_STYLES = {
 
 
 def draw_choice(choice: Choice, *, height: int = 290) -> Drawing:
-    """Draw every candidate on the half that chooses, the region within all limits, and those that none other beats."""
+    """Draw every candidate on the half that chooses, where accuracy and leak are allowed, and the frontier."""
     found = sorted(choice.candidates, key=lambda one: _order(one.points[0].config))
     keys, lines = _keys(found), 1 if choice.outcome == Outcomes.RECOMMENDED else 0
     lines += (len(keys) + 1) // 2

@@ -39,24 +39,35 @@ def leak_text(leak: float) -> str:
     return f"{leak:.2f}"
 
 
-def finding(choice: Choice) -> Finding:
-    """Return which model to choose, or what holds the nearest back; what that costs, and what to do."""
-    side, n, passing = choice.chosen.judging, len(choice.candidates), len(choice.able)
-    able = {0: "none is", 1: "1 is"}.get(passing, f"{passing} are")
-    unclear = len(choice.with_status(Status.INCONCLUSIVE))
+def finding(choice: Choice, *, running: bool = False) -> Finding:
+    """Return which model to choose, or what holds the nearest back; what that costs, and what to do.
+
+    `running` is whether more models are still to come.
+    """
+    side, passing = choice.chosen.judging, len(choice.able)
     evidence = (
-        f"Test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), worst leak {leak_text(side.leak)} "
-        f"of its limit ({short_check(side.leaking)}). Of {count(n)} model{'s' * (n > 1)} compared, {able} within all "
-        f"limits, {unclear} {'is' if unclear == 1 else 'are'} inconclusive."
+        f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), worst "
+        f"leak {leak_text(side.leak)} of its limit ({short_check(side.leaking)}). {_compared(choice, passing)}"
     )
     return Finding(
         point=_point(choice, passing),
         evidence=evidence,
         so_what=_so_what(choice),
         to_do=_to_do(choice),
-        caveats=(*price(choice), *gaps(choice)),
+        caveats=(*price(choice), *gaps(choice, running=running)),
         redacted="The model was chosen among several by the same policy.",
         estimate=side.accuracy,
+    )
+
+
+def _compared(choice: Choice, passing: int) -> str:
+    n, unclear = len(choice.candidates), len(choice.with_status(Status.INCONCLUSIVE))
+    if n == 1:
+        return "No other model was compared."
+    able = {0: "none is", 1: "1 is"}.get(passing, f"{passing} are")
+    return (
+        f"Of {count(n)} models compared, {able} within all limits on the half that chooses, {unclear} "
+        f"{'is' if unclear == 1 else 'are'} inconclusive."
     )
 
 
@@ -111,9 +122,9 @@ def _held_back(choice: Choice) -> tuple[CheckVerdict, ...]:
 
 
 def _so_what(choice: Choice) -> str:
-    if choice.outcome != Outcomes.RECOMMENDED:
-        return held_back(choice)
     free = choice.unconstrained
+    if choice.outcome != Outcomes.RECOMMENDED:
+        return " ".join((held_back(choice), *_beside(choice, free)))
     if free is None or free is choice.chosen:
         return "Its whole interval is within every limit that is judged here, on both halves of the people."
     lead = choice.chosen.lead(free)
@@ -128,10 +139,25 @@ def _so_what(choice: Choice) -> str:
     )
 
 
+def _beside(choice: Choice, free: Candidate | None) -> tuple[str, ...]:
+    """Return what the nearest model reaches, beside the model without a fairness constraint."""
+    if free is None or free is choice.chosen:
+        return ()
+    own, other = choice.chosen.choosing, free.choosing
+    return (
+        f"Where it was chosen, its accuracy is {percent(own.accuracy)}, its worst leak {leak_text(own.leak)} of its "
+        "limit.",
+        f"Without a fairness constraint: accuracy {percent(other.accuracy)}, worst leak {leak_text(other.leak)}"
+        f"{', but beyond the unfairness limit' * free.unfair}.",
+    )
+
+
 def held_back(choice: Choice) -> str:
     """Return what holds the chosen model back, a limit a sentence."""
-    side = choice.chosen.choosing if choice.chosen.choosing.blocking else choice.chosen.judging
+    chosen = choice.chosen
+    half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
     told = [_against(row) for row in side.blocking[:2]]
+    told = [f"On the half that {half}, {one}" if i == 0 else one[:1].upper() + one[1:] for i, one in enumerate(told)]
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
     if choice.chosen.constant:
@@ -143,12 +169,12 @@ def _against(row: CheckVerdict) -> str:
     name = short_check(row.check)
     limit = "" if row.limit is None else limit_text(row.check, row.limit.value)
     if row.measurement is None or row.measurement.estimate is None:
-        return f"{name[:1].upper()}{name[1:]}: {row.why}"
+        return f"{name}: {row.why}"
     beside = None if row.limit is None else float(row.limit.value)
     value, ends = estimate_text(row.check, row.measurement.estimate, limit=beside)
     ends = ends.replace(":", " CI", 1)
     word = VERDICT_TITLES[row.verdict].lower()
-    return f"{name[:1].upper()}{name[1:]} {value} ({ends}) is {word}: allowed is {limit}."
+    return f"{name} {value} ({ends}) is {word}: allowed is {limit}."
 
 
 def _to_do(choice: Choice) -> str:
@@ -158,6 +184,8 @@ def _to_do(choice: Choice) -> str:
         unclear = sum(one.choosing.accuracy.value > best for one in choice.with_status(Status.INCONCLUSIVE))
         more = f" More test records may settle {count(unclear)} more accurate models that are inconclusive."
         return whole + more * (unclear > 1)
+    if choice.chosen.points[0].name:
+        return _other_models(choice)
     if choice.chosen.constant:
         return "Choose a larger ε, more data or another method."
     held = {row.check for row in _held_back(choice)}
@@ -168,12 +196,22 @@ def _to_do(choice: Choice) -> str:
     return "Try smaller depths or a private tree, or release fewer digits; then choose again."
 
 
+def _other_models(choice: Choice) -> str:
+    """Return what to do where answers are given, so that nothing can be trained."""
+    if len(choice.candidates) == 1:
+        told = "Ask for predictions of other models as further columns (role Leave out), then tick them under Columns."
+    else:
+        told = "Ask for other models, such as fairer or simpler ones, and compare them too."
+    unclear = choice.chosen.choosing.status == Status.INCONCLUSIVE
+    return told + " More test records may settle what is inconclusive." * unclear
+
+
 def why_this_one(choice: Choice) -> str:
     """Return why this model and not the next: what passes, what the more accurate ones fail, and the lead."""
     chosen = choice.chosen
     if choice.outcome != Outcomes.RECOMMENDED:
         judged = VERDICT_TITLES[chosen.judging.status].lower()
-        return f"{held_back(choice)} On the other half of the people its verdict is: {judged}."
+        return f"{held_back(choice)} On the half that judges, its verdict is: {judged}."
     required = sum(row.counts for row in chosen.judging.verdict.rows)
     told = [f"All {in_words(required)} required checks pass on both halves."]
     better = [c for c in choice.candidates if c.choosing.accuracy.value > chosen.choosing.accuracy.value]
@@ -187,7 +225,9 @@ def why_this_one(choice: Choice) -> str:
     if (other := choice.runner_up) is not None:
         lead = chosen.lead(other)
         fair = "" if lead.low > 0 else " Not significant, so that one is a fair choice too."
-        told.append(f"Its lead over {spoken(other)}: {points(lead)} ({_ends(lead.low, lead.high)}).{fair}")
+        told.append(
+            f"The recommended model's lead over {spoken(other)}: {points(lead)} ({_ends(lead.low, lead.high)}).{fair}"
+        )
     return " ".join(told)
 
 
@@ -198,8 +238,8 @@ def price(choice: Choice) -> tuple[str, ...]:
     if k > 1:
         better = number_text(100 * choice.flattery, ".1f")
         told.append(
-            f"Where it was chosen, the best of {k} looks about {better} points better than it is. Numbers above are "
-            "from the other half of the people, who did not choose it."
+            f"Where it was chosen, the best of {k} looks about {better} points better than it is. Its test "
+            "accuracy is from the half that judges."
         )
     private = sum(p.config.method == "dp_id3" for each in choice.candidates for p in each.points)
     if private > 1:
@@ -211,9 +251,11 @@ def price(choice: Choice) -> tuple[str, ...]:
     return tuple(told)
 
 
-def gaps(choice: Choice) -> tuple[str, ...]:
-    """Return what was not measured, not tried or not considered, such as the release of two of the models."""
+def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
+    """Return what was not measured, not tried or not considered, such as the release of two models."""
     told = []
+    if not all(each.points[0].name for each in choice.candidates):
+        told.append("Depth: levels of the decision trees trained here; your own model may be of another kind.")
     if same := sum(each.constant for each in choice.candidates):
         who = "1 model gives" if same == 1 else f"{count(same)} models give"
         told.append(f"Never recommended: {who} everybody the same answer.")
@@ -223,7 +265,8 @@ def gaps(choice: Choice) -> tuple[str, ...]:
         names = _listed([check_title(name, choice.attribute) for name in choice.left_out])
         told.append(f"Not measured for candidates: {names}.")
     if choice.untried:
-        told.append(f"{count(choice.untried)} of {count(choice.planned)} models were not tried in the time allowed.")
+        what = "are still to come" if running else "were not tried for this choice"
+        told.append(f"{count(choice.untried)} of {count(choice.planned)} models {what}.")
     return tuple(told)
 
 

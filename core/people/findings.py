@@ -12,6 +12,9 @@ KNOWS = (
     "features and labels of everybody, what is published, the sensitive attribute of other people, and scores of all"
 )
 
+PUBLISHED = ("queries", "card")
+"""Attacks on numbers that the settings say are published, which may not be so."""
+
 
 def findings(result: PeopleAtRisk) -> tuple[Finding, ...]:
     """Return how many are found by how many attacks, then chance, imputation, and what those found share."""
@@ -32,11 +35,24 @@ def headline(result: PeopleAtRisk) -> Finding:
         point=point,
         evidence=f"Found: {result.attribute} inferred at {CERTAIN:.1%} or more (imputation at most {KNOWN:.0%}), or "
         f"flagged as a member at 1% FPR. By chance: {tenths(result.by_chance)}. Twice, if attacks were independent: "
-        f"{tenths(result.expected(2))}.",
+        f"{tenths(result.expected(2))}.{_assumed(result)}",
         so_what=" ".join((_groups(result), _imputed(result))),
         to_do=what_helps(result),
         attacker_knows=KNOWS,
     )
+
+
+def _assumed(result: PeopleAtRisk) -> str:
+    """Say what is taken to be published, and how many are found without the answers."""
+    run = [one for one in result.attacks if one.attack in PUBLISHED and not one.reason]
+    if not run:
+        return ""
+    told = f" Assumed to be published: {'; '.join(f'{ATTACKS[one.attack].lower()} ({one.setting})' for one in run)}."
+    others = [place for place, one in enumerate(result.attacks) if one.attack != "queries"]
+    without = int(result.leaks[:, others].any(axis=1).sum())
+    if without < result.at_least(1):
+        told += f" Without bias queries: {count(without) if without else 'none'} found."
+    return told
 
 
 def _people(one: int, n: str) -> str:
@@ -73,7 +89,12 @@ def _imputed(result: PeopleAtRisk) -> str:
 
 
 def best_effect(result: PeopleAtRisk) -> Effect | None:
-    """Return the single remedy that frees most people, the mildest of several as good; None where none frees any."""
+    """Return the single remedy that frees most people, the mildest of several as good.
+
+    None where none frees any, and where no more are found than by chance.
+    """
+    if not result.beyond_chance:
+        return None
     single = [effect for effect in result.effects if len(effect.plan) == 1 and effect.freed]
     return max(single, key=lambda effect: effect.freed, default=None)
 
@@ -83,6 +104,8 @@ def what_helps(result: PeopleAtRisk) -> str:
     one = result.at_least(1)
     if not one:
         return "Publish what was tested, at this precision only; run this again before anything is added."
+    if not result.beyond_chance:
+        return "Nothing to do: about as many would be found if nothing leaked. Do not delete their records for it."
     best = best_effect(result)
     together = next((effect for effect in result.effects if len(effect.plan) > 1), None)
     told = []

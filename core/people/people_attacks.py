@@ -5,6 +5,9 @@ bias queries and model card start from one prior, imputation (`core.subject.prio
 Whom imputation gives more than 95% by itself it finds too: that is no leak (`core.model_card.pinned_people` draws the
 same line). Found by membership inference is a member above the threshold that 1% of the non-members exceed.
 
+Answers and cards tell one group from everybody else. Of more than two groups, each is attacked so, with answers and
+numbers of its own: found is whom the attack on their own group finds.
+
 By chance. Claims are wrong about those they cannot be true of: an attack without a leak flags members and non-members
 alike, and claims as large a share of those outside a group as of those in it. So the number by chance is the sum, over
 groups, of the people in the group times the share of all others who are claimed for it.
@@ -204,31 +207,36 @@ class PeopleAttacks:
         metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
         _, asked = row_sets(metric, labels, self.n)[0]
         inside = np.arange(self.n) if asked is None else np.flatnonzero(asked)
-        code = int(np.bincount(self.dataset.sensitive).argmax())  # the advantaged one, against everybody else
-        s = (self.truth[inside] == code).astype(np.uint8)
-        if min(int(s.sum()), s.size - int(s.sum())) < FEWEST_IN_GROUP:
+        sizes = np.bincount(self.truth[inside], minlength=self.prior.shape[1])
+        largest = int(np.bincount(self.dataset.sensitive).argmax())  # the advantaged one
+        large = np.minimum(sizes, inside.size - sizes) >= FEWEST_IN_GROUP
+        codes = [code for code in self._codes(largest) if large[code]]
+        if not codes:
             raise _NotRun(f"Bias queries need at least {FEWEST_IN_GROUP} people of each group they are about.")
-        m, seed = min(settings.answers, s.size), config.seed
+        m, seed = min(settings.answers, inside.size), config.seed
         answering = Answering(noise=settings.noise, epsilon=settings.answer_epsilon)
         mechanism, rng = answering.mechanism(), child_generator(seed, "people at risk, noise on answers")
         scores = design_scores(
             "jitter", subject.model.scores[self.rows[inside]], m, rng=child_generator(seed, "people at risk, queries")
         )
-        made = mechanism.release(scores, s, rng=rng) if isinstance(mechanism, NoisySums) else None
-        answers = mechanism.draws(scores, s, rng=rng, draws=1)[0] if made is None else made.gaps
-        answered = Answered(
-            design="jitter",
-            scores=scores[np.newaxis],
-            answers=answers[np.newaxis],
-            released=[] if made is None else [made],
-            prior=self.prior[np.newaxis, inside, code],
-            mechanism=mechanism,
-            n_advantaged=int(s.sum()),
-            n_disadvantaged=int(s.size - s.sum()),
-        )
         after = self.prior.copy()
-        after[inside] = self._of_group(1.0 - read_answers(answered, "strongest")[0].values, code)
-        return inferred("queries", self.prior, after, self.truth, answers_text(m, answering))
+        for code in codes:
+            s = (self.truth[inside] == code).astype(np.uint8)
+            made = mechanism.release(scores, s, rng=rng) if isinstance(mechanism, NoisySums) else None
+            answers = mechanism.draws(scores, s, rng=rng, draws=1)[0] if made is None else made.gaps
+            answered = Answered(
+                design="jitter",
+                scores=scores[np.newaxis],
+                answers=answers[np.newaxis],
+                released=[] if made is None else [made],
+                prior=self.prior[np.newaxis, inside, code],
+                mechanism=mechanism,
+                n_advantaged=int(s.sum()),
+                n_disadvantaged=int(s.size - s.sum()),
+            )
+            _write(after, inside, code, 1.0 - read_answers(answered, "strongest")[0].values)
+        setting = answers_text(m, answering) + _about(codes, after)
+        return inferred("queries", self.prior, after, self.truth, setting)
 
     def _card(self, subject: Subject, settings: PeopleSettings) -> Found:
         """Publish the card of the audited model, and of its variants."""
@@ -241,21 +249,21 @@ class PeopleAttacks:
             epsilon=settings.card_epsilon,
             seed=subject.config.seed,
         )
-        found = measure_card(replace(people, predictions=own), card)
-        if found.status == "infeasible":
-            raise _NotRun(found.reason)
-        code = people.group_names.index(people.group)
-        after = self._of_group(found.probability, code)
+        after, names = self.prior.copy(), people.group_names
+        codes = [code for code in self._codes(names.index(people.group)) if (self.truth == code).any()]
+        for code in codes:
+            found = measure_card(replace(people.about(names[code]), predictions=own), card)
+            if found.status == "infeasible":
+                raise _NotRun(found.reason)
+            _write(after, np.arange(self.n), code, found.probability)
         models = "one model" if len(own) == 1 else f"{len(own)} models"
-        return inferred("card", self.prior, after, self.truth, f"{models}, {card.precision}")
+        setting = f"{models}, {card.precision}" + _about(codes, after)
+        return inferred("card", self.prior, after, self.truth, setting)
 
-    def _of_group(self, probability: Floats, code: int) -> Floats:
-        """Return probabilities of all groups from that of one; of more than two, nothing is said of the others."""
-        after = np.zeros((probability.size, self.prior.shape[1]))
-        after[:, code] = probability
-        if after.shape[1] == 2:
-            after[:, 1 - code] = 1.0 - probability
-        return after
+    def _codes(self, one: int) -> list[int]:
+        """Return which groups are told from everybody else: of two that one, of more each."""
+        k = self.prior.shape[1]
+        return [one] if k == 2 else list(range(k))
 
     def _membership(self, subject: Subject, settings: PeopleSettings) -> Found:
         """Judge training and test records; a threshold has its FPR on the test records."""
@@ -268,6 +276,17 @@ class PeopleAttacks:
         place = {row: i for i, row in enumerate(guess.rows.tolist())}
         chosen = np.array([place[row] for row in self.rows.tolist()], dtype=np.intp)
         return exceeding("membership", guess.score, member, chosen, f"{REGISTRY[guess.name].phrase} at 1% FPR")
+
+
+def _write(after: Floats, places: Ints, code: int, probability: Floats) -> None:
+    """Write the probability of one group, (n,), among those of all, (n, K); of two groups, also that of the other."""
+    after[places, code] = probability
+    if after.shape[1] == 2:
+        after[places, 1 - code] = 1.0 - probability
+
+
+def _about(codes: list[int], after: Floats) -> str:
+    return "" if after.shape[1] == 2 else f", for each of {len(codes)} groups against everybody else"
 
 
 def _everybody(subject: Subject, models: int) -> ReleasedPeople:

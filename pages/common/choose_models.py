@@ -37,8 +37,8 @@ _OFFERED: dict[str, tuple[Any, ...]] = {
 
 _MINUTES = {math.inf: "No limit", 1.0: "1 minute", 5.0: "5 minutes", 15.0: "15 minutes"}
 _JOBS = 2
-_SHOWN = 9
-"""Rows of the table beside the chart; the file has all."""
+_SHOWN = 24
+"""Rows of the table beside the chart at most; the file has all."""
 
 _NAMES = {
     "exponentiated_gradient": "Exp. gradient",
@@ -255,7 +255,12 @@ def draw_table(choice: Choice) -> None:
     """Draw the best candidates, the chosen one in bold."""
     import pandas as pd
 
-    shell.whisper("Models, best first", "Within all limits by accuracy, then the nearest")
+    shown = f"; the first {_SHOWN} are shown" if len(choice.candidates) > _SHOWN else ""
+    shell.whisper(
+        "Models, best first",
+        f"On the half that chooses: those within all limits by accuracy, then the nearest{shown}. The finding's "
+        "test accuracy is from the half that judges",
+    )
     lines = []
     for each in choice.candidates[:_SHOWN]:
         bold = "**" if each is choice.chosen and choice.outcome == Outcomes.RECOMMENDED else ""

@@ -41,7 +41,8 @@ BEST = ("exponentiated_gradient", 4, 0.05)
 
 def opened(dashboard: Dashboard) -> Dashboard:
     dashboard.open("choose")
-    dashboard.until(lambda: " compared, " in dashboard.told and "So far" not in dashboard.told)
+    done = re.compile(" models compared, |No other model was compared")
+    dashboard.until(lambda: bool(done.search(dashboard.told)) and "So far" not in dashboard.told)
     return dashboard
 
 
@@ -62,6 +63,7 @@ def test_it_recommends_the_most_accurate_and_opens_its_report(dashboard: Dashboa
     assert "if two are released, their difference can reveal people" in dashboard.told
     assert re.search(r"the best of 18 looks about \d\.\d points better than it is", dashboard.told)
     assert len(dashboard.test.get("plotly_chart")) == 1 and not dashboard.test.error
+    assert "Why this one." in dashboard.told.replace("*", "")
     dashboard.press("audit_chosen")
     state = dashboard.test.session_state
     assert (state["method"], state["depth"], state["tolerance"]) == BEST
@@ -82,6 +84,8 @@ def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
     monkeypatch.setattr(choose_models, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
     opened(dashboard)
     assert "No model is within all limits. Nearest: " in dashboard.plain_finding
+    assert "Why none." in dashboard.told.replace("*", "")
+    assert len(dashboard.test.table[0].value) == 18
 
 
 def test_a_least_accuracy_that_no_model_reaches_is_said(dashboard: Dashboard, safe: Measured):

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from core.choose import CandidatePoint, Choice, ChooseSettings, Outcomes, candidates, choose
-from core.choose.findings import finding, rows
+from core.choose.findings import finding, rows, why_this_one
 from core.config import AuditConfig
 from core.errors import InputError
-from core.estimates import proportion
+from core.estimates import percent, proportion
 from core.policy import Limit, Policy, Status
 from core.two_models import WARNING
 from tests.unit.choose.made import LIMITS, POLICY, SAFE, N, half, point
@@ -135,6 +135,45 @@ def test_who_gives_everybody_the_same_answer_is_never_recommended():
     told = finding(alone)
     assert told.point.startswith("No useful model is within all limits.") and "same answer" in told.so_what
     assert "same answer" in str(rows(alone)[0]["Held back by"])
+
+
+def test_where_none_passes_it_says_what_fairness_costs_and_on_which_half():
+    rng = np.random.default_rng(14)
+    unfair = point(0, 0.85, {**SAFE, "unfairness": 0.2}, rng, method="unmitigated")
+    found = chosen([unfair, point(1, 0.75, {**SAFE, "membership_auc": 0.56}, rng)])
+    nearest, free = found.chosen.choosing, found.unconstrained.choosing  # type: ignore[union-attr]
+    told = finding(found)
+    assert found.outcome == Outcomes.NONE and told.evidence.startswith("On the half that judges: test accuracy")
+    assert told.so_what.startswith("On the half that chooses, membership ")
+    assert (
+        f"its accuracy is {percent(nearest.accuracy)}, its worst leak {nearest.leak:.2f} of its limit." in told.so_what
+    )
+    beside = f"accuracy {percent(free.accuracy)}, worst leak {free.leak:.2f}, but beyond the unfairness limit."
+    assert told.so_what.endswith(f"Without a fairness constraint: {beside}")
+
+
+def test_a_lead_is_the_recommended_models():
+    rng = np.random.default_rng(15)
+    found = chosen([point(k, accuracy, SAFE, rng) for k, accuracy in ((1, 0.8), (2, 0.7))])
+    assert "The recommended model's lead over exponentiated gradient (tolerance 0.002" in why_this_one(found)
+
+
+def test_models_to_come_are_not_said_to_be_out_of_time():
+    points = [point(0, 0.75, SAFE, np.random.default_rng(16))]
+    found = choose(points, POLICY, ChooseSettings(), attribute="sex", planned=18)
+    assert finding(found, running=True).caveats[-1] == "17 of 18 models are still to come."
+    assert finding(found).caveats[-1] == "17 of 18 models were not tried for this choice."
+
+
+def test_of_given_predictions_others_are_asked_for():
+    rng = np.random.default_rng(17)
+    leaky = {**SAFE, "unfairness": 0.2}
+    one, two = (replace(point(k, 0.75, leaky, rng, method="given"), name=f"column {k}") for k in range(2))
+    alone, both = finding(chosen([one])), finding(chosen([one, two]))
+    assert alone.evidence.endswith("No other model was compared.")
+    assert alone.to_do.startswith("Ask for predictions of other models as further columns (role Leave out)")
+    assert both.to_do == "Ask for other models, such as fairer or simpler ones, and compare them too."
+    assert not any("Depth" in caveat for caveat in (*alone.caveats, *both.caveats))
 
 
 def test_private_candidates_are_charged_together_replicates_too():

@@ -10,6 +10,7 @@ import pytest
 
 from core.config import AuditConfig
 from core.correction import soft_correct, true_tolerance
+from core.datasets import build_dataset
 from core.errors import InputError
 from core.estimates import proportion
 from core.membership import MembershipPlan
@@ -120,6 +121,27 @@ def test_as_many_exact_answers_as_people_find_everybody_and_very_noisy_ones_nobo
     assert not noisy.leak.any()
 
 
+def test_of_three_groups_each_is_attacked_against_everybody_else():
+    people = samples.frame(3600)
+    people["origin"] = np.where((people["origin"] == "south") & (people.index % 3 == 0), "west", people["origin"])
+    roles = replace(samples.ROLES, group=(), each=True)
+    attacks = PeopleAttacks(
+        subject_of(CONFIG, build_dataset(replace(samples.table(3600), frame=people), roles)), SETTINGS
+    )
+    k = len(attacks.dataset.group_names)
+    assert k == 3 and np.bincount(attacks.truth).min() > 5
+    exact = attacks.run("queries", replace(SETTINGS, answers=60))
+    assert exact.found.all() and (exact.leak == ~attacks.imputed).all() and exact.chance == 0
+    assert exact.setting == "60 exact answers, for each of 3 groups against everybody else"
+    card, names = attacks.run("card", SETTINGS), attacks.people.group_names
+    own = np.vstack([attacks.subject.model.predictions[attacks.rows][np.newaxis], attacks.people.predictions[1:]])
+    release = ReleaseSettings(count=len(own), on="train", decimals=3, seed=CONFIG.seed)
+    for code in range(k):
+        found = measure_card(replace(attacks.people.about(names[code]), predictions=own), release)
+        of_group = attacks.truth == code
+        assert (card.found[of_group] == (found.probability[of_group] >= 0.995)).all()
+
+
 def test_sets_and_independence_by_enumeration(result: PeopleAtRisk):
     rates = result.leaks.mean(axis=0)
     for k in range(5):
@@ -155,14 +177,15 @@ def test_filters(result: PeopleAtRisk):
         result.chosen(record="999999")
 
 
-def test_claims_at_random_find_no_more_than_chance():
+@pytest.mark.parametrize("shares", [(0.05, 0.02), (0.05, 0.02, 0.03)])
+def test_claims_at_random_find_no_more_than_chance(shares: tuple[float, ...]):
     rng = np.random.default_rng(3)
-    n = 4000
-    truth = (rng.random(n) < 0.3).astype(np.uint8)
-    prior = np.full((n, 2), 0.5)
+    n, k = 4000, len(shares)
+    truth = np.minimum((3 * rng.random(n)).astype(np.uint8), k - 1).astype(np.uint8)
+    prior = np.full((n, k), 1 / k)
     after = prior.copy()
-    for group, share in ((0, 0.05), (1, 0.02)):
-        after[rng.random(n) < share] = np.eye(2)[group]
+    for group, share in enumerate(shares):
+        after[rng.random(n) < share, group] = 1.0
     found = inferred("card", prior, after, truth)
     assert abs(int(found.leak.sum()) - found.chance) < 4 * found.chance**0.5
     score = rng.random(n)
@@ -226,6 +249,23 @@ def test_twin_models_on_a_card_find_the_one_person_and_a_coarser_card_frees_them
     assert not again.leaks[:, 2].any()
     assert findings(result)[0].point == "1 of 300 people is found by at least one attack, none by two or more."
     assert findings(result)[0].to_do.startswith("With card with")
+
+
+def test_the_headline_says_what_is_assumed_and_what_is_found_without_answers(result: PeopleAtRisk):
+    others = int(result.leaks[:, [0, 2, 3]].any(axis=1).sum())
+    assert others < result.at_least(1)
+    assumed = "Assumed to be published: bias queries (20 exact answers); model card (6 models, 3 decimals)."
+    evidence = findings(result)[0].evidence
+    assert evidence.endswith(f"{assumed} Without bias queries: {others or 'none'} found.")
+
+
+def test_finds_at_chance_ask_for_nothing(result: PeopleAtRisk):
+    at_chance = replace(result, attacks=tuple(replace(one, chance=float(one.leak.sum())) for one in result.attacks))
+    told = findings(at_chance)[0]
+    assert told.point.endswith("no more than by chance.")
+    assert told.to_do == (
+        "Nothing to do: about as many would be found if nothing leaked. Do not delete their records for it."
+    )
 
 
 def test_where_nothing_leaks_nobody_is_found():
