@@ -6,14 +6,14 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, panels, report_audit, report_plan, wording
+from pages.common import cached, panels, report_audit, report_plan, report_summary, wording
 from pages.common import report_board as board
 from pages.common import report_policy as policies
 from pages.common.background import want
 from pages.common.report_audit import Attacks, SelfTests, judged
 from pages.common.report_plan import plan_of, subject
 
-shell.head()
+head = shell.head()
 opening = st.container()
 config, table = cached.audited()
 
@@ -33,6 +33,8 @@ if attacks.result is None:
 else:
     want(tested)
     release = judged(attacks, policy, tested.found)
+    with head:
+        report_summary.button(release)
     with opening:
         shell.finding(*board.finding(release.audit.verdict, attacks.subject))
     tested.warn()
