@@ -14,6 +14,7 @@ from core.files import check_place, write_file
 from core.history import DECISIONS, Entry, History, Signature
 from core.policy import VERDICT_TITLES
 from core.report import embedded_document, from_json, to_json, verify_report
+from core.report.one_page import one_page
 from core.report.verification import OF_THIS_CODE
 
 DESCRIPTION = """\
@@ -52,6 +53,8 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
 def _add_show(parser: argparse.ArgumentParser) -> None:
     _add_audit(parser)
     parser.add_argument("--report", type=Path, metavar="FILE", help="New file for its report.json, as it was kept.")
+    told = "New file for its one-page summary (PDF) with its signatures; needs requirements-pdf.txt."
+    parser.add_argument("--page", type=Path, metavar="FILE", help=told)
     add_history_argument(parser)
 
 
@@ -151,6 +154,11 @@ def _show(arguments: argparse.Namespace, console: Console) -> None:
         content = to_json(history.document(one)).encode("utf-8")
         write_file(arguments.report, content, what="--report", new=True)
         console.note(f"The report is in {arguments.report}; fairleak report verify checks it.")
+    if arguments.page is not None:
+        check_place(arguments.page, what="--page")
+        page = one_page(history.document(one), history.signatures(one))
+        write_file(arguments.page, page, what="--page", new=True)
+        console.note(f"The one-page summary is in {arguments.page}.")
     lines = {
         "audit": f"{one.id} of the project {one.project}",
         "fingerprint": one.fingerprint,

@@ -9,9 +9,11 @@ import pytest
 
 from core.__main__ import main
 from core.cli.audit import check_folder, write_audit
+from core.history import DECISIONS as SIGN_OFF
+from core.history import History
 from core.report import Reports
 from core.report.card_section import card_section
-from core.report.one_page import one_page
+from core.report.one_page import DECISIONS, one_page
 from tests.judged_report import judged
 
 Capture = pytest.CaptureFixture[str]
@@ -63,6 +65,17 @@ def test_bad_input_of_the_page(out: Path, tmp_path: Path, capsys: Capture, monke
     monkeypatch.setattr("core.report.one_page.can_be_made", lambda: False)
     assert main(["report", "page", str(out / "disclosure")]) == 3
     assert "install what requirements-pdf.txt lists" in capsys.readouterr().err
+
+
+def test_the_page_of_a_kept_audit_has_its_signatures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("FAIRLEAK_HISTORY", str(tmp_path / "history.sqlite"))
+    reports = Reports(judged())
+    with_history = History.open(tmp_path / "history.sqlite")
+    kept = with_history.keep(reports.document(), project="Loans", who="A. Auditor")
+    signed = with_history.sign(kept, decision="do_not_release", name="A. Officer", role="DPO")
+    assert main(["history", "show", str(kept.id), "--page", str(tmp_path / "page.pdf")]) == 0
+    assert (tmp_path / "page.pdf").read_bytes() == one_page(reports.document(), (signed,))
+    assert tuple(SIGN_OFF.values()) == DECISIONS
 
 
 def test_the_section_of_a_model_card(out: Path, tmp_path: Path, capsys: Capture):
