@@ -123,8 +123,12 @@ def _checks(told: Mapping[str, Any], reason: str) -> Iterator[tuple[str, ...]]:
 
 def _result(row: CheckRow, reason: str) -> str:
     if row.measured:
-        return "left out" if reason and row.verdict.check in _COMPUTED else row.number
+        return "left out" if reason and row.verdict.check in _COMPUTED else _number(row)
     return "withheld" if row.found.outcome == "done" else "not run"
+
+
+def _number(row: CheckRow) -> str:
+    return f"{row.value} ({row.interval.removeprefix('95%: ')})" if row.interval else row.value
 
 
 def _table(head: Sequence[str], rows: Iterator[tuple[str, ...]]) -> Iterator[str]:

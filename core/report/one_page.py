@@ -122,7 +122,7 @@ def page_content(told: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> 
         "tint": verdict["overall"] if verdict["overall"] in COLOURS else "none",
         "word": f"{word}.",
         "headline": plain_words(verdict["headline"], 160),
-        "detail": plain_words(verdict["detail"], 420),
+        "detail": plain_words(verdict["detail"], 420, prose=True),
         "banner": placeholders_text(policy_of(told)),
         "audited": [(term, plain_words(words, most)) for term, words, most in _audited(told) if words],
         "checks": [_check(row) for row in rows if row.limit],
@@ -139,12 +139,17 @@ def page_content(told: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> 
     return made | {"footer": list(_footer(told["fingerprint"], signatures=len(signatures), unknown=unknown))}
 
 
-def plain_words(value: Any, most: int) -> str:
-    """Return a text as one line that the page's fonts can show, of at most so many letters, shortened in its middle."""
+def plain_words(value: Any, most: int, *, prose: bool = False) -> str:
+    """Return a text as one line that the page's fonts can show, of at most so many letters.
+
+    A name is shortened in its middle, where it says least, and prose at its end.
+    """
     flat = unicodedata.normalize("NFC", " ".join(str(clean(str(value))).split()))
     shown = _NOT_COVERED.sub(_UNKNOWN, flat)
     if len(shown) <= most:
         return shown
+    if prose:
+        return f"{shown[: most - 1].rstrip()}…"
     return f"{shown[: most // 2].rstrip()}…{shown[len(shown) - (most - 1) // 2 :].lstrip()}"
 
 
@@ -189,14 +194,14 @@ def _check(row: CheckRow) -> dict[str, Any]:
         "verdict": str(verdict.verdict),
         "word": VERDICT_TITLES[verdict.verdict],
         "title": plain_words(verdict.title, 90),
-        "brief": "" if row.found.outcome != Outcome.DONE else plain_words(row.found.attacked.partition(". ")[0], 110),
+        "brief": "" if row.found.outcome != Outcome.DONE else plain_words(row.found.attacked, 110, prose=True),
         "optional": bool(verdict.limit and not verdict.limit.required),
         "value": "withheld" if withheld else row.value,
         "interval": interval,
         "sides": sides if bar else ["empty", "empty"],
         "bar": bar,
         "limit": row.limit,
-        "source": "placeholder" if row.placeholder else plain_words(row.source, 60),
+        "source": "placeholder" if row.placeholder else plain_words(row.source, 80, prose=True),
         "placeholder": row.placeholder,
     }
 
@@ -211,7 +216,9 @@ def _lists(told: Mapping[str, Any], rows: Sequence[CheckRow]) -> Iterator[tuple[
     missing = [row for row in rows if not row.measured and not _is_withheld(row)]
     reasons: dict[str, list[str]] = {}
     for row in missing:
-        reasons.setdefault(plain_words(row.found.reason, 130), []).append(plain_words(row.verdict.title, 70))
+        reasons.setdefault(plain_words(row.found.reason, 130, prose=True), []).append(
+            plain_words(row.verdict.title, 70)
+        )
     parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
     if not told["self_tests"]:
         parts.append("the self-test of FairLeak's attacks")
