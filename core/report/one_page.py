@@ -149,7 +149,7 @@ def plain_words(value: Any, most: int, *, prose: bool = False) -> str:
     if len(shown) <= most:
         return shown
     if prose:
-        return f"{shown[: most - 1].rstrip()}…"
+        return f"{shown[:most].rpartition(' ')[0] or shown[: most - 1]}…"
     return f"{shown[: most // 2].rstrip()}…{shown[len(shown) - (most - 1) // 2 :].lstrip()}"
 
 

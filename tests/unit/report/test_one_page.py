@@ -165,7 +165,8 @@ def test_a_void_signature_says_why():
 
 def test_long_and_foreign_names_are_shortened_in_the_middle():
     assert plain_words("a" * 40 + "b" * 40, 21) == "a" * 10 + "…" + "b" * 10
-    assert plain_words("a b c d e f", 6, prose=True) == "a b c…"
+    assert plain_words("one two three", 10, prose=True) == "one two…"
+    assert plain_words("a" * 9, 5, prose=True) == "aaaa…"
     assert plain_words("two\n lines\u202e", 20) == "two lines□"
     assert plain_words("中文 é Ω", 20) == "□□ é Ω"
     audit = sample()
