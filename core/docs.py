@@ -6,7 +6,9 @@ import argparse
 import importlib
 import inspect
 import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.resources import files as files_of
 from pathlib import Path
 
 from core.glossary import chapters
@@ -146,6 +148,43 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
         yield from ("", parser.epilog[:1].upper() + parser.epilog[1:])
 
 
+def regulations_reference() -> str:
+    """Return the page of which provisions a check can be evidence for, as Markdown, from their one list."""
+    return "\n".join([*_regulations(), ""])
+
+
+def _regulations() -> Iterator[str]:
+    from core.policy.checks import CHECKS, check_title
+
+    found = tomllib.loads((files_of("core.policy") / "regulations.toml").read_text(encoding="utf-8"))
+    provisions, frameworks = found["provisions"], found["frameworks"]
+    yield "# Checks and regulations"
+    yield ""
+    yield (
+        "Made from the code by `make docs`. **Not legal advice.** Which provisions a number of FairLeak's can be "
+        "evidence for; whether one applies to you, and whether the evidence is enough, is for a lawyer. A pass is no "
+        f"compliance with any of them. Looked up on {found['looked_up']}."
+    )
+    yield from ("", "## Sources", "", "| Text | Date | Note |", "|---|---|---|")
+    for name, one in frameworks.items():
+        yield f"| **{name}**: [{one['title']}]({one['source']}) | {one['date']} | {one['note']} |"
+    yield from ("", "## Provisions", "", "| Provision | What it says |", "|---|---|")
+    yield from (f"| {one['framework']}, {one['place']} | “{one['quote']}” |" for one in provisions.values())
+
+    def row(name: str, keys: list[str], note: str) -> str:
+        cells = ("; ".join(provisions[k]["place"] for k in keys if provisions[k]["framework"] == f) for f in frameworks)
+        return f"| {name} | {' | '.join(cell or '–' for cell in cells)} | {note} |"
+
+    head = (f"| {' | '.join(frameworks)} | Note |", "|---" * (len(frameworks) + 2) + "|")
+    yield from ("", "## Checks", "", f"| Check {head[0]}", head[1])
+    for check in CHECKS:
+        one = found["checks"][check]
+        note = one.get("note") or one.get("no_provision", "")
+        yield row(f"{check_title(check, 'attribute')} (`{check}`)", one.get("provisions", []), note)
+    yield from ("", "## Other parts of an audit", "", f"| Part {head[0]}", head[1])
+    yield from (row(part, keys, "") for part, keys in found["report"].items())
+
+
 PACKAGES = ("correction", "queries", "membership", "attriguard", "attribute", "model_card", "fairness")
 """Parts of `core` that are documented for use from Python, in this order."""
 
@@ -195,6 +234,7 @@ PAGES = {
     "glossary.md": glossary_reference,
     "cli.md": command_reference,
     "api.md": api_reference,
+    "regulations.md": regulations_reference,
 }
 """Name of a file -> what writes it."""
 

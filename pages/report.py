@@ -6,14 +6,14 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, panels, report_audit, report_plan, wording
+from pages.common import cached, panels, report_audit, report_plan, report_sign_off, report_summary, wording
 from pages.common import report_board as board
 from pages.common import report_policy as policies
 from pages.common.background import want
 from pages.common.report_audit import Attacks, SelfTests, judged
 from pages.common.report_plan import plan_of, subject
 
-shell.head()
+head = shell.head()
 opening = st.container()
 config, table = cached.audited()
 
@@ -33,12 +33,15 @@ if attacks.result is None:
 else:
     want(tested)
     release = judged(attacks, policy, tested.found)
+    with head:
+        report_summary.button(release)
     with opening:
         shell.finding(*board.finding(release.audit.verdict, attacks.subject))
     tested.warn()
     board.placeholders(policy)
     board.draw(check_rows(release.document()), release.audit.verdict.overall)
     report_audit.downloads(release, tested)
+    report_sign_off.card(release, testing=tested.busy)
 name = panels.further(report_plan.SECTIONS, key="further_release")
 if release is not None:
     tested.watch(tested.show_progress, every=2.0, drawn=tested.result)

@@ -19,12 +19,15 @@ from core.cli import (
     dashboard,
     datasets,
     desk,
+    history,
     init,
     membership,
     model_card,
     people,
     queries,
     replay,
+    report_card,
+    report_page,
     sign,
     sweep,
     tradeoff,
@@ -84,7 +87,8 @@ def commands() -> Mapping[str, Command | Group]:
         "init": init,
         "audit": audit,
         "report": Group(
-            help="Verify, replay or sign a report.", commands={"verify": verify, "replay": replay, "sign": sign}
+            help="Verify, replay or sign a report; make its summary or its section of a model card.",
+            commands={"verify": verify, "replay": replay, "sign": sign, "page": report_page, "card": report_card},
         ),
         "attack": Group(help="Run one study: attacks and their defences.", commands=attacks, parser=StudyParser),
         "defend": Group(help="Measure one defence.", commands={"attriguard": attriguard}),
@@ -98,6 +102,12 @@ def commands() -> Mapping[str, Command | Group]:
             description=desk.DESCRIPTION,
             epilog=desk.EPILOG,
             commands=desk.COMMANDS,
+        ),
+        "history": Group(
+            help="Audits kept of a project: list, show, sign, delete.",
+            description=history.DESCRIPTION,
+            epilog=history.EPILOG,
+            commands=history.COMMANDS,
         ),
         "datasets": datasets,
     }

@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING
 
 from core import release_audit as decision
 from core.choose import title_of
-from core.cli.arguments import add_data_argument, data_folder_of
+from core.cli.arguments import add_data_argument, add_history_argument, data_folder_of, login_name
 from core.cli.console import Console, aligned
 from core.correction import false_promise
 from core.datasets.catalog import default_cache_folder
-from core.errors import Cancelled, InputError
+from core.errors import Cancelled, FairLeakError, InputError
 from core.files import check_place, content_of, why
+from core.history import History, check_line
 from core.policy import (
     VERDICT_TITLES,
     CheckVerdict,
@@ -49,6 +50,7 @@ from core.release_audit import (
 )
 from core.release_audit.result import StudyFindings
 from core.report import EDITIONS, CheckRow, Reports
+from core.report.one_page import NAME, one_page
 from core.report.verification import ENDING, private_key, signature_of
 from core.serialize import loads
 from core.study import Outcome
@@ -57,7 +59,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _OURS = re.compile(
-    r"report\.(json|html)(\.sig)?|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|release-meter|table-.*|people-.*)\.csv"
+    r"report\.(json|html)(\.sig)?|summary\.pdf|(plan|policy)\.toml|(checks|groups|policy|provenance|self-test|edition-attack|release-meter|table-.*|people-.*)\.csv"
 )
 """Names of the files of a report."""
 
@@ -80,15 +82,19 @@ def check_folder(out: Path, *, force: bool) -> None:
         )
 
 
-def write_audit(reports: Reports, out: Path, *, force: bool = False, key: Ed25519PrivateKey | None = None) -> None:
-    """Write both editions, with a key signed; an earlier report in the folder goes when the new one is complete."""
+def write_audit(reports: Reports, out: Path, *, force: bool = False, key: Ed25519PrivateKey | None = None) -> str:
+    """Write both editions, with a key signed; an earlier report in the folder goes when the new one is complete.
+
+    Returned is why they are without a summary of one page; "" where they have one.
+    """
+    summaries, missing = _summaries(reports)
     out = Path(os.path.realpath(out))  # where a link leads, so that what is made beside it can be moved there
     try:
         with tempfile.TemporaryDirectory(prefix=".fairleak-", dir=out.absolute().parent) as made:
             for edition in EDITIONS:
                 folder = Path(made) / edition
                 folder.mkdir()
-                for name, content in reports.files(edition).items():
+                for name, content in (reports.files(edition) | summaries[edition]).items():
                     (folder / name).write_bytes(content)
                     if key is not None and name.startswith("report."):
                         (folder / f"{name}{ENDING}").write_text(signature_of(content, key), encoding="utf-8")
@@ -100,6 +106,15 @@ def write_audit(reports: Reports, out: Path, *, force: bool = False, key: Ed2551
                 (Path(made) / edition).rename(out / edition)
     except OSError as error:
         raise InputError(f"--out must be a folder that can be written, got {str(out)!r}: {why(error)}.") from None
+    return missing
+
+
+def _summaries(reports: Reports) -> tuple[dict[str, dict[str, bytes]], str]:
+    """Return the summary of each edition as a file by its name, or why there is none."""
+    try:
+        return {edition: {NAME: one_page(reports.document(edition))} for edition in EDITIONS}, ""
+    except FairLeakError as error:
+        return {edition: {} for edition in EDITIONS}, str(error)
 
 
 def _foreign(out: Path, there: list[str]) -> str:
@@ -202,6 +217,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--choice", type=Path, metavar="FILE", help="File of fairleak choose --json: the report says how it was chosen."
     )
+    parser.add_argument("--project", metavar="NAME", help="Project of the history in which the audit is kept.")
+    add_history_argument(parser)
     parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
 
@@ -214,6 +231,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     check_folder(arguments.out, force=arguments.force)
     chosen = None if arguments.choice is None else _chosen(arguments.choice, plan)
     key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
+    history = None if arguments.project is None else _history(arguments)
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
     steps = console.counting("steps", every=4)
@@ -226,10 +244,29 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
         for test in (test for test in audit.self_tests if not test.passed):
             console.alert(f"Warning: self-test failed for {test.attack}: {test.told}")
     reports = Reports(audit, people)
-    write_audit(reports, arguments.out, force=arguments.force, key=key)
+    missing = write_audit(reports, arguments.out, force=arguments.force, key=key)
     console.results(_printed(reports))
     console.note(f"The report is in {arguments.out}: internal for you, disclosure (redacted) for others.")
+    if missing:
+        console.note(missing)
+    if history is not None:
+        _keep(reports, history, arguments, console)
     return VERDICT_TITLES[audit.verdict.overall].lower()
+
+
+def _history(arguments: argparse.Namespace) -> History:
+    """Return the history, opened before the work rather than after it."""
+    check_line(arguments.project, "--project")
+    return History.open(arguments.history)
+
+
+def _keep(reports: Reports, history: History, arguments: argparse.Namespace, console: Console) -> None:
+    try:
+        kept = history.keep(reports.document(), project=arguments.project, who=login_name())
+    except FairLeakError as error:
+        told = f"The report is in {arguments.out} and was not kept: {error} Keep it later with fairleak history keep."
+        raise FairLeakError(told) from None
+    console.note(f"It is kept in the project {kept.project!r} of the history {history.place}, as audit {kept.id}.")
 
 
 def _chosen(path: Path, plan: AuditPlan) -> StudyFindings:

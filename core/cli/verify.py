@@ -9,8 +9,9 @@ from pathlib import Path
 from core.cli.console import Console
 from core.errors import FairLeakError, InputError
 from core.files import MEGABYTE, content_of
-from core.report import verify_report
-from core.report.verification import ENDING, NOT_SIGNED, OF_THIS_CODE, Finding, signature_finding
+from core.report import EDITIONS, verify_report
+from core.report.document import Document
+from core.report.verification import ENDING, NOT_SIGNED, OF_THIS_CODE, Finding, document_in, signature_finding
 
 HELP = "Check that a report is unaltered and follows from its own numbers, and who signed it."
 
@@ -56,6 +57,26 @@ def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> F
         raise
     except FairLeakError as error:
         return Finding(name="signature", holds=False, told=f"Signature cannot be checked: {error}")
+
+
+def reports_in(path: Path) -> tuple[Path, ...]:
+    """Return the reports that a file, a report's folder or an audit's folder is or holds, the internal one first."""
+    if not path.is_dir():
+        return (path,)
+    folders = (path, *(path / edition for edition in EDITIONS))
+    found = tuple(folder / "report.json" for folder in folders if (folder / "report.json").is_file())
+    if not found:
+        raise InputError(f"REPORT must be a report or a folder that holds one, got the folder {str(path)!r}.")
+    return found
+
+
+def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Document]:
+    """Return the bytes and the document of a report that was not altered; others are refused, for `what` is done."""
+    content, text = read_report(path)
+    found = verify_report(text, name=repr(path.name))
+    if broken := next((f for f in found.findings if not f.holds and f.name not in OF_THIS_CODE), None):
+        raise InputError(f"Only a report that holds {what}: {broken.told}")
+    return content, document_in(text)
 
 
 def read_report(path: Path) -> tuple[bytes, str]:

@@ -50,7 +50,7 @@ _CONTENTS = (
 
 _PEOPLE = "People at risk (internal report only)"
 
-_KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", "file": "given as a file"}
+KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", "file": "given as a file"}
 
 
 def to_html(document: Document) -> str:
@@ -81,7 +81,7 @@ def board_html(rows: Sequence[CheckRow], *, waiting: bool = False) -> str:
     return str(_environment().get_template("board.html").module.board(rows, waiting))  # type: ignore[attr-defined]
 
 
-_COLOURS = {
+COLOURS = {
     "fail": ("#A01A13", "#F2837B"),
     "inconclusive": ("#8F6400", "#E3B34C"),
     "pass": ("#1B7F4B", "#5CC48D"),
@@ -98,7 +98,7 @@ _COLOURS = {
 
 def board_style(palette: Palette = LIGHT, overall: str = "none") -> str:
     """Return the style sheet of `board_html`; --fl-verdict is the colour of the verdict on all checks."""
-    theme = {name: pair[palette == DARK] for name, pair in _COLOURS.items()}
+    theme = {name: pair[palette == DARK] for name, pair in COLOURS.items()}
     theme |= {"verdict": theme.get(overall, theme["none"])}
     theme |= {"ink": palette.ink, "paper": palette.background, "grey": palette.grey}
     variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in theme.items())
@@ -198,7 +198,7 @@ def _model(told: Document) -> list[tuple[str, str]]:
     if told["edition"] == "disclosure" and absent != "withheld":
         apart = "in the internal report only"
     return [
-        ("Model", f"{model['title']}, {_KINDS.get(model['kind'], model['kind'])}"),
+        ("Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}"),
         ("Fairness metric", f"{metric}, tolerance {tolerance_text(tolerance)}"),
         (
             f"{UNFAIRNESS_TITLE}, {seen}",

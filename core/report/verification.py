@@ -67,8 +67,7 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     wanted = "".join(signed.split()).lower()
     if signed and (len(wanted) < 8 or not set(wanted) <= set("0123456789abcdef")):
         raise InputError(f"A fingerprint must be at least 8 of the digits 0 to 9 and a to f, got {signed[:80]!r}.")
-    page = text.lstrip("\ufeff \t\r\n")[:15].lower() == "<!doctype html>"
-    found = _document(text, name, page=page)
+    found = document_in(text, name=name)
     stated = found.get("fingerprint")
     stated = stated if isinstance(stated, str) else ""
     findings = _tried("content", _content, found, stated) + (schema := _tried("schema", _schema, found))
@@ -78,7 +77,7 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
         else:
             told = f"{part.capitalize()} cannot be verified in a report of another form."
             findings.append(Finding(name=part, holds=False, told=told))
-    if page and schema[0].holds:
+    if _is_page(text) and schema[0].holds:
         findings += _tried("page", _page, found, text)
     if signed:
         same = bool(stated) and stated.startswith(wanted)
@@ -87,8 +86,13 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
     return Verification(fingerprint=stated, findings=tuple(findings))
 
 
-def _document(text: str, name: str, *, page: bool) -> dict[str, Any]:
-    """Return the findings of a report, unchecked; a text that cannot be read as one is refused."""
+def _is_page(text: str) -> bool:
+    return text.lstrip("\ufeff \t\r\n")[:15].lower() == "<!doctype html>"
+
+
+def document_in(text: str, *, name: str = "The file") -> Document:
+    """Return the document of a report, JSON or page, unchecked; InputError for a text that cannot be read as one."""
+    page = _is_page(text)
     rule = f"{name} must be a report of FairLeak, report.json or report.html"
     if not page and not text.lstrip("\ufeff \t\r\n").startswith("{"):
         raise InputError(f"{rule}, got something else.")

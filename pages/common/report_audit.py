@@ -23,7 +23,7 @@ from core.policy import Policy, default_policy, judge
 from core.release_audit import SelfTest, audit_steps, failed_tests, provenance
 from core.report import Reports
 from core.report.tables import report_tables, self_test_table
-from pages.common import cached, panels, report_plan, shell, state
+from pages.common import cached, panels, report_plan, report_summary, shell, state
 from pages.common import report_policy as policies
 from pages.common.background import Background, Job, pace, stop, time_left
 from pages.common.report_plan import Subject
@@ -185,6 +185,8 @@ def _card(title: str, note: str, names: Iterable[str], reports: Reports, edition
         with st.container(horizontal=True, gap="small"):
             for name in names:
                 _button(reports, name, edition)
+            if edition != "internal":
+                report_summary.button(reports, edition)
 
 
 _NOT_TESTED = "Self-test still running: a report made now says that it was not run."

@@ -110,6 +110,7 @@ _STYLE = """<style>
   {display: flex; flex-wrap: wrap; align-items: baseline; column-gap: .7rem}
 .st-key-head [data-testid=stMarkdownContainer], .st-key-finding [data-testid=stMarkdownContainer] {margin-bottom: 0}
 .st-key-head p {color: var(--fl-grey); margin: 0}
+.st-key-head button p {color: inherit}
 .st-key-head h1 + p {border-left: 1px solid var(--fl-line); padding-left: .7rem}
 .stMainBlockContainer .st-key-finding {row-gap: .4rem}
 .st-key-finding p {line-height: 1.4}

@@ -75,7 +75,8 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     told = Reader(board(dashboard)).text
     assert "no source given" in told and "29 CFR 1607.4(D)" in told
     assert "**11 of 12 limits are FairLeak placeholders.** Set your own limits" in " ".join(dashboard.texts)
-    for key in ("internal_html", "internal_json", "internal_tables", "disclosure_html", "disclosure_json"):
+    keys = ("internal_html", "internal_json", "internal_tables", "disclosure_html", "disclosure_json")
+    for key in (*keys, "internal_summary", "disclosure_summary"):
         assert f"download_{key}" in str(dashboard.test.get("download_button"))
     assert "measured" in told and "declared" in told
     uncovered = f"Sex inferred despite AttriGuard; AttriGuard: columns changed; {LATER}"

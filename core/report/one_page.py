@@ -1,0 +1,254 @@
+"""The summary of a report on exactly one A4 page, as a PDF to sign.
+
+It says what the report's document says and nothing else, so that of an external report it says what may be given to
+others. The layout is `one_page.typ`, set by Typst (the package `typst`, an extra): in one process, with the fonts that
+come with it, without a network. Every text is handed over as data and never read as markup; long ones are shortened in
+their middle. The type becomes smaller until all of it fits. The same document gives the same bytes: no time of making
+stands in the file. It is tagged for screen readers (PDF/UA-1).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from typing import Any, Protocol
+
+from core.charts import LIGHT
+from core.errors import FairLeakError, InputError
+from core.estimates import count, tolerance_text
+from core.fairness import METRIC_TITLES
+from core.policy import CHECKS, VERDICT_TITLES, placeholders_text
+from core.policy import bullet as places_of
+from core.report.canonical import number_of, read
+from core.report.charts import clean
+from core.report.document import CheckRow, check_rows, policy_of
+from core.report.page import COLOURS, KINDS
+from core.study import Outcome
+from core.subject import OutputsPlan
+
+NAME = "summary.pdf"
+"""Name of the file."""
+
+MISSING = "The one-page summary (PDF) needs the package typst; install what requirements-pdf.txt lists."
+
+DECISIONS = ("Release", "Accept the risk", "Do not release")
+SIGNERS = ("Prepared by", "Reviewed by", "Decided by")
+
+_NOT_COVERED = re.compile(
+    r"[^\u0020-\u007e\u00a0-\u00ac\u00ae-\u017f\u0391-\u03a1\u03a3-\u03a9\u03b1-\u03c9\u0401\u0410-\u044f\u0451"
+    r"\u2013\u2014\u2018-\u201e\u2020-\u2022\u2026\u20ac\u2190-\u2193\u2212\u221e\u2248\u2260\u2264\u2265\u25a1]"
+)
+"""What the fonts of the page may lack; "□" stands for it."""
+
+_UNKNOWN = "□"
+
+_MOST_SIGNATURES = 6
+
+
+class Signed(Protocol):
+    """What a page prints of a signature that was recorded."""
+
+    @property
+    def title(self) -> str:
+        """The decision in words."""
+
+    @property
+    def name(self) -> str:
+        """Who signed."""
+
+    @property
+    def role(self) -> str:
+        """In which role."""
+
+    @property
+    def when(self) -> str:
+        """When, the day first."""
+
+    @property
+    def void(self) -> str:
+        """Why it is void; empty while it stands."""
+
+
+def can_be_made() -> bool:
+    """Whether the package that sets the page is installed."""
+    from importlib.util import find_spec
+
+    return find_spec("typst") is not None
+
+
+def one_page(document: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> bytes:
+    """Return a report's summary as a PDF of one page, with the signatures recorded for it, or lines to sign on.
+
+    FairLeakError if the extra is not installed; InputError for signatures on an external report, which does not say
+    who signed.
+    """
+    if signatures and document["edition"] != "internal":
+        raise InputError("Signatures must be left out of the external report, which does not say who signed.")
+    if not can_be_made():
+        raise FairLeakError(MISSING)
+    import typst
+
+    told = json.dumps(page_content(document, signatures), ensure_ascii=False)
+    try:  # only the fonts that come with Typst, so that a page is the same everywhere
+        made = typst.compile(_layout(), sys_inputs={"told": told}, ignore_system_fonts=True, pdf_standards=["ua-1"])
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+        raise FairLeakError(f"The one-page summary (PDF) could not be set by typst: {reason}.") from None
+    assert isinstance(made, bytes)
+    return made
+
+
+@cache
+def _layout() -> bytes:
+    from importlib.resources import files
+
+    return (files("core.report") / "one_page.typ").read_bytes()
+
+
+def page_content(told: Mapping[str, Any], signatures: Sequence[Signed] = ()) -> dict[str, Any]:
+    """Return every text of the page, and where the bars lie."""
+    rows, verdict = check_rows(told), told["verdict"]
+    title = plain_words(told["plan"]["title"] or told["data"]["title"], 90)
+    word = VERDICT_TITLES[verdict["overall"]]
+    made = {
+        "name": f"{word}: {title}. FairLeak release audit, one-page summary",
+        "title": title,
+        "edition": _edition(told),
+        "overall": verdict["overall"],
+        "tint": verdict["overall"] if verdict["overall"] in COLOURS else "none",
+        "word": f"{word}.",
+        "headline": plain_words(verdict["headline"], 160),
+        "detail": plain_words(verdict["detail"], 420, prose=True),
+        "banner": placeholders_text(policy_of(told)),
+        "audited": [(term, plain_words(words, most)) for term, words, most in _audited(told) if words],
+        "checks": [_check(row) for row in rows if row.limit],
+        "legend": "Number: result with 95% CI. Bar: from 0 over the limit to twice the limit, with the interval of the "
+        "verdict (adjusted for several limits); arrows go on.",
+        "lists": [(term, words) for term, words in _lists(told, rows) if words],
+        "signing": "Signatures" if signatures else "Decision and signatures",
+        "signatures": [_signature(one) for one in signatures[-_MOST_SIGNATURES:]],
+        "choices": DECISIONS,
+        "signers": SIGNERS,
+        "colours": {name: light for name, (light, _) in COLOURS.items()} | {"ink": LIGHT.ink, "grey": LIGHT.grey},
+    }
+    unknown = _UNKNOWN in json.dumps(made, ensure_ascii=False)
+    return made | {"footer": list(_footer(told["fingerprint"], signatures=len(signatures), unknown=unknown))}
+
+
+def plain_words(value: Any, most: int, *, prose: bool = False) -> str:
+    """Return a text as one line that the page's fonts can show, of at most so many letters.
+
+    A name is shortened in its middle, where it says least, and prose at its end.
+    """
+    flat = unicodedata.normalize("NFC", " ".join(str(clean(str(value))).split()))
+    shown = _NOT_COVERED.sub(_UNKNOWN, flat)
+    if len(shown) <= most:
+        return shown
+    if prose:
+        return f"{shown[:most].rpartition(' ')[0] or shown[: most - 1]}…"
+    return f"{shown[: most // 2].rstrip()}…{shown[len(shown) - (most - 1) // 2 :].lstrip()}"
+
+
+def _edition(told: Mapping[str, Any]) -> str:
+    edition = "External report (redacted)" if told["edition"] == "disclosure" else "Internal report"
+    day = str(told["times"].get("started", ""))[:10]
+    return plain_words(" · ".join(filter(None, (edition, day))), 60)
+
+
+def _audited(told: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
+    """Yield what was audited: a term, a text, and how many letters of it are shown."""
+    data, model, policy, made = told["data"], told["model"], told["policy"], told["provenance"]
+    names = [plain_words(group["group"], 40) for group in told["groups"]]
+    tolerance = tolerance_text(number_of(model["tolerance"]))
+    metric = METRIC_TITLES.get(model["metric"], model["metric"])
+    yield "Data", f"{data['title']}: {count(data['n'])} people{', synthetic records' if data['synthetic'] else ''}", 90
+    yield "Attribute", f"{plain_words(data['attribute'], 60)}, {len(names)} groups: {', '.join(names)}", 150
+    yield "Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}", 110
+    yield "Fairness", f"{metric}, tolerance {tolerance}", 90
+    with suppress(KeyError, InputError):  # a report of another version
+        yield "Released", read(told["plan"]["outputs"], OutputsPlan).text, 60
+    version, author = policy["version"], policy["author"]
+    signed = (policy["name"], version and f"version {version}", author and f"by {author}", policy["date"])
+    yield "Policy", ", ".join(filter(None, signed)), 120
+    seeds = {name: f"{number_of(seed):g}" for name, seed in sorted(made["seeds"].items())}
+    shown = ", ".join(f"{name} {seed}" for name, seed in seeds.items())
+    yield "Seeds", shown or "in the internal report only", 90
+    yield "FairLeak", f"version {made['fairleak']}, code {made['code'][:12]}", 60
+    yield "Date", re.sub(r"T(\d\d:\d\d).*", r" \1 UTC", str(told["times"].get("started", ""))), 30
+    yield "Fingerprint", " ".join(re.findall(".{1,16}", told["fingerprint"])), 80
+
+
+def _check(row: CheckRow) -> dict[str, Any]:
+    """Return what the table has of one check with a limit."""
+    verdict, places, withheld = row.verdict, places_of(row.verdict), _is_withheld(row)
+    sides = ["forbidden", "allowed"] if CHECKS[verdict.check].at_least else ["allowed", "forbidden"]
+    bar = None
+    if places is not None:
+        bar = {"value": places.value, "low": places.low, "high": places.high, "arrows": list(places.arrows)}
+    interval = plain_words(row.interval.removeprefix("95%: "), 40)
+    return {
+        "verdict": str(verdict.verdict),
+        "word": VERDICT_TITLES[verdict.verdict],
+        "title": plain_words(verdict.title, 90),
+        "brief": "" if row.found.outcome != Outcome.DONE else plain_words(row.found.attacked, 110, prose=True),
+        "optional": bool(verdict.limit and not verdict.limit.required),
+        "value": "withheld" if withheld else row.value,
+        "interval": interval,
+        "sides": sides if bar else ["empty", "empty"],
+        "bar": bar,
+        "limit": row.limit,
+        "source": "placeholder" if row.placeholder else plain_words(row.source, 80, prose=True),
+        "placeholder": row.placeholder,
+    }
+
+
+def _is_withheld(row: CheckRow) -> bool:
+    """Whether there is a number that the external report does not show."""
+    return row.found.outcome == Outcome.DONE and not row.measured and row.found.estimate is None
+
+
+def _lists(told: Mapping[str, Any], rows: Sequence[CheckRow]) -> Iterator[tuple[str, str]]:
+    """Yield what was not tested, what the policy does not cover, and what is withheld: all checks by name."""
+    missing = [row for row in rows if not row.measured and not _is_withheld(row)]
+    reasons: dict[str, list[str]] = {}
+    for row in missing:
+        reasons.setdefault(plain_words(row.found.reason, 130, prose=True), []).append(
+            plain_words(row.verdict.title, 70)
+        )
+    parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
+    if not told["self_tests"]:
+        parts.append("the self-test of FairLeak's attacks")
+    yield "Not tested", "; ".join([*parts, "other attacks, models and tables than these."])
+    free = [row for row in rows if not row.limit and row.measured]
+    shown = (f"{plain_words(row.verdict.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free)
+    yield "Not covered by the policy", "; ".join(shown) + "." if free else "nothing that was measured."
+    gone = [plain_words(row.verdict.title, 70) for row in rows if _is_withheld(row)]
+    yield "Numbers withheld in the external report", f"{'; '.join(gone)}." if gone else ""
+
+
+def _signature(one: Signed) -> dict[str, Any]:
+    return {
+        "decision": plain_words(one.title, 30),
+        "name": plain_words(one.name, 60),
+        "role": plain_words(one.role, 60),
+        "day": plain_words(one.when[:10], 10),
+        "state": plain_words(f"void: {one.void}" if one.void else "stands", 70),
+        "void": bool(one.void),
+    }
+
+
+def _footer(mark: str, *, signatures: int, unknown: bool) -> Iterator[str]:
+    """Yield what stands below the signatures."""
+    if signatures > _MOST_SIGNATURES:
+        yield f"{signatures - _MOST_SIGNATURES} earlier signatures are not shown; all of them stand in the history."
+    yield f"Signed for the report with this fingerprint. Check: fairleak report verify REPORT --fingerprint {mark[:16]}"
+    yield (
+        "Not legal advice. A pass holds for these attacks on this model and this table. An attack that fails does not "
+        "prove that nothing leaks."
+    )
+    if unknown:
+        yield f"{_UNKNOWN} stands for a letter that is not in the fonts of this page; the report has it."

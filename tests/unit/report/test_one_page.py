@@ -1,0 +1,199 @@
+"""The summary is one A4 page whatever stands in the report, says every number, and reads no text as markup."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pypdfium2
+import pytest
+
+from core.errors import FairLeakError, InputError
+from core.estimates import Estimate
+from core.policy import CHECKS, Limit, judge
+from core.release_audit import ReleaseAudit
+from core.report import Reports, check_rows
+from core.report.one_page import _NOT_COVERED, MISSING, _layout, one_page, page_content, plain_words
+from core.study import Measurement
+from tests.judged_report import judged
+from tests.report_people import people_of, with_texts
+from tests.samples_report import HOSTILE, POLICY, SMALL_GROUPS, group, sample
+
+WIDE = "W" * 60
+MARKUP = '#panic("x") *b* $x$ @ref <label> \\u{41} [x] `raw` // c /* c */ = h'
+A4 = (595.3, 841.9)
+
+
+@dataclass(frozen=True)
+class Signature:
+    title: str
+    name: str
+    role: str
+    when: str = "2026-11-22T10:00:00Z"
+    void: str = ""
+
+
+def every_check(attribute: str = "sex", text: str = "No reason.") -> ReleaseAudit:
+    """Return an audit with a limit on every check, as many unlike verdicts as there are, and long texts."""
+    audit = sample(tuple(group(f"{i:02d}{WIDE}", (30 + i, 20, 30, 40), 100, 400) for i in range(20)))
+    measured = [
+        Measurement(check=check, outcome="not_run", reason=f"{text} {WIDE} " * 6)
+        if i % 4 == 3
+        else Measurement(
+            check=check,
+            estimate=Estimate(value=0.011 + i / 1000, low=-0.0123, high=0.9 if i % 2 else 0.012 + i / 1000, n=4522),
+            attacked=f"{text} {WIDE} " * 4,
+        )
+        for i, check in enumerate(CHECKS)
+    ]
+    limits = tuple(
+        Limit(check=check, value=0.02, author=WIDE, rationale=WIDE, source=f"{text} {WIDE} " * 9 if i % 2 else "")
+        for i, check in enumerate(CHECKS)
+    )
+    policy = replace(POLICY, name=WIDE, version=WIDE, author=WIDE, limits=limits)
+    verdict = judge(policy, measured, attribute=attribute)
+    data = replace(audit.data, title=f"{text} {WIDE} {WIDE}", attribute=attribute)
+    plan = replace(audit.plan, title=f"{text} {WIDE} {WIDE}")
+    return replace(audit, data=data, plan=plan, measurements=tuple(measured), verdict=verdict)
+
+
+def hostile() -> dict[str, Any]:
+    return Reports(with_texts(every_check(), lambda text: f"{text} {MARKUP} {HOSTILE}" if text else text)).document()
+
+
+def signed() -> tuple[Signature, ...]:
+    first = Signature("Release", "A. Officer", "Data protection officer", void="the audit changed since (policy)")
+    return first, *(Signature("Do not release", f"{i} {WIDE} {MARKUP}", WIDE) for i in range(8))
+
+
+PAGES: dict[str, Callable[[], tuple[dict[str, Any], tuple[Signature, ...]]]] = {
+    "fail": lambda: (Reports(sample()).document(), ()),
+    "judged": lambda: (Reports(judged()).document(), ()),
+    "external": lambda: (Reports(sample(), people_of()).document("disclosure"), ()),
+    "withheld": lambda: (Reports(sample(SMALL_GROUPS)).document("disclosure"), ()),
+    "every check": lambda: (Reports(every_check(WIDE, "Words of a long reason.")).document(), ()),
+    "every check, external": lambda: (Reports(every_check(WIDE)).document("disclosure"), ()),
+    "hostile": lambda: (hostile(), ()),
+    "signed": lambda: (Reports(sample()).document(), signed()[:2]),
+    "signed, every check": lambda: (Reports(every_check(WIDE, MARKUP)).document(), signed()),
+}
+
+
+def words(text: str) -> str:
+    """Return a text without what breaks lines, which a page may do anywhere."""
+    return "".join(text.replace("\u200b", "").replace("\ufffe", "").split())
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_it_is_one_page_that_says_every_number(name: str):
+    document, signatures = PAGES[name]()
+    pdf = pypdfium2.PdfDocument(one_page(document, signatures))
+    assert len(pdf) == 1
+    page = pdf[0]
+    assert page.get_size() == pytest.approx(A4, abs=0.5)
+    text = page.get_textpage()
+    inside = 25.0
+    for i in range(text.count_chars()):
+        left, bottom, right, top = text.get_charbox(i)
+        if right > left and top > bottom:
+            assert left > inside and right < A4[0] - inside and bottom > inside and top < A4[1] - inside
+    shown = words(text.get_text_range())
+    for row in check_rows(document):
+        assert words(plain_words(row.verdict.title, 70)) in shown or words(plain_words(row.verdict.title, 90)) in shown
+        if row.measured:
+            assert words(row.value) in shown
+    content = page_content(document, signatures)
+    for check in content["checks"]:
+        assert words(check["value"] + check["interval"]) in shown
+        assert words(check["limit"]) in shown and words(check["source"]) in shown
+    for _, told in [*content["audited"], *content["lists"]]:
+        assert words(told) in shown
+    assert words(content["headline"]) in shown and "Notlegaladvice." in shown
+    assert document["fingerprint"] in shown
+    for one in signatures[-6:]:
+        assert words(plain_words(one.name, 60)) in shown and words(one.title) in shown
+    assert ("Preparedby" in shown) == (not signatures)
+
+
+def test_the_same_report_gives_the_same_bytes():
+    document = Reports(sample()).document()
+    assert one_page(document) == one_page(document)
+    assert b"CreationDate" not in one_page(document)
+
+
+def test_it_can_be_read_aloud():
+    made = one_page(Reports(sample()).document())
+    pdf = pypdfium2.PdfDocument(made)
+    assert pdf.is_tagged()
+    assert (
+        pdf.get_metadata_value("Title") == "Fail: Loan model, spring release. FairLeak release audit, one-page summary"
+    )
+    assert b"/Lang" in made and b"pdfuaid" in made
+
+
+def test_the_external_page_says_what_the_external_report_says_and_no_more():
+    document = Reports(sample(SMALL_GROUPS)).document("disclosure")
+    content = page_content(document)
+    told = str(content)
+    for secret in ("secret folder", "people.csv", "seed 42", "15,375 people, 5 seeds"):
+        assert secret not in told
+    assert "in the internal report only" in told and "Numbers withheld in the external report" in told
+    assert {check["value"] for check in content["checks"]} >= {"withheld"}
+    with pytest.raises(InputError, match="Signatures must be left out of the external report"):
+        one_page(document, signed())
+
+
+def test_what_was_not_tested_and_not_covered_is_said():
+    lists = dict(page_content(Reports(sample()).document())["lists"])
+    assert "AttriGuard is switched off in this audit" in lists["Not tested"]
+    assert "The attack stopped with an error (ValueError)" in lists["Not tested"]
+    assert "other attacks, models and tables than these." in lists["Not tested"]
+    assert "Two models released: gain over the better one (+1.2 points" in lists["Not covered by the policy"]
+    document = Reports(replace(sample(), self_tests=())).document()
+    assert "the self-test of FairLeak's attacks" in dict(page_content(document)["lists"])["Not tested"]
+
+
+def test_a_void_signature_says_why():
+    content = page_content(Reports(sample()).document(), signed()[:1])
+    (row,) = content["signatures"]
+    assert row["state"] == "void: the audit changed since (policy)" and row["void"] and row["day"] == "2026-11-22"
+
+
+def test_long_and_foreign_names_are_shortened_in_the_middle():
+    assert plain_words("a" * 40 + "b" * 40, 21) == "a" * 10 + "…" + "b" * 10
+    assert plain_words("one two three", 10, prose=True) == "one two…"
+    assert plain_words("a" * 9, 5, prose=True) == "aaaa…"
+    assert plain_words("two\n lines\u202e", 20) == "two lines□"
+    assert plain_words("中文 é Ω", 20) == "□□ é Ω"
+    audit = sample()
+    strange = replace(audit, data=replace(audit.data, attribute="性别"))
+    content = page_content(Reports(strange).document())
+    assert "□ stands for a letter" in content["footer"][-1]
+    assert len(pypdfium2.PdfDocument(one_page(Reports(strange).document()))) == 1
+
+
+def test_the_fonts_have_every_letter_that_is_shown():
+    import typst
+
+    letters = "".join(chr(i) for i in range(0x20, 0x3000) if not _NOT_COVERED.match(chr(i)))
+    fonts = next(line for line in _layout().splitlines() if line.startswith(b"#set text(font"))
+    layout = b'#let colour(name) = black\n#set document(title: "x")\n' + fonts + b"\n#sys.inputs.a"
+    made = typst.compile(layout, sys_inputs={"a": letters}, ignore_system_fonts=True, pdf_standards=["ua-1"])
+    assert len(letters) > 300 and made.startswith(b"%PDF")
+
+
+def test_without_the_package_one_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(FairLeakError, match=r"needs the package typst; install what requirements-pdf\.txt lists"):
+        one_page(Reports(sample()).document())
+    assert MISSING.count(".") == 2
+
+
+def test_the_package_is_loaded_when_a_page_is_made_and_not_before():
+    told = "import core.report.one_page, sys; print('typst' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True)
+    assert done.stdout.strip() == "False", done.stderr
