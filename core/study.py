@@ -73,7 +73,8 @@ class Check(Result):
     "percent", a rate; "gap", a difference between groups; "ratio", a number from 0 to 1; "bits" a person; "columns"
     changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
     hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `redacted` are
-    its sentences in a report for others; without them that has the number and no sentence.
+    its sentences in a report for others; without them that has the number and no sentence. `folded` says that it is the
+    size of a difference between groups, whichever of them it favours.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Check(Result):
     unit: str
     definition: str
     at_least: bool = False
+    folded: bool = False
     needs: tuple[str, ...] = ("predictions",)
     redacted: Redacted | None = None
 

@@ -15,6 +15,7 @@ from core.cli import (
     attriguard,
     audit,
     choose,
+    compare,
     correction,
     dashboard,
     datasets,
@@ -37,7 +38,11 @@ from core.studies import STUDIES
 
 __all__ = ["VERDICTS", "Command", "Console", "Group", "commands"]
 
-VERDICTS = {"pass": 0, "fail": 1, "refused": 1, "inconclusive": 2, "not run": 2}
+VERDICTS = {
+    **{"pass": 0, "better": 0, "not distinguishable": 0},
+    **{"fail": 1, "refused": 1, "worse": 1},
+    **{"inconclusive": 2, "not run": 2},
+}
 """Verdict of a command -> its exit code."""
 
 
@@ -83,6 +88,7 @@ def commands() -> Mapping[str, Command | Group]:
         "dashboard": dashboard,
         "init": init,
         "audit": audit,
+        "compare": compare,
         "report": Group(
             help="Verify, replay or sign a report.", commands={"verify": verify, "replay": replay, "sign": sign}
         ),

@@ -23,12 +23,12 @@ from typing import TYPE_CHECKING
 
 from core import release_audit as decision
 from core.choose import title_of
-from core.cli.arguments import add_data_argument, data_folder_of
+from core.cli.arguments import add_data_argument, add_file_arguments, data_folder_of
 from core.cli.console import Console, aligned
 from core.correction import false_promise
 from core.datasets.catalog import default_cache_folder
 from core.errors import Cancelled, InputError
-from core.files import check_place, content_of, why
+from core.files import check_place, content_of, why, write_file
 from core.policy import (
     VERDICT_TITLES,
     CheckVerdict,
@@ -49,6 +49,7 @@ from core.release_audit import (
 )
 from core.release_audit.result import StudyFindings
 from core.report import EDITIONS, CheckRow, Reports
+from core.report.junit import audit_junit
 from core.report.verification import ENDING, private_key, signature_of
 from core.serialize import loads
 from core.study import Outcome
@@ -202,6 +203,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--choice", type=Path, metavar="FILE", help="File of fairleak choose --json: the report says how it was chosen."
     )
+    add_file_arguments(parser, "junit")
     parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
 
@@ -227,6 +229,8 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
             console.alert(f"Warning: self-test failed for {test.attack}: {test.told}")
     reports = Reports(audit, people)
     write_audit(reports, arguments.out, force=arguments.force, key=key)
+    if arguments.junit is not None:
+        write_file(arguments.junit, audit_junit(reports.document()), what="--junit")
     console.results(_printed(reports))
     console.note(f"The report is in {arguments.out}: internal for you, disclosure (redacted) for others.")
     return VERDICT_TITLES[audit.verdict.overall].lower()

@@ -58,9 +58,9 @@ def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> F
         return Finding(name="signature", holds=False, told=f"Signature cannot be checked: {error}")
 
 
-def read_report(path: Path) -> tuple[bytes, str]:
+def read_report(path: Path, *, what: str = "REPORT") -> tuple[bytes, str]:
     """Return a report's bytes, and the text they are."""
-    content = content_of(path, what="REPORT", most=64 * MEGABYTE)
+    content = content_of(path, what=what, most=64 * MEGABYTE)
     try:
         return content, content.decode("utf-8")
     except UnicodeDecodeError:

@@ -165,6 +165,7 @@ FLOORS = (
     ("choose",),
     ("charts",),
     ("report",),
+    ("compare",),
     ("cli",),
     ("notebook",),
     ("__main__",),

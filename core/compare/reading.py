@@ -1,0 +1,42 @@
+"""A report that somebody brings to be compared: read as data, and refused unless it verifies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any
+
+from core.errors import InputError
+from core.report import embedded_document, from_json, verify_report
+from core.report.document import Document
+from core.report.verification import OF_THIS_CODE
+
+
+def readable(text: str, *, name: str) -> Document:
+    """Return the document of a report.json or report.html; sentences call the file by its `name`.
+
+    Another version of FairLeak may have written it; but content, schema, policy, verdict and numbers must hold, so
+    that nobody is compared with numbers that contradict each other. InputError says in one sentence what does not.
+    """
+    found = verify_report(text, name=name)
+    broken = next((one for one in found.findings if not one.holds and one.name not in OF_THIS_CODE), None)
+    if broken is not None:
+        raise InputError(f"{name} must be a report that verifies. {broken.told}")
+    page = text.lstrip("\ufeff \t\r\n")[:1] == "<"
+    return embedded_document(text) if page else from_json(text.removeprefix("\ufeff"))
+
+
+def audit_name(document: Mapping[str, Any]) -> str:
+    """Return what tells an audit from others, such as "8 Nov 2026 · 41c0 9e2a"."""
+    digits = str(document["fingerprint"])
+    return " · ".join(filter(None, (day_text(document), f"{digits[:4]} {digits[4:8]}")))
+
+
+def day_text(document: Mapping[str, Any]) -> str:
+    """Return the day of an audit as "8 Nov 2026"; empty where the report does not tell it."""
+    try:
+        day = date.fromisoformat(str(document["times"].get("started", ""))[:10])
+    except ValueError:
+        return ""
+    month = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")[day.month - 1]
+    return f"{day.day} {month} {day.year}"

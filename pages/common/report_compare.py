@@ -1,0 +1,91 @@
+"""Compare with: another audit beside the one on the page, a kept one or a report that somebody brings.
+
+A report is data: it is read in memory, verified, kept in the session and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from core.compare import Comparison, compare, comparison_html, readable
+from core.compare.changes import NO_PROOF
+from core.errors import InputError
+from core.report import Reports
+from pages.common import panels, shell
+
+_BOX, _FILE, _READ, _DOCUMENT, _PROBLEM = (f"compare_{part}" for part in ("with", "file", "read", "report", "problem"))
+
+_NOTHING, _BROUGHT = "", "brought"
+
+_MOST = 16
+"""Megabytes of a report that somebody brings."""
+
+
+def chosen(release: Reports) -> Comparison | None:
+    """Draw the choice of an earlier audit; return it compared with the page's, None where none is chosen."""
+    titles = {_NOTHING: "Nothing", _BROUGHT: "A report of yours"}
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="compare"):
+        told = st.empty()
+        with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+            st.markdown("Compare with", width="content")
+            words: dict[str, Any] = {"label_visibility": "collapsed", "width": 260}
+            name = panels.choose("Compare with", titles, key=_BOX, **words)
+    document = _brought() if name == _BROUGHT else None
+    if document is None:
+        return None
+    compared = compare(document, release.document())
+    told.markdown(f"**{shell.escape(compared.headline)}**")
+    return compared
+
+
+def _brought() -> Any:
+    """Draw the box for a report; return the one that is read, None where there is none."""
+    file = st.file_uploader(
+        "Earlier report (report.json or report.html)",
+        key=_FILE,
+        max_upload_size=_MOST,
+        on_change=panels.forget,
+        args=(_PROBLEM, _DOCUMENT, _READ),
+        help="Kept in this session only.",
+    )
+    if file is not None and st.session_state.get(_READ) != file.file_id:
+        st.session_state[_READ] = file.file_id
+        with panels.keeping_problem(_PROBLEM), st.spinner("Verifying the report"):
+            st.session_state[_DOCUMENT] = readable(_text(file), name="The file")
+    panels.kept_problem(_PROBLEM)
+    return st.session_state.get(_DOCUMENT)
+
+
+def _text(file: Any) -> str:
+    try:
+        return str(file.getvalue().decode("utf-8"))
+    except UnicodeDecodeError:
+        raise InputError("The file must be a report of FairLeak, report.json or report.html, got no text.") from None
+
+
+def below(compared: Comparison | None) -> None:
+    """Draw under the checks what the comparison takes for granted, and what else changed."""
+    if compared is None:
+        return
+    st.caption(shell.escape(f"{NO_PROOF} {compared.people}"))
+    with st.expander(f"What changed since {shell.escape(compared.before.name)}", icon=":material/difference:"):
+        if compared.changed:
+            rows = [
+                {"Part": one.part, "What": one.what, "Before": one.before, "After": one.after}
+                for one in compared.changed
+            ]
+            st.dataframe(rows, hide_index=True, height="content" if len(rows) <= 12 else 380)
+        else:
+            st.markdown("Data, model, plan, policy, code and seeds are the same.")
+        if compared.detail:
+            st.caption(shell.escape(compared.detail))
+        panels.download(
+            "Comparison (HTML)",
+            lambda: comparison_html(compared).encode(),
+            "fairleak-comparison.html",
+            key="download_comparison",
+            mime="text/html",
+            icon=":material/description:",
+        )
