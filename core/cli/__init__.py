@@ -20,6 +20,7 @@ from core.cli import (
     dashboard,
     datasets,
     desk,
+    history,
     init,
     membership,
     model_card,
@@ -104,6 +105,12 @@ def commands() -> Mapping[str, Command | Group]:
             description=desk.DESCRIPTION,
             epilog=desk.EPILOG,
             commands=desk.COMMANDS,
+        ),
+        "history": Group(
+            help="Audits kept of a project: list, show, sign, delete.",
+            description=history.DESCRIPTION,
+            epilog=history.EPILOG,
+            commands=history.COMMANDS,
         ),
         "datasets": datasets,
     }

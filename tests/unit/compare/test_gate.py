@@ -79,6 +79,7 @@ def test_an_audit_as_junit_has_a_case_for_every_limit(versions: Path):
         assert [case.attrib["name"] for case in suite.iter("testcase")] == [row["title"] for row in asked]
         blocked = [row["title"] for row in asked if row["blocks"]]
         assert [case.attrib["name"] for case in suite.iter("testcase") if case.find("failure") is not None] == blocked
+        assert all("Quantity: " in case.findtext("system-out", "") for case in suite.iter("testcase"))
         assert float(suite.attrib["time"]) == pytest.approx(document["times"]["seconds"], abs=6e-4)
 
 
