@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.cli.arguments import add_file_arguments, write_json
+from core.cli.arguments import add_file_arguments, add_history_argument, write_json
 from core.cli.console import Console, aligned
 from core.cli.verify import read_report
 from core.compare import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit, readable
 from core.compare.changes import NO_PROOF, change_range
 from core.errors import InputError
 from core.files import write_file
+from core.history import Entry, History
 from core.policy import estimate_text
+from core.report import to_json
 from core.report.document import EDITIONS, Document
 
 HELP = "Compare two audits check by check: better, worse, or not distinguishable."
 
 _AUDIT = "a folder of fairleak audit, or a report.json or report.html"
+
+_KEPT = "released (the last one that was signed for release), latest, or a number or fingerprint of its list"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "a number and has none now, no required check can be compared, or one may be worse by --margin; 3 input that "
         "cannot be used. Without --margin, exit code 0 says that nothing was shown to be worse, not that nothing is."
     )
-    parser.add_argument("before", type=Path, metavar="BEFORE", help=f"The earlier audit: {_AUDIT}.")
-    parser.add_argument("after", type=Path, metavar="AFTER", help="The later audit, named in the same way.")
+    parser.add_argument("before", metavar="BEFORE", help=f"The earlier audit: {_AUDIT}; with --project also {_KEPT}.")
+    parser.add_argument("after", metavar="AFTER", help="The later audit, named in the same way.")
+    parser.add_argument("--project", metavar="NAME", help="Project of the history with an audit that is no file.")
+    add_history_argument(parser)
     parser.add_argument(
         "--margin",
         type=float,
@@ -41,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Compare, write and print."""
-    before, after = (_document(path, name) for path, name in ((arguments.before, "BEFORE"), (arguments.after, "AFTER")))
+    before, after = (_document(arguments, name) for name in ("before", "after"))
     found = compare(before, after, margin=arguments.margin)
     console.results(_printed(found))
     if arguments.html is not None:
@@ -53,8 +60,12 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return found.verdict
 
 
-def _document(path: Path, name: str) -> Document:
-    """Return the report of an audit that an argument names."""
+def _document(arguments: argparse.Namespace, argument: str) -> Document:
+    """Return the report of the audit that an argument names: a path, or else an audit of the project."""
+    path, name = Path(getattr(arguments, argument)), argument.upper()
+    if arguments.project is not None and not os.path.lexists(path):
+        history = History.open(arguments.history, create=False)
+        return readable(to_json(history.document(_kept(history, str(path), arguments.project))), name=name)
     if path.is_dir():
         places = [path / part / "report.json" for part in (*EDITIONS, "")]
         file = next((place for place in places if place.is_file()), None)
@@ -63,6 +74,22 @@ def _document(path: Path, name: str) -> Document:
         path = file
     _, text = read_report(path, what=name)
     return readable(text, name=f"{name} ({path})")
+
+
+def _kept(history: History, audit: str, project: str) -> Entry:
+    """Return an audit of a project."""
+    entries = history.entries(project)
+    if audit == "latest" and entries:
+        return entries[0]
+    if audit == "released":
+        signed = [
+            one.entry for one in history.signatures(project=project) if one.decision in ("release", "accept_risk")
+        ]
+        there = [one for one in entries if signed and one.id == signed[-1]]
+        if not there:
+            raise InputError(f"No audit of the project {project!r} is signed for release in {history.place}.")
+        return there[0]
+    return history.find(audit, project=project)
 
 
 def _printed(found: Comparison) -> Iterator[str]:

@@ -108,7 +108,7 @@ def _settings(part: str, before: Mapping[str, Any], after: Mapping[str, Any], pr
 
 def _plan(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Changed]:
     """Yield what the plans ask for otherwise; files, which may have any name, roles and seed aside."""
-    yield from _settings("Plan", *(_asked(document["plan"]) for document in (before, after)))
+    yield from _settings("Plan", _asked(before["plan"]), _asked(after["plan"]))
 
 
 def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,8 +11,8 @@ take ρ = 0: the half widths h, k of the two reports add as √(h² + k²), side
 - Other people, none in both tables: ρ = 0, and the intervals cover as those of the reports do.
 - The same people, and a rate or a gain over what is known without the model: too wide where ρ > 0, that is where
   people who are easy to attack in one version are so in the other. That is the usual case, and the price of keeping
-  nothing per person. ρ < 0 is nearly impossible for gains: without the model a person is inferred either rightly or
-  wrongly, in both audits alike, so that both gains of this person are ≥ 0 or both ≤ 0; E[product] ≥ 0 then gives
+  nothing per person. ρ < 0 is nearly impossible for gains: without the model a person is inferred either correctly or
+  not, in both audits alike, so that both gains of this person are ≥ 0 or both ≤ 0; E[product] ≥ 0 then gives
   Cov ≥ −θφ/n. Of rates P(both) ≥ 0 gives the same. For gains of 5 points that is ρ ≥ −0.053: half widths that are at
   most 2.6% too short.
 - Bits, AUC and advantage have no such bound; ρ is positive there while a person's score in one version tells something
@@ -42,7 +42,7 @@ from enum import StrEnum
 from typing import Any
 
 from core.compare.changed_settings import Changed, changed_settings, same_people
-from core.compare.reading import audit_name, day_text
+from core.compare.reading import audit_day, audit_name
 from core.errors import InputError
 from core.estimates import LEVEL, Estimate, decimals_beside, in_words, number_text, quantile, weighted_sum
 from core.policy import CHECKS, UNITS, Status
@@ -246,7 +246,8 @@ def _paired(
     turn, why = _apart(found, was, now, question)
     if turn is not None or found.before is None or found.after is None:
         return replace(found, turn=turn or Turn.NOT_RUN, why=why), None
-    check, freedoms = CHECKS[name], tuple(row.found.freedom if row else None for row in (was, now))
+    check = CHECKS[name]
+    freedoms = (was.found.freedom if was else None, now.found.freedom if now else None)
     change, freedom = change_between(found.before, found.after, freedoms=freedoms, folded=check.folded)
     claim = Claim(estimate=change, limit=0.0, at_least=check.at_least, freedom=freedom)
     return replace(found, change=change), claim
@@ -297,8 +298,13 @@ def _decided(paired: Sequence[tuple[CheckChange, Claim | None]], margin: float |
     for found, claim in paired:
         if claim is not None:
             decision = decisions[found.check]
-            told_apart = {"decided": decision.decided, "p_adjusted": decision.p_adjusted}
-            found = replace(found, turn=_turn(found, decision.verdict), within=kept.get(found.check), **told_apart)
+            found = replace(
+                found,
+                turn=_turn(found, decision.verdict),
+                decided=decision.decided,
+                p_adjusted=decision.p_adjusted,
+                within=kept.get(found.check),
+            )
         done.append(found)
     return tuple(done)
 
@@ -386,7 +392,7 @@ def _audit(document: Mapping[str, Any]) -> Audit:
     return Audit(
         title=document["plan"]["title"] or document["data"]["title"],
         name=audit_name(document),
-        day=day_text(document),
+        day=audit_day(document),
         fingerprint=document["fingerprint"],
         edition=document["edition"],
         overall=Status(document["verdict"]["overall"]),

@@ -29,13 +29,18 @@ def readable(text: str, *, name: str) -> Document:
 def audit_name(document: Mapping[str, Any]) -> str:
     """Return what tells an audit from others, such as "8 Nov 2026 · 41c0 9e2a"."""
     digits = str(document["fingerprint"])
-    return " · ".join(filter(None, (day_text(document), f"{digits[:4]} {digits[4:8]}")))
+    return " · ".join(filter(None, (audit_day(document), f"{digits[:4]} {digits[4:8]}")))
 
 
-def day_text(document: Mapping[str, Any]) -> str:
-    """Return the day of an audit as "8 Nov 2026"; empty where the report does not tell it."""
+def audit_day(document: Mapping[str, Any]) -> str:
+    """Return the day of an audit; empty where the report does not tell it."""
+    return day_text(str(document["times"].get("started", "")))
+
+
+def day_text(moment: str) -> str:
+    """Return the day of a moment in ISO 8601 as "8 Nov 2026"; empty where it is none."""
     try:
-        day = date.fromisoformat(str(document["times"].get("started", ""))[:10])
+        day = date.fromisoformat(moment[:10])
     except ValueError:
         return ""
     month = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")[day.month - 1]

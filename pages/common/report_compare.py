@@ -11,9 +11,11 @@ import streamlit as st
 
 from core.compare import Comparison, compare, comparison_html, readable
 from core.compare.changes import NO_PROOF
-from core.errors import InputError
+from core.compare.reading import day_text
+from core.errors import FairLeakError, InputError
+from core.history import Entry
 from core.report import Reports
-from pages.common import panels, shell
+from pages.common import panels, report_history, shell
 
 _BOX, _FILE, _READ, _DOCUMENT, _PROBLEM = (f"compare_{part}" for part in ("with", "file", "read", "report", "problem"))
 
@@ -25,19 +27,36 @@ _MOST = 16
 
 def chosen(release: Reports) -> Comparison | None:
     """Draw the choice of an earlier audit; return it compared with the page's, None where none is chosen."""
-    titles = {_NOTHING: "Nothing", _BROUGHT: "A report of yours"}
+    now = release.document()
+    kept = {str(one.id): one for one in report_history.entries() if one.fingerprint != now["fingerprint"]}
+    titles = {_NOTHING: "Nothing", **{key: _title(one) for key, one in kept.items()}, _BROUGHT: "A report of yours"}
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="compare"):
         told = st.empty()
         with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
             st.markdown("Compare with", width="content")
             words: dict[str, Any] = {"label_visibility": "collapsed", "width": 260}
             name = panels.choose("Compare with", titles, key=_BOX, **words)
-    document = _brought() if name == _BROUGHT else None
+    document = _brought() if name == _BROUGHT else _document(kept[name]) if name in kept else None
     if document is None:
         return None
-    compared = compare(document, release.document())
+    compared = compare(document, now)
     told.markdown(f"**{shell.escape(compared.headline)}**")
     return compared
+
+
+def _title(entry: Entry) -> str:
+    """Return what a kept audit is called in the list: "8 Nov 2026 · 41c0 9e2a · Loans"."""
+    return f"{day_text(entry.when)} · {entry.short} · {entry.project}"
+
+
+def _document(entry: Entry) -> Any:
+    """Return a kept audit's report; None where the history cannot be read any more."""
+    history = report_history.current()
+    try:
+        return None if history is None else history.document(entry)
+    except FairLeakError as error:
+        panels.problem(str(error))
+        return None
 
 
 def _brought() -> Any:
