@@ -120,7 +120,7 @@ def _row(found: CheckChange) -> list[str]:
     numbers = [
         "" if estimate is None else estimate_text(found.check, estimate)[0] for estimate in (found.before, found.after)
     ]
-    within = "" if found.within is None else " (within margin)" if found.within else " (beyond margin not ruled out)"
+    within = "" if found.within is None else " (within the margin)" if found.within else " (may exceed the margin)"
     return [
         f"{found.turn}{within}{'' if found.required else ' (not required)'}",
         found.title,

@@ -21,6 +21,8 @@ take ρ = 0: the half widths h, k of the two reports add as √(h² + k²), side
   two sizes that vary together vary against each other, ρ → −1. Half widths are added there, h + k, which covers
   whatever ρ is. It is too wide for other people: about 99% for 95%.
 - Tables that share some people lie between.
+- The same answers of the model about the same people, under the same plan: a number that is equal is the same number,
+  and its change is 0 without an interval.
 
 Models, attackers and seeds are fixed: the intervals speak of these two versions of a model and of people like these,
 not of what another training would give.
@@ -44,7 +46,7 @@ from typing import Any
 from core.compare.changed_settings import Changed, changed_settings, same_people
 from core.compare.reading import audit_day, audit_name
 from core.errors import InputError
-from core.estimates import LEVEL, Estimate, decimals_beside, in_words, number_text, quantile, weighted_sum
+from core.estimates import LEVEL, Estimate, certain, decimals_beside, in_words, number_text, quantile, weighted_sum
 from core.policy import CHECKS, UNITS, Status
 from core.policy.decisions import Claim, at_alpha, decide
 from core.report.canonical import printed
@@ -123,7 +125,7 @@ class CheckChange(Result):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(Result):
-    """Two audits side by side: checks in the order of the later report, then those that are gone."""
+    """Two audits side by side; checks come worst first: worse, lost, better, the same, new."""
 
     verdict: Outlook
     headline: str
@@ -158,11 +160,12 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     was, now = ({row.verdict.check: row for row in check_rows(document)} for document in (before, after))
     limited = [name for rows in (now, was) for name, row in rows.items() if row.verdict.limit is not None]
     question = _question(before, after)
+    people = same_people(before, after)
+    repeated = bool(people) and _answers(before) == _answers(after)
     if before["edition"] != after["edition"]:  # the one is rounded: so is the other, or rounding would be a change
         was, now = ({name: _rounded(row) for name, row in rows.items()} for rows in (was, now))
-    paired = [_paired(name, was.get(name), now.get(name), question) for name in dict.fromkeys(limited)]
-    checks = _decided(paired, margin)
-    same = same_people(before, after)
+    paired = [_paired(name, was.get(name), now.get(name), question, repeated) for name in dict.fromkeys(limited)]
+    checks = tuple(sorted(_decided(paired, margin), key=_rank))
     changed = changed_settings(before, after)
     verdict, headline = _overall(checks, margin)
     return Comparison(
@@ -173,8 +176,8 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
         after=_audit(after),
         checks=checks,
         changed=changed,
-        same_people=same,
-        people=_PEOPLE[same],
+        same_people=people,
+        people=_PEOPLE[people],
         margin=margin,
     )
 
@@ -226,7 +229,7 @@ def _question(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, 
 
 
 def _paired(
-    name: str, was: CheckRow | None, now: CheckRow | None, question: Mapping[str, str]
+    name: str, was: CheckRow | None, now: CheckRow | None, question: Mapping[str, str], same: bool
 ) -> tuple[CheckChange, Claim | None]:
     """Return one check with its two numbers and what is to be decided, or why they are not compared."""
     either = now or was
@@ -248,7 +251,10 @@ def _paired(
         return replace(found, turn=turn or Turn.NOT_RUN, why=why), None
     check = CHECKS[name]
     freedoms = (was.found.freedom if was else None, now.found.freedom if now else None)
-    change, freedom = change_between(found.before, found.after, freedoms=freedoms, folded=check.folded)
+    if same and _equal(found.before, found.after):
+        change, freedom = certain(0.0, found.after.n), None
+    else:
+        change, freedom = change_between(found.before, found.after, freedoms=freedoms, folded=check.folded)
     claim = Claim(estimate=change, limit=0.0, at_least=check.at_least, freedom=freedom)
     return replace(found, change=change), claim
 
@@ -313,13 +319,34 @@ _SAME = 1e-12
 """Computed values no farther apart than this differ by rounding."""
 
 
+def _equal(before: Estimate, after: Estimate) -> bool:
+    ends = [(getattr(before, end), getattr(after, end)) for end in ("value", "low", "high")]
+    return all(was == now or abs(was - now) <= _SAME or (was != was and now != now) for was, now in ends)
+
+
 def _turn(found: CheckChange, verdict: Status) -> Turn:
     before, after = found.before, found.after
     assert before is not None and after is not None and found.change is not None
-    ends = [(getattr(before, end), getattr(after, end)) for end in ("value", "low", "high")]
-    if all(was == now or abs(was - now) <= _SAME or (was != was and now != now) for was, now in ends):
+    if _equal(before, after):
         return Turn.UNCHANGED
     return {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}.get(verdict, Turn.NOT_DISTINGUISHABLE)
+
+
+_RANKS = (
+    Turn.WORSE,
+    Turn.GONE,
+    Turn.NOT_RUN,
+    Turn.OTHER_DEFINITION,
+    Turn.BETTER,
+    Turn.NOT_DISTINGUISHABLE,
+    Turn.UNCHANGED,
+)
+
+
+def _rank(found: CheckChange) -> int:
+    """Return where a check stands: what is worse or lost first."""
+    never = found.turn == Turn.NOT_RUN and found.before is None
+    return _RANKS.index(found.turn) if found.turn in _RANKS and not never else len(_RANKS)
 
 
 # ---------------------------------------------------------------------------------------------------- whole and words
@@ -381,11 +408,13 @@ def _detail(checks: Sequence[CheckChange], changed: Sequence[Changed]) -> str:
     ]
     others = [part.lower() for part in _OF_AUDIT if any(one.part == part for one in changed)]
     if others:
-        verb = "has" if len(others) == 1 else "have"
-        *most, last = others
-        named = f"{', '.join(most)} and {last}" if most else last
-        parts.append(f"{named[:1].upper()}{named[1:]} {verb} changed too: the model alone need not be the cause.")
+        parts.append(f"Also changed: {', '.join(others)}. The model alone need not be the cause.")
     return " ".join(parts)
+
+
+def _answers(document: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what says that a model's answers and what was asked of them are the same."""
+    return document["model"]["fingerprint"], document["provenance"]["plan"]
 
 
 def _audit(document: Mapping[str, Any]) -> Audit:

@@ -197,7 +197,7 @@ def test_what_changed_is_named_part_by_part():
     assert found["Data", "fingerprint"][1] == "abab abab" and "tenure" in found["Data", "columns"][1]
     assert found["Code", "code (fingerprint)"][1] == "cdcd cdcd" and found["Seeds", "audit"] == ("42", "7")
     assert comparison.same_people is False
-    assert "Data, plan, code and seeds have changed too" in comparison.detail
+    assert "Also changed: data, plan, code, seeds." in comparison.detail
 
 
 def test_external_reports_are_compared_as_far_as_they_carry_what_is_needed():
