@@ -110,7 +110,7 @@ def _printed(found: Comparison) -> Iterator[str]:
     yield found.people
     yield ""
     if not found.changed:
-        yield "Data, model, plan, policy, code and seeds are the same."
+        yield found.nothing_changed
         return
     cells = [[one.part, one.what, one.before, one.after] for one in found.changed]
     yield aligned(["changed", "what", "before", "after"], cells, left=range(4))

@@ -139,6 +139,13 @@ class Comparison(Result):
     margin: float | None = None
 
     @property
+    def nothing_changed(self) -> str:
+        """What to say where `changed` is empty."""
+        if "disclosure" in (self.before.edition, self.after.edition):
+            return "Nothing that both reports say is different; fingerprints, seeds and files are withheld."
+        return "Data, model, plan, policy, code and seeds are the same."
+
+    @property
     def since(self) -> str:
         """The day of the earlier audit, without the year where that is the same: "8 Nov"."""
         same_year = self.before.day[-4:] == self.after.day[-4:]

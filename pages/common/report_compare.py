@@ -97,7 +97,7 @@ def below(compared: Comparison | None) -> None:
             ]
             st.dataframe(rows, hide_index=True, height="content" if len(rows) <= 12 else 380)
         else:
-            st.markdown("Data, model, plan, policy, code and seeds are the same.")
+            st.markdown(compared.nothing_changed)
         if compared.detail:
             st.caption(shell.escape(compared.detail))
         panels.download(

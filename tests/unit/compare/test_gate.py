@@ -16,6 +16,7 @@ import yaml
 from core.__main__ import main
 from core.compare import compare, comparison_html, comparison_junit, readable
 from core.errors import InputError
+from core.history import History
 from core.report import report_fingerprint, to_html, to_json
 from core.report.canonical import json_text
 from core.report.junit import Case, audit_junit, junit_xml
@@ -143,6 +144,22 @@ def test_a_report_of_other_code_is_compared():
     other["fingerprint"] = report_fingerprint(other)
     found = compare(readable(json_text(other), name="x"), report())
     assert ("FairLeak", "0.0.9") in {(one.what, one.before) for one in found.changed}
+
+
+def test_audits_of_a_project_are_compared_by_name(tmp_path: Path, capsys: Capture):
+    place = str(tmp_path / "history.sqlite")
+    history = History.open(place)
+    released = history.keep(report(), project="Loans", who="A. Officer")
+    named = ["compare", "released", "latest", "--project", "Loans", "--history", place, "-q"]
+    assert "No audit of the project 'Loans' is signed for release" in refused(capsys, *named)
+    history.sign(released, decision="accept_risk", name="A. Officer", role="DPO", reason="A pilot.")
+    history.keep(report({"membership_caught": estimate(0.3, 0.01)}), project="Loans", who="A. Officer")
+    assert main(named) == 1 and capsys.readouterr().err == "worse\n"
+    by_digits = ["compare", released.fingerprint[:8], "1", *named[3:]]
+    assert refused(capsys, *by_digits).count("There is no audit") == 1, "1 is the number of no audit here"
+    by_number = ["compare", str(released.id), released.fingerprint[:8], *named[3:]]
+    assert main(by_number) == 0
+    assert "There is no history" in refused(capsys, *named[:5], "--history", tmp_path / "none.sqlite")
 
 
 # Action
