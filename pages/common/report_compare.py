@@ -21,7 +21,7 @@ _BOX, _FILE, _READ, _DOCUMENT, _PROBLEM = (f"compare_{part}" for part in ("with"
 
 _NOTHING, _BROUGHT = "", "brought"
 
-_MOST = 16
+_MOST = 4
 """Megabytes of a report that somebody brings."""
 
 
@@ -30,9 +30,13 @@ def chosen(release: Reports) -> Comparison | None:
     now = release.document()
     kept = {str(one.id): one for one in report_history.entries() if one.fingerprint != now["fingerprint"]}
     titles = {_NOTHING: "Nothing", **{key: _title(one) for key, one in kept.items()}, _BROUGHT: "A report of yours"}
+    if st.session_state.get(_BOX) not in titles:  # deleted since it was chosen, or the audit on the page by now
+        panels.forget(_BOX)
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="compare"):
         told = st.empty()
-        with st.container(horizontal=True, vertical_alignment="center", width="content", gap="small"):
+        with st.container(
+            horizontal=True, vertical_alignment="center", width="content", gap="small", key="compare_row"
+        ):
             st.markdown("Compare with", width="content")
             words: dict[str, Any] = {"label_visibility": "collapsed", "width": 260}
             name = panels.choose("Compare with", titles, key=_BOX, **words)
