@@ -10,6 +10,7 @@ from core.errors import InputError
 from core.report import embedded_document, from_json, verify_report
 from core.report.document import Document
 from core.report.verification import OF_THIS_CODE
+from core.untrusted import Child
 
 
 def readable(text: str, *, name: str) -> Document:
@@ -24,6 +25,28 @@ def readable(text: str, *, name: str) -> Document:
         raise InputError(f"{name} must be a report that verifies. {broken.told}")
     page = text.lstrip("\ufeff \t\r\n")[:1] == "<"
     return embedded_document(text) if page else from_json(text.removeprefix("\ufeff"))
+
+
+SECONDS = 20.0
+"""Longest time that reading a stranger's report may take; one of ours takes less than one."""
+
+
+def readable_apart(content: bytes, *, name: str) -> Document:
+    """Return `readable` of a stranger's file, verified in a short-lived process with limits on memory and time."""
+    child = Child(name, (__name__,))
+    try:
+        return child.ask(f"{__name__}:verified", {"content": content, "name": name}, seconds=SECONDS)[0]
+    finally:
+        child.close()
+
+
+def verified(kept: dict[str, Any], report: object, *, content: bytes, name: str) -> tuple[Document, None]:
+    """Return the document of a file's content; what a child is asked for."""
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} must be a report of FairLeak, report.json or report.html, got no text.") from None
+    return readable(text, name=name), None
 
 
 def audit_name(document: Mapping[str, Any]) -> str:

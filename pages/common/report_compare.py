@@ -1,6 +1,6 @@
 """Compare with: another audit beside the one on the page, a kept one or a report that somebody brings.
 
-A report is data: it is read in memory, verified, kept in the session and nowhere else.
+A report that somebody brings is verified in a process of its own, and kept in the session and nowhere else.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from core.compare import Comparison, compare, comparison_html, readable
+from core.compare import Comparison, compare, comparison_html, readable_apart
 from core.compare.changes import NO_PROOF
 from core.compare.reading import day_text
-from core.errors import FairLeakError, InputError
+from core.errors import FairLeakError
 from core.history import Entry
 from core.report import Reports
 from pages.common import panels, report_history, shell
@@ -76,16 +76,9 @@ def _brought() -> Any:
     if file is not None and st.session_state.get(_READ) != file.file_id:
         st.session_state[_READ] = file.file_id
         with panels.keeping_problem(_PROBLEM), st.spinner("Verifying the report"):
-            st.session_state[_DOCUMENT] = readable(_text(file), name="The file")
+            st.session_state[_DOCUMENT] = readable_apart(file.getvalue(), name="The file")
     panels.kept_problem(_PROBLEM)
     return st.session_state.get(_DOCUMENT)
-
-
-def _text(file: Any) -> str:
-    try:
-        return str(file.getvalue().decode("utf-8"))
-    except UnicodeDecodeError:
-        raise InputError("The file must be a report of FairLeak, report.json or report.html, got no text.") from None
 
 
 def below(compared: Comparison | None) -> None:

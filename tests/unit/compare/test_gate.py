@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from core.__main__ import main
-from core.compare import compare, comparison_html, comparison_junit, readable
+from core.compare import compare, comparison_html, comparison_junit, readable, readable_apart
 from core.errors import InputError
 from core.history import History
 from core.report import report_fingerprint, to_html, to_json
@@ -136,6 +136,18 @@ def test_reports_of_strangers_are_read_as_data_and_refused_in_one_sentence(tmp_p
         refused(capsys, "compare", good, bad)
     refused(capsys, "compare", good, good, "--margin", "0")
     refused(capsys, "compare", good, good, "--junit", tmp_path)
+
+
+def test_a_report_somebody_brings_is_read_in_a_process_of_its_own():
+    fine = to_json(report())
+    assert readable_apart(fine.encode(), name="The file") == json.loads(fine)
+    for content, reason in (
+        (b"\xff\xfe", "got no text"),
+        (b"{}", "does not call itself that"),
+        (b'{"a":' * 10**5, "nest"),
+    ):
+        with pytest.raises(InputError, match=f"The file must be .*{reason}"):
+            readable_apart(content, name="The file")
 
 
 def test_a_report_of_other_code_is_compared():
