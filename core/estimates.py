@@ -317,10 +317,14 @@ def _mirrored(found: Estimate) -> Estimate:
 def _stretch(number: int, level: float, freedom: int | None) -> float:
     """Return how much wider an interval is at Bonferroni's level for so many."""
     each = 1 - (1 - level) / number
-    return _quantile(each, freedom) / _quantile(level, freedom) if number > 1 else 1.0
+    return quantile(each, freedom) / quantile(level, freedom) if number > 1 else 1.0
 
 
-def _quantile(level: float, freedom: int | None) -> float:
+def quantile(level: float, freedom: int | None) -> float:
+    """Return how many standard errors an interval of this level reaches: Student's with so many degrees of freedom.
+
+    The normal one where `freedom` is None; nan where it is 0.
+    """
     if freedom is None:
         return normal_quantile(level)
     from scipy.special import stdtrit

@@ -74,7 +74,8 @@ class Check(Result):
     changed. `at_least` says whether the limit is a least value; otherwise it is a largest. `needs` are what must be at
     hand beyond a table: "predictions", "scores", "planned answers", "a guard", "a model trained here". `of_groups` says
     that the number hangs on who is in which group: a report for others withholds it where it withholds counts of
-    groups. `redacted` are its sentences in a report for others; without them that has the number and no sentence.
+    groups. `folded` says that it is the size of a difference between groups, whichever of them it favours. `redacted`
+    are its sentences in a report for others; without them that has the number and no sentence.
     """
 
     name: str
@@ -82,6 +83,7 @@ class Check(Result):
     unit: str
     definition: str
     at_least: bool = False
+    folded: bool = False
     needs: tuple[str, ...] = ("predictions",)
     of_groups: bool = True
     redacted: Redacted | None = None

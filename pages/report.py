@@ -6,7 +6,16 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, panels, report_audit, report_plan, report_sign_off, report_summary, wording
+from pages.common import (
+    cached,
+    panels,
+    report_audit,
+    report_compare,
+    report_plan,
+    report_sign_off,
+    report_summary,
+    wording,
+)
 from pages.common import report_board as board
 from pages.common import report_policy as policies
 from pages.common.background import want
@@ -39,7 +48,9 @@ else:
         shell.finding(*board.finding(release.audit.verdict, attacks.subject))
     tested.warn()
     board.placeholders(policy)
-    board.draw(check_rows(release.document()), release.audit.verdict.overall)
+    compared = report_compare.chosen(release)
+    board.draw(check_rows(release.document()), release.audit.verdict.overall, compared)
+    report_compare.below(compared)
     report_audit.downloads(release, tested)
     report_sign_off.card(release, testing=tested.busy)
 name = panels.further(report_plan.SECTIONS, key="further_release")

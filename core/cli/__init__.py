@@ -15,6 +15,7 @@ from core.cli import (
     attriguard,
     audit,
     choose,
+    compare,
     correction,
     dashboard,
     datasets,
@@ -40,7 +41,11 @@ from core.studies import STUDIES
 
 __all__ = ["VERDICTS", "Command", "Console", "Group", "commands"]
 
-VERDICTS = {"pass": 0, "fail": 1, "refused": 1, "inconclusive": 2, "not run": 2}
+VERDICTS = {
+    **{"pass": 0, "better": 0, "not distinguishable": 0},
+    **{"fail": 1, "refused": 1, "worse": 1},
+    **{"inconclusive": 2, "not run": 2},
+}
 """Verdict of a command -> its exit code."""
 
 
@@ -86,6 +91,7 @@ def commands() -> Mapping[str, Command | Group]:
         "dashboard": dashboard,
         "init": init,
         "audit": audit,
+        "compare": compare,
         "report": Group(
             help="Verify, replay or sign a report; make its summary or its section of a model card.",
             commands={"verify": verify, "replay": replay, "sign": sign, "page": report_page, "card": report_card},

@@ -193,17 +193,22 @@ def add_running_arguments(parser: argparse._ActionsContainer) -> None:
     )
 
 
-_FILES = {"csv": "File for every number.", "json": "File for every number and setting."}
+_FILES = {
+    "csv": "File for every number.",
+    "html": "File for the comparison as a page.",
+    "json": "File for every number and setting.",
+    "junit": "File for JUnit XML, one test case a check.",
+}
 
 
 def add_file_arguments(parser: argparse._ActionsContainer, *names: str) -> None:
-    """Add --csv and --json, or one of them; `check_files` is called before the work."""
-    for name in names or _FILES:
+    """Add --csv and --json, or those named; `check_files` is called before the work."""
+    for name in names or ("csv", "json"):
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=_FILES[name])
 
 
 def check_files(arguments: argparse.Namespace) -> None:
-    """Refuse a place for --csv or --json that cannot be written, before the work rather than after."""
+    """Refuse a file that cannot be written, before the work rather than after."""
     for name in _FILES:
         check_place(getattr(arguments, name, None), what=f"--{name}")
 

@@ -23,12 +23,18 @@ from typing import TYPE_CHECKING
 
 from core import release_audit as decision
 from core.choose import title_of
-from core.cli.arguments import add_data_argument, add_history_argument, data_folder_of, login_name
+from core.cli.arguments import (
+    add_data_argument,
+    add_file_arguments,
+    add_history_argument,
+    data_folder_of,
+    login_name,
+)
 from core.cli.console import Console, aligned
 from core.correction import false_promise
 from core.datasets.catalog import default_cache_folder
 from core.errors import Cancelled, FairLeakError, InputError
-from core.files import check_place, content_of, why
+from core.files import check_place, content_of, why, write_file
 from core.history import History, check_line
 from core.policy import (
     VERDICT_TITLES,
@@ -50,6 +56,7 @@ from core.release_audit import (
 )
 from core.release_audit.result import StudyFindings
 from core.report import EDITIONS, CheckRow, Reports
+from core.report.junit import audit_junit
 from core.report.one_page import NAME, one_page
 from core.report.verification import ENDING, private_key, signature_of
 from core.serialize import loads
@@ -219,6 +226,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--project", metavar="NAME", help="Project of the history in which the audit is kept.")
     add_history_argument(parser)
+    add_file_arguments(parser, "junit")
     parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
 
@@ -245,6 +253,8 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
             console.alert(f"Warning: self-test failed for {test.attack}: {test.told}")
     reports = Reports(audit, people)
     missing = write_audit(reports, arguments.out, force=arguments.force, key=key)
+    if arguments.junit is not None:
+        write_file(arguments.junit, audit_junit(reports.document()), what="--junit")
     console.results(_printed(reports))
     console.note(f"The report is in {arguments.out}: internal for you, disclosure (redacted) for others.")
     if missing:

@@ -79,9 +79,9 @@ def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Document]:
     return content, document_in(text)
 
 
-def read_report(path: Path) -> tuple[bytes, str]:
+def read_report(path: Path, *, what: str = "REPORT") -> tuple[bytes, str]:
     """Return a report's bytes, and the text they are."""
-    content = content_of(path, what="REPORT", most=64 * MEGABYTE)
+    content = content_of(path, what=what, most=64 * MEGABYTE)
     try:
         return content, content.decode("utf-8")
     except UnicodeDecodeError:

@@ -62,6 +62,7 @@ DECLARED = (
         title="Training records identified: difference between groups",
         unit="points",
         definition="Largest absolute difference between a group and the others in TPR at 1% FPR of each group.",
+        folded=True,
         needs=("scores",),
     ),
 )

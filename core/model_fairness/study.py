@@ -33,6 +33,7 @@ DECLARED = (
         name="unfairness",
         title="Unfairness on the test set",
         unit="gap",
+        folded=True,
         definition="Largest deviation of a group's rate from the overall rate on the test set, by the audited metric. "
         "The difference between groups is at least as large; it stands beside, without a limit.",
     ),
@@ -41,6 +42,7 @@ DECLARED = (
         title="Selection-rate ratio (four-fifths rule)",
         unit="ratio",
         at_least=True,
+        folded=True,
         definition="Lowest selection rate of a group over the highest, on the test set. The four-fifths rule asks "
         "for 0.8 (29 CFR 1607).",
     ),

@@ -55,11 +55,12 @@ KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", 
 
 def to_html(document: Document) -> str:
     """Return a report, as `core.report.document` makes it, as a page."""
-    return _environment().get_template("report.html").render(_shown(document))
+    return environment().get_template("report.html").render(_shown(document))
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return what draws the templates of this room."""
     from importlib.resources import files
 
     from jinja2 import DictLoader, Environment, StrictUndefined
@@ -73,12 +74,18 @@ def _environment() -> Environment:
     return made
 
 
-def board_html(rows: Sequence[CheckRow], *, waiting: bool = False) -> str:
+Since = Mapping[str, tuple[str, str, str]]
+"""Check -> its change as a number, what that is in a word, and the verdict whose colour it has."""
+
+
+def board_html(rows: Sequence[CheckRow], *, waiting: bool = False, since: Since | None = None, day: str = "") -> str:
     """Return checks on one scale, each with its lines to open; those without a limit in one line below.
 
-    While they are `waiting` for their attacks there are only the limits.
+    While they are `waiting` for their attacks there are only the limits. `since` fills a column with the change since
+    another audit, of that `day`.
     """
-    return str(_environment().get_template("board.html").module.board(rows, waiting))  # type: ignore[attr-defined]
+    template: Any = environment().get_template("board.html").module
+    return str(template.board(rows, waiting, since, day))
 
 
 COLOURS = {
@@ -102,7 +109,7 @@ def board_style(palette: Palette = LIGHT, overall: str = "none") -> str:
     theme |= {"verdict": theme.get(overall, theme["none"])}
     theme |= {"ink": palette.ink, "paper": palette.background, "grey": palette.grey}
     variables = "; ".join(f"--fl-{name}: {colour}" for name, colour in theme.items())
-    sheets = (str(_environment().get_template(name).render()) for name in ("bullet.css", "board.css"))
+    sheets = (str(environment().get_template(name).render()) for name in ("bullet.css", "board.css"))
     return "\n".join([f":root {{{variables}}}", *sheets])
 
 
@@ -122,7 +129,7 @@ def _shown(told: Document) -> dict[str, Any]:
         **told,
         "title": told["plan"]["title"] or told["data"]["title"],
         "day": str(told["times"].get("started", ""))[:10],
-        "logo": _logo(),
+        "logo": logo(),
         "basis_words": BASIS_WORDS,
         "rows": rows,
         "placeholders": placeholders_text(policy_of(told)),
@@ -233,7 +240,8 @@ def _by_size(sets: Mapping[str, int | None]) -> list[tuple[str, int | None]]:
     return sorted(sets.items(), key=lambda item: (order.index(item[0]) if item[0] in order else 9, item[0]))
 
 
-def _logo() -> Markup:
+def logo() -> Markup:
+    """Return FairLeak's scales as a drawing."""
     scales = element("path", d="M16 4v4M5 8h22M8 8l-4 9h8zM24 8l-4 9h8z", stroke="#22262D", stroke_width=2)
     drop = element(
         "path", d="M24 21c2.4 3.2 3.6 4.9 3.6 6.5a3.6 3.6 0 0 1-7.2 0c0-1.6 1.2-3.3 3.6-6.5z", fill="#B84A00"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.compare import Comparison, since
 from core.estimates import tolerance_text
 from core.fairness import METRIC_TITLES
 from core.policy import Policy, Verdict, placeholders_text
@@ -58,10 +59,14 @@ def placeholders(policy: Policy) -> None:
             st.markdown(f":material/edit_note: **{shell.escape(first)}.** {shell.escape(rest)}")
 
 
-def draw(rows: Sequence[CheckRow], overall: str) -> None:
-    """Draw the checks, and the icon of the verdict on all of them in its colour."""
+def draw(rows: Sequence[CheckRow], overall: str, compared: Comparison | None = None) -> None:
+    """Draw the checks, with their changes where there is a comparison, and the icon of the verdict in its colour."""
     st.html(style(overall))
-    st.html(board_html(rows))
+    if compared is None:
+        st.html(board_html(rows))
+        return
+    changes = {found.check: since(found) for found in compared.checks}
+    st.html(board_html(rows, since=changes, day=compared.since))
 
 
 def draw_waiting(verdict: Verdict) -> None:
@@ -76,6 +81,8 @@ def style(overall: str = "none") -> str:
         "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
         ".st-key-placeholders {background: var(--fl-banner); border-radius: 6px; padding: .3rem .8rem}"
         ".st-key-placeholders {margin-top: -.7rem}"
+        "@media (max-width: 640px) {.st-key-compare_row, .st-key-compare_row > div, .st-key-compare_with"
+        " {width: 100% !important; flex: 1 1 100% !important}}"
         ".st-key-placeholders p, .st-key-placeholders [data-testid=stMarkdownContainer] {margin: 0}"
     )
     return f"<style>{board_style(shell.palette(), overall)}{own}</style>"

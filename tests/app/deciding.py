@@ -82,7 +82,7 @@ def attacks(monkeypatch: pytest.MonkeyPatch) -> Attacks:
 
 def board(dashboard: Dashboard) -> str:
     """Return the checks as HTML."""
-    (body,) = [element.proto.body for element in dashboard.test.get("html") if 'class="fl-board"' in element.proto.body]
+    (body,) = [element.proto.body for element in dashboard.test.get("html") if 'class="fl-board' in element.proto.body]
     return str(body)
 
 

@@ -24,7 +24,7 @@ from core.policy import (
     what_would_settle,
 )
 from core.release_audit import AuditPlan, plan_text, read_plan
-from core.report import Reports, board_html, check_rows, document, embedded_document, from_json
+from core.report import Reports, board_html, check_rows, document, embedded_document, from_json, to_json
 from pages.common import report_audit
 from pages.common.report_policy import changed_limit, with_limit
 from pages.common.shell import escape
@@ -276,3 +276,28 @@ def test_a_model_file_beside_a_table(dashboard: Dashboard, attacks: Attacks):
     dashboard.click("remove_model")
     assert not dashboard.has_button("remove_model") and not dashboard.test.warning
     assert "model prediction" not in dashboard.column_roles()
+
+
+def test_an_earlier_report_fills_the_column_since_and_a_bad_one_gets_a_sentence(dashboard: Dashboard, attacks: Attacks):
+    dashboard.open("report")
+    assert "Since" not in board(dashboard) and "compare_file" not in str(dashboard.test.get("file_uploader"))
+    dashboard.choose(compare_with="brought")
+    dashboard.give("compare_file", "bad.json", b'{"kind": "x"}')
+    assert "The file must be a report of FairLeak" in dashboard.test.warning[-1].value
+    assert "Since" not in board(dashboard)
+    audit = attacks.audits[-1]
+    lower = tuple(
+        replace(one, estimate=replace(one.estimate, value=0.3, low=0.29, high=0.31))
+        if one.check == "membership_auc"
+        else one
+        for one in audit.measurements
+    )
+    verdict = judge(default_policy(), lower, attribute=audit.data.attribute)
+    earlier = document(replace(audit, measurements=lower, verdict=verdict))
+    dashboard.give("compare_file", "report.json", to_json(earlier).encode())
+    assert "The file must be" not in str(dashboard.test.warning)
+    told = Reader(board(dashboard)).text
+    assert "Since " in told and "worse" in told and told.count("unchanged") == 11
+    assert "Worse: one of ten required checks is worse than before." in dashboard.told
+    dashboard.choose(compare_with="")
+    assert "Since" not in board(dashboard)

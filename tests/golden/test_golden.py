@@ -71,6 +71,10 @@ QUICK: dict[str, list[list[str]]] = {
         ["queries", "ask", "loans", "--test-set=people.csv", "--predictions=model.csv", "--epsilon=0", "--quote"],
     ],
     "init": [["init"], ["init", "--file", "people.csv", "--label", "hired", "--attribute", "origin"]],
+    "compare": [
+        ["compare", "audit/internal", "audit/internal/report.html"],
+        ["compare", "audit/internal", "audit/disclosure/report.json", "--margin", "0.01"],
+    ],
     "report-verify": [
         ["report", "verify", "audit/internal/report.json"],
         ["report", "verify", "audit/disclosure/report.html"],

@@ -166,6 +166,7 @@ FLOORS = (
     ("choose",),
     ("charts",),
     ("report",),
+    ("compare",),
     ("history",),
     ("cli",),
     ("notebook",),

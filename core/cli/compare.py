@@ -1,0 +1,131 @@
+"""``fairleak compare``: two audits side by side, for people and as a gate."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from core.cli.arguments import add_file_arguments, add_history_argument, write_json
+from core.cli.console import Console, aligned
+from core.cli.verify import read_report
+from core.compare import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit, readable
+from core.compare.changes import NO_PROOF, change_range
+from core.errors import InputError
+from core.files import write_file
+from core.history import Entry, History
+from core.policy import estimate_text
+from core.report import to_json
+from core.report.document import EDITIONS, Document
+
+HELP = "Compare two audits check by check: better, worse, or not distinguishable."
+
+_AUDIT = "a folder of fairleak audit, or a report.json or report.html"
+
+_KEPT = "released (the last one that was signed for release), latest, or a number or fingerprint of its list"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.epilog = (
+        "exit codes: 0 better or not distinguishable; 1 worse (a required check); 2 inconclusive: a required check had "
+        "a number and has none now, no required check can be compared, or one may be worse by --margin; 3 input that "
+        "cannot be used. Without --margin, exit code 0 says that nothing was shown to be worse, not that nothing is."
+    )
+    parser.add_argument("before", metavar="BEFORE", help=f"The earlier audit: {_AUDIT}; with --project also {_KEPT}.")
+    parser.add_argument("after", metavar="AFTER", help="The later audit, named in the same way.")
+    parser.add_argument("--project", metavar="NAME", help="Project of the history with an audit that is no file.")
+    add_history_argument(parser)
+    parser.add_argument(
+        "--margin",
+        type=float,
+        metavar="SHARE",
+        help="Ask for proof that no required check is worse by so much, in its unit (0.01: one point).",
+    )
+    add_file_arguments(parser, "html", "junit", "json")
+
+
+def run(arguments: argparse.Namespace, console: Console) -> str:
+    """Compare, write and print."""
+    before, after = (_document(arguments, name) for name in ("before", "after"))
+    found = compare(before, after, margin=arguments.margin)
+    console.results(_printed(found))
+    if arguments.html is not None:
+        write_file(arguments.html, comparison_html(found).encode(), what="--html")
+        console.note(f"The comparison is in {arguments.html}.")
+    if arguments.junit is not None:
+        write_file(arguments.junit, comparison_junit(found), what="--junit")
+    write_json(found.to_dict(), arguments, console)
+    return found.verdict
+
+
+def _document(arguments: argparse.Namespace, argument: str) -> Document:
+    """Return the report of the audit that an argument names: a path, or else an audit of the project."""
+    path, name = Path(getattr(arguments, argument)), argument.upper()
+    if arguments.project is not None and not os.path.lexists(path):
+        history = History.open(arguments.history, create=False)
+        return readable(to_json(history.document(_kept(history, str(path), arguments.project))), name=name)
+    if path.is_dir():
+        places = [path / part / "report.json" for part in (*EDITIONS, "")]
+        file = next((place for place in places if place.is_file()), None)
+        if file is None:
+            raise InputError(f"{name} must be {_AUDIT}, got a folder without a report: {str(path)!r}.")
+        path = file
+    _, text = read_report(path, what=name)
+    return readable(text, name=f"{name} ({path})")
+
+
+def _kept(history: History, audit: str, project: str) -> Entry:
+    """Return an audit of a project."""
+    entries = history.entries(project)
+    if audit == "latest" and entries:
+        return entries[0]
+    if audit == "released":
+        signed = [
+            one.entry for one in history.signatures(project=project) if one.decision in ("release", "accept_risk")
+        ]
+        there = [one for one in entries if signed and one.id == signed[-1]]
+        if not there:
+            raise InputError(f"No audit of the project {project!r} is signed for release in {history.place}.")
+        return there[0]
+    return history.find(audit, project=project)
+
+
+def _printed(found: Comparison) -> Iterator[str]:
+    """Yield the verdict, the checks, and what changed."""
+    yield found.headline
+    if found.detail:
+        yield found.detail
+    yield ""
+    yield f"Before: {found.before.title}, {found.before.name}: {found.before.headline}"
+    yield f"After:  {found.after.title}, {found.after.name}: {found.after.headline}"
+    yield ""
+    header = ["verdict", "check", "before", "after", "change", "95% CI", "adjusted"]
+    yield aligned(header, [_row(one) for one in found.checks], left=range(2))
+    reasons = [f"{one.title}: {one.turn}. {one.why}" for one in found.checks if one.why]
+    yield from ("", *reasons) if reasons else ()
+    yield ""
+    yield NO_PROOF
+    yield found.people
+    yield ""
+    if not found.changed:
+        yield found.nothing_changed
+        return
+    cells = [[one.part, one.what, one.before, one.after] for one in found.changed]
+    yield aligned(["changed", "what", "before", "after"], cells, left=range(4))
+
+
+def _row(found: CheckChange) -> list[str]:
+    numbers = [
+        "" if estimate is None else estimate_text(found.check, estimate)[0] for estimate in (found.before, found.after)
+    ]
+    within = "" if found.within is None else " (within the margin)" if found.within else " (may exceed the margin)"
+    return [
+        f"{found.turn}{within}{'' if found.required else ' (not required)'}",
+        found.title,
+        *numbers,
+        change_text(found),
+        change_range(found),
+        change_range(found, decided=True) if found.decided else "",
+    ]

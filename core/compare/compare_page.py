@@ -1,0 +1,95 @@
+"""A comparison as one HTML file that needs nothing else, in the look of the report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from core.compare.changes import NO_PROOF, CheckChange, Comparison, Turn, change_range, change_text
+from core.policy import CHECKS, VERDICT_TITLES, estimate_text
+from core.report.charts import clean, element
+from core.report.page import environment, logo
+
+COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
+"""Verdict of a comparison, or of a check in it -> the verdict whose colour and mark it has; others have none."""
+
+
+def comparison_html(found: Comparison) -> str:
+    """Return a comparison as a page."""
+    from importlib.resources import files
+
+    from jinja2 import ChoiceLoader, DictLoader
+
+    source = (files("core.compare") / "compare.html").read_text(encoding="utf-8")
+    own = environment()
+    made = own.overlay(loader=ChoiceLoader([DictLoader({"compare.html": source}), own.loader]))  # type: ignore[list-item]
+    internal = "internal" in (found.before.edition, found.after.edition)
+    return made.get_template("compare.html").render(
+        found=found,
+        checks=[_row(one) for one in found.checks],
+        verdict=COLOURS.get(found.verdict, "not_run"),
+        edition="internal" if internal else "disclosure",
+        fingerprint=found.after.fingerprint,
+        logo=logo(),
+        no_proof=NO_PROOF,
+        margin="" if found.margin is None else f"{found.margin:g}",
+    )
+
+
+def _row(found: CheckChange) -> dict[str, Any]:
+    words = [_words(found.check, one) for one in (found.before, found.after)]
+    verdicts = [VERDICT_TITLES[status] if status else "none" for status in (found.was, found.now)]
+    return {
+        "title": found.title,
+        "turn": found.turn,
+        "colour": COLOURS.get(found.turn, "not_run"),
+        "required": found.required,
+        "before": words[0],
+        "after": words[1],
+        "verdicts": " → ".join(verdicts),
+        "change": change_text(found),
+        "range": change_range(found),
+        "decided": change_range(found, decided=True),
+        "within": found.within,
+        "why": found.why,
+        "bar": _bar(found),
+    }
+
+
+def _words(check: str, estimate: Any) -> tuple[str, str]:
+    if estimate is None:
+        return "no number", ""
+    value, interval = estimate_text(check, estimate)
+    return value, "" if interval == "no interval" else interval
+
+
+def _bar(found: CheckChange) -> Markup:
+    """Return the change with its adjusted interval; the stroke is no change, the ends are the limit to either side."""
+    if found.change is None:
+        return Markup("")
+    shown = found.decided or found.change
+    span = abs(found.limit or 0.0) or max(abs(found.change.value), 0.05)
+    places = [0.5 + x / span / 2 for x in (found.change.value, shown.low, shown.high) if x == x]
+    value, low, high = (min(1.0, max(0.0, place)) for place in (places * 3 if len(places) == 1 else places))
+    sides = ("forbidden", "allowed") if CHECKS[found.check].at_least else ("allowed", "forbidden")
+    boxes = [_box(f"side {side}") for side in sides] + [_box("limit")]
+    if high > low:
+        boxes.append(_box("interval", left=low, width=high - low))
+    boxes.append(_box("dot", left=value))
+    boxes += [_box("right", "▸")] if max(places) > 1 + 1e-9 else []
+    boxes += [_box("left", "◂")] if min(places) < -1e-9 else []
+    told = f"Change {change_text(found)}, {found.turn}. The middle is no change."
+    colour = COLOURS.get(found.turn, "not_run")
+    return element("span", *boxes, role="img", aria_label=clean(told), class_=f"bullet {colour}")
+
+
+def _box(name: str, words: str = "", **places: float) -> Markup:
+    style = "; ".join(f"{key}: {100 * share:.4g}%" for key, share in places.items())
+    return element("span", words, class_=name, style=style or None)
+
+
+def since(found: CheckChange) -> tuple[str, str, str]:
+    """Return what the column "Since" says of a check: number, word, and the verdict whose colour the word has."""
+    number = change_text(found, unit=False) if found.turn != Turn.UNCHANGED else ""
+    return number, str(found.turn), COLOURS.get(found.turn, "")

@@ -1,0 +1,117 @@
+"""Checks as JUnit XML, the form in which build servers read results: one test case a check.
+
+The elements are those of the schema that build servers publish (Jenkins' junit-10.xsd): counts are of the cases below,
+seconds have three decimals, and characters that XML does not know become U+FFFD.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from xml.etree import ElementTree
+
+from core.policy import VERDICT_TITLES
+from core.report.canonical import number_of
+from core.report.document import CheckRow, check_rows
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)(?:T(\d\d:\d\d:\d\d))?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One check: what became of it, in one word (`kind`) and one sentence, and the `evidence`."""
+
+    name: str
+    outcome: Literal["passed", "failure", "skipped"]
+    kind: str = ""
+    message: str = ""
+    evidence: str = ""
+
+
+def junit_xml(
+    suite: str,
+    cases: Sequence[Case],
+    *,
+    classname: str,
+    started: str = "",
+    seconds: float = 0.0,
+    properties: Mapping[str, str] | None = None,
+) -> bytes:
+    """Return the file. `started` is a moment in UTC, or a day; the seconds are those of all cases together."""
+    counts = {name: sum(case.outcome == name for case in cases) for name in ("failure", "skipped")}
+    time = f"{seconds if math.isfinite(seconds) and seconds > 0.0 else 0.0:.3f}"
+    told = {"name": suite, "tests": str(len(cases)), "failures": str(counts["failure"]), "errors": "0", "time": time}
+    root = ElementTree.Element("testsuites", _attributes(told))
+    own = ElementTree.SubElement(root, "testsuite", _attributes({**told, "skipped": str(counts["skipped"])}))
+    if moment := _MOMENT.match(started):
+        own.set("timestamp", f"{moment[1]}T{moment[2] or '00:00:00'}")
+    if properties:
+        inside = ElementTree.SubElement(own, "properties")
+        for name, value in properties.items():
+            ElementTree.SubElement(inside, "property", _attributes({"name": name, "value": value}))
+    for case in cases:
+        one = ElementTree.SubElement(
+            own, "testcase", _attributes({"name": case.name, "classname": classname, "time": "0.000"})
+        )
+        if case.outcome != "passed":
+            what = _attributes({"type": case.kind, "message": case.message})
+            ElementTree.SubElement(one, case.outcome, what).text = _clean(case.message)
+        if case.evidence:
+            ElementTree.SubElement(one, "system-out").text = _clean(case.evidence)
+    ElementTree.indent(root, space=" ")
+    return bytes(ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)) + b"\n"
+
+
+def _attributes(found: Mapping[str, str]) -> dict[str, str]:
+    return {name: _clean(value) for name, value in found.items()}
+
+
+def _clean(text: str) -> str:
+    return _NOT_XML.sub("\ufffd", text)
+
+
+def audit_junit(document: Mapping[str, Any]) -> bytes:
+    """Return an audit's checks that its policy limits: those that block a release have failed.
+
+    What does not pass and does not block, because it is not required, is skipped.
+    """
+    title = document["plan"]["title"] or document["data"]["title"]
+    times = document["times"]
+    return junit_xml(
+        f"FairLeak audit: {title}",
+        [_case(row) for row in check_rows(document) if row.verdict.limit is not None],
+        classname="fairleak.audit",
+        started=str(times.get("started", "")),
+        seconds=number_of(times.get("seconds")),
+        properties={"verdict": document["verdict"]["overall"], "fingerprint": document["fingerprint"]},
+    )
+
+
+def _case(row: CheckRow) -> Case:
+    verdict = row.verdict
+    passed = verdict.verdict == "pass"
+    word = VERDICT_TITLES[verdict.verdict]
+    return Case(
+        name=verdict.title or verdict.check,
+        outcome="passed" if passed else "failure" if verdict.blocks else "skipped",
+        kind=verdict.verdict,
+        message="" if passed else f"{word}{'' if verdict.blocks else ' (not required)'}: {verdict.why}",
+        evidence="\n".join(_evidence(row)),
+    )
+
+
+def _evidence(row: CheckRow) -> list[str]:
+    told = [f"Check: {row.verdict.check}"]
+    for term, text in row.lines:
+        if isinstance(text, str) and text:
+            told.append(f"{term}: {text}")
+        elif isinstance(text, tuple) and text:
+            told.append(f"{term}: {' '.join(text)}")
+        elif isinstance(text, dict):
+            told += [f"{name}: {number}" for name, number in text.items()]
+    return told

@@ -1,0 +1,87 @@
+"""Reports to compare: the judged sample with other numbers, and audits of two versions of a model."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from core.estimates import Estimate
+from core.policy import Policy
+from core.report import document
+from core.study import Measurement
+from tests.judged_report import judged
+from tests.samples_report import POLICY, sample
+
+Document = dict[str, Any]
+
+
+def estimate(value: float, half: float, n: int = 4000) -> Estimate:
+    """Return a value with a symmetric interval."""
+    return Estimate(value=value, low=value - half, high=value + half, n=n)
+
+
+def report(
+    found: Mapping[str, Estimate | Measurement | None] | None = None,
+    *,
+    edition: str = "internal",
+    policy: Policy = POLICY,
+    started: str = "2026-11-08T09:00:00Z",
+    seed: int = 42,
+) -> Document:
+    """Return the sample's report; `found` gives checks another estimate, another measurement, or takes them out."""
+    audit, given = sample(), found or {}
+    kept = [m for m in audit.measurements if given.get(m.check, m) is not None]
+    measurements = tuple(_with(m, given.get(m.check)) for m in kept)
+    config = dataclasses.replace(audit.plan.config, seed=seed)
+    audit = dataclasses.replace(
+        audit,
+        plan=dataclasses.replace(audit.plan, config=config),
+        measurements=measurements,
+        times={**audit.times, "started": started},
+    )
+    return document(judged(audit, policy=policy), edition=edition)
+
+
+def _with(measurement: Measurement, given: Estimate | Measurement | None) -> Measurement:
+    if isinstance(given, Estimate):
+        return dataclasses.replace(measurement, estimate=given)
+    return given or measurement
+
+
+PLAN = """\
+schema = 1
+title = "Hiring, {version}"
+policy = "predictions"
+[data]
+file = "{version}.csv"
+label = "hired"
+positive = "yes"
+sensitive = "origin"
+group = ["north"]
+prediction = "said"
+[model]
+kind = "predictions"
+tolerance = 0.1
+seed = 3
+"""
+"""Of an audit of given predictions, which takes seconds."""
+
+
+def people(version: str, n: int = 1200) -> pd.DataFrame:
+    """Return people with the answers of a version of a model: "safe" follows skill, "leaky" nearly always origin."""
+    rng = np.random.default_rng(7)
+    origin, skill = rng.integers(0, 2, n), rng.normal(size=n)
+    safe, leaky = (skill > 0.0).astype(int), np.where(rng.random(n) < 0.95, origin, 1 - origin)
+    return pd.DataFrame(
+        {
+            "skill": skill.round(3),
+            "age": rng.integers(20, 60, n),
+            "origin": np.where(origin == 1, "south", "north"),
+            "hired": np.where(skill + rng.normal(size=n) > 0.0, "yes", "no"),
+            "said": np.where((safe if version == "safe" else leaky) == 1, "yes", "no"),
+        }
+    )

@@ -1,0 +1,212 @@
+"""Comparisons: what intervals of a change cover, how often "worse" is false, and what is never called better."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from core.compare import Outlook, Turn, change_between, change_text, compare
+from core.compare.changes import CheckChange, _decided
+from core.errors import InputError
+from core.estimates import Estimate, over_repeats, paired_gain, proportion
+from core.policy.decisions import Claim
+from core.study import Measurement, Outcome
+from tests.compared_reports import estimate, report
+from tests.samples_report import HOSTILE, POLICY
+
+RUNS = 2000
+
+
+def covered(draw, true: float, *, folded: bool = False, freedoms=(None, None)) -> float:
+    """Return how often the interval of the change holds the true one, over `RUNS` pairs of estimates."""
+    rng = np.random.default_rng(11)
+    found = [change_between(*draw(rng), folded=folded, freedoms=freedoms)[0] for _ in range(RUNS)]
+    return float(np.mean([one.low <= true <= one.high for one in found]))
+
+
+def independent(rng):
+    return proportion(rng.binomial(2000, 0.05), 2000), proportion(rng.binomial(1500, 0.08), 1500)
+
+
+def same_people(rng):
+    """Rates of the same 2,000 people, some of whom are easy to attack in both versions."""
+    easy = rng.beta(0.3, 4.0, 2000)
+    return tuple(proportion(int((rng.random(2000) < share * easy).sum()), 2000) for share in (0.7, 0.9))
+
+
+def gains_of_others(rng):
+    """Gains of 5 points each, of two versions that reveal other people of the same 2,000: the worst that gains can."""
+    who = rng.random(2000)
+    return tuple(paired_gain(int(revealed.sum()), 0, 2000) for revealed in (who < 0.05, who > 0.95))
+
+
+def turned_round(rng):
+    """Sizes of a difference of 0.1 that favours one group and then the other, on the same people."""
+    shift = rng.normal(0.0, 0.03)
+    return tuple(estimate(0.1 + way * shift, 1.96 * 0.03).folded() for way in (1.0, -1.0))
+
+
+def repeats(rng):
+    return over_repeats(rng.normal(0.0, 1.0, 4)), over_repeats(rng.normal(1.0, 3.0, 12))
+
+
+def test_intervals_of_a_change_cover_for_other_people_and_for_the_same():
+    assert 0.94 < covered(independent, 0.03) < 0.965
+    assert covered(same_people, 0.2 * 0.3 / 4.3) > 0.955
+    assert 0.93 < covered(gains_of_others, 0.0) < 0.965
+    assert covered(repeats, 1.0, freedoms=(3, 11)) > 0.94
+
+
+def test_sizes_of_differences_need_the_half_widths_added():
+    """A difference that has turned round makes independent intervals too narrow: they would cover about 83%."""
+    assert covered(turned_round, 0.0) < 0.87
+    assert covered(turned_round, 0.0, folded=True) > 0.94
+
+
+def test_a_change_of_students_has_the_fewer_degrees_of_freedom_and_agreeing_repeats_no_interval():
+    few, normal = over_repeats([0.1, 0.2, 0.4]), estimate(0.3, 0.0196)
+    change, freedom = change_between(normal, few, freedoms=(None, 2))
+    assert freedom == 2
+    half_of_normal = 0.01 * 4.302653  # Student's t with 2 degrees of freedom
+    assert change.high - change.value == pytest.approx(np.hypot(few.high - few.value, half_of_normal), rel=1e-4)
+    agreeing = Estimate(value=0.1, low=0.1, high=0.1, n=3)
+    change, freedom = change_between(normal, agreeing, freedoms=(None, 2))
+    assert np.isnan(change.low) and not Claim(estimate=change, limit=0.0, freedom=freedom).bounded
+
+
+def test_where_nothing_changed_a_false_worse_or_better_is_rarer_than_five_percent():
+    """12 checks of the same people, whose estimates share half their variance, before and after drawn apart."""
+    rng, called, worse = np.random.default_rng(5), 0, 0
+    for _ in range(RUNS):
+        common = rng.normal(size=2)
+        values = 0.5**0.5 * (common[:, None] + rng.normal(size=(2, 12)))
+        pairs = []
+        for check, (was, now) in enumerate(values.T):
+            change, freedom = change_between(estimate(was, 1.959964), estimate(now, 1.959964))
+            found = CheckChange(check=str(check), title="", required=True, turn=Turn.NEW, change=change)
+            found = dataclasses.replace(found, before=estimate(was, 1.96), after=estimate(now, 1.96))
+            pairs.append((found, Claim(estimate=change, limit=0.0, freedom=freedom)))
+        turns = {found.turn for found in _decided(pairs, None)}
+        called += bool(turns & {Turn.WORSE, Turn.BETTER})
+        worse += Turn.WORSE in turns
+    assert called / RUNS < 0.05 and 0.005 < worse / RUNS < 0.05
+
+
+def turns(comparison) -> dict[str, Turn]:
+    return {found.check: found.turn for found in comparison.checks}
+
+
+def test_the_same_audit_twice_is_unchanged():
+    comparison = compare(report(), report())
+    assert comparison.verdict == Outlook.NOT_DISTINGUISHABLE and comparison.same_people is True
+    assert comparison.headline == "Not distinguishable: every required check is unchanged." or "attriguard" in str(
+        comparison.checks
+    )
+    numbered = [found for found in comparison.checks if found.compared]
+    assert len(numbered) == 7 and {found.turn for found in numbered} == {Turn.UNCHANGED}
+    assert turns(comparison)["attriguard_exposure"] == Turn.NOT_RUN
+    assert comparison.changed == () and comparison.margin is None
+
+
+def test_better_and_worse_follow_the_direction_of_the_check():
+    better = compare(
+        report(), report({"membership_caught": estimate(0.02, 0.004), "four_fifths": estimate(0.99, 0.005)})
+    )
+    assert turns(better)["membership_caught"] == turns(better)["four_fifths"] == Turn.BETTER
+    assert better.verdict == Outlook.BETTER
+    worse = compare(report({"four_fifths": estimate(0.99, 0.005)}), report({"four_fifths": estimate(0.7, 0.02)}))
+    assert turns(worse)["four_fifths"] == Turn.WORSE and worse.verdict == Outlook.WORSE
+    found = next(found for found in worse.checks if found.check == "four_fifths")
+    assert change_text(found) == "−0.290" and found.decided.high < 0.0
+
+
+def test_one_required_check_that_is_worse_outweighs_all_that_are_better():
+    after = {"membership_caught": estimate(0.02, 0.004), "correction_gain": estimate(0.2, 0.004)}
+    assert compare(report(), report(after)).verdict == Outlook.WORSE
+    optional = compare(report(), report({"membership_gap": estimate(0.3, 0.01)}))  # not required
+    assert turns(optional)["membership_gap"] == Turn.WORSE and optional.verdict == Outlook.NOT_DISTINGUISHABLE
+    assert "1 optional check is worse." in optional.detail
+
+
+def test_what_was_measured_and_is_not_any_more_keeps_the_gate_shut():
+    gone = Measurement(check="membership_caught", outcome=Outcome.NOT_RUN, reason="No scores.")
+    after = {"membership_caught": gone, "correction_gain": estimate(0.0, 0.004)}
+    comparison = compare(report(), report(after))
+    assert turns(comparison)["correction_gain"] == Turn.BETTER
+    assert turns(comparison)["membership_caught"] == Turn.NOT_RUN and comparison.verdict == Outlook.INCONCLUSIVE
+    assert turns(compare(report(), report({"membership_caught": None})))["membership_caught"] == Turn.GONE
+    fewer = dataclasses.replace(POLICY, limits=tuple(x for x in POLICY.limits if x.check != "correction_gain"))
+    dropped = compare(report(), report({"correction_gain": estimate(0.2, 0.004)}, policy=fewer))
+    assert dropped.verdict == Outlook.WORSE, "a policy that no longer limits a check does not hide it"
+
+
+def test_what_is_new_or_defined_otherwise_is_never_better():
+    comparison = compare(report({"membership_caught": None}), report({"membership_caught": estimate(0.0, 0.0)}))
+    assert turns(comparison)["membership_caught"] == Turn.NEW and comparison.verdict == Outlook.NOT_DISTINGUISHABLE
+    broke = Measurement(check="membership_caught", outcome=Outcome.FAILED, reason="It broke.")
+    later = compare(report({"membership_caught": broke}), report())
+    assert turns(later)["membership_caught"] == Turn.NOT_RUN_BEFORE
+    before = report()
+    for row in before["verdict"]["checks"]:
+        row["definition"] = f"Another one of {HOSTILE}."
+    other = compare(before, report({"membership_caught": estimate(0.0, 0.001)}))
+    assert {found.turn for found in other.checks if found.before} == {Turn.OTHER_DEFINITION}
+    assert other.verdict == Outlook.INCONCLUSIVE
+
+
+@pytest.mark.parametrize(("part", "value"), [("attribute", "race"), ("label", "income")])
+def test_another_attribute_or_label_is_another_question(part: str, value: str):
+    before = report()
+    before["data"][part] = value
+    comparison = compare(before, report())
+    assert {found.turn for found in comparison.checks if found.before} == {Turn.OTHER_DEFINITION}
+    assert any(value in found.why for found in comparison.checks)
+
+
+def test_a_margin_asks_for_proof():
+    wide = {"membership_caught": estimate(0.098, 0.03)}
+    open_ = compare(report(wide), report({"membership_caught": estimate(0.099, 0.03)}), margin=0.01)
+    assert open_.verdict == Outlook.INCONCLUSIVE and "within the margin of 0.01" in open_.headline
+    narrow = {
+        "membership_caught": estimate(0.098, 0.002),
+        "correction_gain": estimate(0.07, 0.002),
+        "answers_excess": estimate(0.01, 0.002),
+        "unfairness": estimate(0.01, 0.001),
+        "four_fifths": estimate(0.9, 0.001),
+    }
+    shown = compare(report(narrow), report(narrow), margin=0.02)
+    assert all(found.within for found in shown.checks if found.compared and found.required)
+    for margin in (0.0, -1.0, float("nan"), float("inf")):
+        with pytest.raises(InputError, match="margin must be a number above 0"):
+            compare(report(), report(), margin=margin)
+
+
+def test_what_changed_is_named_part_by_part():
+    policy = dataclasses.replace(POLICY, version="4", limits=POLICY.limits[1:])
+    before, after = report(), report(policy=policy, seed=7)
+    after["data"]["fingerprint"] = "ab" * 32
+    after["data"]["features"] = [*after["data"]["features"][1:], "tenure"]
+    after["provenance"]["code"] = "cd" * 32
+    after["plan"]["config"]["tolerance"] = 0.02
+    comparison = compare(before, after)
+    found = {(one.part, one.what): (one.before, one.after) for one in comparison.changed}
+    assert found["Policy", "version"] == ("3", "4") and found["Plan", "model.tolerance"][1] == "0.02"
+    assert found["Policy", "limit: Unfairness on the test set"] == ("at most 0.02", "no limit")
+    assert found["Data", "fingerprint"][1] == "abab abab" and "tenure" in found["Data", "columns"][1]
+    assert found["Code", "code (fingerprint)"][1] == "cdcd cdcd" and found["Seeds", "audit"] == ("42", "7")
+    assert comparison.same_people is False
+    assert "Also changed: data, plan, code, seeds." in comparison.detail
+
+
+def test_external_reports_are_compared_as_far_as_they_carry_what_is_needed():
+    before, after = (
+        report(edition="disclosure"),
+        report({"membership_caught": estimate(0.3, 0.01)}, edition="disclosure"),
+    )
+    comparison = compare(before, after)
+    assert comparison.verdict == Outlook.WORSE and comparison.same_people is None
+    assert "do not tell whether the people are the same" in comparison.people
+    assert {one.part for one in comparison.changed} <= {"Policy", "Code"}
+    assert compare(report(), before).verdict == Outlook.NOT_DISTINGUISHABLE, "rounded numbers are no change"

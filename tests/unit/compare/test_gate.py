@@ -1,0 +1,252 @@
+"""``fairleak compare`` and the action as gates: exit codes, files, hostile and old reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from core.__main__ import main
+from core.compare import compare, comparison_html, comparison_junit, readable, readable_apart
+from core.errors import InputError
+from core.history import History
+from core.report import report_fingerprint, to_html, to_json
+from core.report.canonical import json_text
+from core.report.junit import Case, audit_junit, junit_xml
+from tests.compared_reports import PLAN, estimate, people, report
+from tests.html_reader import Reader
+from tests.junit_rules import read_junit
+from tests.patience import PATIENT
+from tests.refusals import refused
+from tests.samples_report import HOSTILE
+
+ROOT = Path(__file__).resolve().parents[3]
+ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the audits of two versions of a model, made by the command; the later one leaks."""
+    folder = tmp_path_factory.mktemp("versions")
+    for name in ("safe", "leaky"):
+        people(name).to_csv(folder / f"{name}.csv", index=False)
+        plan = folder / f"{name}.toml"
+        plan.write_text(PLAN.format(version=name), encoding="utf-8")
+        made = ["audit", str(plan), "--out", str(folder / name), "--junit", str(folder / f"{name}.xml")]
+        assert main([*made, "--no-self-test"]) < 3
+    return folder
+
+
+def test_a_version_that_leaks_more_is_worse_and_fails_the_gate(versions: Path, capsys: Capture):
+    files = {kind: versions / f"compared.{kind}" for kind in ("html", "junit", "json")}
+    flags = [word for kind, path in files.items() for word in (f"--{kind}", str(path))]
+    assert main(["compare", str(versions / "safe"), str(versions / "leaky" / "internal" / "report.json"), *flags]) == 1
+    out, err = capsys.readouterr()
+    assert err.splitlines()[-1] == "worse" and out.startswith("Worse: ")
+    told = json.loads(files["json"].read_text(encoding="utf-8"))
+    worse = {one["check"] for one in told["checks"] if one["turn"] == "worse"}
+    assert "attribute_excess" in worse and told["verdict"] == "worse"
+    suite = read_junit(files["junit"].read_bytes())
+    assert int(suite.attrib["failures"]) == sum(one["turn"] == "worse" and one["required"] for one in told["checks"])
+    page = Reader(files["html"].read_text(encoding="utf-8"))
+    assert told["headline"] in page.text and "Hiring, leaky" in page.text
+    assert main(["compare", str(versions / "leaky"), str(versions / "safe"), "--quiet"]) == 0
+    assert capsys.readouterr().err.splitlines()[-1] == "better"
+
+
+def test_the_same_audit_is_not_distinguishable_and_opens_the_gate(versions: Path, capsys: Capture):
+    assert main(["compare", str(versions / "safe"), str(versions / "safe"), "-q"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "not distinguishable\n" and "Data, model, plan, policy, code and seeds are the same." in out
+    page = str(versions / "safe" / "disclosure" / "report.html")
+    assert main(["compare", str(versions / "safe" / "internal"), page, "-q"]) == 0
+    assert capsys.readouterr().err == "not distinguishable\n"
+
+
+def test_an_audit_as_junit_has_a_case_for_every_limit(versions: Path):
+    for name in ("safe", "leaky"):
+        document = json.loads((versions / name / "internal" / "report.json").read_text(encoding="utf-8"))
+        suite = read_junit((versions / f"{name}.xml").read_bytes())
+        asked = [row for row in document["verdict"]["checks"] if row["limit"]]
+        assert [case.attrib["name"] for case in suite.iter("testcase")] == [row["title"] for row in asked]
+        blocked = [row["title"] for row in asked if row["blocks"]]
+        assert [case.attrib["name"] for case in suite.iter("testcase") if case.find("failure") is not None] == blocked
+        assert all("Quantity: " in case.findtext("system-out", "") for case in suite.iter("testcase"))
+        assert float(suite.attrib["time"]) == pytest.approx(document["times"]["seconds"], abs=6e-4)
+
+
+def test_hostile_names_are_texts_in_junit_and_on_the_page():
+    steering = "\x00\x1b[31m\ud800\ufffe\u202e]]>&amp;"
+    made = junit_xml(HOSTILE + steering, [Case(name=HOSTILE, outcome="failure", message=steering)], classname="x")
+    suite = read_junit(made)
+    assert suite.attrib["name"].startswith(HOSTILE) and "\x1b" not in suite.attrib["name"]
+    before, after = report(), report({"membership_caught": estimate(0.4, 0.01)})
+    for document in (before, after):
+        document["plan"]["title"] = HOSTILE + "\x07"
+    assert HOSTILE in read_junit(audit_junit(after)).attrib["name"]
+    compared = compare(before, after)
+    assert int(read_junit(comparison_junit(compared)).attrib["failures"]) == 1
+    page = comparison_html(compared)
+    assert "<script" not in page and "<img" not in page and HOSTILE in Reader(page).text
+
+
+def test_reports_of_strangers_are_read_as_data_and_refused_in_one_sentence(tmp_path: Path, capsys: Capture):
+    fine = to_json(report())
+    assert readable(fine, name="x") == readable(to_html(report()), name="x") == json.loads(fine)
+    altered = json.loads(fine)
+    leak = next(one for one in altered["measurements"] if one["check"] == "correction_gain")["estimate"]
+    leak |= {"value": 0.001, "low": 0, "high": 0.002}  # its verdict is still that it fails
+    forged = {**altered, "fingerprint": report_fingerprint(altered)}
+    old = {**json.loads(fine), "schema": 7}
+    older = json.loads(fine)
+    del older["plan"]["outputs"]
+    for limit in older["policy"]["limits"]:
+        del limit["if_not_run"]
+    texts = {
+        "altered": json_text(altered),
+        "forged": json_text(forged),
+        "old": json_text(old),
+        "older": json_text(older),
+        "deep": '{"a":' * 100_000 + "1" + "}" * 100_000,
+        "nan": fine.replace("0.098", "NaN", 1),
+        "empty": "",
+        "list": "[]",
+        "other": '{"kind": "x"}',
+        "page": "<!doctype html><pre>",
+    }
+    good = tmp_path / "good.json"
+    good.write_text(fine, encoding="utf-8")
+    for name, text in texts.items():
+        with pytest.raises(InputError):
+            readable(text, name="The file")
+        path = tmp_path / f"{name}.json"
+        path.write_text(text, encoding="utf-8")
+        assert "BEFORE" in refused(capsys, "compare", path, good), name
+    (tmp_path / "binary.json").write_bytes(b"\xff\xfe\x00")
+    for bad in (tmp_path / "binary.json", tmp_path / "none", tmp_path):
+        refused(capsys, "compare", good, bad)
+    refused(capsys, "compare", good, good, "--margin", "0")
+    refused(capsys, "compare", good, good, "--junit", tmp_path)
+
+
+def test_a_report_somebody_brings_is_read_in_a_process_of_its_own():
+    fine = to_json(report())
+    assert readable_apart(fine.encode(), name="The file") == json.loads(fine)
+    for content, reason in (
+        (b"\xff\xfe", "got no text"),
+        (b"{}", "does not call itself that"),
+        (b'{"a":' * 10**5, "nest"),
+    ):
+        with pytest.raises(InputError, match=f"The file must be .*{reason}"):
+            readable_apart(content, name="The file")
+
+
+def test_a_report_of_other_code_is_compared():
+    other = report()
+    other["provenance"] |= {"code": "0" * 64, "fairleak": "0.0.9"}
+    other["fingerprint"] = report_fingerprint(other)
+    found = compare(readable(json_text(other), name="x"), report())
+    assert ("FairLeak", "0.0.9") in {(one.what, one.before) for one in found.changed}
+
+
+def test_audits_of_a_project_are_compared_by_name(tmp_path: Path, capsys: Capture):
+    place = str(tmp_path / "history.sqlite")
+    history = History.open(place)
+    released = history.keep(report(), project="Loans", who="A. Officer")
+    named = ["compare", "released", "latest", "--project", "Loans", "--history", place, "-q"]
+    assert "No audit of the project 'Loans' is signed for release" in refused(capsys, *named)
+    history.sign(released, decision="accept_risk", name="A. Officer", role="DPO", reason="A pilot.")
+    history.keep(report({"membership_caught": estimate(0.3, 0.01)}), project="Loans", who="A. Officer")
+    assert main(named) == 1 and capsys.readouterr().err == "worse\n"
+    by_digits = ["compare", released.fingerprint[:8], "1", *named[3:]]
+    assert refused(capsys, *by_digits).count("There is no audit") == 1, "1 is the number of no audit here"
+    by_number = ["compare", str(released.id), released.fingerprint[:8], *named[3:]]
+    assert main(by_number) == 0
+    assert "There is no history" in refused(capsys, *named[:5], "--history", tmp_path / "none.sqlite")
+
+
+# Action
+
+
+def filled(text: str, inputs: dict[str, str], outputs: dict[str, dict[str, str]]) -> str:
+    """Return a text with GitHub's expressions filled in."""
+
+    def value(found: re.Match[str]) -> str:
+        place = found[1].strip().split(".")
+        return inputs[place[1]] if place[0] == "inputs" else outputs.get(place[1], {}).get(place[3], "")
+
+    return re.sub(r"\$\{\{(.*?)\}\}", value, text)
+
+
+def act(folder: Path, **given: str) -> tuple[int, dict[str, str], str]:
+    """Run the action's steps as GitHub does; return the exit code of the last, its outputs, and the summary."""
+    inputs = {name: given.get(name.replace("-", "_"), one.get("default", "")) for name, one in ACTION["inputs"].items()}
+    bin_ = folder / "bin"
+    bin_.mkdir(exist_ok=True)
+    command = bin_ / "fairleak"
+    quick = 'first=$1; shift; if [ "$first" = audit ]; then set -- --no-self-test "$@"; fi'
+    command.write_text(f'#!/bin/sh\n{quick}\nexec "{sys.executable}" -m core "$first" "$@"\n')
+    command.chmod(0o755)
+    summary, outputs, code = folder / "summary.md", dict[str, dict[str, str]](), 0
+    summary.write_text("")
+    for step in ACTION["runs"]["steps"]:
+        assert step["shell"] == "bash" and "${{" not in step["run"], "expressions reach bash as variables alone"
+        file = folder / "output.txt"
+        file.write_text("")
+        env = {
+            **os.environ,
+            **{name: filled(value, inputs, outputs) for name, value in step["env"].items()},
+            "PATH": f"{bin_}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "GITHUB_ACTION_PATH": str(ROOT),
+            "GITHUB_OUTPUT": str(file),
+            "GITHUB_STEP_SUMMARY": str(summary),
+            "RUNNER_TEMP": str(folder),
+        }
+        bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
+        done = subprocess.run(bash, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENT)
+        outputs[step["id"]] = dict(line.split("=", 1) for line in file.read_text().splitlines())
+        code = done.returncode
+        if code:
+            break
+    told = {name: filled(one["value"], inputs, outputs) for name, one in ACTION["outputs"].items() if outputs}
+    return code, told, summary.read_text()
+
+
+@pytest.fixture
+def fast(versions: Path, tmp_path: Path) -> Path:
+    """A folder with plans and the baseline, where the action works."""
+    for name in ("safe.csv", "safe.toml", "leaky.csv", "leaky.toml"):
+        (tmp_path / name).write_bytes((versions / name).read_bytes())
+    (tmp_path / "released").symlink_to(versions / "safe")
+    return tmp_path
+
+
+def test_the_action_stops_a_version_that_leaks_more(fast: Path):
+    told: dict[str, Any] = {"baseline": "released", "install": "false", "fail_on": "worse,inconclusive"}
+    code, outputs, summary = act(fast, plan="leaky.toml", **told)
+    assert code == 1 and outputs["verdict"] == "worse" and "    Worse: " in summary
+    assert {path.name for path in fast.glob("fairleak-report*")} == {
+        "fairleak-report",
+        "fairleak-report-audit.xml",
+        *(f"fairleak-report-comparison.{ending}" for ending in ("html", "json", "xml")),
+    }
+    read_junit((fast / "fairleak-report-comparison.xml").read_bytes())
+    again, outputs, _ = act(fast, plan="safe.toml", out="again", **told)
+    assert again == 0 and outputs["verdict"] == "not distinguishable"
+
+
+def test_the_action_refuses_what_it_cannot_use(fast: Path):
+    assert act(fast, plan="safe.toml", install="false", fail_on="wrose")[0] == 3
+    assert act(fast, plan="safe.toml", install="false", baseline="out/internal", out="out")[0] == 3
+    assert act(fast, plan='none.toml"; touch hacked; "', install="false")[0] == 3
+    assert not (fast / "hacked").exists()
