@@ -7,7 +7,7 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-EXTRAS = ("dask", "postgresql", "signing")
+EXTRAS = ("dask", "postgresql", "signin", "signing")
 
 
 class Requirements(MetadataHookInterface):

@@ -48,11 +48,15 @@ class Server:
         What `streamlit run` is given.
     environment : dict, optional
         Variables to set (or, with value None, to unset) on top of this process's.
+    path : str
+        Where it is told to be on its host, if not at the top.
     """
 
-    def __init__(self, app: Path = ROOT / "serve.py", environment: dict[str, str | None] | None = None) -> None:
+    def __init__(
+        self, app: Path = ROOT / "serve.py", environment: dict[str, str | None] | None = None, path: str = ""
+    ) -> None:
         self.port = free_port()
-        self.address = f"http://localhost:{self.port}"
+        self.address = f"http://localhost:{self.port}/{path}".rstrip("/")
         handle, log = tempfile.mkstemp(prefix="fairleak-server-", suffix=".log")
         os.close(handle)
         self.log = Path(log)

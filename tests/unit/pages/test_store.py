@@ -79,6 +79,29 @@ def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: Store, gate: thre
     assert first.state == "finished" and store.get("third") == "now"
 
 
+def test_a_free_place_goes_round_the_sessions() -> None:
+    lane, turns = background.Lane(1), list[str]()
+
+    def hold(session: str, name: str) -> None:
+        lane.acquire(session, lambda: None)
+        turns.append(name)
+        lane.release(session)
+
+    lane.acquire("a", lambda: None)
+    asked = [("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2"), ("c", "c1")]
+    threads = []
+    for session, name in asked:
+        threads.append(threading.Thread(target=hold, args=(session, name)))
+        threads[-1].start()
+        while len(lane._waiting) < len(threads):
+            pass
+    assert lane.awaited_by_others("a")
+    lane.release("a")
+    for thread in threads:
+        thread.join(PATIENT)
+    assert turns == ["b1", "c1", "a1", "b2", "a2"]
+
+
 @pytest.fixture
 def session(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     """What a session keeps."""
