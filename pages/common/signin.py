@@ -197,6 +197,7 @@ def name() -> str:
 def refuse(now: Standing, title: str, first: str) -> NoReturn:
     """Draw, in a page's place, why it is not shown; `first` is a page that may be opened. Ends the run."""
     if now.role is not None:
+        badge()
         st.markdown(f"# {title}\n\nThis page is not open to the role *{now.role}*.")
         st.page_link(f"pages/{first}.py", label="Go to the page that is", icon=":material/arrow_forward:")
         st.stop()

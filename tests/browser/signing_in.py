@@ -10,11 +10,13 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import patch
 
 from playwright.sync_api import expect
 
 from pages.common import shell
+from pages.common.signin import Role, Standing
 from tests.browser.driver import free_port
 from tests.browser.view import FRESH, View
 from tests.patience import PATIENT
@@ -76,17 +78,18 @@ server_metadata_url = "{provider}/.well-known/openid-configuration"
 
 
 def addresses() -> list[str]:
-    """Return every address of the navigation, hidden ones too, as it makes them itself; "" is the bare one."""
+    """Return every address that the navigation makes, hidden ones too, "" for the first page, and one it does not."""
     made: list[str] = []
 
-    def note(pages: dict[str, list[object]], **_: object) -> object:
-        flat = [page for group in pages.values() for page in group]
-        made.extend(page.url_path for page in flat)  # type: ignore[attr-defined]
-        return flat[0]
+    def page(_: Path, *, url_path: str, default: bool = False, **__: object) -> SimpleNamespace:
+        made.append("" if default else url_path)
+        return SimpleNamespace(url_path=url_path)
 
-    with patch.object(shell.st, "navigation", note):
+    everybody, there = Standing(Role.OFFICER), SimpleNamespace(url_path="glossary")
+    streamlit = SimpleNamespace(Page=page, navigation=lambda *_, **__: there)
+    with patch.object(shell, "st", streamlit), patch.object(shell.signin, "enter", lambda: everybody):
         shell.navigation()
-    return made
+    return [*made, "nowhere"]
 
 
 def title(view: View, words: str) -> None:
@@ -99,4 +102,10 @@ def sign_in(view: View, who: str) -> None:
     title(view, "Sign in")
     view.page.get_by_role("button", name="Sign in").click()
     view.page.get_by_role("button", name=who, exact=True).first.click()
+    back(view)
+
+
+def back(view: View) -> None:
+    """Come back from the provider, whose own pages (not FairLeak's) ask elsewhere for their looks."""
     view.page.wait_for_url(f"{view.address}/**")
+    view.hosts.discard("cdn.jsdelivr.net")
