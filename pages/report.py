@@ -6,7 +6,7 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, panels, report_audit, report_plan, wording
+from pages.common import cached, panels, report_audit, report_plan, report_sign_off, wording
 from pages.common import report_board as board
 from pages.common import report_policy as policies
 from pages.common.background import want
@@ -39,6 +39,7 @@ else:
     board.placeholders(policy)
     board.draw(check_rows(release.document()), release.audit.verdict.overall)
     report_audit.downloads(release, tested)
+    report_sign_off.card(release, testing=tested.busy)
 name = panels.further(report_plan.SECTIONS, key="further_release")
 if release is not None:
     tested.watch(tested.show_progress, every=2.0, drawn=tested.result)

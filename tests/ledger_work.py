@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import secrets
-import signal
 from collections.abc import Callable
 from functools import cache
 from multiprocessing.connection import Connection
@@ -15,6 +13,7 @@ import pytest
 
 from core.desk import Columns, Ledger, TestSet, open_ledger
 from core.errors import FairLeakError
+from tests import workers
 
 NAME, ATTRIBUTE = "loans", Columns(attribute="sex")
 BUDGET, COUNT, PRICE = 2.0, 0.2, 0.1
@@ -54,16 +53,8 @@ def register(ledger: Ledger) -> None:
     ledger.register(NAME, people(), budget=BUDGET, columns=ATTRIBUTE, count_epsilon=COUNT)
 
 
-class Killer:
+class Killer(workers.Killer):
     """Kills this process at a step; "drawing" is the first draw of noise."""
-
-    def __init__(self, step: str) -> None:
-        self.step, self.armed = step, False
-
-    def __call__(self, step: str) -> None:
-        """Die if this is the step."""
-        if self.armed and step == self.step:
-            os.kill(os.getpid(), signal.SIGKILL)
 
     def randbelow(self, k: int) -> int:
         """Draw, unless it is time to die."""

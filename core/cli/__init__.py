@@ -19,6 +19,7 @@ from core.cli import (
     dashboard,
     datasets,
     desk,
+    history,
     init,
     membership,
     model_card,
@@ -98,6 +99,12 @@ def commands() -> Mapping[str, Command | Group]:
             description=desk.DESCRIPTION,
             epilog=desk.EPILOG,
             commands=desk.COMMANDS,
+        ),
+        "history": Group(
+            help="Audits kept of a project: list, show, sign, delete.",
+            description=history.DESCRIPTION,
+            epilog=history.EPILOG,
+            commands=history.COMMANDS,
         ),
         "datasets": datasets,
     }

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -54,6 +55,15 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Say what is wrong in one sentence and end."""
         self.exit(UNUSABLE, f"{visible(f'{self.prog}: {message}; --help lists what there is.')}\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A command of a group that is one file."""
+
+    HELP: str
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace, Console], str | None]
 
 
 def add_dataset_arguments(parser: argparse.ArgumentParser, names: Collection[str] = tuple(CATALOG)) -> None:
@@ -122,6 +132,25 @@ def data_folder_of(arguments: argparse.Namespace) -> Path | None:
     if local is not None and not os.path.isdir(local):
         raise InputError(f"--data (or FAIRLEAK_DATA) must be a folder, got {quoted(local, 200)}.")
     return Path(local) if local else None
+
+
+def add_history_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --history."""
+    told = "or else a file in your data folder)."
+    parser.add_argument(
+        "--history",
+        default="",
+        metavar="PLACE",
+        help=f"File of the history, or postgresql://user@host/database (default: $FAIRLEAK_HISTORY, {told}",
+    )
+
+
+def login_name() -> str:
+    """Return the name of who runs this, as the machine knows it."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError, ImportError):  # a user without an entry, as in a container
+        return "unknown user"
 
 
 def seeds_in(text: str) -> tuple[int, ...]:

@@ -23,12 +23,13 @@ from typing import TYPE_CHECKING
 
 from core import release_audit as decision
 from core.choose import title_of
-from core.cli.arguments import add_data_argument, data_folder_of
+from core.cli.arguments import add_data_argument, add_history_argument, data_folder_of, login_name
 from core.cli.console import Console, aligned
 from core.correction import false_promise
 from core.datasets.catalog import default_cache_folder
-from core.errors import Cancelled, InputError
+from core.errors import Cancelled, FairLeakError, InputError
 from core.files import check_place, content_of, why
+from core.history import History, check_line
 from core.policy import (
     VERDICT_TITLES,
     CheckVerdict,
@@ -202,6 +203,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--choice", type=Path, metavar="FILE", help="File of fairleak choose --json: the report says how it was chosen."
     )
+    parser.add_argument("--project", metavar="NAME", help="Project of the history in which the audit is kept.")
+    add_history_argument(parser)
     parser.add_argument("--no-self-test", action="store_true", help="No self-test in the report.")
 
 
@@ -214,6 +217,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     check_folder(arguments.out, force=arguments.force)
     chosen = None if arguments.choice is None else _chosen(arguments.choice, plan)
     key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
+    history = None if arguments.project is None else _history(arguments)
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
     steps = console.counting("steps", every=4)
@@ -229,7 +233,24 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     write_audit(reports, arguments.out, force=arguments.force, key=key)
     console.results(_printed(reports))
     console.note(f"The report is in {arguments.out}: internal for you, disclosure (redacted) for others.")
+    if history is not None:
+        _keep(reports, history, arguments, console)
     return VERDICT_TITLES[audit.verdict.overall].lower()
+
+
+def _history(arguments: argparse.Namespace) -> History:
+    """Return the history, opened before the work rather than after it."""
+    check_line(arguments.project, "--project")
+    return History.open(arguments.history)
+
+
+def _keep(reports: Reports, history: History, arguments: argparse.Namespace, console: Console) -> None:
+    try:
+        kept = history.keep(reports.document(), project=arguments.project, who=login_name())
+    except FairLeakError as error:
+        told = f"The report is in {arguments.out} and was not kept: {error} Keep it later with fairleak history keep."
+        raise FairLeakError(told) from None
+    console.note(f"It is kept in the project {kept.project!r} of the history {history.place}, as audit {kept.id}.")
 
 
 def _chosen(path: Path, plan: AuditPlan) -> StudyFindings:

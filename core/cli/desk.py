@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
 
+from core.cli.arguments import Action
 from core.cli.console import Console, table
 from core.desk import (
     AskSettings,
@@ -79,15 +79,6 @@ _PLACE = (
     "File of the ledger, or postgresql://user@host/database for several machines (default: $FAIRLEAK_LEDGER, or else a "
     "file in your data folder)."
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Action:
-    """A command of the desk."""
-
-    HELP: str
-    add_arguments: Callable[[argparse.ArgumentParser], None]
-    run: Callable[[argparse.Namespace, Console], str | None]
 
 
 def _add_ledger(parser: argparse.ArgumentParser) -> None:
@@ -303,10 +294,10 @@ def _gap(gap: Estimate) -> str:
 
 
 COMMANDS = {
-    "register": _Action("Register a test set and an attribute with a total budget.", _add_register, _register),
-    "ask": _Action("Answer one question, or quote its price.", _add_ask, _ask),
-    "status": _Action("Print what is left of the budgets, and the answers so far.", _add_status, _status),
-    "export": _Action("Write the record to a new file that anybody can verify.", _add_export, _export),
-    "verify": _Action("Verify an export: hashes, budgets, gaps and standard errors.", _add_verify, _verify),
+    "register": Action("Register a test set and an attribute with a total budget.", _add_register, _register),
+    "ask": Action("Answer one question, or quote its price.", _add_ask, _ask),
+    "status": Action("Print what is left of the budgets, and the answers so far.", _add_status, _status),
+    "export": Action("Write the record to a new file that anybody can verify.", _add_export, _export),
+    "verify": Action("Verify an export: hashes, budgets, gaps and standard errors.", _add_verify, _verify),
 }
 """Name -> command of the desk."""

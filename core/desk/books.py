@@ -21,21 +21,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
+from core.chain import FIRST, TIME, Damaged, Link, canonical, checked_body
 from core.datasets.columns import quoted
 from core.desk.noise import GRID, LEVEL, Noise, epsilon_of, gap_value, standard_error
-from core.desk.record import (
-    FIRST,
-    METRICS,
-    TIME,
-    Damaged,
-    Entry,
-    LedgerAnswer,
-    Registration,
-    Verification,
-    VerifiedBudget,
-    canonical,
-    checked_body,
-)
+from core.desk.record import METRICS, LedgerAnswer, Registration, Verification, VerifiedBudget
 from core.desk.registration import FORMS, Columns, TestSet, normal_form
 from core.errors import InputError
 from core.estimates import Estimate
@@ -133,7 +122,7 @@ class Books:
     hash: str = FIRST
     key_hash: str = ""
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: Link) -> None:
         """Follow one more entry, or raise `Damaged` and leave everything as it was."""
         number = self.number + 1
         body = checked_body(entry, number, self.hash)
@@ -145,11 +134,11 @@ class Books:
             raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
         self.number, self.hash = number, entry.hash
 
-    def _opened(self, entry: Entry, body: dict[str, Any]) -> None:
+    def _opened(self, entry: Link, body: dict[str, Any]) -> None:
         _rule(body["format"] == FORMAT, f"format {body['format']} is not the one this version knows ({FORMAT})")
         self.key_hash = str(body["key"])
 
-    def _registered(self, entry: Entry, body: dict[str, Any]) -> None:
+    def _registered(self, entry: Link, body: dict[str, Any]) -> None:
         name, price, budget = str(body["name"]), _whole(body["count_epsilon"]), _whole(body["budget"])
         _rule(name not in self.accounts, f"entry {entry.number} registers {name!r} a second time")
         _rule(body["charged"] == body["spent"] == price, f"entry {entry.number} charges something else than its price")
@@ -162,7 +151,7 @@ class Books:
         account.registration()  # has all it needs
         self.accounts[name] = account
 
-    def _answered(self, entry: Entry, body: dict[str, Any]) -> None:
+    def _answered(self, entry: Link, body: dict[str, Any]) -> None:
         number, account = entry.number, self.accounts[body["name"]]
         _rule(body["metric"] in METRICS, f"entry {number} answers an unknown metric")
         new = dict(_new_releases(number, body, account))
@@ -188,13 +177,13 @@ class Books:
         account.released |= new
         account.answers.append(answer)
 
-    def _mismatched(self, entry: Entry, body: dict[str, Any]) -> None:
+    def _mismatched(self, entry: Link, body: dict[str, Any]) -> None:
         self.accounts[body["name"]].wrong_files.append(str(body["file"]))
 
     _kinds: ClassVar = {"opened": _opened, "registered": _registered, "answered": _answered, "mismatched": _mismatched}
 
 
-def follow(entries: Iterable[Entry]) -> Books:
+def follow(entries: Iterable[Link]) -> Books:
     """Follow all entries from the first; raise `Damaged` at one that does not follow."""
     books = Books()
     for entry in entries:
@@ -283,7 +272,7 @@ _CLOCKS = timedelta(hours=1)
 _NOTED = 32  # digits: who forges a chain can try many, and must not meet so many by chance
 
 
-def export_bytes(entries: list[Entry]) -> bytes:
+def export_bytes(entries: list[Link]) -> bytes:
     """Return the export of all entries as the bytes of a file."""
     lines = [_header(len(entries), entries[-1].hash), *(_line(entry) for entry in entries)]
     return ("\n".join(lines) + "\n").encode("ascii")
@@ -293,7 +282,7 @@ def _header(entries: int, last: str) -> str:
     return canonical({"kind": _KIND, "version": 1, "entries": entries, "hash": last})
 
 
-def _line(entry: Entry) -> str:
+def _line(entry: Link) -> str:
     return canonical({"entry": json.loads(entry.text), "hash": entry.hash})
 
 
@@ -363,10 +352,10 @@ def _read(export: str | Path | bytes) -> tuple[dict[str, Any], str, list[str]]:
     return header, first.decode("utf-8", "replace"), lines
 
 
-def _entry(number: int, line: str) -> Entry:
+def _entry(number: int, line: str) -> Link:
     try:
         told = json.loads(line)
-        entry = Entry(number, canonical(told["entry"]), str(told["hash"]))
+        entry = Link(number, canonical(told["entry"]), str(told["hash"]))
     except (ValueError, TypeError, KeyError, RecursionError):
         raise Damaged(f"entry {number} cannot be read") from None
     if line != _line(entry):  # the same key twice, other spaces: what is seen must be what is hashed
@@ -374,7 +363,7 @@ def _entry(number: int, line: str) -> Entry:
     return entry
 
 
-def _time(number: int, entry: Entry, latest: datetime) -> datetime:
+def _time(number: int, entry: Link, latest: datetime) -> datetime:
     """Return when an entry was written, which is not before the latest one of those above it."""
     told = json.loads(entry.text).get("time")
     try:

@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats
+from core.chain import now
 from core.datasets.columns import quoted
 from core.desk.books import Account, Books, Released, export_bytes, refuse_a_second_budget
 from core.desk.noise import (
@@ -38,7 +39,7 @@ from core.desk.noise import (
     release,
     standard_error,
 )
-from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration, now
+from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Quote, Registration
 from core.desk.registration import FORM, Columns, TestSet, check_different
 from core.errors import InputError
 from core.files import write_file
@@ -46,7 +47,8 @@ from core.queries.gaps import score_matrix
 from core.validation import choice
 
 if TYPE_CHECKING:
-    from core.desk.database import Store, Transaction
+    from core.database import Store
+    from core.desk.ledger_tables import Transaction
 
 _LONGEST = 80
 _ENOUGH = (1 + LEVEL) / 2  # sum and count each may miss in half of the remaining cases
@@ -84,7 +86,7 @@ class Ledger:
     Safe to share between threads; any number of processes may use the same place at once.
     """
 
-    def __init__(self, store: Store, randbelow: RandBelow) -> None:
+    def __init__(self, store: Store[Transaction], randbelow: RandBelow) -> None:
         self._store, self._randbelow = store, randbelow
 
     @property
@@ -150,7 +152,7 @@ class Ledger:
                 "seals": {"whole": test_set.seal(key), "people": test_set.seal_of_people(key)},
             }
             change.charge(name, whole, price)
-            change.append(books, body)
+            change.add(books, body)
         return books.accounts[name].registration()
 
     def ask(
@@ -198,7 +200,7 @@ class Ledger:
             body = _answered(books.number + 1, plan, secret, self._randbelow)
             body |= {"name": name, "asker": asker, "time": now(), "spent": account.spent + plan.charged}
             change.charge(name, account.budget, plan.charged)
-            change.append(books, body)
+            change.add(books, body)
             return account.answers[-1]
 
         return self._about(name, test_set, scores, answer, epsilon=epsilon, metric=metric, again=again)
@@ -312,7 +314,7 @@ def _is_registered(change: Transaction, books: Books, account: Account, test_set
     if whole == sealed["whole"]:
         return True
     if test_set.seal_of_people(key, account.form) == sealed["people"] and whole not in account.wrong_files:
-        change.append(books, {"kind": "mismatched", "name": account.name, "time": now(), "file": whole})
+        change.add(books, {"kind": "mismatched", "name": account.name, "time": now(), "file": whole})
     return False
 
 
@@ -465,20 +467,22 @@ def open_ledger(
     on_step : callable
         Called with the name of each step of a change as soon as it is done.
     """
-    from core.desk.database import open_store
+    from core.database import open_store
+    from core.desk.ledger_tables import DESIGN
 
-    return Ledger(open_store(place, create=create, on_step=on_step), randbelow)
+    return Ledger(open_store(DESIGN, place, create=create, on_step=on_step), randbelow)
 
 
 def example_ledger(seed: int) -> Ledger:
     """Return an empty ledger in memory whose noise follows from a seed, so never one for real people."""
     import sqlalchemy as sa
 
-    from core.desk.database import Store, fill
+    from core.database import Store
+    from core.desk.ledger_tables import DESIGN
 
     engine = sa.create_engine(
         "sqlite+pysqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}
     )
-    store = Store(engine, "in memory", lambda step: None)
-    fill(store)
+    store = Store(DESIGN, engine, "in memory", lambda step: None)
+    store.fill()
     return Ledger(store, random.Random(seed).randrange)

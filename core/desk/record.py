@@ -1,18 +1,10 @@
-"""What a ledger says and is asked: its chain of entries, settings, registrations, quotes and answers.
-
-Each hash covers an entry's text and the hash before it: to change, drop or insert an entry changes every hash
-after it. Hashes without a key do not stop somebody who rewrites the whole chain: that shows when the last hash was
-noted elsewhere before.
-"""
+"""What a ledger is asked and says: settings, registrations, quotes and answers."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from core.desk.registration import Columns
 from core.estimates import Estimate, not_measured
@@ -20,58 +12,10 @@ from core.param import Param
 from core.serialize import Result
 from core.settings import Settings
 
-TIME = "%Y-%m-%dT%H:%M:%SZ"
-
-FIRST = "0" * 64
-"""What stands for the hash before the first entry."""
-
 METRICS = ("statistical_parity", "equal_opportunity")
 """Gaps a ledger answers: of all people, and of those with label 1."""
 
 NO_GAP = not_measured()
-
-
-class Damaged(Exception):
-    """A ledger does not hold together; ``str(error)`` is a clause such as "entry 7 does not follow from entry 6"."""
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One line of the ledger: its number, from 1, its text and its hash."""
-
-    number: int
-    text: str
-    hash: str
-
-
-def now() -> str:
-    """Return the time, UTC, ISO 8601 to the second."""
-    return datetime.now(UTC).strftime(TIME)
-
-
-def canonical(body: dict[str, Any]) -> str:
-    """Return a body as the one text that is hashed and stored: JSON, keys sorted, ASCII, on one line."""
-    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-
-
-def chained(previous: str, text: str) -> str:
-    """Return the hash (64 hex digits) of an entry that follows a hash."""
-    return hashlib.sha256(f"{previous}\n{text}".encode()).hexdigest()
-
-
-def checked_body(entry: Entry, number: int, previous: str) -> dict[str, Any]:
-    """Return an entry's body if it is the next one of the chain, or raise `Damaged`."""
-    if entry.number != number:
-        raise Damaged(f"entry {number} is missing")
-    if entry.hash != chained(previous, entry.text):
-        raise Damaged(f"the hash of entry {number} does not follow from its text and the entry before")
-    try:
-        body = json.loads(entry.text)
-    except ValueError:
-        raise Damaged(f"entry {number} is not JSON") from None
-    if not isinstance(body, dict):
-        raise Damaged(f"entry {number} is not a record")
-    return body
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

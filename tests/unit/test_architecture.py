@@ -144,12 +144,12 @@ SHOWING = ("charts", "cli", "examples")
 """Rooms of core whose files are named after what they show."""
 
 FLOORS = (
-    ("arrays", "errors", "glossary", "param", "serialize"),
+    ("arrays", "chain", "errors", "glossary", "param", "serialize"),
     ("estimates", "files", "projection", "settings", "solvers", "untrusted", "validation"),
     ("fairness", "quantities", "seeds"),
     ("fingerprint",),
     ("datasets",),
-    ("adversaries", "models"),
+    ("adversaries", "database", "models"),
     ("config",),
     ("subject",),
     ("planted", "study"),
@@ -165,6 +165,7 @@ FLOORS = (
     ("choose",),
     ("charts",),
     ("report",),
+    ("history",),
     ("cli",),
     ("notebook",),
     ("__main__",),

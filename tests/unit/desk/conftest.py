@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import secrets
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from core.desk import Ledger, open_ledger
 from tests import ledger_work
-
-WHY = "FAIRLEAK_POSTGRES names no PostgreSQL (.ci/postgresql starts one)"
+from tests.databases import database as database
 
 
 @pytest.fixture(autouse=True)
 def repeatable(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ledgers opened without a source of noise draw the same noise in every run."""
     ledger_work.repeatable(monkeypatch)
-
-
-@pytest.fixture
-def database() -> Iterator[str]:
-    """The URL of an empty database, dropped afterwards."""
-    server = os.environ.get("FAIRLEAK_POSTGRES")
-    if not server:
-        pytest.skip(WHY)
-    import psycopg
-
-    name = f"fairleak_test_{secrets.token_hex(6)}"
-    with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-        yield f"{server.rpartition('/')[0]}/{name}"
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

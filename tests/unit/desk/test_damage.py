@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import random
 import shutil
 import signal
 import sqlite3
-import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
-from typing import Any
-from unittest.mock import patch
 
 import pytest
 
 from core.desk import Ledger, LedgerStatus, open_ledger, verify_export
 from core.errors import FairLeakError, InputError
+from tests import workers
 from tests.ledger_work import BUDGET, COUNT, NAME, PRICE, STEPS, people, question, register, work
-from tests.patience import PATIENT
 
 
 @pytest.fixture(scope="module")
@@ -171,7 +166,7 @@ def test_a_ledger_that_becomes_damaged_while_open_answers_no_more(sound: Path, t
 def test_a_busy_ledger_says_so(sound: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "ledger"
     shutil.copy(sound, path)
-    monkeypatch.setattr("core.desk.database.BUSY_SECONDS", 0.1)
+    monkeypatch.setattr("core.database.BUSY_SECONDS", 0.1)
     ledger, busy = open_ledger(path), sqlite3.connect(path, isolation_level=None)
     busy.execute("BEGIN IMMEDIATE")
     with pytest.raises(FairLeakError, match=r"was busy for [\d.]+ seconds; ask again"):
@@ -219,41 +214,11 @@ def test_a_database_refuses_to_overspend(database: str):
         connection.execute("UPDATE fairleak_accounts SET spent = budget + 1")
 
 
-class Worker:
-    """A process that uses a ledger; forked from one that has imported everything, so that many start at once."""
-
-    _context = multiprocessing.get_context("forkserver")
-    _context.set_forkserver_preload(["tests.ledger_work"])
+class Worker(workers.Worker):
+    """A process that uses a ledger."""
 
     def __init__(self, place: str, mode: str, seed: int = 0, step: str = "none", n: int = 60) -> None:
-        self.answers, sent = self._context.Pipe(duplex=False)
-        self.process = self._context.Process(target=work, args=(place, mode, seed, step, n, sent))
-        with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # which tests of pages leave as theirs
-            self.process.start()
-        sent.close()  # the worker's alone, so that its end is the end of the answers
-
-    def shown(self) -> list[dict[str, Any]]:
-        """Wait for the process and return the answers it showed; one cut off by a kill was not shown.
-
-        It may have been turned away because the others kept the ledger busy: SQLite serves nobody in turn.
-        """
-        found = []
-        while (answer := self.next()) is not None:
-            found.append(answer)
-        self.process.join(PATIENT)
-        return found
-
-    def next(self) -> dict[str, Any] | None:
-        """Wait for the next answer; None if there is none any more."""
-        assert self.answers.poll(PATIENT)
-        try:
-            answer = self.answers.recv()
-        except (EOFError, OSError):
-            return None
-        if isinstance(answer, str):
-            assert "was busy for 60 seconds; ask again" in answer, answer
-            return None
-        return dict(answer)
+        super().__init__(work, place, mode, seed, step, n)
 
 
 def checked(ledger: Ledger, tmp_path: Path) -> LedgerStatus:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from core.chain import FIRST, canonical, chained
 from core.desk import open_ledger, verify_export
-from core.desk.record import FIRST, canonical, chained
 from core.errors import InputError
 from tests.ledger_work import NAME, people, question, register
 

@@ -1,0 +1,75 @@
+"""Entries that are chained by their hashes: the record of everything that was ever done, to which one can only add.
+
+Each hash covers an entry's text and the hash before it: to change, drop or insert an entry changes every hash
+after it. Hashes without a key do not stop somebody who rewrites the whole chain: that shows when the last hash was
+noted elsewhere before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+TIME = "%Y-%m-%dT%H:%M:%SZ"
+
+FIRST = "0" * 64
+"""What stands for the hash before the first entry."""
+
+
+class Damaged(Exception):
+    """A chain does not hold together; ``str(error)`` is a clause such as "entry 7 does not follow from entry 6"."""
+
+
+class OtherFormat(Exception):
+    """A chain of an earlier or later edition."""
+
+    def __init__(self, found: object, known: int) -> None:
+        super().__init__(f"has format {found}, this version knows format {known}")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One entry of a chain: its number, from 1, its text and its hash."""
+
+    number: int
+    text: str
+    hash: str
+
+
+def now() -> str:
+    """Return the time, UTC, ISO 8601 to the second."""
+    return datetime.now(UTC).strftime(TIME)
+
+
+def canonical(body: dict[str, Any]) -> str:
+    """Return a body as the one text that is hashed and stored: JSON, keys sorted, ASCII, on one line."""
+    return json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+
+
+def chained(previous: str, text: str) -> str:
+    """Return the hash (64 hex digits) of an entry that follows a hash."""
+    return hashlib.sha256(f"{previous}\n{text}".encode()).hexdigest()
+
+
+def linked(number: int, previous: str, body: dict[str, Any]) -> Link:
+    """Return a body as the entry with this number that follows a hash."""
+    text = canonical(body)
+    return Link(number, text, chained(previous, text))
+
+
+def checked_body(link: Link, number: int, previous: str) -> dict[str, Any]:
+    """Return an entry's body if it is the next one of the chain, or raise `Damaged`."""
+    if link.number != number:
+        raise Damaged(f"entry {number} is missing")
+    if link.hash != chained(previous, link.text):
+        raise Damaged(f"the hash of entry {number} does not follow from its text and the entry before")
+    try:
+        body = json.loads(link.text)
+    except ValueError:
+        raise Damaged(f"entry {number} is not JSON") from None
+    if not isinstance(body, dict):
+        raise Damaged(f"entry {number} is not a record")
+    return body

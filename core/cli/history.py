@@ -1,0 +1,201 @@
+"""``fairleak history``: the audits kept of projects, their signatures, and what was deleted."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from pathlib import Path
+
+from core.cli.arguments import Action, add_history_argument, login_name
+from core.cli.console import Console, table
+from core.cli.verify import read_report
+from core.errors import InputError
+from core.files import check_place, write_file
+from core.history import DECISIONS, Entry, History, Signature
+from core.policy import VERDICT_TITLES
+from core.report import embedded_document, from_json, to_json, verify_report
+from core.report.verification import OF_THIS_CODE
+
+DESCRIPTION = """\
+The audits of a project, kept with their verdicts and signatures: the reports' findings, plans and policies, never the
+table. fairleak audit --project NAME keeps one, and so does Keep on the Report page."""
+
+EPILOG = """\
+an example:
+  fairleak audit plan.toml --out audit --project Loans
+  fairleak history list --project Loans
+  fairleak history sign 2 --decision accept_risk --name "A. Officer" --role DPO --reason "A pilot with 40 people."
+  fairleak history delete 2 --reason "asked by the owner"
+  fairleak history expire --days 730
+
+A signature covers the fingerprint of one report. It is void as soon as another one is kept or signed in the project.
+AUDIT is a number of the list, or the first 8 or more digits of a fingerprint.
+
+Deleting takes the report away. Its fingerprint, its verdict, who kept, signed and deleted it, when and why stay.
+
+exit codes: 0 done, 3 input that cannot be used."""
+
+
+def _add_keep(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("report", type=Path, metavar="REPORT", help="JSON or HTML file of an internal report.")
+    parser.add_argument("--project", required=True, metavar="NAME", help="Project to keep it in.")
+    _add_who(parser)
+    add_history_argument(parser)
+
+
+def _add_list(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--project", metavar="NAME", help="One project (default: all of them).")
+    parser.add_argument("--deleted", action="store_true", help="Deleted audits too.")
+    add_history_argument(parser)
+
+
+def _add_show(parser: argparse.ArgumentParser) -> None:
+    _add_audit(parser)
+    parser.add_argument("--report", type=Path, metavar="FILE", help="New file for its report.json, as it was kept.")
+    add_history_argument(parser)
+
+
+def _add_sign(parser: argparse.ArgumentParser) -> None:
+    _add_audit(parser)
+    words = ", ".join(DECISIONS)
+    parser.add_argument("--decision", required=True, choices=tuple(DECISIONS), metavar="WORD", help=f"One of {words}.")
+    parser.add_argument("--name", required=True, metavar="NAME", help="Who signs.")
+    parser.add_argument("--role", required=True, metavar="ROLE", help="Role in which they sign.")
+    told = "Reason; required for accept_risk, and for another decision than one that stands."
+    parser.add_argument("--reason", default="", metavar="TEXT", help=told)
+    add_history_argument(parser)
+
+
+def _add_delete(parser: argparse.ArgumentParser) -> None:
+    _add_audit(parser, nargs="+")
+    parser.add_argument("--reason", default="", metavar="TEXT", help="Reason, for the record.")
+    _add_who(parser)
+    add_history_argument(parser)
+
+
+def _add_expire(parser: argparse.ArgumentParser) -> None:
+    told = "Reports kept more than N days ago are deleted, but for those whose sign-off stands."
+    parser.add_argument("--days", type=int, required=True, metavar="N", help=told)
+    parser.add_argument("--project", metavar="NAME", help="One project (default: all of them).")
+    _add_who(parser)
+    add_history_argument(parser)
+
+
+def _add_audit(parser: argparse.ArgumentParser, nargs: str | None = None) -> None:
+    parser.add_argument("audit", nargs=nargs, metavar="AUDIT", help="Number of an audit, or its fingerprint.")
+
+
+def _add_who(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--who", metavar="NAME", help="Who does it, for the record (default: your login name).")
+
+
+def _opened(arguments: argparse.Namespace) -> History:
+    return History.open(arguments.history, create=False)
+
+
+def _with_project(arguments: argparse.Namespace) -> History:
+    """Return the history, which has the project that the arguments name, if they name one."""
+    history, name = _opened(arguments), arguments.project
+    there = history.projects()
+    if name is not None and name not in there:
+        has = f"it has {', '.join(map(repr, there))}" if there else "nothing is kept in it yet"
+        raise InputError(f"There is no project {name!r} in the history {history.place}; {has}.")
+    return history
+
+
+def _who(arguments: argparse.Namespace) -> str:
+    return login_name() if arguments.who is None else str(arguments.who)
+
+
+def _keep(arguments: argparse.Namespace, console: Console) -> None:
+    _, text = read_report(arguments.report)
+    found = verify_report(text, name=repr(arguments.report.name))
+    if broken := next((f for f in found.findings if not f.holds and f.name not in OF_THIS_CODE), None):
+        raise InputError(f"Only a report that holds is kept: {broken.told}")
+    document = from_json(text) if text.lstrip("\ufeff \t\r\n").startswith("{") else embedded_document(text)
+    history = History.open(arguments.history)
+    kept = history.keep(document, project=arguments.project, who=_who(arguments))
+    console.result(f"It is kept in the project {kept.project!r} of the history {history.place}, as audit {kept.id}.")
+
+
+def _list(arguments: argparse.Namespace, console: Console) -> None:
+    history = _with_project(arguments)
+    signed = history.signatures()
+    rows = [
+        {
+            "audit": str(one.id),
+            "project": one.project,
+            "kept": one.when[:10],
+            "verdict": VERDICT_TITLES[one.verdict],
+            "fingerprint": one.short,
+            "dataset": one.dataset,
+            "by": one.who,
+            "sign-off": "deleted" if one.deleted else _sign_off(one, signed),
+        }
+        for one in history.entries(arguments.project, deleted=arguments.deleted)
+    ]
+    console.result(table(rows, left=8) if rows else "Nothing is kept.")
+
+
+def _sign_off(entry: Entry, signatures: Iterable[Signature]) -> str:
+    """Return the decisions on an audit that stand; "void" where it has only others."""
+    own = [one for one in signatures if one.entry == entry.id]
+    return "; ".join(dict.fromkeys(one.title for one in own if not one.void)) or ("void" if own else "")
+
+
+def _show(arguments: argparse.Namespace, console: Console) -> None:
+    history = _opened(arguments)
+    one = history.find(arguments.audit)
+    if arguments.report is not None:
+        check_place(arguments.report, what="--report")
+        content = to_json(history.document(one)).encode("utf-8")
+        write_file(arguments.report, content, what="--report", new=True)
+        console.note(f"The report is in {arguments.report}; fairleak report verify checks it.")
+    lines = {
+        "audit": f"{one.id} of the project {one.project}",
+        "fingerprint": one.fingerprint,
+        "verdict": VERDICT_TITLES[one.verdict],
+        "about": f"{one.dataset}, {one.attribute}",
+        "policy": one.policy,
+        "kept": f"{one.when} by {one.who}",
+    }
+    if one.deleted is not None:
+        lines["deleted"] = f"{one.deleted.when} by {one.deleted.who}. {one.deleted.reason}".strip()
+    console.results(f"{name:<13}{text}" for name, text in lines.items())
+    for signed in history.signatures(one):
+        console.result(f"{'signed':<13}{signed.words}")
+
+
+def _sign(arguments: argparse.Namespace, console: Console) -> None:
+    history = _opened(arguments)
+    told = {name: getattr(arguments, name) for name in ("decision", "name", "role", "reason")}
+    console.result(history.sign(history.find(arguments.audit), **told).words)
+
+
+def _delete(arguments: argparse.Namespace, console: Console) -> None:
+    history = _opened(arguments)
+    entries = [history.find(audit) for audit in dict.fromkeys(arguments.audit)]
+    _gone(history.delete(*entries, who=_who(arguments), reason=arguments.reason), console)
+
+
+def _expire(arguments: argparse.Namespace, console: Console) -> None:
+    history = _with_project(arguments)
+    _gone(history.expire(days=arguments.days, project=arguments.project, who=_who(arguments)), console)
+
+
+def _gone(entries: tuple[Entry, ...], console: Console) -> None:
+    for one in entries:
+        console.result(f"Deleted the report of audit {one.id} of the project {one.project!r}, {one.short}.")
+    if not entries:
+        console.result("Nothing was deleted.")
+
+
+COMMANDS = {
+    "keep": Action("Keep a report that lies in a file.", _add_keep, _keep),
+    "list": Action("Print the audits kept, newest first.", _add_list, _list),
+    "show": Action("Print one audit and its signatures, and write its report to a file.", _add_show, _show),
+    "sign": Action("Sign an audit: release it, accept the risk, or do not release it.", _add_sign, _sign),
+    "delete": Action("Delete the reports of audits.", _add_delete, _delete),
+    "expire": Action("Delete the reports that were kept long ago.", _add_expire, _expire),
+}
+"""Name -> command of the history."""

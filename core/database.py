@@ -1,0 +1,333 @@
+"""Where a chain of entries lives: tables in SQLite or PostgreSQL, found, made and checked.
+
+The desk's ledger and the history of audits are such chains, each with tables of its own besides (`Design`). A
+transaction reads everything after it has taken the chain's lock, so what it decides is still true when it commits.
+SQLite: BEGIN IMMEDIATE, WAL, flushed at each commit. PostgreSQL: SELECT ... FOR UPDATE. Each transaction has a
+connection of its own, so that threads and processes share nothing.
+
+A file is looked at as bytes before SQLite may touch it, then read only, whole, before anything is written: a damaged or
+foreign one is refused and not a byte of it changes. A new file is made beside its place and moved there complete.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+from urllib.parse import quote
+
+import sqlalchemy as sa
+
+import core
+from core.chain import Damaged, Link, OtherFormat, linked
+from core.datasets.columns import quoted
+from core.errors import FairLeakError, InputError
+from core.files import why
+
+BUSY_SECONDS = 60
+
+Step = Callable[[str], None]
+
+
+class Transaction:
+    """One look at a chain, or one change of it; `head` is the table of its end, `links` that of its entries."""
+
+    head: sa.Table
+    links: sa.Table
+
+    def __init__(self, connection: sa.Connection, on_step: Step) -> None:
+        self.connection, self.on_step = connection, on_step
+
+    def entries(self) -> list[Link]:
+        """Return all entries."""
+        columns = (self.links.c.number, self.links.c.text, self.links.c.hash)
+        return [Link(*row) for row in self.connection.execute(sa.select(*columns).order_by(self.links.c.number))]
+
+    def end(self) -> tuple[int, str] | None:
+        """Return the number and hash of the last entry as the head has them; None before the first."""
+        row = self.connection.execute(sa.select(self.head.c.number, self.head.c.hash)).first()
+        return None if row is None else (row[0], row[1])
+
+    def check_end(self, number: int, last: str) -> None:
+        """Raise `Damaged` unless the chain ends with this entry."""
+        if (end := self.end()) != (number, last):
+            raise Damaged(f"it ends with entry {number} and should end with entry {end[0] if end else 0}")
+
+    def append(self, number: int, last: str, body: dict[str, Any], **columns: Any) -> Link:
+        """Write the entry after one with this number and hash."""
+        link = linked(number + 1, last, body)
+        values = {"number": link.number, "hash": link.hash, "text": link.text}
+        self.connection.execute(sa.insert(self.links).values(**values, **columns))
+        self.on_step("entry written")
+        head = sa.update(self.head).where(self.head.c.number == number).values(number=link.number, hash=link.hash)
+        if self.connection.execute(head).rowcount != 1:
+            raise Damaged("its last entry changed although it was locked")
+        self.on_step("head moved")
+        return link
+
+
+T = TypeVar("T", bound=Transaction)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design(Generic[T]):
+    """What a kind of database is called and made of."""
+
+    noun: str
+    made_by: str
+    """What makes one, as in "registering a test set makes one"."""
+    application: int
+    """In a file's header by PRAGMA application_id."""
+    format: int
+    tables: sa.MetaData
+    transaction: type[T]
+    check: Callable[[T], object]
+    """Raises `Damaged` if the entries do not hold together."""
+    begin: Callable[[T], None]
+    """Writes the first entry, unless it is there."""
+
+
+class Store(Generic[T]):
+    """A database with a chain in it, called `place` in sentences; `on_step` hears each step of a change as done."""
+
+    def __init__(self, design: Design[T], engine: sa.Engine, place: str, on_step: Step) -> None:
+        self.design, self.engine, self.place, self._on_step = design, engine, place, on_step
+
+    def fill(self) -> None:
+        """Make the tables and the first entry."""
+        with self.writing(create=True) as change:
+            self.design.begin(change)
+
+    def check(self) -> None:
+        """Refuse a chain whose entries do not hold together."""
+        with self.reading() as look:
+            self.design.check(look)
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[T]:
+        """Look at one moment of the chain."""
+        with self._sentences(), self.engine.connect() as connection:
+            if self.engine.dialect.name == "postgresql":
+                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield self.design.transaction(connection, self._on_step)
+
+    @contextlib.contextmanager
+    def writing(self, *, create: bool = False) -> Iterator[T]:
+        """Change the chain; what is done inside is committed whole at the end, or not at all.
+
+        `create` makes the tables that are not there before, one process after the other.
+        """
+        with self._sentences(), self.engine.connect() as connection:
+            connection = connection.execution_options(fairleak_begin="BEGIN IMMEDIATE")
+            with connection.begin():
+                server = self.engine.dialect.name == "postgresql"
+                if server and create:
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(self.design.application)))
+                elif server:
+                    connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
+                    connection.execute(sa.select(self.design.transaction.head.c.id).with_for_update())
+                if create:
+                    self.design.tables.create_all(connection)
+                self._on_step("locked")
+                yield self.design.transaction(connection, self._on_step)
+                self._on_step("committing")
+        self._on_step("committed")
+
+    @contextlib.contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """Turn what a database says into one sentence."""
+        try:
+            yield
+        except OtherFormat as error:
+            raise InputError(f"The {self.design.noun} {self.place} {error}.") from None
+        except Damaged as error:
+            raise InputError(
+                f"The {self.design.noun} {self.place} is damaged and was left as it is: {error}."
+            ) from None
+        except sa.exc.DBAPIError as error:
+            raise FairLeakError(f"The {self.design.noun} {self.place} {_said(error, self.design.noun)}.") from None
+
+
+def disk_said(error: BaseException | None) -> str | None:
+    """Return what a database's error says of its disk, and what to do; None if it is about something else."""
+    name, state = getattr(error, "sqlite_errorname", ""), getattr(error, "sqlstate", "")
+    if name == "SQLITE_FULL" or state == "53100":
+        return "the disk is full; nothing was changed, make room and try again"
+    if name.startswith("SQLITE_IOERR"):  # also where there is no room for SQLite's files beside the ledger
+        return f"the disk is full or fails ({error}); make room and try again"
+    return None
+
+
+def _said(error: sa.exc.DBAPIError, noun: str) -> str:
+    if (disk := disk_said(error.orig)) is not None:
+        return f"cannot be used: {disk}"
+    told = str(error.orig).strip().splitlines()[0] if str(error.orig).strip() else type(error.orig).__name__
+    told = re.sub(r"\[Errno -?\d+\] ", "", told)
+    if "locked" in told or "lock timeout" in told:
+        return f"was busy for {BUSY_SECONDS} seconds; ask again"
+    if any(words in told for words in ("malformed", "not a database", "decode to UTF-8")):
+        return f"is damaged and was left as it is: {told}"
+    if "does not exist" in told or "no such table" in told:
+        return f"is not there, or is not a {noun}: {told}"
+    return f"cannot be used: {told}"
+
+
+_MAGIC = b"SQLite format 3\0"
+
+
+def open_store(design: Design[T], place: str | Path, *, create: bool, on_step: Step) -> Store[T]:
+    """Return the store at a path or a PostgreSQL URL, checked whole; see `core.desk.open_ledger`."""
+    told = str(place)
+    if "://" in told:
+        return _server(design, told, create, on_step)
+    try:
+        return _file(design, Path(place), create, on_step)
+    except FairLeakError:
+        raise
+    except (OSError, ValueError) as error:  # too long, a zero byte, a home that is not known
+        why = getattr(error, "strerror", None) or "it is no path this machine can use"
+        raise InputError(f"The {design.noun} {quoted(told, 200)} cannot be opened: {why}.") from None
+
+
+# SQLite ---------------------------------------------------------------------------------------------------------------
+
+
+def _file(design: Design[T], path: Path, create: bool, on_step: Step) -> Store[T]:
+    if not path.exists():
+        if not create:
+            raise InputError(f"There is no {design.noun} at {quoted(path, 200)}; {design.made_by}.")
+        _make(design, path, on_step)
+    _check_header(design, path)
+    mode = _careful_mode(path)
+    _check_pages(design, path, mode)
+    Store(design, _engine(path, mode), quoted(path, 200), on_step).check()
+    return Store(design, _engine(path, "rw"), quoted(path, 200), on_step)
+
+
+def _address(path: Path, mode: str) -> str:
+    return f"file:{quote(str(path.absolute()))}?mode={mode}"
+
+
+def _engine(path: Path, mode: str) -> sa.Engine:
+    """Return an engine that opens a connection for each transaction, so that threads share nothing."""
+
+    def connect() -> sqlite3.Connection:
+        how: dict[str, Any] = {"isolation_level": None, "check_same_thread": False, "cached_statements": 0}
+        made = sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS, **how)
+        made.execute("PRAGMA foreign_keys = ON")
+        made.execute("PRAGMA synchronous = FULL")
+        made.execute("PRAGMA secure_delete = ON")  # what is deleted is overwritten in the file
+        return made
+
+    engine = sa.create_engine("sqlite+pysqlite://", creator=connect, poolclass=sa.pool.NullPool)
+
+    @sa.event.listens_for(engine, "begin")
+    def _begin(connection: sa.Connection) -> None:
+        connection.exec_driver_sql(connection.get_execution_options().get("fairleak_begin", "BEGIN"))
+
+    return engine
+
+
+def _check_header(design: Design[Any], path: Path) -> None:
+    """Refuse what is not of this design by the bytes of its header, before SQLite may touch it."""
+    try:
+        if not path.is_file():
+            raise InputError(f"A {design.noun} must be a file or a PostgreSQL URL, got {quoted(path, 200)}.")
+        with path.open("rb") as file:
+            header = file.read(100)
+    except OSError as error:
+        raise InputError(f"The {design.noun} {quoted(path, 200)} cannot be read: {error.strerror or error}.") from None
+    if header[:16] != _MAGIC or int.from_bytes(header[68:72], "big") != design.application:
+        raise InputError(f"The file {quoted(path, 200)} is not a FairLeak {design.noun} and was left as it is.")
+    version = int.from_bytes(header[60:64], "big")
+    if version != design.format:
+        raise InputError(f"The {design.noun} {quoted(path, 200)} {OtherFormat(version, design.format)}.")
+
+
+def _careful_mode(path: Path) -> str:
+    """Return the mode in which looking at a file changes nothing.
+
+    A log or journal beside it would be worked into the file by a connection that may write. Where there is none, such a
+    connection has nothing to write and takes the files away that SQLite puts there while it reads.
+    """
+    beside = (Path(f"{path}{ending}") for ending in ("-wal", "-journal"))
+    return "ro" if any(one.exists() for one in beside) else "rw"
+
+
+def _check_pages(design: Design[Any], path: Path, mode: str) -> None:
+    """Refuse a file whose pages SQLite finds damaged; outside a transaction, which would leave files beside it."""
+    try:
+        with contextlib.closing(sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS)) as connection:
+            found = str(connection.execute("PRAGMA quick_check(1)").fetchone()[0])
+    except sqlite3.Error as error:
+        disk, found = disk_said(error), str(error)
+        if disk or "locked" in found or "unable to open" in found:
+            raise FairLeakError(f"The {design.noun} {quoted(path, 200)} cannot be used: {disk or error}.") from None
+    if found != "ok":
+        told = found.strip().splitlines()[-1]
+        raise InputError(f"The {design.noun} {quoted(path, 200)} is damaged and was left as it is: {told}.")
+
+
+def _make(design: Design[Any], path: Path, on_step: Step) -> None:
+    """Make an empty one; if somebody else makes it at the same time, theirs stays."""
+    home = Path(core.__file__).resolve().parents[1]
+    if Path(os.path.realpath(path)).is_relative_to(home):
+        raise InputError(f"A {design.noun} must not lie in FairLeak's own folder, got {quoted(path, 200)}.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+        os.close(handle)
+        half = Path(name)
+        try:
+            _fill_file(design, half, quoted(path, 200), on_step)
+            os.link(half, path)  # unlike a rename it never replaces a file
+        except FileExistsError:
+            pass
+        finally:
+            for ending in ("", "-wal", "-shm", "-journal"):
+                Path(f"{half}{ending}").unlink(missing_ok=True)
+    except (OSError, sqlite3.Error) as error:
+        told = disk_said(error) or (why(error) if isinstance(error, OSError) else error)
+        raise InputError(f"The {design.noun} {quoted(path, 200)} cannot be made there: {told}.") from None
+
+
+def _fill_file(design: Design[Any], half: Path, place: str, on_step: Step) -> None:
+    with contextlib.closing(sqlite3.connect(half)) as connection:
+        connection.execute(f"PRAGMA application_id = {design.application}")
+        connection.execute(f"PRAGMA user_version = {design.format}")
+    Store(design, _engine(half, "rw"), place, on_step).fill()
+    with contextlib.closing(sqlite3.connect(half)) as connection:
+        connection.execute("PRAGMA journal_mode = WAL")  # kept in the header: it holds for everybody from now on
+
+
+# PostgreSQL -----------------------------------------------------------------------------------------------------------
+
+
+def _server(design: Design[T], address: str, create: bool, on_step: Step) -> Store[T]:
+    try:
+        url = sa.make_url(address)
+    except (sa.exc.ArgumentError, ValueError):
+        raise InputError(f"A {design.noun}'s URL must look like postgresql://user@host/database.") from None
+    if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
+        raise InputError(f"A {design.noun} must be a file or a PostgreSQL URL, got a URL of {quoted(url.drivername)}.")
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        raise FairLeakError(
+            f"A {design.noun} in PostgreSQL needs psycopg; install what requirements-postgresql.txt lists."
+        ) from None
+    url = url.set(drivername="postgresql+psycopg")
+    engine = sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args={"connect_timeout": 10})
+    public = url.difference_update_query(["password", "passfile", "sslpassword"])
+    store = Store(design, engine, quoted(public.render_as_string(hide_password=True), 200), on_step)
+    if create:
+        store.fill()
+    store.check()
+    return store

@@ -1,0 +1,167 @@
+"""What the entries of a history say: audits kept, signed and deleted, and which signatures are void."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+from core.chain import FIRST, Damaged, Link, OtherFormat, checked_body
+from core.history.sign_off import DECISIONS, changed_parts
+from core.serialize import Result
+
+FORMAT = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deletion(Result):
+    """By whom, when and why a document was deleted."""
+
+    who: str
+    when: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(Result):
+    """An audit kept in a project."""
+
+    id: int
+    """The number of its entry in the history."""
+    project: str
+    fingerprint: str
+    """Of the report's document."""
+    when: str
+    """UTC, ISO 8601."""
+    who: str
+    verdict: str
+    """pass, fail, inconclusive or not_run."""
+    dataset: str
+    """The table's title."""
+    attribute: str
+    policy: str
+    """Name and version."""
+    parts: dict[str, str]
+    """Fingerprints of data, model, plan, policy, self-test and code."""
+    digest: str
+    """SHA-256 of the document's text, which holds the times that a fingerprint leaves out."""
+    deleted: Deletion | None = None
+
+    @property
+    def short(self) -> str:
+        """Return the beginning of the fingerprint as pages print it."""
+        return f"{self.fingerprint[:4]} {self.fingerprint[4:8]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature(Result):
+    """A decision about one audit, signed."""
+
+    number: int
+    entry: int
+    project: str
+    fingerprint: str
+    parts: dict[str, str]
+    """Those of the signed audit."""
+    decision: str
+    name: str
+    role: str
+    reason: str
+    proven: bool
+    """Whether the name is that of a signed-in user rather than typed."""
+    when: str
+    fairleak: str
+    """Version that signed."""
+    void: str = ""
+    """Why it is void, as "the audit changed since (policy)"; "" while it stands."""
+
+    @property
+    def title(self) -> str:
+        """Return the decision in words."""
+        return DECISIONS[self.decision]
+
+    @property
+    def short(self) -> str:
+        """Return the beginning of the signed fingerprint as pages print it."""
+        return f"{self.fingerprint[:4]} {self.fingerprint[4:8]}"
+
+    @property
+    def words(self) -> str:
+        """Return who signed what, when and why, and whether it is void, as one line."""
+        reason = f": {self.reason}" if self.reason else ""
+        void = f". Void: {self.void}" if self.void else ""
+        whose = f"{self.name}, {self.role}, {self.when[:10]}, FairLeak {self.fairleak}"
+        return f"{self.title} ({self.short}), {whose}{reason.rstrip('.')}{void}."
+
+    def beside(self, fingerprint: str, parts: Mapping[str, str]) -> Signature:
+        """Return it as it stands beside a document with these parts (`parts_of`): void unless it is the signed one."""
+        if self.void or fingerprint == self.fingerprint:
+            return self
+        return replace(self, void=f"the audit changed since ({changed_parts(self.parts, parts)})")
+
+
+@dataclass(slots=True)
+class Events:
+    """Everything a history's entries say, in their order."""
+
+    entries: dict[int, Entry] = field(default_factory=dict)
+    signatures: list[Signature] = field(default_factory=list)
+    number: int = 0
+    hash: str = FIRST
+
+    def add(self, link: Link) -> None:
+        """Follow one more entry, or raise `Damaged`."""
+        number = self.number + 1
+        body = checked_body(link, number, self.hash)
+        if (body.get("kind") == "opened") != (number == 1):
+            raise Damaged(f"entry {number} is not of a kind that may stand there")
+        try:
+            self._kinds[body.pop("kind")](self, number, body)
+        except (KeyError, TypeError, ValueError, AttributeError):
+            raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
+        self.number, self.hash = number, link.hash
+
+    def kept(self, project: str, fingerprint: str) -> Entry | None:
+        """Return the entry of a document in a project; None where it is not there, or deleted."""
+        same = (one for one in self.entries.values() if (one.project, one.fingerprint) == (project, fingerprint))
+        return next((one for one in same if one.deleted is None), None)
+
+    def _opened(self, number: int, body: dict[str, Any]) -> None:
+        if body["format"] != FORMAT:
+            raise OtherFormat(body["format"], FORMAT)
+
+    def _kept(self, number: int, body: dict[str, Any]) -> None:
+        entry = Entry(id=number, **body)
+        self._go_on_with(entry)
+        self.entries[number] = entry
+
+    def _signed(self, number: int, body: dict[str, Any]) -> None:
+        entry = self.entries[body["entry"]]
+        signature = Signature(
+            number=number, project=entry.project, fingerprint=entry.fingerprint, parts=entry.parts, **body
+        )
+        _ = signature.title  # a decision that is known
+        self._go_on_with(entry)
+        self.signatures.append(signature)
+
+    def _deleted(self, number: int, body: dict[str, Any]) -> None:
+        entry = self.entries[body.pop("entry")]
+        self.entries[entry.id] = replace(entry, deleted=Deletion(**body))
+
+    def _go_on_with(self, entry: Entry) -> None:
+        """Void what was signed in the project about another document."""
+        for at, one in enumerate(self.signatures):
+            if one.project == entry.project:
+                self.signatures[at] = one.beside(entry.fingerprint, entry.parts)
+
+    _kinds: ClassVar = {"opened": _opened, "kept": _kept, "signed": _signed, "deleted": _deleted}
+
+
+def follow(links: Iterable[Link]) -> Events:
+    """Follow all entries from the first; raise `Damaged` at one that does not follow."""
+    events = Events()
+    for link in links:
+        events.add(link)
+    if not events.number:
+        raise Damaged("it has no entries")
+    return events

@@ -1,0 +1,140 @@
+"""The card "Sign-off" in-process: keep, sign, dissent, void; what is wrong is said there and nothing typed is lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import FairLeakError
+from core.history import History, default_history
+from pages.common import report_sign_off
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard
+from tests.app.deciding import Attacks, attacks, changed, section
+
+__all__ = ["attacks"]
+
+
+@pytest.fixture
+def report(dashboard: Dashboard, attacks: Attacks, monkeypatch: pytest.MonkeyPatch) -> Dashboard:
+    """The Report page, with an audit that nobody has kept."""
+    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
+    dashboard.open("report")
+    return dashboard
+
+
+def history() -> History:
+    return History.open(default_history(), create=False)
+
+
+def named(dashboard: Dashboard, project: str = "Loans") -> Dashboard:
+    """Type the name of a project, which AppTest's select box takes from its options alone."""
+    dashboard.test.session_state["sign_project"] = project
+    return dashboard.settle()
+
+
+def signed(dashboard: Dashboard, decision: str, who: str, reason: str = "") -> Dashboard:
+    """Fill in the card and sign."""
+    return dashboard.choose(sign_decision=decision, sign_who=who, sign_reason=reason).click("sign_audit")
+
+
+def test_an_audit_is_kept_once_and_what_is_kept_is_what_the_page_shows(report: Dashboard):
+    assert "Not in the history yet" in report.told and report.button("keep_audit").disabled
+    assert "Name a project to sign." in report.told and report.button("sign_audit").disabled
+    assert not default_history().exists()  # looking makes nothing
+    named(report).click("keep_audit")
+    (entry,) = history().entries()
+    assert (entry.project, entry.id) == ("Loans", 2)
+    assert f"Kept as audit 2 on {entry.when[:10]} by Dashboard, not signed in" in report.told
+    assert report.button("sign_audit").label == f"Sign {entry.short}" and report.button("keep_audit").disabled
+    document = history().document(entry)
+    assert document["verdict"]["headline"] in report.plain_finding and document["self_tests"]
+
+
+def test_signing_keeps_dissent_stands_beside_it_and_a_changed_limit_voids_both(report: Dashboard):
+    named(report)
+    signed(report, "accept_risk", "Ada, DPO")
+    assert "“Accept the risk” needs a reason." in report.plain_problem()
+    assert report.widget("sign_who").value == "Ada, DPO"
+    signed(report, "accept_risk", "Ada, DPO", "A pilot with 40 people.")
+    assert not report.test.warning and "Accept the risk by Ada, DPO" in report.told.replace("*", "")
+    report.choose(sign_decision="do_not_release", sign_reason="")
+    assert "Ada signed “Accept the risk”: another decision needs a reason." in report.told
+    signed(report, "do_not_release", "Bo, works council", "40 people are people.")
+    (entry,) = history().entries()
+    assert [(one.title, one.name, one.void) for one in history().signatures(entry)] == [
+        ("Accept the risk", "Ada", ""),
+        ("Do not release", "Bo", ""),
+    ]
+    assert "Void" not in report.told
+    section(report, "judged")
+    changed(report, "unfairness", value=0.06)
+    assert report.told.count("Void: the audit changed since (policy).") == 2
+    assert "Not in the history yet" in report.told and entry.short not in report.button("sign_audit").label
+    assert [one.void for one in history().signatures(entry)] == ["", ""]  # nothing was kept: back at it, they stand
+    report.click("reset_policy")
+    assert "Void" not in report.told
+    changed(report, "unfairness", value=0.06)
+    signed(report, "do_not_release", "Ada, DPO")
+    assert len(history().entries()) == 2
+    report.click("reset_policy")
+    assert report.told.count("Void: the audit changed since (policy).") == 3
+
+
+def test_release_says_what_is_missing(report: Dashboard):
+    named(report).choose(sign_decision="release")
+    assert report.button("sign_audit").disabled
+    assert "Limits without a source: " in report.told and "Required and not passed: " in report.told
+
+
+@pytest.mark.parametrize("who", ["", "Ada", ", DPO", "Ada, "])
+def test_name_and_role_are_both_asked_for(report: Dashboard, who: str):
+    named(report)
+    signed(report, "do_not_release", who)
+    assert f"Name and role must be two parts with a comma between them, got '{who.strip()}'." in report.plain_problem()
+    assert history().signatures() == ()
+
+
+def test_a_proven_name_cannot_be_typed(report: Dashboard, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(report_sign_off, "signer", lambda: "ada@example.org")
+    named(report)
+    signed(report, "do_not_release", "Bo, works council")
+    (one,) = history().signatures()
+    assert (one.name, one.role, one.proven) == ("ada@example.org", "Bo, works council", True)
+    assert history().entries()[0].who == "ada@example.org"
+
+
+def test_a_history_that_cannot_be_used_costs_nothing_that_was_computed(
+    start: Start, attacks: Attacks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    (letter := tmp_path / "letter").write_text("Dear officer")
+    monkeypatch.setenv("FAIRLEAK_HISTORY", str(letter))
+    dashboard = start()
+    dashboard.open("report")
+    assert "is not a FairLeak history and was left as it is" in dashboard.plain_problem()
+    finding = dashboard.finding
+    letter.unlink()
+    dashboard.click("history_again")
+    assert not dashboard.test.warning
+    named(dashboard)
+
+    def full(*_: object, **__: object) -> None:
+        raise FairLeakError("The history is full.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(History, "keep", full)
+        signed(dashboard, "do_not_release", "Ada, DPO")
+        assert dashboard.plain_problem() == "The history is full."
+    assert dashboard.finding == finding and dashboard.widget("sign_who").value == "Ada, DPO"
+    dashboard.click("sign_audit")
+    assert not dashboard.test.warning and len(History.open(letter).signatures()) == 1
+    assert len(attacks.asked) == 1
+
+
+def test_another_session_sees_what_was_kept(report: Dashboard, start: Start):
+    signed(named(report), "do_not_release", "Ada, DPO")
+    other = start()
+    other.open("report")
+    assert other.widget("sign_project").value == "Loans" and "Kept as audit 2" in other.told
+    assert "Do not release by Ada, DPO" in other.told.replace("*", "")

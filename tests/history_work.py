@@ -1,0 +1,66 @@
+"""Reports for the history's tests, and a process that keeps them, to be started many times and killed."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from functools import cache
+from multiprocessing.connection import Connection
+from typing import Any
+
+from core.errors import FairLeakError
+from core.fingerprint import content_fingerprint
+from core.history import History
+from core.policy import CHECKS, Policy
+from core.release_audit import ReleaseAudit
+from core.report import document
+from tests.judged_report import judged
+from tests.samples_report import POLICY, sample
+from tests.workers import Killer
+
+PROJECT, WHO = "Loans", "A. Auditor"
+
+STEPS = ("locked", "entry written", "head moved", "document written", "committing", "committed")
+"""Every step of keeping an audit, in order."""
+
+
+def report(data: str = "data", *, policy: str = "3", releasable: bool = False) -> dict[str, Any]:
+    """Return an internal report that holds, of other data or under another version of the policy.
+
+    One that is releasable passes, and all its limits have sources.
+    """
+    return copy.deepcopy(_report(data, policy, releasable))
+
+
+@cache
+def _report(data: str, policy: str, releasable: bool) -> dict[str, Any]:
+    audit, limits = sample(), replace(POLICY, version=policy)
+    audit = replace(audit, data=replace(audit.data, fingerprint=content_fingerprint(data)))
+    return document(judged(audit, policy=_wide(audit, limits) if releasable else limits))
+
+
+def _wide(audit: ReleaseAudit, policy: Policy) -> Policy:
+    """Return a policy that the audit passes: wide limits with sources, none required that cannot pass."""
+    limits = [replace(one, value=float(not CHECKS[one.check].at_least), source="Law, § 3") for one in policy.limits]
+    wide = replace(policy, limits=tuple(limits))
+    passed = {row.check for row in judged(audit, policy=wide).verdict.rows if row.verdict == "pass"}
+    return replace(wide, limits=tuple(replace(one, required=one.check in passed) for one in limits))
+
+
+def work(place: str, mode: str, seed: int, step: str, sent: Connection) -> None:
+    """Keep audits in a process of its own, and send the number and fingerprint of each that was kept.
+
+    The mode is "create" (the history), "keep" (one), "same" (the one that everybody keeps) or "many". At the step the
+    process kills itself with SIGKILL; "none" lets it live.
+    """
+    try:
+        killer = Killer(step)
+        killer.armed = mode == "create"
+        history = History.open(place, create=mode == "create", on_step=killer)
+        killer.armed = True
+        for number in range({"create": 0, "many": 12}.get(mode, 1)):
+            data = "everybody's" if mode == "same" else f"{seed} {number}"
+            entry = history.keep(report(data), project=PROJECT, who=f"process {seed}")
+            sent.send({"id": entry.id, "fingerprint": entry.fingerprint})
+    except FairLeakError as error:
+        sent.send(str(error))

@@ -1,0 +1,268 @@
+"""What is kept comes back as it was, once; signatures follow their rules; deleting leaves a record."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from core.chain import FIRST, TIME, linked
+from core.errors import FairLeakError, InputError
+from core.history import Entry, History
+from core.report import report_fingerprint, to_json, verify_report
+from core.report.document import sealed
+from tests.history_work import PROJECT, WHO, report
+from tests.unit.datasets.bad_tables import assert_one_sentence
+
+
+def keep(history: History, data: str = "data", *, project: str = PROJECT, policy: str = "3", releasable: bool = False):
+    return history.keep(report(data, policy=policy, releasable=releasable), project=project, who=WHO)
+
+
+def sign(history: History, entry: Entry, decision: str, name: str = "A. Officer", reason: str = ""):
+    return history.sign(entry, decision=decision, name=name, role="data protection officer", reason=reason)
+
+
+def test_what_is_kept_comes_back_as_it_was(history: History, place: str):
+    first, second = keep(history, "2025"), keep(history, "2026")
+    other = keep(history, "2026", project="Cards")
+    again = History.open(place, create=False)
+    assert again.entries() == (other, second, first) and again.entries(PROJECT) == (second, first)
+    assert again.entries("Nobody's") == ()
+    for entry, data in ((first, "2025"), (second, "2026"), (other, "2026")):
+        found = again.document(entry)
+        assert to_json(found) == to_json(report(data)) and report_fingerprint(found) == entry.fingerprint
+    assert (first.who, first.verdict, first.dataset) == (WHO, "fail", report()["data"]["title"])
+    assert abs(datetime.strptime(first.when, TIME).replace(tzinfo=UTC) - datetime.now(UTC)) < timedelta(hours=1)
+    assert verify_report(to_json(again.document(first)), signed=first.short).holds
+
+
+def test_the_same_audit_twice_is_one_entry(history: History):
+    first = keep(history)
+    later = report()
+    later["times"] = {"started": "2031-01-01T00:00:00Z", "seconds": 1}  # which no fingerprint covers
+    assert history.keep(later, project=f"  {PROJECT} ", who="somebody else") == first
+    assert history.entries() == (first,)
+
+
+@pytest.mark.parametrize(
+    "changes, words",
+    [
+        ({"edition": "disclosure"}, "internal reports, got one of edition 'disclosure'"),
+        ({"kind": "a letter"}, "must have the kind"),
+        ({"schema": 2}, "schema version 1, got '?2"),
+        ({"fingerprint": "0" * 64}, "must have the fingerprint of its content"),
+        ({"verdict": {}}, "must follow its schema"),
+    ],
+)
+def test_what_is_no_internal_report_is_not_kept(changes: dict[str, object], words: str, tmp_path: Path):
+    history = History.open(tmp_path / "history")
+    with pytest.raises(InputError, match=words):
+        history.keep(report() | changes, project=PROJECT, who=WHO)
+    for project in ("", " \n", "x" * 81, "\x1b[2J"):
+        with pytest.raises(InputError, match="project must be 1 to 80 printable characters"):
+            history.keep(report(), project=project, who=WHO)
+    assert history.entries() == ()
+
+
+def test_release_is_signed_only_where_everything_passes_and_has_a_source(history: History):
+    entry = keep(history)
+    with pytest.raises(InputError, match=r"“Release” cannot be signed\. Required and not passed: ") as error:
+        sign(history, entry, "release")
+    assert "Limits without a source: " in str(error.value)
+    unsourced = report(releasable=True)
+    unsourced["policy"]["limits"][1]["source"] = " "
+    title = next(
+        r["title"] for r in unsourced["verdict"]["checks"] if r["check"] == unsourced["policy"]["limits"][1]["check"]
+    )
+    with pytest.raises(InputError) as error:
+        sign(history, history.keep(sealed(unsourced), project=PROJECT, who=WHO), "release")
+    assert str(error.value) == f"“Release” cannot be signed. Limits without a source: {title}."
+    signed = sign(history, keep(history, releasable=True), "release")
+    assert (signed.title, signed.void, history.signatures()) == ("Release", "", (signed,))
+
+
+def test_accepting_a_risk_and_dissent_need_a_reason_and_both_stand(history: History):
+    entry = keep(history)
+    with pytest.raises(InputError, match="“Accept the risk” needs a reason"):
+        sign(history, entry, "accept_risk")
+    accepted = sign(history, entry, "accept_risk", reason="A pilot with 40 people.")
+    with pytest.raises(InputError, match=r"A\. Officer signed “Accept the risk”: another decision needs a reason"):
+        sign(history, entry, "do_not_release", name="D. Senter")
+    dissent = sign(history, entry, "do_not_release", name="D. Senter", reason="40 people are people.")
+    assert sign(history, entry, "do_not_release", name="D. Senter", reason="40 people are people.") == dissent
+    assert history.signatures(entry) == (accepted, dissent) and not accepted.void and not dissent.void
+    assert dissent.fingerprint == entry.fingerprint and not dissent.proven
+    for told in ({"decision": "maybe"}, {"name": " "}, {"role": ""}, {"reason": "x" * 2001}):
+        given = {"decision": "do_not_release", "name": "X", "role": "Y", "reason": "z"}
+        with pytest.raises(InputError, match=f"{next(iter(told))} must be"):
+            history.sign(entry, **given | told)
+    assert len(history.signatures()) == 2
+
+
+def test_a_later_audit_voids_a_signature_for_good_and_says_what_changed(history: History):
+    first = keep(history)
+    sign(history, first, "do_not_release")
+    sign(history, keep(history, project="Cards"), "do_not_release")
+    here = report("other", policy="4")
+    beside = history.signatures(first)[0].beside(here["fingerprint"], first.parts | {"data": "x", "policy": "y"})
+    assert beside.void == "the audit changed since (data, policy)"
+    assert history.signatures(first)[0].void == ""
+    second = keep(history, policy="4")
+    assert history.signatures(first)[0].void == "the audit changed since (policy)"
+    assert [one.void for one in history.signatures(project="Cards")] == [""]
+    sign(history, second, "do_not_release")
+    again = sign(history, first, "do_not_release")  # back to the first: signed anew, what was void stays void
+    assert [bool(one.void) for one in history.signatures(project=PROJECT)] == [True, True, False]
+    assert history.signatures(first)[-1] == again
+    history.delete(second, who=WHO)
+    assert [bool(one.void) for one in history.signatures(project=PROJECT)] == [True, True, False]
+
+
+def test_deleting_takes_the_document_and_leaves_who_did_it_and_what_was_signed(history: History, place: str):
+    first, second = keep(history, "first"), keep(history, "second")
+    signed = sign(history, second, "do_not_release")
+    (gone,) = history.delete(first, who="D. Leter", reason="asked by the owner")
+    assert gone.deleted is not None and (gone.deleted.who, gone.deleted.reason) == ("D. Leter", "asked by the owner")
+    assert history.entries() == (second,) and history.entries(deleted=True) == (second, gone)
+    assert gone.fingerprint == first.fingerprint
+    for told in (history.document, lambda e: history.delete(e, who=WHO), lambda e: sign(history, e, "do_not_release")):
+        with pytest.raises(
+            InputError, match=r"The document of audit 2 was deleted by D\. Leter on .*: asked by the owner"
+        ):
+            told(first)
+    history.delete(second, who=WHO)
+    assert history.signatures() == (signed,) and history.entries() == ()
+    assert keep(history, "first").id > second.id  # kept again, it is another entry
+    if "://" not in place:
+        history.delete(*history.entries(), who=WHO)
+        content = b"".join(path.read_bytes() for path in Path(place).parent.glob("history.sqlite*"))
+        assert b'"kind": "fairleak release audit"' not in content  # overwritten, not only unlinked
+
+
+def test_what_is_too_old_is_deleted_unless_its_sign_off_stands(history: History):
+    old, signed, other = keep(history, "old"), keep(history, "signed"), keep(history, "old", project="Cards")
+    sign(history, signed, "do_not_release")
+    assert history.expire(days=1, who=WHO) == ()
+    assert [one.id for one in history.expire(days=0, project=PROJECT, who=WHO)] == [old.id]
+    assert history.entries() == (other, signed)
+    assert history.entries(deleted=True)[-1].deleted.reason == "kept for 0 days"
+    with pytest.raises(InputError, match="days must be"):
+        history.expire(days=-1, who=WHO)
+
+
+def test_an_audit_is_found_by_its_number_or_its_fingerprint(history: History):
+    entry = keep(history)
+    for told in (str(entry.id), entry.short, entry.fingerprint, entry.fingerprint[:8].upper()):
+        assert history.find(told) == entry
+    for told in ("99", entry.fingerprint[:7], "", "0" * 64):
+        with pytest.raises(InputError) as error:
+            history.find(told, project=PROJECT)
+        assert_one_sentence(str(error.value), ("There is no audit", told[:30], PROJECT))
+    keep(history, project="Cards")
+    with pytest.raises(InputError, match=r"Several audits have the fingerprint .*: name one by its number, 3, 2"):
+        history.find(entry.short)
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A history in a file, with a signed audit and another."""
+    path = tmp_path / "history.sqlite"
+    history = History.open(path)
+    sign(history, keep(history), "do_not_release")
+    keep(history, project="Cards")
+    return path
+
+
+def altered(path: Path, statement: str) -> None:
+    """Change a history as somebody with a SQLite shell could."""
+    with sqlite3.connect(path) as connection:
+        connection.execute(statement)
+    connection.close()
+
+
+def test_a_changed_document_is_noticed_and_the_others_are_read(kept: Path):
+    altered(kept, "UPDATE fairleak_history_documents SET text = replace(text, '\"fail\"', '\"pass\"') WHERE entry = 2")
+    history = History.open(kept)
+    other, changed = history.entries()
+    assert history.document(other)["fingerprint"] == other.fingerprint
+    for read in (history.document, lambda e: sign(history, e, "do_not_release", name="B")):
+        with pytest.raises(InputError, match="The document of audit 2 was changed after it was kept"):
+            read(changed)
+    altered(kept, "DELETE FROM fairleak_history_documents WHERE entry = 2")
+    with pytest.raises(InputError, match="The document of audit 2 is missing, and nobody deleted it"):
+        history.document(changed)
+
+
+@pytest.mark.parametrize(
+    "statement, words",
+    [
+        (
+            "UPDATE fairleak_history_entries SET text = replace(text, 'do_not_release', 'release')",
+            "the hash of entry 3",
+        ),
+        ("DELETE FROM fairleak_history_entries WHERE number = 3", "entry 3 is missing"),
+        ("DELETE FROM fairleak_history_entries WHERE number = 4", "it ends with entry 3 and should end with entry 4"),
+        ("UPDATE fairleak_history SET number = 3", "it ends with entry 4 and should end with entry 3"),
+        ("DELETE FROM fairleak_history", "it ends with entry 4 and should end with entry 0"),
+    ],
+)
+def test_a_changed_record_is_refused(statement: str, words: str, kept: Path):
+    altered(kept, statement)
+    before = kept.read_bytes()
+    with pytest.raises(InputError, match=f"The history .* is damaged and was left as it is: {words}"):
+        History.open(kept)
+    assert kept.read_bytes() == before
+
+
+def test_places_that_are_no_history_are_one_sentence_each(tmp_path: Path, kept: Path, monkeypatch: pytest.MonkeyPatch):
+    letter = tmp_path / "letter"
+    letter.write_text("Dear officer")
+    later = tmp_path / "later"
+    content = bytearray(kept.read_bytes())
+    content[63] = 2
+    later.write_bytes(content)
+    for place, words in (
+        (letter, ("is not a FairLeak history and was left as it is",)),
+        (later, ("has format 2, this version knows format 1",)),
+        (letter / "history", ("cannot be made there",)),
+        (tmp_path, ("must be a file or a PostgreSQL URL",)),
+        ("mysql://server/x", ("PostgreSQL URL", "mysql")),
+        ("postgresql://someone:secret@127.0.0.1:9/x?connect_timeout=2", ("cannot be used", "127.0.0.1")),
+    ):
+        with pytest.raises(FairLeakError) as error:
+            History.open(place)
+        assert_one_sentence(str(error.value), ("history", *words))
+        assert "secret" not in str(error.value)
+    absent = tmp_path / "absent"
+    monkeypatch.setenv("FAIRLEAK_HISTORY", str(absent))
+    with pytest.raises(InputError, match=r"There is no history at .*absent.*; keeping an audit makes one"):
+        History.open(create=False)
+    assert not absent.exists() and letter.read_text() == "Dear officer"
+
+
+def test_a_database_of_another_edition_or_somebody_else_is_left_alone(database: str):
+    import psycopg
+
+    History.open(database)
+    later = linked(1, FIRST, {"kind": "opened", "format": 2})
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("UPDATE fairleak_history_entries SET text = %s, hash = %s", (later.text, later.hash))
+        connection.execute("UPDATE fairleak_history SET hash = %s", (later.hash,))
+        with pytest.raises(InputError, match=r"The history .* has format 2, this version knows format 1"):
+            History.open(database)
+        connection.execute("DROP TABLE fairleak_history_documents, fairleak_history_entries")
+        connection.execute("CREATE TABLE fairleak_history_entries (other integer)")
+        with pytest.raises(FairLeakError, match="is not there, or is not a history"):
+            History.open(database)
+
+
+def test_ledger_and_history_share_a_database(database: str):
+    from core.desk import open_ledger
+    from tests.ledger_work import NAME, register
+
+    register(open_ledger(database, create=True))
+    entry = keep(History.open(database))
+    assert History.open(database).entries() == (entry,) and open_ledger(database).names() == (NAME,)

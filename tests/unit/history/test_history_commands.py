@@ -1,0 +1,142 @@
+"""``fairleak history`` and ``fairleak audit --project``: a line an audit, one sentence for what cannot be done."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from core.__main__ import main
+from core.cli import audit as audit_command
+from core.errors import FairLeakError
+from core.history import History
+from core.report import from_json, to_html, to_json
+from tests.history_work import report
+from tests.refusals import refused
+from tests.unit.datasets.bad_tables import assert_one_sentence
+from tests.unit.release_audit.test_audit_command import PLAN
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The history that FAIRLEAK_HISTORY names, which is not there yet."""
+    found = tmp_path / "of the team" / "history.sqlite"
+    monkeypatch.setenv("FAIRLEAK_HISTORY", str(found))
+    return found
+
+
+def said(capsys: Capture, *arguments: object) -> str:
+    """Run a command of the history that does what it is asked, and return what it wrote."""
+    capsys.readouterr()
+    assert main(["history", *map(str, arguments)]) == 0
+    return capsys.readouterr().out
+
+
+def kept(capsys: Capture, path: Path, project: str = "Loans") -> str:
+    return said(capsys, "keep", path, "--project", project, "--who", "A. Auditor")
+
+
+SIGN = ("sign", "2", "--name", "A. Officer", "--role", "DPO", "--decision")
+
+
+def test_from_a_report_to_its_deletion(capsys: Capture, tmp_path: Path, place: Path):
+    path = tmp_path / "report.json"
+    path.write_text(to_json(report()), encoding="utf-8")
+    assert kept(capsys, path) == f"It is kept in the project 'Loans' of the history '{place}', as audit 2.\n"
+    assert kept(capsys, path).endswith("as audit 2.\n")
+    assert "Do not release" in said(capsys, *SIGN, "do_not_release")
+    rows = said(capsys, "list", "--project", "Loans").splitlines()
+    assert len(rows) == 3 and rows[2].split()[:4] == ["2", "Loans", rows[2].split()[2], "Fail"]
+    assert rows[2].endswith("Do not release") and "A. Auditor" in rows[2]
+    told = said(capsys, "show", "2", "--report", tmp_path / "kept.json")
+    assert report()["fingerprint"] in told and "signed       Do not release (" in told and "A. Officer, DPO" in told
+    assert (tmp_path / "kept.json").read_bytes() == path.read_bytes()
+    page = tmp_path / "report.html"
+    page.write_text(to_html(report("other")), encoding="utf-8")
+    kept(capsys, page)
+    assert said(capsys, "list").splitlines()[3].endswith("void")
+    assert "Void: the audit changed since (data)." in said(capsys, "show", "2")
+    assert said(capsys, "delete", "2", "--reason", "asked").startswith(
+        "Deleted the report of audit 2 of the project 'Loans'"
+    )
+    assert len(said(capsys, "list").splitlines()) == 3 and "deleted" in said(capsys, "list", "--deleted")
+    assert "asked" in said(capsys, "show", "2") and "Void" in said(capsys, "show", "2")
+    assert said(capsys, "expire", "--days", "1") == "Nothing was deleted.\n"
+    assert "audit 4" in said(capsys, "expire", "--days", "0", "--project", "Loans")
+    assert said(capsys, "list") == "Nothing is kept.\n"
+
+
+def test_what_cannot_be_done_is_one_sentence(capsys: Capture, tmp_path: Path, place: Path):
+    missing = refused(capsys, "history", "list")
+    assert_one_sentence(missing.strip(), ("There is no history at", str(place), "keeping an audit makes one"))
+    History.open().keep(report(), project="Loans", who="A")
+    (letter := tmp_path / "letter").write_text("Dear officer")
+    forged = tmp_path / "forged.json"
+    forged.write_text(to_json(report() | {"fingerprint": "0" * 64}), encoding="utf-8")
+    for arguments, words in (
+        (("list", "--project", "Lones"), ("There is no project 'Lones'", "it has 'Loans'")),
+        (("expire", "--days", "9", "--project", "Lones"), ("There is no project 'Lones'",)),
+        (("expire", "--days", "-1"), ("days must be", "-1")),
+        (("show", "99"), ("There is no audit '99'",)),
+        (("show", "2", "--report", str(letter)), ("--report must be a file that does not exist yet",)),
+        (("delete", "2", "99"), ("There is no audit '99'",)),
+        ((*SIGN, "release"), ("“Release” cannot be signed",)),
+        ((*SIGN, "accept_risk"), ("needs a reason",)),
+        ((*SIGN, "maybe"), ("--decision must be one of release, accept_risk, do_not_release", "maybe")),
+        (("list", "--history", str(letter)), ("is not a FairLeak history and was left as it is",)),
+        (("list", "--history", "postgresql://me:secret@127.0.0.1:9/x?connect_timeout=2"), ("cannot be used",)),
+        (("keep", str(forged), "--project", "Loans"), ("Only a report that holds is kept", "does not hold")),
+        (("keep", str(letter), "--project", "Loans"), ("must be a report of FairLeak",)),
+    ):
+        told = refused(capsys, "history", *arguments)
+        assert all(word in told for word in words), told
+        assert "secret" not in told
+    assert len(History.open().entries()) == 1 and History.open().signatures() == ()
+
+
+@pytest.fixture
+def plan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A plan whose audit is done already."""
+    from core.release_audit import plan_text
+    from tests.judged_report import judged
+
+    monkeypatch.setattr(audit_command, "audit_with_people", lambda plan, *rest, **told: (judged(), None))
+    path = tmp_path / "plan.toml"
+    path.write_text(plan_text(replace(PLAN, policy="")), encoding="utf-8")
+    return path
+
+
+def test_an_audit_is_kept_after_it_ended(plan: Path, tmp_path: Path, place: Path, capsys: Capture):
+    out = tmp_path / "out"
+    assert main(["audit", str(plan), "--out", str(out), "--no-self-test", "--project", "Loans"]) == 1
+    told = capsys.readouterr().err
+    assert f"It is kept in the project 'Loans' of the history '{place}', as audit 2.\n" in told
+    (entry,) = History.open().entries()
+    assert History.open().document(entry) == from_json((out / "internal/report.json").read_text(encoding="utf-8"))
+
+
+def test_what_was_computed_is_not_lost_when_it_cannot_be_kept(
+    plan: Path, tmp_path: Path, place: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+):
+    out = tmp_path / "out"
+    place.parent.mkdir()
+    place.write_text("Dear officer")
+    words = ("audit", str(plan), "--out", str(out), "--no-self-test", "--project")
+    assert "is not a FairLeak history" in refused(capsys, *words, "Loans")
+    assert "--project must be 1 to 80 printable characters" in refused(capsys, *words, " ")
+    assert not out.exists()  # refused before the work
+    place.unlink()
+
+    def full(*_: object, **__: object) -> None:
+        raise FairLeakError("The disk is full.")
+
+    monkeypatch.setattr(History, "keep", full)
+    assert main([*words, "Loans"]) == 3
+    told = capsys.readouterr()
+    assert "was not kept: The disk is full. Keep it later with fairleak history keep" in told.err
+    assert json.loads((out / "internal/report.json").read_text(encoding="utf-8"))["kind"] == "fairleak release audit"
+    assert told.out.startswith("Do not release")

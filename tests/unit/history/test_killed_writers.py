@@ -1,0 +1,76 @@
+"""Writers that are killed while they keep an audit: nothing acknowledged is lost, nothing is there twice or by half."""
+
+from __future__ import annotations
+
+import random
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from core.errors import FairLeakError
+from core.history import History
+from tests.history_work import PROJECT, STEPS, report, work
+from tests.workers import Worker
+
+
+def checked(place: str) -> dict[int, str]:
+    """Return number -> fingerprint of everything kept, each read whole; none is there twice."""
+    history = History.open(place, create=False)
+    entries = history.entries()
+    for entry in entries:
+        assert history.document(entry)["fingerprint"] == entry.fingerprint
+    assert len({entry.fingerprint for entry in entries}) == len(entries)
+    return {entry.id: entry.fingerprint for entry in entries}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_writer_killed_at_any_step_kept_all_or_nothing(step: str, history: History, place: str):
+    worker = Worker(work, place, "keep", 1, step)
+    assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
+    there = checked(place)
+    assert len(there) == (step == "committed")
+    entry = history.keep(report("1 0"), project=PROJECT, who="the same once more")
+    assert checked(place) == {entry.id: entry.fingerprint} and there.items() <= {entry.id: entry.fingerprint}.items()
+
+
+@pytest.mark.parametrize("step", ["entry written", "head moved"])
+def test_a_history_killed_while_it_is_made_is_not_there(step: str, place: str):
+    worker = Worker(work, place, "create", 0, step)
+    assert worker.shown() == [] and worker.process.exitcode == -signal.SIGKILL
+    with pytest.raises(FairLeakError, match=r"There is no history at|is not there, or is not a history"):
+        History.open(place, create=False)
+    History.open(place)
+    assert checked(place) == {}
+
+
+def test_eight_writers_killed_at_any_moment_lose_nothing_acknowledged(history: History, place: str):
+    chance, acknowledged = random.Random(7), []
+    for wave in range(3):
+        running = [Worker(work, place, "many", 10 * wave + k, "none") for k in range(8)]
+        first = running[0].next()
+        acknowledged += [] if first is None else [first]
+        for worker in running:
+            time.sleep(chance.random() * 0.15)
+            worker.process.kill()
+        for worker in running:
+            acknowledged += worker.shown()
+    there = checked(place)
+    assert len(acknowledged) >= 3
+    assert {one["id"]: one["fingerprint"] for one in acknowledged}.items() <= there.items()
+    print(f"{len(acknowledged)} acknowledged, {len(there)} there")
+
+
+def test_eight_writers_of_the_same_audit_keep_it_once(history: History, place: str, tmp_path: Path):
+    running = [Worker(work, place, "same", k, "none") for k in range(8)]
+    answers = [answer for worker in running for answer in worker.shown()]
+    assert len(answers) == 8 and len({answer["id"] for answer in answers}) == 1
+    assert list(checked(place).values()) == [answers[0]["fingerprint"]]
+
+
+def test_eight_processes_may_make_the_same_history(place: str):
+    running = [Worker(work, place, "create", k, "none") for k in range(8)]
+    for worker in running:
+        assert worker.shown() == [] and worker.process.exitcode == 0
+    assert checked(place) == {}

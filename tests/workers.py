@@ -1,0 +1,63 @@
+"""Processes that use a database, started many at once and killed."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+from unittest.mock import patch
+
+from tests.patience import PATIENT
+
+
+class Killer:
+    """Kills this process with SIGKILL at a step, once it is armed."""
+
+    def __init__(self, step: str) -> None:
+        self.step, self.armed = step, False
+
+    def __call__(self, step: str) -> None:
+        """Die if this is the step."""
+        if self.armed and step == self.step:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Worker:
+    """A process that sends what it did; forked from one that has imported everything, so that many start at once."""
+
+    _context = multiprocessing.get_context("forkserver")
+    _context.set_forkserver_preload(["tests.ledger_work", "tests.history_work"])
+
+    def __init__(self, work: Callable[..., None], *told: Any) -> None:
+        self.answers, sent = self._context.Pipe(duplex=False)
+        self.process = self._context.Process(target=work, args=(*told, sent))
+        with patch.dict(sys.modules, {"__main__": ModuleType("__main__")}):  # which tests of pages leave as theirs
+            self.process.start()
+        sent.close()  # the worker's alone, so that its end is the end of the answers
+
+    def shown(self) -> list[dict[str, Any]]:
+        """Wait for the process and return the answers it showed; one cut off by a kill was not shown.
+
+        It may have been turned away because the others kept the database busy: SQLite serves nobody in turn.
+        """
+        found = []
+        while (answer := self.next()) is not None:
+            found.append(answer)
+        self.process.join(PATIENT)
+        return found
+
+    def next(self) -> dict[str, Any] | None:
+        """Wait for the next answer; None if there is none any more."""
+        assert self.answers.poll(PATIENT)
+        try:
+            answer = self.answers.recv()
+        except (EOFError, OSError):
+            return None
+        if isinstance(answer, str):
+            assert "was busy for 60 seconds; ask again" in answer, answer
+            return None
+        return dict(answer)
