@@ -16,7 +16,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
-from weakref import WeakKeyDictionary
 
 import PIL.Image  # noqa: F401  (the page's icon is made with it: no visitor waits for that, nor for the studies)
 import streamlit as st
@@ -135,13 +134,12 @@ def with_cookie(send: Send, value: str, seconds: int, location: str = "") -> Sen
     return sending
 
 
-def look_at_roles(seen: WeakKeyDictionary[Any, signin.Role | None]) -> None:
-    """Draw the page again of those whose role has changed or ended; what they had in memory is dropped."""
+def look_at_roles() -> None:
+    """Draw the page again of those whose role has changed or ended since; what they had in memory is dropped."""
     for info in runtime.get_instance()._session_mgr.list_active_sessions():
-        session = info.session
+        session, state = info.session, info.session.session_state
         role = signin.standing_of(session._user_info).role
-        if seen.setdefault(session, role) is not role:
-            seen[session] = role
+        if signin.ROLE in state and state[signin.ROLE] is not role:
             session._fragment_storage.clear()
             session.clear_session_caches()
             session.request_rerun(None)
@@ -149,11 +147,10 @@ def look_at_roles(seen: WeakKeyDictionary[Any, signin.Role | None]) -> None:
 
 async def end_sessions() -> None:
     """End sessions whose time is up: Streamlit by itself keeps them until another session loses its connection."""
-    seen: WeakKeyDictionary[Any, signin.Role | None] = WeakKeyDictionary()
     waiting = runtime.get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
     while True:
         await asyncio.sleep(LOOK_EVERY)
-        look_at_roles(seen)
+        look_at_roles()
         ended = waiting.expire()
         for _, info in ended:
             info.session.shutdown()

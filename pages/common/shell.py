@@ -235,6 +235,7 @@ def navigation() -> Any:
         first = next((name for name in _HEADS if person.opens(name)), "")
         if first and not chosen.url_path:  # the bare address
             st.switch_page(f"pages/{first}.py")
+        _wordmark()
         signin.refuse(person, chosen.title, first)
     return chosen
 

@@ -39,7 +39,10 @@ _TITLES = {
 _NAME_ROOM = 60
 """Characters of a name on record."""
 
-_ROLE, _PROBLEM = "role_before", "signin_problem"
+ROLE = "role_before"
+"""Where a session keeps the role in which its page was drawn, if people sign in."""
+
+_PROBLEM = "signin_problem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +173,9 @@ def enter() -> Standing:
     """Return the standing at the beginning of a run; what a session did in another role than it has now is gone."""
     now = standing()
     if is_on():
-        if st.session_state.get(_ROLE, now.role) is not now.role:
+        if st.session_state.get(ROLE, now.role) is not now.role:
             st.session_state.clear()
-        st.session_state[_ROLE] = now.role
+        st.session_state[ROLE] = now.role
     return now
 
 

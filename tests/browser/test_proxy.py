@@ -8,8 +8,10 @@ import ssl
 import subprocess
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, expect
@@ -29,6 +31,14 @@ pytestmark = [
 ]
 
 
+class Answer(NamedTuple):
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
 @dataclass(frozen=True)
 class Site:
     """Where nginx listens, and the server behind it."""
@@ -40,15 +50,17 @@ class Site:
     def address(self) -> str:
         return f"https://localhost:{self.port}/fairleak"
 
-    def answer(self, method: str, path: str, **headers: str) -> http.client.HTTPResponse:
+    def answer(self, method: str, path: str, **headers: str) -> Answer:
         """Send a request without a body."""
         unchecked = ssl._create_unverified_context()  # the certificate is the test's own
         connection = http.client.HTTPSConnection("localhost", self.port, timeout=60, context=unchecked)
-        connection.putrequest(method, path, skip_host="Host" in headers)
-        for name, value in headers.items():
-            connection.putheader(name.replace("_", "-"), value)
-        connection.endheaders()
-        return connection.getresponse()
+        with closing(connection):
+            connection.putrequest(method, path, skip_host="Host" in headers)
+            for name, value in headers.items():
+                connection.putheader(name.replace("_", "-"), value)
+            connection.endheaders()
+            told = connection.getresponse()
+            return Answer(told.status, {name.lower(): value for name, value in told.getheaders()}, told.read())
 
 
 def configured(folder: Path, port: int, plain: int, behind: int) -> Path:
@@ -100,7 +112,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
             deadline = time.monotonic() + 30
             while True:
                 try:
-                    assert made.answer("GET", "/fairleak/_stcore/health").read() == b"ok"
+                    assert made.answer("GET", "/fairleak/_stcore/health").body == b"ok"
                     break
                 except OSError:
                     assert process.poll() is None and time.monotonic() < deadline, (folder / "error.log").read_text()
@@ -139,11 +151,11 @@ def test_nginx_ends_what_is_too_large_and_says_what_it_should(site: Site):
     assert site.answer("PUT", upload, Content_Length=str(202 * MEGABYTE)).status == 413
     assert site.answer("PUT", upload, Content_Length="0").status == 403  # nobody is signed in
     page = site.answer("GET", "/fairleak/")
-    told = {name.lower(): value for name, value in page.getheaders()}
+    told = page.headers
     assert page.status == 200
     assert told["strict-transport-security"] == "max-age=31536000"
     assert told["x-content-type-options"] == "nosniff"
     assert "frame-ancestors 'none'" in told["content-security-policy"]
-    assert site.answer("GET", "/fairleak").getheader("Location", "").endswith("/fairleak/")
+    assert site.answer("GET", "/fairleak").headers["location"].endswith("/fairleak/")
     assert site.answer("GET", "/fairleak/_stcore/metrics").status == 404
     assert site.answer("GET", "/fairleak/", Host="elsewhere.example.org").status == 403
