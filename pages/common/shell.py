@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
 
@@ -94,6 +94,8 @@ _PAGES = {
 """Section of the navigation -> file of a page -> its head."""
 
 _HEADS = {name: head for pages in _PAGES.values() for name, head in pages.items()}
+
+Visibility = Literal["visible", "hidden"]
 
 _FIRST = "overview"
 """The page at the bare address."""
@@ -211,7 +213,9 @@ def navigation() -> Any:
 
     person = signin.enter()
 
-    def page(name: str, title: str, icon: str, file: str = "", visibility: str = "", **more: Any) -> Any:
+    def page(
+        name: str, title: str, icon: str, file: str = "", visibility: Visibility | None = None, **more: Any
+    ) -> Any:
         path = _ROOT / "pages" / f"{file or name}.py"
         visibility = visibility or ("visible" if person.opens(name) else "hidden")
         return st.Page(path, title=title, icon=f":material/{icon}:", url_path=name, visibility=visibility, **more)
