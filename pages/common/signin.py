@@ -70,11 +70,30 @@ _ended: dict[tuple[str, ...], float] = {}
 """Sign-ins that were ended by Sign out -> when they would have ended: their cookies, copies too, count no longer."""
 
 
+_stamps: list[tuple[int, int, int] | None] = []
+"""The secrets files as they were when they were read."""
+
+
 def _secrets() -> Mapping[str, Any] | None:
-    """Return what the secrets file holds, nothing if there is none; None if it cannot be read."""
+    """Return what the secrets file holds, nothing if there is none; None if it cannot be read.
+
+    Streamlit looks for changes too, but stops once the file was gone or broken, and misses one with an older date.
+    """
+    now = [_stamp(path) for path in config.get_option("secrets.files")]
+    if now != _stamps:
+        secrets_singleton._reset()
+        _stamps[:] = now
     if secrets_singleton.load_if_toml_exists():
         return st.secrets.to_dict()
     return None if any(os.path.exists(path) for path in config.get_option("secrets.files")) else {}
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _rules() -> Mapping[str, Any] | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from streamlit import config
-from streamlit.runtime.secrets import secrets_singleton
 
 from pages.common import signin
 from pages.common.signin import ANONYMOUS, ENDED, UNLISTED, Role, judged
@@ -111,27 +111,35 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     before = config.get_option("secrets.files")
     config.set_option("secrets.files", [str(path)])
     monkeypatch.setattr(signin, "_was_on", False)
-    secrets_singleton._reset()
     yield path
     config.set_option("secrets.files", before)
-    secrets_singleton._reset()
 
 
 def test_without_auth_nobody_signs_in(file: Path):
     assert not signin.is_on()
     file.write_text("[other]\nkey = 1\n")
-    secrets_singleton._reset()
     assert not signin.is_on()
     assert signin.standing_of({}) == signin.Standing(Role.OFFICER)
 
 
-def test_a_broken_secrets_file_lets_nobody_in_and_a_lost_one_neither(file: Path):
-    file.write_text("[auth\n")
-    secrets_singleton._reset()
-    assert signin.is_on() and signin.standing_of(OLGA | {"exp": 2e12}).role is None
-    file.write_text('[auth]\ncookie_secret = "x"\n[roles]\nofficer = ["olga@example.org"]\n')
-    secrets_singleton._reset()
-    assert signin.standing_of(OLGA | {"exp": 2e12}).role is Role.OFFICER
+def test_the_secrets_file_counts_as_it_is_now_and_lets_nobody_in_when_broken_or_lost(file: Path):
+    olga = OLGA | {"exp": 2e12}
+    told = '[auth]\ncookie_secret = "x"\n[roles]\n{} = ["olga@example.org"]\n'
+
+    def role(text: str) -> Role | None:
+        file.write_text(text)
+        return signin.standing_of(olga).role
+
+    assert role("[auth\n") is None  # from the beginning
+    assert role(told.format("officer")) is Role.OFFICER
+    assert role(told.format("officer") + "[broken") is None
+    assert role(told.format("asker")) is Role.ASKER
     file.unlink()
-    secrets_singleton._reset()
-    assert signin.is_on() and signin.standing_of(OLGA | {"exp": 2e12}).role is None
+    assert signin.is_on() and signin.standing_of(olga).role is None
+    assert role(told.format("auditor")) is Role.AUDITOR
+    older = file.with_name("older.toml")
+    older.write_text(told.format("asker"))
+    os.utime(older, (1, 1))
+    older.replace(file)
+    assert signin.standing_of(olga).role is Role.ASKER
+    assert role("[other]\nkey = 1\n") is None  # no longer with [auth]: still nobody
