@@ -157,6 +157,14 @@ class Events:
     _kinds: ClassVar = {"opened": _opened, "kept": _kept, "signed": _signed, "deleted": _deleted}
 
 
+def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
+    """Return why a decision needs a reason: by itself, or as the dissent from signatures that stand; "" for none."""
+    if decision == "accept_risk":
+        return "“Accept the risk” needs a reason."
+    others = [one for one in signatures if not one.void and one.decision != decision]
+    return f"{others[-1].name} signed “{others[-1].title}”: another decision needs a reason." if others else ""
+
+
 def follow(links: Iterable[Link]) -> Events:
     """Follow all entries from the first; raise `Damaged` at one that does not follow."""
     events = Events()

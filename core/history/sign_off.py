@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from core.estimates import in_words
 from core.fingerprint import content_fingerprint
-
-if TYPE_CHECKING:
-    from core.history.events import Signature
 
 DECISIONS: Mapping[str, str] = {
     "release": "Release",
@@ -43,14 +40,6 @@ def _missing(overall: str, blocking: Sequence[str], unsourced: Sequence[str]) ->
 def _listed(names: Sequence[str]) -> str:
     more = len(names) - _NAMED
     return "; ".join(names) if more < 2 else f"{'; '.join(names[:_NAMED])}; and {in_words(more)} more"
-
-
-def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
-    """Return why a decision needs a reason: by itself, or as the dissent from signatures that stand; "" for none."""
-    if decision == "accept_risk":
-        return "“Accept the risk” needs a reason."
-    others = [one for one in signatures if not one.void and one.decision != decision]
-    return f"{others[-1].name} signed “{others[-1].title}”: another decision needs a reason." if others else ""
 
 
 def parts_of(document: Mapping[str, Any]) -> dict[str, str]:

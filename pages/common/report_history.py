@@ -49,5 +49,4 @@ def problem() -> None:
     """Say what is wrong with the history, if anything is, and offer to try again."""
     if _PROBLEM in st.session_state:
         panels.kept_problem(_PROBLEM)
-        told = {"key": "history_again", "icon": ":material/refresh:", "on_click": panels.forget, "args": (_PROBLEM,)}
-        st.button("Try again", **told)
+        st.button("Try again", key="history_again", icon=":material/refresh:", on_click=panels.forget, args=(_PROBLEM,))

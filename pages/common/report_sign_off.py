@@ -113,9 +113,9 @@ def signature_words(one: Signature) -> str:
     icon = ":gray[:material/block:]" if one.void else ":green[:material/verified:]" if one.proven else ":material/draw:"
     title = f"~~{one.title}~~" if one.void else f"**{one.title}**"
     who = ", ".join(shell.escape(part) for part in (one.name, one.role, f"{one.when[:10]}, {one.short}"))
-    reason = f": {shell.escape(one.reason)}" if one.reason else ""
+    reason = f": {shell.escape(one.reason.rstrip('.'))}" if one.reason else ""
     void = f" **Void: {one.void}.**" if one.void else ""
-    return f"{icon} {title} by {who}{reason}{void}"
+    return f"{icon} {title} by {who}{reason}.{void}"
 
 
 def _form(document: dict[str, Any], mark: str, standing: list[Signature], *, testing: bool, named: bool) -> None:
@@ -141,9 +141,11 @@ def _form(document: dict[str, Any], mark: str, standing: list[Signature], *, tes
         disabled=testing or not named or (decision == "release" and bool(missing)),
         width="stretch",
     )
-    told = ["“Release” opens when all required checks pass and every limit has a source.", missing]
-    told += [needs_reason(decision, standing) if decision != "accept_risk" else ""]
-    told += ["Signing opens when the self-test has ended." if testing else "" if named else "Name a project to sign."]
+    rule = "“Release” opens when all required checks pass and every limit has a source."
+    told = [rule, missing if decision == "release" else needs_reason(decision, standing)]
+    told += [
+        "Keep and Sign open when the self-test has ended." if testing else "" if named else "Name a project to sign."
+    ]
     today = datetime.now(UTC).date().isoformat()
     told += [f"The signature covers the fingerprint {mark}, {today}, FairLeak {core.__version__}."]
     st.caption(shell.escape(" ".join(filter(None, told))))
@@ -167,6 +169,7 @@ def _sign(document: dict[str, Any]) -> None:
         reason = str(st.session_state.get(_REASON) or "")
         decision = st.session_state.get(_DECISION) or "do_not_release"
         history.sign(entry, decision=decision, name=name, role=role, reason=reason, proven=bool(proven))
+        st.session_state[_WHO] = st.session_state[_REASON] = ""
 
     _with_history(document, sign)
 

@@ -30,8 +30,8 @@ def history() -> History:
 
 def named(dashboard: Dashboard, project: str = "Loans") -> Dashboard:
     """Type the name of a project, which AppTest's select box takes from its options alone."""
-    dashboard.test.session_state["sign_project"] = project
-    return dashboard.settle()
+    dashboard.widget("sign_project").options.append(project)
+    return dashboard.choose(sign_project=project)
 
 
 def signed(dashboard: Dashboard, decision: str, who: str, reason: str = "") -> Dashboard:

@@ -14,7 +14,7 @@ from core.examples import example
 from tests.browser.conftest import Open
 from tests.browser.reports import downloaded, read_alone
 from tests.browser.tables import people, predicted
-from tests.browser.view import PATIENT
+from tests.browser.view import PATIENT, View
 
 
 def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look: Open):
@@ -54,6 +54,22 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
     view.in_order()
 
 
+def signed_and_voided(view: View) -> None:
+    """Sign the audit on screen, which keeps it, and judge it by another policy."""
+    card = view.keyed("sign_off")
+    view.enter("sign_project", "Hiring")
+    view.idle()
+    view.enter("sign_who", "Ada, DPO")
+    view.idle()
+    view.press("sign_audit")
+    expect(card).to_contain_text("Do not release by Ada, DPO")
+    expect(card).to_contain_text("Kept as audit")
+    expect(card).not_to_contain_text("Void")
+    view.segment("further_release", "Policy and limits")
+    view.choose("release_policy_box", "FairLeak's default")
+    expect(card).to_contain_text("Void: the audit changed since (policy).")
+
+
 def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     look: Open, browser: Browser, tmp_path: Path
 ):
@@ -71,6 +87,7 @@ def test_an_officer_brings_predictions_reads_the_verdict_and_takes_the_report(
     expect(rows.first.get_by_text("The attacker knows", exact=True)).to_be_visible()
     told = {edition: read_alone(browser, report, tmp_path) for edition, report in reports.items()}
     assert "people.csv" in told["internal"] and "people.csv" not in told["disclosure"]
+    signed_and_voided(view)
     view.fits("the verdict")
     view.page.set_viewport_size({"width": 400, "height": 900})
     view.fits("the verdict on a narrow screen")

@@ -41,6 +41,8 @@ _VOLATILE = (
     (r"(Started\W+|edition )\d{4}-\d\d-\d\d", r"\1<day>"),
     (r"Fingerprint [0-9a-f]{4} [0-9a-f]{4} · [-\d]+", "Fingerprint <digits> · <day>"),
     (r"(Fingerprint of this report: )[0-9a-f]{8} [0-9a-f]{8}", r"\1<digits>"),
+    (r"(Sign )[0-9a-f]{4} [0-9a-f]{4}", r"\1<digits>"),
+    (r"(covers the fingerprint )[0-9a-f]{4} [0-9a-f]{4}, [-\d\\]+", r"\1<digits>, <day>"),
     (r"--fingerprint [0-9a-f]+", "--fingerprint <digits>"),
     (rf"\b{re.escape(core.__version__)}\b", "<fairleak>"),
 )
