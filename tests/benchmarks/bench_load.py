@@ -20,6 +20,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -58,9 +59,9 @@ class Client:
         self._connect(SEEDS[0])
 
     def _connect(self, seed: int) -> None:
-        self._socket = connect(
-            self._address, subprotocols=[Subprotocol("streamlit")], max_size=None, open_timeout=PATIENT
-        )
+        self._open = ExitStack()
+        asked = connect(self._address, subprotocols=[Subprotocol("streamlit")], max_size=None, open_timeout=PATIENT)
+        self._socket = self._open.enter_context(asked)
         self._page, self._seed = "", seed
 
     def open(self, page: str, seed: int) -> float:
@@ -98,7 +99,7 @@ class Client:
 
     def close(self) -> None:
         """End the session."""
-        self._socket.close()
+        self._open.close()
 
     def _run(self, part: str = "") -> None:
         message = BackMsg()
