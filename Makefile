@@ -67,7 +67,7 @@ $(VENV)/run.done: requirements.txt constraints.txt | $(VENV)/bin/python
 	$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/test.done: requirements.txt requirements-dask.txt requirements-pdf.txt requirements-postgresql.txt requirements-signing.txt requirements-dev.txt constraints.txt | $(VENV)/bin/python
+$(VENV)/test.done: requirements.txt requirements-dask.txt requirements-pdf.txt requirements-postgresql.txt requirements-signin.txt requirements-signing.txt requirements-dev.txt constraints.txt | $(VENV)/bin/python
 	$(PIP) -r requirements-dev.txt
 	@touch $@
 

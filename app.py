@@ -10,7 +10,8 @@ shell.configure()
 page = shell.navigation()
 shell.open_page(page)
 
-from pages.common import controls
+from pages.common import controls, signin
 
 controls.audit_settings(page.url_path)
+signin.badge()
 shell.run(page)

@@ -7,7 +7,7 @@ from typing import Any
 
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 
-EXTRAS = ("dask", "pdf", "postgresql", "signing")
+EXTRAS = ("dask", "pdf", "postgresql", "signin", "signing")
 
 
 class Requirements(MetadataHookInterface):

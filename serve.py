@@ -1,37 +1,55 @@
 """FairLeak's server: Streamlit with a door in front of every route. ``make run`` starts it; `app.py` is what it shows.
 
 The door looks at the Host of every request, the websocket's included, and at the Origin of those that have one.
-Otherwise a foreign page could make its own name point at this machine (DNS rebinding) and read the dashboard.
+Otherwise a foreign page could make its own name point at this machine (DNS rebinding) and read the dashboard. Where
+people sign in, it also asks for a role before a file goes in or out, and leads from sign-in to the page asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
 
 import PIL.Image  # noqa: F401  (the page's icon is made with it: no visitor waits for that, nor for the studies)
 import streamlit as st
-from starlette.datastructures import Headers
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
+from starlette.requests import Request
 from starlette.responses import PlainTextResponse
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import cli_util, config, runtime
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server.server_util import get_display_address, get_url
-from streamlit.web.server.starlette.starlette_websocket import is_host_allowed
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
 import core.studies  # noqa: F401
+from pages.common import signin
 
 FOREIGN = "This server does not go by that name; its operator may add the name to server.allowedHosts."
 CLOSED = re.compile(r"/_stcore/(metrics|agent)(/|$)")
 """Routes nobody needs: figures on everybody's sessions, and the door for programs."""
 
+FILES = re.compile(r"/(media|_stcore/upload_file)/")
+"""Where files go out and in, after the server's own path."""
+
+NO_ROLE = "Sign in first; files are for people with a role on this server."
+
+ASKED = "fairleak_page"
+"""Cookie with the address that was asked for before sign-in, for the ten minutes that may take."""
+
+ADDRESS = re.compile(r"/(?![/\\])[\w./-]*(\?[\w.~%&=+:,;@!*'()/-]*)?", re.ASCII)
+"""What may stand in it: a path on this server, never another server's name."""
+
 LOOK_EVERY = 15.0
-"""Seconds between two looks for sessions whose time is up."""
+"""Seconds between two looks for sessions whose time is up, and for people whose sign-in is."""
 
 
 # Arrow's own pool keeps what a table took; the system's gives it back.
@@ -42,7 +60,7 @@ PagesManager.uses_pages_directory = False
 
 
 class Door:
-    """ASGI middleware: 403 for a foreign Host or Origin, 404 for a closed route."""
+    """ASGI middleware: 403 for a foreign Host or Origin, or a file without a role; 404 for a closed route."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -60,7 +78,71 @@ class Door:
                 app = PlainTextResponse(f"{FOREIGN}\n", 403)
             elif CLOSED.search(scope["path"]):
                 app = PlainTextResponse("There is nothing here.\n", 404)
+            elif scope["type"] == "http" and signin.is_on():
+                path = scope["path"].removeprefix(base())
+                if FILES.match(path) and signin.standing_of(claims(scope)).role is None:
+                    app = PlainTextResponse(f"{NO_ROLE}\n", 403)
+                elif path == "/auth/login":
+                    send = noting_address(scope, send)
+                elif path == "/oauth2callback":
+                    send = leading_there(scope, send)
         await app(scope, receive, send)
+
+
+def base() -> str:
+    """Return the path under which this server is, "" for none."""
+    path = (config.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{path}" if path else ""
+
+
+def claims(scope: Scope) -> Mapping[str, Any]:
+    """Return what the provider said of the sender of a request; nothing if the cookie is not one of this server's."""
+    told = _get_signed_cookie_with_chunks(Request(scope).cookies, USER_COOKIE_NAME)
+    return json.loads(told) if told else {}
+
+
+def noting_address(scope: Scope, send: Send) -> Send:
+    """Keep the address of the page from which somebody goes to sign in, in a cookie of their browser."""
+    headers = Headers(scope=scope)
+    page = urlsplit(headers.get("referer", ""))
+    address = f"{page.path}?{page.query}" if page.query else page.path
+    if page.netloc != headers.get("host") or not ADDRESS.fullmatch(address):
+        return send
+    return with_cookie(send, quote(address, safe=""), 600)
+
+
+def leading_there(scope: Scope, send: Send) -> Send:
+    """Lead from the provider's answer to that address, in place of the first page."""
+    address = unquote(Request(scope).cookies.get(ASKED, ""))
+    if not ADDRESS.fullmatch(address):
+        return send
+    return with_cookie(send, "", 0, address)
+
+
+def with_cookie(send: Send, value: str, seconds: int, location: str = "") -> Send:
+    """Set the cookie in an answer, and where it leads to."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            told = f"Path={base() or '/'}; Max-Age={seconds}; HttpOnly; SameSite=Lax"
+            headers.append("set-cookie", f"{ASKED}={value}; {told}")
+            if location and "location" in headers:
+                headers["location"] = location
+        await send(message)
+
+    return sending
+
+
+def look_at_roles() -> None:
+    """Draw the page again of those whose role has changed or ended since; what they had in memory is dropped."""
+    for info in runtime.get_instance()._session_mgr.list_active_sessions():
+        session, state = info.session, info.session.session_state
+        role = signin.standing_of(session._user_info).role
+        if signin.ROLE in state and state[signin.ROLE] is not role:
+            session._fragment_storage.clear()
+            session.clear_session_caches()
+            session.request_rerun(None)
 
 
 async def end_sessions() -> None:
@@ -68,6 +150,7 @@ async def end_sessions() -> None:
     waiting = runtime.get_instance()._session_mgr._session_storage._cache  # type: ignore[attr-defined]
     while True:
         await asyncio.sleep(LOOK_EVERY)
+        look_at_roles()
         ended = waiting.expire()
         for _, info in ended:
             info.session.shutdown()

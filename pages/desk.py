@@ -19,12 +19,17 @@ from core.fairness import METRIC_TITLES
 from core.files import csv_of_frame
 from core.fingerprint import fingerprint
 from core.study import Finding
-from pages.common import cached, desk_forms, desk_ledger, panels
+from pages.common import cached, desk_forms, desk_ledger, panels, signin
 
 STORED = (
     "The ledger is the only thing written to disk; it holds nobody's attribute. Files you add stay in this session's "
     "memory. Anybody who can reach this page is trusted with the attribute. Unless FAIRLEAK_LEDGER sets the "
     "ledger's place, they can have the server open any file or database it reaches."
+)
+
+STORED_SIGNED_IN = (
+    "The ledger is the only thing written to disk; it holds nobody's attribute. A test set that an officer opens to "
+    "askers stays in the server's memory. Askers see its size and its budget, and no attribute of anybody."
 )
 
 GUIDE = (
@@ -223,7 +228,15 @@ def verify() -> None:
 
 def sections(ledger: Ledger, now: LedgerStatus | None) -> None:
     """Choose a section and draw it; without a registration there is nothing to ask and nothing answered."""
-    there = {name: title for name, title in SECTIONS.items() if now is not None or name in ("register", "record")}
+    mine = {
+        signin.Role.ASKER: ("ask", "log"),
+        signin.Role.AUDITOR: ("ask", "log", "record"),
+        signin.Role.OFFICER: tuple(SECTIONS),
+    }[signin.role() or signin.Role.ASKER]
+    without = ("register", "record")
+    there = {name: SECTIONS[name] for name in mine if now is not None or name in without}
+    if not there:
+        return
     key = "desk_first_section" if now is None else "desk_section"
     section = panels.pick("At the desk", there, key=key, default=next(iter(there)))
     if section == "record":
@@ -240,11 +253,19 @@ def sections(ledger: Ledger, now: LedgerStatus | None) -> None:
         desk_forms.ask(ledger, now)
 
 
+def place(*, expanded: bool) -> None:
+    """Draw the box that opens a ledger, for those who look after ledgers."""
+    if signin.is_officer():
+        desk_ledger.box(expanded=expanded)
+
+
 ledger = desk_ledger.current()
 shell.head(badge="" if ledger else "synthetic example")
 if ledger is None:
     show_example()
-    desk_ledger.box(expanded=True)
+    if not signin.is_officer():
+        st.caption("No ledger is open on this server; an officer opens one.")
+    place(expanded=True)
     with st.expander("Verify an export", icon=":material/verified:"):
         verify()
 else:
@@ -253,14 +274,16 @@ else:
     except FairLeakError as error:
         shell.finding("The ledger cannot be read now.", "Nothing was asked or charged; try again, or open another one.")
         desk_ledger.unreadable(str(error))
-        desk_ledger.box(expanded=True)
+        place(expanded=True)
         st.stop()
     heading, now = st.container(), chosen(statuses) if statuses else None
     with heading:
         if now is None:
             shell.finding(
                 "The ledger is open and holds no test set yet.",
-                "Register one below: its people, their attribute, and the total budget of all queries about them.",
+                "Register one below: its people, their attribute, and the total budget of all queries about them."
+                if signin.is_officer()
+                else "An officer registers one: its people, their attribute, and the total budget of all queries.",
             )
         else:
             say(words.finding(now, shell.escape))
@@ -268,7 +291,7 @@ else:
     if now is not None:
         show(now, statuses)
     sections(ledger, now)
-    desk_ledger.box(expanded=False)
+    place(expanded=False)
 
 panels.how_to_read(GUIDE)
-st.caption(STORED)
+st.caption(STORED_SIGNED_IN if signin.is_on() else STORED)

@@ -26,6 +26,8 @@ SECONDS = {
     "tests/app/test_model_card_page.py": 50,
     "tests/properties/test_soft_properties.py": 44,
     "tests/browser/test_walks.py": 43,
+    "tests/browser/test_signin.py": 300,
+    "tests/browser/test_proxy.py": 25,
     "tests/browser/test_labels.py": 200,
     "tests/unit/adversaries/test_tuning.py": 41,
     "tests/golden/test_golden.py": 31,

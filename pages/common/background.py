@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any
 
 import streamlit as st
 from streamlit.logger import get_logger
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.errors import Cancelled, FairLeakError
 from core.fingerprint import fingerprint
@@ -25,15 +26,59 @@ _log = get_logger("fairleak.jobs")  # a logger of Python's own would drop what i
 
 Work = Callable[["Job"], Any]
 
-_LANES = {
-    "audit": threading.BoundedSemaphore(2),
-    "fetch": threading.BoundedSemaphore(4),
-    "sweep": threading.BoundedSemaphore(1),
-    "questions": threading.BoundedSemaphore(2),
-    "decision": threading.BoundedSemaphore(1),
-    "self_test": threading.BoundedSemaphore(1),
-}
+
+class Lane:
+    """So many places for jobs of a kind on this server.
+
+    A free place goes to the session that holds the fewest, of these to the one that has waited longest since its last.
+    """
+
+    def __init__(self, places: int) -> None:
+        self._free, self._turn = places, 0
+        self._waiting: list[list[str]] = []  # a session each, in the order they came
+        self._held: Counter[str] = Counter()
+        self._last: dict[str, int] = {}
+        self._changed = threading.Condition()
+
+    def acquire(self, session: str, look: Callable[[], None]) -> None:
+        """Wait for a place; `look` is called meanwhile, and what it raises ends the waiting."""
+        mine = [session]
+        with self._changed:
+            self._waiting.append(mine)
+            try:
+                while not (self._free and self._next() is mine):
+                    self._changed.wait(_STEP)
+                    look()
+                self._free, self._turn = self._free - 1, self._turn + 1
+                self._held[session] += 1
+                self._last[session] = self._turn
+            finally:
+                self._waiting = [one for one in self._waiting if one is not mine]
+                self._changed.notify_all()
+
+    def release(self, session: str) -> None:
+        """Give the place back."""
+        with self._changed:
+            self._free += 1
+            self._held[session] -= 1
+            self._held = +self._held
+            there = {*self._held, *(one[0] for one in self._waiting)}
+            self._last = {one: turn for one, turn in self._last.items() if one in there}
+            self._changed.notify_all()
+
+    def awaited_by_others(self, session: str) -> bool:
+        """Whether a job of another session waits."""
+        return any(one[0] != session for one in self._waiting)
+
+    def _next(self) -> list[str]:
+        return min(self._waiting, key=lambda one: (self._held[one[0]], self._last.get(one[0], 0)))
+
+
+_PLACES = {"audit": 2, "fetch": 4, "sweep": 1, "questions": 2, "decision": 1, "self_test": 1}
 """How many jobs of a kind run at a time on this server; the others wait."""
+
+_LANES = {f"{whose}{kind}": Lane(places) for whose in ("", "own ") for kind, places in _PLACES.items()}
+"""Jobs on a user's own table, which may be large, have places of their own: those on built-in data pass them by."""
 
 _PATIENCE = 0.15
 """Seconds a page waits for what may be there at once, before it shows progress."""
@@ -60,7 +105,9 @@ class Job:
     order they came; `error` is one sentence, empty unless the work failed.
     """
 
-    def __init__(self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any]) -> None:
+    def __init__(
+        self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any], session: str = ""
+    ) -> None:
         self.partial: list[Any] = list(partial)
         self.done = self._given = len(self.partial)
         self.total = total
@@ -68,8 +115,8 @@ class Job:
         self.state = State.WAITING
         self.started = time.monotonic()
         self._stop = threading.Event()
-        arguments = (work, _LANES[lane], keep)
-        self._thread = threading.Thread(target=self._run, args=arguments, daemon=True, name="fairleak-job")
+        self._kind, self._lane, self._session, self._placed = lane, _LANES[lane], session, False
+        self._thread = threading.Thread(target=self._run, args=(work, keep), daemon=True, name="fairleak-job")
         self._thread.start()
 
     @property
@@ -107,34 +154,55 @@ class Job:
         self.done, self.total = done, total
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
-        """Take results one by one, so that they can be shown before the last is there."""
+        """Take results one by one, so that they can be shown before the last is there.
+
+        Between two of them a job of another session that waits goes first.
+        """
         try:
             for result in results:
                 self.partial.append(result)
                 self.report(len(self.partial), self.total)
+                self._give_way()
         finally:
             close = getattr(results, "close", None)
             if close is not None:
                 close()
         return list(self.partial)
 
-    def _run(self, work: Work, lane: threading.BoundedSemaphore, keep: Callable[[Any], None]) -> None:
-        mine = False
+    def _look(self) -> None:
+        self.report(self.done, self.total)
+
+    def _take_place(self) -> None:
+        self._lane.acquire(self._session, self._look)
+        self._placed = True
+
+    def _leave_place(self) -> None:
+        if self._placed:
+            self._placed = False
+            self._lane.release(self._session)
+
+    def _give_way(self) -> None:
+        if self._lane.awaited_by_others(self._session):
+            self._leave_place()
+            self._take_place()
+
+    def _run(self, work: Work, keep: Callable[[Any], None]) -> None:
+        asked = self.started
         try:
-            while not mine:
-                mine = lane.acquire(timeout=0.2)
-                self.report(self.done, self.total)
+            self._take_place()
             self.state, self.started = State.RUNNING, time.monotonic()
             made = work(self)
-            self.report(self.done, self.total)  # cancelled meanwhile: the result is not wanted
+            self._look()  # cancelled meanwhile: the result is not wanted
             keep(made)
             end = State.FINISHED
         except Cancelled:
             end = State.CANCELLED
         except Exception as error:
             self.error, end = _sentence(error), State.FAILED
-        if mine:
-            lane.release()
+        self._leave_place()
+        waited, ran = self.started - asked, time.monotonic() - self.started
+        told = (self._kind, self._session[:8], waited, end, ran)
+        _log.info("job %s, session %s: waited %.1f s, %s after %.1f s", *told)
         self.state = end
 
 
@@ -149,10 +217,13 @@ def _sentence(error: Exception) -> str:
 
 
 class Store:
-    """Results by fingerprint, at most so many `entries`, the oldest dropped first, and the jobs under way."""
+    """Results by fingerprint, at most so many `entries`, the oldest dropped first, and the jobs under way.
 
-    def __init__(self, name: str, entries: int) -> None:
-        self.name = name
+    `own` says that the data are a session's own.
+    """
+
+    def __init__(self, name: str, entries: int, *, own: bool = False) -> None:
+        self.name, self._whose = name, "own " if own else ""
         self._entries = entries
         self._lock = threading.Lock()
         self._results: OrderedDict[str, Any] = OrderedDict()
@@ -202,7 +273,9 @@ class Store:
                 if began == self._generation:  # nothing is kept of what was released meanwhile
                     self.put(key, result)
 
-            job = self._jobs[key] = Job(work, lane, keep, total, partial)
+            context = get_script_run_ctx(suppress_warning=True)
+            session = context.session_id if context else ""
+            job = self._jobs[key] = Job(work, self._whose + lane, keep, total, partial, session)
             halves = [k for k, j in self._jobs.items() if j.state == State.CANCELLED and j.partial]
             kept = {key, *halves[-self._entries :], *self._results}
             self._jobs = {k: j for k, j in self._jobs.items() if j.busy or k in kept}

@@ -52,7 +52,13 @@ def _shared_store() -> Store:
 
 @st.cache_resource(scope="session", max_entries=3, on_release=lambda store: store.release(), show_spinner=False)
 def _session_store(name: str) -> Store:
-    return Store(name, entries=24)
+    return Store(name, entries=24, own=True)
+
+
+@st.cache_resource(show_spinner=False)
+def test_sets() -> Store:
+    """Return where the test sets are that an officer has opened to askers: in memory, shared by all sessions."""
+    return Store("test sets for askers", entries=48)
 
 
 def store_of(dataset: str) -> Store:

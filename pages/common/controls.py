@@ -21,7 +21,7 @@ from core.estimates import epsilon_text, tolerance_text
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES
 from core.settings import Setting, params
-from pages.common import panels, shell, state
+from pages.common import panels, shell, signin, state
 from pages.common.background import cancel_update
 from pages.common.cached import kept_tolerance, own
 
@@ -117,7 +117,7 @@ def audit_settings(page: str) -> None:
     state.apply_choices(page)
     if state.drawn():
         shell.offer_cancel(cancel_update)
-    if page in _WITHOUT_AUDIT:
+    if page in _WITHOUT_AUDIT or signin.role() is signin.Role.ASKER:
         return
     _warn_without_table(page)
     table = own(state.UPLOAD) if state.given() else None

@@ -34,7 +34,7 @@ from core.fairness import METRIC_TITLES
 from core.fingerprint import fingerprint
 from core.settings import Setting, params
 from core.subject import train_model
-from pages.common import cached, panels, shell, state
+from pages.common import cached, panels, shell, signin, state
 from pages.common.background import Job, need
 from pages.common.column_roles import values_of
 from pages.common.controls import control
@@ -291,7 +291,7 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
             "is known. Of labels, 0 or 1, it is the gap of this name.",
         )
         epsilon = _epsilon(ledger, status)
-        test_set = _test_set(made)
+        test_set = _test_set(ledger, made)
         scores = None if test_set is None else _scores(test_set, made)
     with right, st.container(border=True):
         if test_set is None or scores is None:
@@ -344,8 +344,33 @@ def _epsilon(ledger: Ledger, status: LedgerStatus) -> float:
     return float(epsilon)
 
 
-def _test_set(made: Registration) -> TestSet | None:
-    """Return the registered people, whose attribute the ledger does not keep."""
+def _test_set(ledger: Ledger, made: Registration) -> TestSet | None:
+    """Return the registered people, whose attribute the ledger does not keep; only an officer opens them to askers."""
+    if not signin.is_on():
+        return _own_test_set(made)
+    kept, key = cached.test_sets(), fingerprint("test set", ledger.place, made.name)
+    opened: TestSet | None = kept.get(key)
+    if signin.role() is signin.Role.ASKER:
+        if opened is None:
+            st.caption("An officer has not opened this test set since the server started; ask for it.")
+        return opened
+    test_set = opened or _own_test_set(made)
+    if test_set is not None and signin.is_officer():
+        told = "They ask without the file and never see it; it stays in the server's memory until you close it."
+        switch = f"desk_opened_{key[:16]}"
+        st.session_state[switch] = opened is not None
+        st.toggle(
+            "Open to askers",
+            key=switch,
+            on_change=kept.put,
+            args=(key, None if opened else test_set),
+            help=told,
+        )
+    return test_set
+
+
+def _own_test_set(made: Registration) -> TestSet | None:
+    """Return the registered people from the audited table or from a file of this session."""
     if made.columns.id == _NUMBER:
         found = _audited()
         return None if found is None else found[0]
@@ -360,7 +385,7 @@ def _test_set(made: Registration) -> TestSet | None:
 def _scores(test_set: TestSet, made: Registration) -> Any | None:
     """Return the predictions asked about."""
     audited = made.columns.id == _NUMBER
-    if audited:
+    if audited and signin.role() is not signin.Role.ASKER:
         sources = {"audited": "Of the audited model", "file": "A file"}
         if panels.pick("Predictions", sources, key="desk_predictions_source", default="audited") == "audited":
             scores = _audited_scores()
@@ -401,14 +426,7 @@ def _price(ledger: Ledger, made: Registration, asked: _Question | None, epsilon:
     else:
         question = fingerprint("desk question", ledger.place, made.name, asked.scores, asked.metric)
         quote, again = _quoted(ledger, made, asked, epsilon)
-    asker = st.text_input(
-        "Who asks, and about which model, for the record",
-        max_chars=80,
-        key="desk_asker",
-        placeholder="team A, model 7",
-        help="The record keeps this text and has no other field for the model.",
-        persist_state="session",
-    )
+    asker = _asker()
     ready = quote is not None and not quote.refused and _sure(made, quote)
     button, shown = words.button(quote), st.session_state.get(_SHOWN)
     look: dict[str, Any] = {"type": "primary", "icon": ":material/front_hand:"}
@@ -418,7 +436,7 @@ def _price(ledger: Ledger, made: Registration, asked: _Question | None, epsilon:
         try:
             if shown != button:
                 raise InputError("The price has changed since it was shown; press again if it suits you.")
-            if not (asker or "").strip():
+            if not asker:
                 raise InputError("Say who asks; the record needs it.")
             how: dict[str, Any] = {"epsilon": epsilon, "metric": asked.metric, "asker": asker, "again": again}
             answer = ledger.ask(made.name, asked.test_set, asked.scores, **how)
@@ -433,6 +451,23 @@ def _price(ledger: Ledger, made: Registration, asked: _Question | None, epsilon:
             st.session_state[_ANSWER] = _Answered((ledger.place, made.name), question, answer, epsilon)
             st.rerun()
     _show_outcome((ledger.place, made.name), question, epsilon, again=again)
+
+
+def _asker() -> str:
+    """Ask who asks and about which model; who has signed in is asked for the model only, and stands before it."""
+    proven = signin.name()
+    told: dict[str, Any] = {
+        "key": "desk_asker",
+        "help": "The record keeps this text and has no other field for the model.",
+        "persist_state": "session",
+    }
+    if not proven:
+        title = "Who asks, and about which model, for the record"
+        return (st.text_input(title, max_chars=80, placeholder="team A, model 7", **told) or "").strip()
+    st.text(f"Asked by {proven}")
+    room = 80 - len(f"{proven}: ")
+    model = st.text_input("About which model, for the record", max_chars=room, placeholder="model 7", **told)
+    return f"{proven}: {model.strip()}" if (model or "").strip() else proven
 
 
 def _sure(made: Registration, quote: Quote) -> bool:

@@ -28,7 +28,7 @@ from core.policy import (
     read_policy,
 )
 from core.settings import params
-from pages.common import cached, panels, shell
+from pages.common import cached, panels, shell, signin
 from pages.common.controls import control
 
 _LIMIT = params(Limit)
@@ -126,7 +126,17 @@ def _today() -> str:
 
 
 def choose(config: AuditConfig) -> None:
-    """Draw the choice of a policy, and the box for a file."""
+    """Draw the choice of a policy, and the box for a file; to whom may not set limits, only which it is."""
+    if signin.is_officer():
+        _choices(config)
+    policy = current(config)
+    st.caption(shell.escape(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}."))
+    st.caption(shell.escape(policy.rationale))
+    if policy != _base(config):  # in this session
+        st.button("Undo all changes", key="reset_policy", icon=":material/undo:", on_click=_reset, args=(config,))
+
+
+def _choices(config: AuditConfig) -> None:
     titles = {name: title for name, (title, _) in _offered().items()}
     st.session_state[_BOX] = chosen(config)
     told: dict[str, Any] = {"format_func": titles.__getitem__, "help": "Applied at once."}
@@ -147,11 +157,6 @@ def choose(config: AuditConfig) -> None:
             st.session_state[_CHOSEN] = _OWN
             st.rerun()
     panels.kept_problem(_PROBLEM)
-    policy = current(config)
-    st.caption(shell.escape(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}."))
-    st.caption(shell.escape(policy.rationale))
-    if policy != _base(config):  # in this session
-        st.button("Undo all changes", key="reset_policy", icon=":material/undo:", on_click=_reset, args=(config,))
 
 
 def _choose() -> None:
@@ -168,6 +173,9 @@ _LIMIT_PROBLEM = "release_limit_problem"
 
 def editor(config: AuditConfig) -> None:
     """Draw the choice of a limit and its form; a change is applied at once."""
+    if not signin.is_officer():
+        st.caption("The limits are an officer's to set.")
+        return
     policy = current(config)
     limits = {limit.check: limit for limit in policy.limits}
 

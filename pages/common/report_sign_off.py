@@ -12,7 +12,7 @@ from core.errors import FairLeakError, InputError
 from core.estimates import in_words
 from core.history import DECISIONS, Entry, History, Signature, needs_reason, not_releasable, parts_of
 from core.report import Reports
-from pages.common import panels, report_history, shell
+from pages.common import panels, report_history, shell, signin
 
 _PROJECT, _DECISION, _WHO, _REASON = (f"sign_{part}" for part in ("project", "decision", "who", "reason"))
 _PROBLEM = "sign_problem"
@@ -25,7 +25,7 @@ _SOMEBODY = "Dashboard, not signed in"
 
 def signer() -> str:
     """Return the proven name of who is signed in; "" where nobody has to."""
-    return ""
+    return signin.name()
 
 
 def card(reports: Reports, *, testing: bool) -> None:
@@ -119,6 +119,9 @@ def signature_words(one: Signature) -> str:
 
 
 def _form(document: dict[str, Any], mark: str, standing: list[Signature], *, testing: bool, named: bool) -> None:
+    if not signin.is_officer():
+        st.caption("An officer signs.")
+        return
     left, middle, right, last = st.columns([33, 27, 27, 13], vertical_alignment="bottom")
     decision = panels.pick("Decision", DECISIONS, key=_DECISION, default="do_not_release", place=left)
     name = signer()

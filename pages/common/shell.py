@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import streamlit as st
+
+from pages.common import signin
 
 if TYPE_CHECKING:
     from core.charts import Palette
@@ -92,6 +94,8 @@ _PAGES = {
 """Section of the navigation -> file of a page -> its head."""
 
 _HEADS = {name: head for pages in _PAGES.values() for name, head in pages.items()}
+
+Visibility = Literal["visible", "hidden"]
 
 _FIRST = "overview"
 """The page at the bare address."""
@@ -206,13 +210,18 @@ def navigation() -> Any:
     """Return the page to show; url paths equal the file names, which keeps deep links valid on a cold server.
 
     A study that no page is about has one made of what it declares. A former address leads to its page, with all that
-    the link sets.
+    the link sets. A page that this person's role does not open says so in its place: no address gets past here.
     """
     from core.studies import STUDIES
 
-    def page(name: str, title: str, icon: str, file: str = "", **more: Any) -> Any:
+    person = signin.enter()
+
+    def page(
+        name: str, title: str, icon: str, file: str = "", visibility: Visibility | None = None, **more: Any
+    ) -> Any:
         path = _ROOT / "pages" / f"{file or name}.py"
-        return st.Page(path, title=title, icon=f":material/{icon}:", url_path=name, **more)
+        visibility = visibility or ("visible" if person.opens(name) else "hidden")
+        return st.Page(path, title=title, icon=f":material/{icon}:", url_path=name, visibility=visibility, **more)
 
     shown = {
         section: [page(name, head.label, head.icon) for name, head in pages.items()]
@@ -229,6 +238,12 @@ def navigation() -> Any:
         target = _FORMER[chosen.url_path]
         pages = [page for group in shown.values() for page in group]
         st.switch_page(pages[list(_HEADS).index(target)], query_params=st.query_params.to_dict())
+    if not person.opens(chosen.url_path):
+        first = next((name for name in _HEADS if person.opens(name)), "")
+        if first and not chosen.url_path:  # the bare address
+            st.switch_page(f"pages/{first}.py")
+        _wordmark()
+        signin.refuse(person, chosen.title, first)
     return chosen
 
 

@@ -35,10 +35,10 @@ class RecordedJob(Job):
 
     started: ClassVar[list[RecordedJob]] = []
 
-    def __init__(self, work: Work, lane: str, keep: Callable[[Any], None], total: int, partial: Sequence[Any]) -> None:
-        self.lane = lane
+    def __init__(self, work: Work, lane: str, *told: Any) -> None:
+        self.lane = lane.removeprefix("own ")
         self.started.append(self)
-        super().__init__(work, lane, keep, total, partial)
+        super().__init__(work, lane, *told)
 
 
 class PointsOnDemand:

@@ -50,6 +50,8 @@ class Server:
         Variables to set (or, with value None, to unset) on top of this process's.
     module : str
         The module that is run, Streamlit's command or one around it.
+    path : str
+        Where it is told to be on its host, if not at the top.
     """
 
     def __init__(
@@ -57,9 +59,10 @@ class Server:
         app: Path = ROOT / "serve.py",
         environment: dict[str, str | None] | None = None,
         module: str = "streamlit",
+        path: str = "",
     ) -> None:
         self.port = free_port()
-        self.address = f"http://localhost:{self.port}"
+        self.address = f"http://localhost:{self.port}/{path}".rstrip("/")
         handle, log = tempfile.mkstemp(prefix="fairleak-server-", suffix=".log")
         os.close(handle)
         self.log = Path(log)

@@ -7,7 +7,6 @@ wait for their turn: how far one is would depend on the machine.
 from __future__ import annotations
 
 import re
-import threading
 from pathlib import Path
 
 import pytest
@@ -27,9 +26,7 @@ LONG = ("bias_queries", "attriguard", "membership")
 @pytest.fixture
 def no_sweeps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no sweep begin."""
-    taken = threading.BoundedSemaphore(1)
-    taken.acquire()
-    monkeypatch.setitem(background._LANES, "sweep", taken)
+    monkeypatch.setitem(background._LANES, "sweep", background.Lane(0))
 
 
 @pytest.mark.usefixtures("no_sweeps")

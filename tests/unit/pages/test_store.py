@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
 from core.errors import InputError
 from pages.common import background
 from pages.common.background import Background, Job, State, Store, start, stop, want
-from tests.patience import PATIENT
+from tests.patience import PATIENT, wait_until
 
 
 @pytest.fixture
@@ -77,6 +78,63 @@ def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: Store, gate: thre
     first.wait(PATIENT)
     store.start("third", lambda job: "now", lane="sweep").wait(PATIENT)  # the lane is free again
     assert first.state == "finished" and store.get("third") == "now"
+
+
+def test_a_free_place_goes_round_the_sessions() -> None:
+    lane, turns = background.Lane(1), list[str]()
+
+    def hold(session: str, name: str) -> None:
+        lane.acquire(session, lambda: None)
+        turns.append(name)
+        lane.release(session)
+
+    lane.acquire("a", lambda: None)
+    asked = [("a", "a1"), ("a", "a2"), ("b", "b1"), ("b", "b2"), ("c", "c1")]
+    threads = []
+    for session, name in asked:
+        threads.append(threading.Thread(target=hold, args=(session, name)))
+        threads[-1].start()
+        while len(lane._waiting) < len(threads):
+            pass
+    assert lane.awaited_by_others("a")
+    lane.release("a")
+    for thread in threads:
+        thread.join(PATIENT)
+    assert turns == ["b1", "c1", "a1", "b2", "a2"]
+
+
+def test_a_long_job_gives_way_between_its_results_and_can_be_cancelled_meanwhile(
+    store: Store, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whose, lane = SimpleNamespace(session_id="a"), background._LANES["sweep"]
+    monkeypatch.setattr(background, "get_script_run_ctx", lambda **_: whose)
+    order, resumed, begun, over = list[str](), threading.Event(), threading.Event(), threading.Event()
+
+    def numbers() -> Iterator[int]:
+        for n in range(9):
+            order.append(f"a{n}")
+            yield n
+            resumed.set()
+            gate.wait(PATIENT)
+
+    def other(job: Job) -> None:
+        order.append("b")
+        begun.set()
+        over.wait(PATIENT)
+
+    long = store.start("long", lambda job: job.collect(numbers()), lane="sweep", total=9)
+    assert resumed.wait(PATIENT)
+    whose.session_id = "b"
+    short = store.start("short", other, lane="sweep")
+    wait_until(lambda: lane.awaited_by_others("a"))
+    gate.set()
+    assert begun.wait(PATIENT)
+    long.cancel()
+    long.wait(PATIENT)
+    over.set()
+    short.wait(PATIENT)
+    assert order == ["a0", "a1", "b"] and (long.state, short.state) == ("cancelled", "finished")
+    assert store.start("next", lambda job: "made", lane="sweep").wait(PATIENT) is None and lane._free == 1
 
 
 @pytest.fixture

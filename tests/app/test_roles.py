@@ -1,0 +1,93 @@
+"""What pages offer to each role; without sign-in nothing is different, as all other tests here show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from core.desk import default_ledger, open_ledger
+from pages.common import signin
+from pages.common.signin import Role, Standing
+from tests import desk_files
+from tests.app.conftest import Start
+from tests.app.dashboard import Dashboard
+from tests.app.deciding import Attacks, attacks, section
+from tests.app.test_desk import sent
+from tests.browser.signing_in import addresses
+
+__all__ = ["attacks"]
+
+Be = Callable[[Role], None]
+
+TO_FIRST = ("", "start", "overview", "nowhere")
+
+
+@pytest.fixture
+def be(monkeypatch: pytest.MonkeyPatch) -> Be:
+    """Sign in, in a role, in whatever session runs next."""
+
+    def in_role(role: Role) -> None:
+        monkeypatch.setattr(signin, "is_on", lambda: True)
+        monkeypatch.setattr(signin, "standing", lambda: Standing(role, f"{role}@example.org", until=2e9))
+
+    return in_role
+
+
+def test_an_asker_is_shown_no_page_but_the_desk(dashboard: Dashboard, be: Be):
+    be(Role.ASKER)
+    for address in addresses():
+        dashboard.open(address or "overview", settled=False)
+        if address == "desk" or address in TO_FIRST:
+            assert "Private query desk" in dashboard.texts[0], address
+        else:
+            assert dashboard.texts[-1].endswith("This page is not open to the role *asker*."), address
+        assert not dashboard.test.sidebar.selectbox, address
+
+
+def sections(dashboard: Dashboard) -> list[str]:
+    """Return what one can do at the desk."""
+    (there,) = [group for group in dashboard.test.button_group if group.label == "At the desk"]
+    return [option.content for option in there.proto.options]
+
+
+def test_an_asker_asks_by_the_proven_name_once_an_officer_has_opened_the_test_set(start: Start, be: Be):
+    be(Role.OFFICER)
+    officer = start().open("desk").click("desk_create").choose(desk_source="file")
+    officer.give("desk_test_set", "people.csv", desk_files.test_set())
+    officer.choose(desk_label_column=1, desk_positive_repaid="yes", desk_new_name_file="loans").click("desk_register")
+    assert len(sections(officer)) == 4
+
+    be(Role.ASKER)
+    asker = start().open("desk")
+    assert "An officer has not opened this test set" in asker.told
+    assert sections(asker) == ["Ask a question", "Answered questions"]
+    assert not asker.has_button("desk_open") and not asker.test.file_uploader
+
+    be(Role.OFFICER)
+    officer.choose(desk_opened=True)
+    be(Role.ASKER)
+    asker.settle()
+    asker.give("desk_predictions", "model.csv", desk_files.predictions())
+    asker.choose(desk_epsilon=0.05, desk_asker="model 7").click("desk_ask")
+    assert asker.test.success
+    (answer,) = open_ledger(default_ledger()).status("loans").answers
+    assert answer.asker == "asker@example.org: model 7"
+    assert sent(asker).count("Male") < 10  # of 400 people: the groups' names alone
+
+    be(Role.OFFICER)
+    officer.settle().choose(desk_opened=False)
+    be(Role.ASKER)
+    assert "An officer has not opened this test set" in asker.settle().told
+
+
+def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start: Start, be: Be, attacks: Attacks):
+    open_ledger(default_ledger(), create=True)
+    be(Role.AUDITOR)
+    auditor = start().open("desk")
+    assert sections(auditor) == ["Export and verify"]
+    assert not auditor.has_button("desk_open")
+    section(auditor.open("report"), "judged")
+    assert "The limits are an officer's to set." in auditor.told
+    keys = {one.key for kind in ("selectbox", "file_uploader", "button") for one in getattr(auditor.test, kind)}
+    assert not keys & {"policy_file", "release_limit", "release_policy_box", "reset_policy"}

@@ -1,0 +1,296 @@
+"""A class on the demo and officers with large tables on one server: how long pages wait, and what memory they take.
+
+``python -m tests.benchmarks.bench_load`` runs 26 sessions of a class and 4 officers for ten minutes (``--minutes``,
+``--sessions``, ``--officers``). A session of the class opens a page of the demo, now and then with another seed, reads
+and goes on. It is a plain websocket client that answers as the browser's script does, without painting: its wait ends
+when the server has sent a run with the page's finding. One more is a real browser, so that the two can be compared.
+Each officer is a real browser with a table of 60,000 people, who looks at its attacks and its report.
+
+Limits: no page of the demo keeps a session waiting for more than 10 s; two minutes after all have gone, memory is at
+most 1.3 x what it was when all pages had been opened once. Needs Chromium; says so and stops where there is none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import re
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+import psutil
+from playwright.sync_api import sync_playwright
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.util import calc_hash
+from websockets.sync.client import connect
+from websockets.typing import Subprotocol
+
+from tests.benchmarks.measuring import verdicts
+from tests.browser.driver import CHROMIUM, LAUNCH_ARGS, Server
+from tests.browser.tables import people, predicted
+from tests.browser.view import View
+
+PAGES = ("home", "data", "model", "correction", "bias_queries", "membership", "model_card", "attriguard", "glossary")
+SEEDS = (42, 1, 2, 3)
+THINK = (2.0, 10.0)
+"""Seconds a session reads a page, at least and at most."""
+
+LONGEST = 10.0
+KEPT = 1.3
+AFTER = 120.0
+PATIENT = 300.0
+
+DONE = ForwardMsg.ScriptFinishedStatus
+
+
+class Client:
+    """A session without a browser: asks for pages, and lets parts of a page run again as often as the page says."""
+
+    def __init__(self, server: Server) -> None:
+        self._address = f"ws://localhost:{server.port}/_stcore/stream"
+        self._connect(SEEDS[0])
+
+    def _connect(self, seed: int) -> None:
+        self._open = ExitStack()
+        asked = connect(self._address, subprotocols=[Subprotocol("streamlit")], max_size=None, open_timeout=PATIENT)
+        self._socket = self._open.enter_context(asked)
+        self._page, self._seed = "", seed
+
+    def open(self, page: str, seed: int) -> float:
+        """Go to a page; return the seconds until it shows its finding. Another seed is a link to a session anew."""
+        if seed != self._seed:
+            self.close()
+            self._connect(seed)
+        self._page = calc_hash(page)
+        began, found, due = time.monotonic(), False, dict[str, tuple[float, float]]()
+        before = (found, due)
+        self._run()
+        while time.monotonic() < began + PATIENT:
+            now = time.monotonic()
+            for part, (at, every) in due.items():
+                if at <= now:
+                    self._run(part)
+                    due[part] = (now + every, every)
+            message = self._next(min([at for at, _ in due.values()], default=now + 1.0) - now)
+            kind = None if message is None else message.WhichOneof("type")
+            if message is None:
+                continue
+            if kind == "auto_rerun":
+                every = message.auto_rerun.interval
+                due[message.auto_rerun.fragment_id] = (time.monotonic() + every, every)
+            elif kind == "new_session":
+                before, found, due = (found, due), False, {}
+            elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
+                element = message.delta.new_element
+                found = found or element.markdown.body.startswith("## ") or page == "glossary"
+            elif kind == "script_finished" and message.script_finished == DONE.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
+                found, due = found or before[0], before[1] | due  # it was a part alone; the rest of the page stays
+            elif kind == "script_finished" and found and message.script_finished == DONE.FINISHED_SUCCESSFULLY:
+                return time.monotonic() - began
+        return float("inf")
+
+    def close(self) -> None:
+        """End the session."""
+        self._open.close()
+
+    def _run(self, part: str = "") -> None:
+        message = BackMsg()
+        wanted = message.rerun_script
+        wanted.page_script_hash, wanted.fragment_id, wanted.is_auto_rerun = self._page, part, bool(part)
+        wanted.query_string = f"seed={self._seed}"
+        self._socket.send(message.SerializeToString())
+
+    def _next(self, seconds: float) -> ForwardMsg | None:
+        try:
+            return ForwardMsg.FromString(self._socket.recv(timeout=max(0.0, seconds)))  # type: ignore[arg-type]
+        except TimeoutError:
+            return None
+
+
+@dataclass
+class Waits:
+    """Seconds waited, by who and where."""
+
+    made: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    failed: list[str] = field(default_factory=list)
+
+    def note(self, who: str, page: str, seconds: float) -> None:
+        """Keep one."""
+        self.made[who][page].append(seconds)
+
+    def told(self, who: str) -> None:
+        """Print the pages of some."""
+        for page, waits in sorted(self.made[who].items()):
+            ordered = sorted(waits)
+            late = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]
+            figures = f"median {median(waits):5.1f}  95% {late:5.1f}  longest {max(waits):5.1f} s"
+            print(f"  {who:8} {page:13} {len(waits):4} x  {figures}")
+
+
+def memory(server: Server) -> float:
+    """Return the megabytes that the server and its children hold."""
+    process, total = psutil.Process(server.pid), 0
+    for one in (process, *process.children(recursive=True)):
+        try:
+            total += one.memory_info().rss
+        except psutil.NoSuchProcess:
+            continue
+    return total / 2**20
+
+
+def student(server: Server, number: int, end: float, waits: Waits) -> None:
+    """Read pages of the demo until the time is up."""
+    rng, client, seed = random.Random(number), Client(server), SEEDS[0]
+    while time.monotonic() < end:
+        page = rng.choice(PAGES)
+        seed = rng.choice(SEEDS) if rng.random() < 0.25 else seed
+        waits.note("class", page, client.open(page, seed))
+        time.sleep(rng.uniform(*THINK))
+    client.close()
+
+
+def in_browser(work: Callable[[View], None], server: Server) -> None:
+    """Do something in a browser of one's own."""
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
+        view = View(browser, server.address)
+        work(view)
+        view.context.close()
+        browser.close()
+
+
+def watched(end: float, waits: Waits) -> Callable[[View], None]:
+    """Return what the one of the class does whose pages are painted."""
+
+    def work(view: View) -> None:
+        rng = random.Random(0)
+        while time.monotonic() < end:
+            page, began = rng.choice(PAGES[:-1]), time.monotonic()
+            view.open(f"{'' if page == 'home' else page}?seed={rng.choice(SEEDS)}")
+            view.page.wait_for_function(
+                r"() => document.querySelector('[data-testid=stMain] h2')", timeout=1000 * PATIENT
+            )
+            view.page.wait_for_selector(
+                "[data-testid=stApp][data-test-script-state=notRunning]", timeout=1000 * PATIENT
+            )
+            waits.note("browser", page, time.monotonic() - began)
+            view.page.wait_for_timeout(1000 * rng.uniform(*THINK))
+
+    return work
+
+
+def officer(number: int, rows: int, end: float, waits: Waits) -> Callable[[View], None]:
+    """Return what an officer does: bring a table with a model's answers, and look at its attacks and report."""
+    table = predicted(people(rows, seed=number), seed=number)
+
+    def work(view: View) -> None:
+        told: dict[str, Any] = {"label": "hired", "positive": "yes", "prediction": "predicted", "score": "score"}
+        began = time.monotonic()
+        view.open("data")
+        view.found("%")
+        view.bring_predictions(f"table{number}.csv", table, sensitive="sex", group="F", **told)
+        waits.note("officer", "data", time.monotonic() - began)
+        while time.monotonic() < end:
+            for name in ("Correction", "Bias queries", "Report"):
+                began = time.monotonic()
+                view.sidebar.get_by_role("link", name=name, exact=True).click()
+                view.page.wait_for_timeout(500)
+                view.found("")
+                waits.note("officer", name, time.monotonic() - began)
+                view.page.wait_for_timeout(3000)
+                if time.monotonic() > end:
+                    break
+
+    return work
+
+
+def shares(log: str) -> None:
+    """Print how the places of each kind went round the sessions, from what the server wrote."""
+    line = re.compile(r"job (own )?(\w+), session (\w*): waited ([\d.]+) s, (\w+) after ([\d.]+) s")
+    kinds: dict[str, list[tuple[str, float, float]]] = defaultdict(list)
+    for own, kind, session, waited, _, ran in line.findall(log):
+        kinds[own + kind].append((session, float(waited), float(ran)))
+    print("jobs, by kind (own: on an officer's table):")
+    for kind, jobs in sorted(kinds.items()):
+        by = defaultdict(list)
+        for session, waited, _ in jobs:
+            by[session].append(waited)
+        worst = max((max(waits) for waits in by.values()), default=0.0)
+        print(
+            f"  {kind:14} {len(jobs):4} jobs of {len(by):2} sessions; {sum(ran for *_, ran in jobs):6.0f} s of work; "
+            f"waited: median {median(waited for _, waited, _ in jobs):.1f}, longest {worst:.1f} s"
+        )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--sessions", type=int, default=30, help="all of them, officers included")
+    parser.add_argument("--officers", type=int, default=4)
+    parser.add_argument("--rows", type=int, default=60_000)
+    told = parser.parse_args()
+    if CHROMIUM is None:
+        print("Load not measured: no Chromium found (Debian: apt-get install chromium).")
+        return
+    waits, cores = Waits(), os.cpu_count()
+    print(f"{told.sessions} sessions, {told.officers} of them officers with {told.rows:,} people, {told.minutes:g} min")
+    print(f"{cores} cores, load before: {os.getloadavg()[0]:.1f}")
+    with Server(environment={"FAIRLEAK_DATA": None, "STREAMLIT_SERVER_DISCONNECTED_SESSION_TTL": "20"}) as server:
+        alone = Client(server)
+        for page in PAGES:
+            waits.note("alone", page, alone.open(page, SEEDS[0]))
+        alone.close()
+        before, peak, end = memory(server), [0.0], time.monotonic() + 60 * told.minutes
+
+        def run(work: Callable[..., None], *arguments: Any) -> None:
+            try:
+                work(*arguments)
+            except Exception as error:
+                waits.failed.append(f"{type(error).__name__}: {error}")
+
+        class_size = told.sessions - told.officers - 1
+        people_at_work = [(student, server, number, end, waits) for number in range(class_size)]
+        people_at_work += [(in_browser, watched(end, waits), server)]  # type: ignore[list-item]
+        people_at_work += [(in_browser, officer(n, told.rows, end, waits), server) for n in range(told.officers)]  # type: ignore[misc]
+        threads = [threading.Thread(target=run, args=one) for one in people_at_work]
+        for thread in threads:
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            peak[0] = max(peak[0], memory(server))
+            time.sleep(1.0)
+        busy = os.getloadavg()[0]
+        time.sleep(AFTER)
+        after, log = memory(server), server.log.read_text()
+    for who in ("alone", "class", "browser", "officer"):
+        waits.told(who)
+    shares(log)
+    print(f"memory: {before:.0f} MB before, {peak[0]:.0f} at most, {after:.0f} two minutes after")
+    print(f"load at the end: {busy:.1f}")
+    for failure in waits.failed:
+        print(f"failed: {failure}")
+    longest = max(
+        (wait for who in ("class", "browser") for page in waits.made[who].values() for wait in page), default=0.0
+    )
+    verdicts(
+        [
+            (
+                f"no page of the demo keeps a session waiting for more than {LONGEST:g} s: {longest:.1f} s",
+                longest <= LONGEST,
+            ),
+            (f"memory afterwards at most {KEPT:g} x that before: {after / before:.2f} x", after <= KEPT * before),
+            ("nobody's session failed", not waits.failed and "Traceback" not in log),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    main()

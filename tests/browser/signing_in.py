@@ -1,0 +1,111 @@
+"""A provider that signs people in, the people it knows, and the secrets file of a server that believes it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
+
+from playwright.sync_api import expect
+
+from pages.common import shell
+from pages.common.signin import Role, Standing
+from tests.browser.driver import free_port
+from tests.browser.view import FRESH, View
+from tests.patience import PATIENT
+
+SECRET = "a secret of the tests, which nobody else uses"
+
+PEOPLE = {
+    "olga": {"email": "Olga@example.org", "email_verified": True},
+    "anna": {"email": "anna@example.org", "email_verified": True},
+    "aske": {"groups": ["staff", "fairleak-askers"]},
+    "urs": {"email": "urs@example.org", "email_verified": True},
+    "vera": {"email": "olga@example.org", "email_verified": False},
+}
+"""Subject -> what the provider says: an officer, an auditor, an asker by a claim, one unlisted, one who pretends."""
+
+ROLES = """
+[roles]
+claim = "groups"
+officer = ["olga@example.org"]
+auditor = ["anna@example.org"]
+asker = ["fairleak-askers"]
+"""
+
+
+@contextmanager
+def provider(*, seconds: int = 3600) -> Iterator[str]:
+    """Run a provider whose word holds for so many seconds; gives its address."""
+    port = free_port()
+    people = [json.dumps({"sub": name, **claims}) for name, claims in PEOPLE.items()]
+    command = [sys.executable, "-W", "ignore", "-m", "oidc_provider_mock", "-p", str(port), "-e", str(seconds)]
+    told = [part for person in people for part in ("--user-claims", person)]
+    process = subprocess.Popen([*command, *told], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    address, deadline = f"http://localhost:{port}", time.monotonic() + PATIENT
+    try:
+        while True:
+            try:
+                urllib.request.urlopen(address, timeout=10).close()
+                break
+            except OSError:
+                assert process.poll() is None and time.monotonic() < deadline, "the provider did not start"
+                time.sleep(0.1)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(15)
+
+
+def secrets(file: Path, provider: str, roles: str = ROLES, redirect: str = "http://localhost:{port}") -> str:
+    """Write a secrets file; returns its path, for STREAMLIT_SECRETS_FILES."""
+    file.write_text(f"""
+[auth]
+redirect_uri = "{redirect}/oauth2callback"
+cookie_secret = "{SECRET}"
+client_id = "fairleak"
+client_secret = "whatever"
+server_metadata_url = "{provider}/.well-known/openid-configuration"
+{roles}""")
+    return str(file)
+
+
+def addresses() -> list[str]:
+    """Return every address that the navigation makes, hidden ones too, "" for the first page, and one it does not."""
+    made: list[str] = []
+
+    def page(_: Path, *, url_path: str, default: bool = False, **__: object) -> SimpleNamespace:
+        made.append("" if default else url_path)
+        return SimpleNamespace(url_path=url_path)
+
+    everybody, there = Standing(Role.OFFICER), SimpleNamespace(url_path="glossary")
+    streamlit = SimpleNamespace(Page=page, navigation=lambda *_, **__: there)
+    with patch.object(shell, "st", streamlit), patch.object(shell.signin, "enter", lambda: everybody):
+        shell.navigation()
+    return [*made, "nowhere"]
+
+
+def title(view: View, words: str) -> None:
+    """Wait until the page has this title."""
+    expect(view.page.locator(f"{FRESH} h1").first).to_contain_text(words, timeout=1000 * PATIENT)
+
+
+def sign_in(view: View, who: str) -> None:
+    """Press the button, be somebody at the provider, and come back."""
+    title(view, "Sign in")
+    view.page.get_by_role("button", name="Sign in").click()
+    view.page.get_by_role("button", name=who, exact=True).first.click()
+    back(view)
+
+
+def back(view: View) -> None:
+    """Come back from the provider, whose own pages (not FairLeak's) ask elsewhere for their looks."""
+    view.page.wait_for_url(f"{view.address}/**")
+    view.hosts.discard("cdn.jsdelivr.net")

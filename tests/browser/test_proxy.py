@@ -1,0 +1,161 @@
+"""FairLeak behind nginx, with the configuration of the documentation: TLS, a path of its own, uploads, headers."""
+
+from __future__ import annotations
+
+import http.client
+import shutil
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.driver import ROOT, Server, free_port
+from tests.browser.signing_in import provider, secrets, sign_in, title
+from tests.browser.tables import people
+from tests.browser.view import PATIENT, View
+
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/bin")
+CONFIGURATION = ROOT / "docs" / "how-to" / "nginx.conf"
+MEGABYTE = 2**20
+
+pytestmark = [
+    pytest.mark.skipif(NGINX is None, reason="no nginx found (Debian: apt-get install nginx-light)"),
+    pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl found, to make a certificate"),
+]
+
+
+class Answer(NamedTuple):
+    """What came back."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where nginx listens, and the server behind it."""
+
+    port: int
+    server: Server
+
+    @property
+    def address(self) -> str:
+        return f"https://localhost:{self.port}/fairleak"
+
+    def answer(self, method: str, path: str, **headers: str) -> Answer:
+        """Send a request without a body."""
+        unchecked = ssl._create_unverified_context()  # the certificate is the test's own
+        connection = http.client.HTTPSConnection("localhost", self.port, timeout=60, context=unchecked)
+        with closing(connection):
+            connection.putrequest(method, path, skip_host="Host" in headers)
+            for name, value in headers.items():
+                connection.putheader(name.replace("_", "-"), value)
+            connection.endheaders()
+            told = connection.getresponse()
+            return Answer(told.status, {name.lower(): value for name, value in told.getheaders()}, told.read())
+
+
+def configured(folder: Path, port: int, plain: int, behind: int) -> Path:
+    """Return nginx's whole configuration: the documentation's file, with ports and certificate of the test's own."""
+    told = CONFIGURATION.read_text()
+    for before, after in {
+        "127.0.0.1:8600": f"127.0.0.1:{behind}",
+        "listen 80;": f"listen 127.0.0.1:{plain};",
+        "listen 443 ssl;": f"listen 127.0.0.1:{port} ssl;",
+        "/etc/ssl/certs/audit.example.org.pem": f"{folder}/own.pem",
+        "/etc/ssl/private/audit.example.org.key": f"{folder}/own.key",
+        "server_name audit.example.org;": "server_name localhost;",
+    }.items():
+        assert before in told, before
+        told = told.replace(before, after)
+    (folder / "site.conf").write_text(told)
+    places = "\n".join(
+        f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    whole = folder / "nginx.conf"
+    whole.write_text(
+        f"daemon off;\npid {folder}/nginx.pid;\nerror_log {folder}/error.log;\nevents {{}}\n"
+        f"http {{\naccess_log off;\n{places}\ninclude {folder}/site.conf;\n}}\n"
+    )
+    return whole
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("nginx")
+    subject = ["-subj", "/CN=localhost", "-keyout", f"{folder}/own.key", "-out", f"{folder}/own.pem"]
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", *subject],
+        check=True,
+        capture_output=True,
+    )
+    port, plain = free_port(), free_port()
+    with provider() as at:
+        told = secrets(folder / "secrets.toml", at, redirect=f"https://localhost:{port}/fairleak")
+        environment: dict[str, str | None] = {
+            "STREAMLIT_SECRETS_FILES": told,
+            "STREAMLIT_SERVER_BASE_URL_PATH": "fairleak",
+        }
+        environment |= {"FAIRLEAK_DATA": None, "XDG_CACHE_HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+        with Server(environment=environment, path="fairleak") as server:
+            command = [str(NGINX), "-p", str(folder), "-c", str(configured(folder, port, plain, server.port))]
+            process = subprocess.Popen([*command, "-e", f"{folder}/error.log"])
+            made = Site(port, server)
+            deadline = time.monotonic() + 30
+            while True:
+                try:
+                    assert made.answer("GET", "/fairleak/_stcore/health").body == b"ok"
+                    break
+                except OSError:
+                    assert process.poll() is None and time.monotonic() < deadline, (folder / "error.log").read_text()
+                    time.sleep(0.1)
+            yield made
+            process.terminate()
+            process.wait(15)
+
+
+@pytest.fixture
+def view(browser: Browser, site: Site) -> Iterator[View]:
+    view = View(browser, site.address, ignore_https_errors=True)
+    yield view
+    view.close()
+
+
+def test_a_deep_link_signs_in_and_tables_go_up_to_the_limit(view: View, tmp_path: Path):
+    view.open("data?tolerance=0.2")
+    sign_in(view, "olga")
+    title(view, "Data")
+    assert view.page.url == f"{view.address}/data?tolerance=0.2"
+    view.upload("people.csv", people())
+    expect(view.page.get_by_text("people.csv").first).to_be_visible(timeout=PATIENT)
+    view.idle()
+    large = tmp_path / "large.csv"
+    with large.open("wb") as file:
+        file.truncate(201 * MEGABYTE)
+    view.keyed("upload").locator("input[type=file]").set_input_files(large)
+    expect(view.page.get_by_text("File must be 200.0MB or smaller.")).to_be_visible(timeout=PATIENT)
+    view.go("Glossary")
+    assert view.page.url.startswith(f"{view.address}/glossary")
+
+
+def test_nginx_ends_what_is_too_large_and_says_what_it_should(site: Site):
+    upload = "/fairleak/_stcore/upload_file/a/b"
+    assert site.answer("PUT", upload, Content_Length=str(202 * MEGABYTE)).status == 413
+    assert site.answer("PUT", upload, Content_Length="0").status == 403  # nobody is signed in
+    page = site.answer("GET", "/fairleak/")
+    told = page.headers
+    assert page.status == 200
+    assert told["strict-transport-security"] == "max-age=31536000"
+    assert told["x-content-type-options"] == "nosniff"
+    assert "frame-ancestors 'none'" in told["content-security-policy"]
+    assert site.answer("GET", "/fairleak").headers["location"].endswith("/fairleak/")
+    assert site.answer("GET", "/fairleak/_stcore/metrics").status == 404
+    assert site.answer("GET", "/fairleak/", Host="elsewhere.example.org").status == 403

@@ -1,0 +1,254 @@
+"""Sign-in: who gets in, what each role may open, and how a sign-in ends."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Cookie, expect
+from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
+
+from pages.common.signin import ANONYMOUS, Role
+from tests.browser.conftest import Open, Start
+from tests.browser.driver import Server
+from tests.browser.signing_in import PEOPLE, SECRET, addresses, back, provider, secrets, sign_in, title
+from tests.browser.tables import people
+from tests.browser.view import PATIENT, View
+
+USER = "_streamlit_user"
+
+MEMBERS = {"olga": Role.OFFICER, "anna": Role.AUDITOR, "aske": Role.ASKER}
+
+TO_FIRST = {"", "start", "overview", "nowhere"}
+"""Addresses of the first page, which for an asker is the desk."""
+
+
+@pytest.fixture(scope="module")
+def at() -> Iterator[str]:
+    with provider() as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("secrets") / "secrets.toml"
+
+
+@pytest.fixture(scope="module")
+def server(start_server: Start, at: str, file: Path) -> Server:
+    return start_server(STREAMLIT_SECRETS_FILES=secrets(file, at))
+
+
+@pytest.fixture
+def rules(file: Path, at: str) -> Iterator[Path]:
+    """The secrets file, to be changed and put back."""
+    yield file
+    secrets(file, at)
+
+
+def status(address: str, cookie: str = "", method: str = "GET") -> int:
+    """Return the status of a request, without following where it leads."""
+
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_: object, **__: object) -> None:
+            return None
+
+    request = urllib.request.Request(address, headers={"Cookie": cookie} if cookie else {}, method=method)
+    try:
+        with urllib.request.build_opener(Stay).open(request, timeout=60) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def test_a_deep_link_leads_through_sign_in_to_its_page_and_nobody_unlisted_gets_in(look: Open):
+    officer = look("glossary?word=epsilon")
+    expect(officer.sidebar.get_by_role("link")).to_have_count(0)
+    sign_in(officer, "olga")
+    title(officer, "Glossary")
+    assert officer.page.url.endswith("/glossary?word=epsilon")
+    expect(officer.sidebar).to_contain_text("Olga@example.org")
+    for who in ("urs", "vera"):
+        stranger = look("glossary")
+        sign_in(stranger, who)
+        title(stranger, "No role")
+        name = PEOPLE[who]["email"] if who == "urs" else f"subject {who}"
+        expect(stranger.page.get_by_text(f"Signed in as {name}.")).to_be_visible()
+        assert "Glossary" not in stranger.text()
+
+
+@pytest.mark.long
+def test_every_address_asks_for_sign_in_also_on_a_server_that_has_shown_nothing_yet(
+    look: Open, start_server: Start, at: str, tmp_path: Path
+):
+    cold = start_server(STREAMLIT_SECRETS_FILES=secrets(tmp_path / "secrets.toml", at))
+    view = look(None, at=cold)
+    for address in reversed(addresses()):
+        view.open(f"{address}?tolerance=0.2")
+        title(view, "Sign in")
+        view.idle()
+        assert " ".join(view.text().split()) == f"Sign in {ANONYMOUS} Sign in"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("who", MEMBERS)
+def test_each_role_opens_its_pages_and_no_other_address(look: Open, who: str):
+    view = look("desk")
+    sign_in(view, who)
+    title(view, "Private query desk")
+    for address in addresses():
+        view.open(f"{address}?tolerance=0.2")
+        opened = MEMBERS[who] is not Role.ASKER or address == "desk" or address in TO_FIRST
+        title_of_page = view.page.locator(".st-key-head h1")  # drawn by who runs the page, next
+        refused = view.page.get_by_text(f"This page is not open to the role {MEMBERS[who]}")
+        expect(title_of_page.or_(refused).first).to_be_visible(timeout=PATIENT)
+        assert (title_of_page.count(), refused.count()) == (opened, not opened), address
+        if MEMBERS[who] is Role.ASKER:
+            expect(view.sidebar.get_by_role("link")).to_have_count(0)  # a single page needs no navigation
+            if address in TO_FIRST:
+                title(view, "Private query desk")
+
+
+@pytest.mark.long
+def test_only_an_officer_sets_limits_and_looks_after_ledgers(look: Open):
+    for who, seen in (("olga", 1), ("anna", 0)):
+        view = look("desk")
+        sign_in(view, who)
+        title(view, "Private query desk")
+        view.idle()
+        expect(view.keyed("desk_create")).to_have_count(seen)
+        view.go("Report")
+        view.segment("further_release", "Policy and limits")
+        expect(view.keyed("policy_file")).to_have_count(seen)
+        expect(view.keyed("release_limit")).to_have_count(seen)
+
+
+@pytest.mark.long
+def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(look: Open, at: str):
+    view = look("glossary")
+    sign_in(view, "olga")
+    title(view, "Glossary")
+    copied = view.context.cookies()
+    other = view.context.new_page()
+    other.goto(f"{view.address}/learn")
+    expect(other.locator("h1").first).to_contain_text("Worked examples", timeout=PATIENT)
+    view.keyed("sign_out").get_by_role("button").click()
+    view.page.get_by_role("button").first.click()  # the provider asks whether to end its own session too
+    back(view)
+    title(view, "Sign in")
+    expect(other.locator("h1").first).to_contain_text("Sign in", timeout=PATIENT)  # by itself
+    thief = look(None)
+    thief.context.add_cookies([{**one} for one in copied])  # type: ignore[typeddict-item]
+    thief.open("glossary")
+    title(thief, "Sign in")
+    assert "This sign-in has ended" in thief.text()
+    sign_in(thief, "olga")  # who can prove who they are gets in again
+    title(thief, "Glossary")
+
+
+@pytest.mark.long
+def test_a_sign_in_ends_when_the_providers_word_expires(look: Open, start_server: Start, tmp_path: Path):
+    with provider(seconds=75) as brief:
+        server = start_server(STREAMLIT_SECRETS_FILES=secrets(tmp_path / "secrets.toml", brief))
+        view = look("data", at=server)
+        sign_in(view, "olga")
+        title(view, "Data")
+        view.upload("mine.csv", people())
+        expect(view.page.get_by_text("mine.csv").first).to_be_visible(timeout=PATIENT)
+        title(view, "Sign in")
+        assert "This sign-in has ended" in view.text()
+        sign_in(view, "olga")
+        title(view, "Data")
+        view.idle()
+        assert "mine.csv" not in view.page.content()
+
+
+@pytest.mark.long
+def test_a_role_that_is_taken_away_or_changed_counts_at_once(look: Open, rules: Path):
+    view = look("report")
+    sign_in(view, "olga")
+    title(view, "Release report")
+    told = rules.read_text()
+    rules.write_text(told.replace('officer = ["olga@example.org"]', "").replace('["fair', '["olga@example.org", "fair'))
+    expect(view.page.get_by_text("This page is not open to the role asker")).to_be_visible(timeout=PATIENT)
+    rules.write_text(told.replace("olga@example.org", "nobody@example.org"))
+    title(view, "No role")
+    rules.write_text(told)
+    title(view, "Release report")
+    rules.write_text(f"{told}\n[broken")
+    title(view, "No role")
+    title(look("glossary"), "Sign in")
+    rules.unlink()
+    title(look("glossary"), "Sign in")
+
+
+def signed(claims: dict[str, object], secret: str) -> str:
+    """Return a cookie as Streamlit would sign it."""
+    return create_signed_value(secret, USER, json.dumps(claims)).decode()
+
+
+@pytest.mark.long
+def test_a_forged_cookie_opens_nothing(look: Open, server: Server):
+    now = int(time.time())
+    claims: dict[str, object] = {
+        "is_logged_in": True,
+        "origin": server.address,
+        "email": "olga@example.org",
+        "email_verified": True,
+        "sub": "olga",
+        "iat": now,
+        "exp": now + 3600,
+    }
+    true = signed(claims, SECRET)
+    body, mark = true.rsplit(".", 1)
+    refused = {
+        signed(claims, f"{SECRET}?"): "Sign in",
+        base64.b64encode(json.dumps(claims).encode()).decode(): "Sign in",  # no signature
+        f"{body}.{mark[::-1]}": "Sign in",
+        signed(claims | {"exp": now - 1}, SECRET): "Sign in",
+        signed({name: told for name, told in claims.items() if name != "exp"}, SECRET): "Sign in",
+        signed(claims | {"origin": "https://elsewhere.example.org"}, SECRET): "Sign in",
+        signed(claims | {"email_verified": False}, SECRET): "No role",
+        signed({name: told for name, told in claims.items() if name != "email"}, SECRET): "No role",
+        signed(claims | {"email": "x@example.org", "groups": ["olga@example.org"]}, SECRET): "No role",
+    }
+
+    def seen(cookie: str) -> View:
+        view = look(None)
+        view.context.add_cookies([{"name": USER, "value": cookie, "url": server.address}])
+        view.open("glossary")
+        return view
+
+    title(seen(true), "Glossary")
+    for cookie, told in refused.items():
+        title(seen(cookie), told)
+
+
+@pytest.mark.long
+def test_files_are_for_people_with_a_role_and_health_for_everybody(server: Server, look: Open):
+    assert status(f"{server.address}/_stcore/health") == 200
+    assert status(f"{server.address}/media/0.csv") == 403
+    assert status(f"{server.address}/_stcore/upload_file/a/b", method="PUT") == 403
+    assert status(f"{server.address}/_stcore/metrics") == 404
+    view = look("desk")
+    sign_in(view, "aske")
+    title(view, "Private query desk")
+    told: list[Cookie] = view.context.cookies()
+    cookie = "; ".join(f"{one['name']}={one['value']}" for one in told)
+    assert status(f"{server.address}/media/0.csv", cookie) == 404  # no such file, which only members are told
+
+
+@pytest.mark.long
+def test_the_page_asked_for_is_never_another_servers(look: Open, server: Server):
+    for address in ("//elsewhere.example.org", "/\\elsewhere.example.org", "https://elsewhere.example.org"):
+        view = look(None)
+        view.context.add_cookies([{"name": "fairleak_page", "value": quote(address, safe=""), "url": server.address}])
+        answer = view.context.request.get(f"{server.address}/oauth2callback", max_redirects=0)
+        assert answer.headers["location"] in ("/", ""), answer.headers["location"]

@@ -1,0 +1,145 @@
+"""What a provider's word is worth: roles, expiry, sign out, and a secrets file that is broken."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit import config
+
+from pages.common import signin
+from pages.common.signin import ANONYMOUS, ENDED, UNLISTED, Role, judged
+
+NOW = 1_800_000_000.0
+OLGA: dict[str, Any] = {
+    "is_logged_in": True,
+    "sub": "7",
+    "email": "Olga@Example.org",
+    "email_verified": True,
+    "iat": NOW - 60,
+    "exp": NOW + 60,
+}
+RULES: dict[str, Any] = {
+    "claim": "groups",
+    "officer": ["olga@example.org", "officers"],
+    "auditor": ["auditors", "both"],
+    "asker": ["askers", "both"],
+}
+
+
+def without(*names: str, **more: Any) -> dict[str, Any]:
+    """Return what is said of Olga but for some claims."""
+    return {name: value for name, value in OLGA.items() if name not in names} | more
+
+
+@pytest.mark.parametrize(
+    ("claims", "role"),
+    [
+        (OLGA, Role.OFFICER),
+        (without(email_verified="true"), Role.OFFICER),
+        (without("email", groups=["x", "auditors"]), Role.AUDITOR),
+        (without("email", groups="askers"), Role.ASKER),
+        (without("email", groups=["both"]), Role.AUDITOR),
+        (without(groups=["askers"]), Role.OFFICER),
+        (without("email_verified"), None),
+        (without(email_verified=False), None),
+        (without(email_verified=1), None),
+        (without("email"), None),
+        (without(email=None), None),
+        (without("email", groups=["olga@example.org"]), None),
+        (without("email", groups={"officers": True}), None),
+        (without(email="olga@example.org.evil.net"), None),
+        (without("is_logged_in"), None),
+        (without(is_logged_in="true"), None),
+        (without("exp"), None),
+        (without(exp=NOW), None),
+        (without(exp="never"), None),
+        ({}, None),
+    ],
+)
+def test_roles_are_for_whom_the_provider_vouches(claims: Mapping[str, Any], role: Role | None):
+    assert judged(claims, RULES, NOW).role is role
+
+
+@pytest.mark.parametrize("rules", [{}, {"officer": []}, {"oficer": ["olga@example.org"]}, {"officer": [7, ""]}])
+def test_who_is_not_listed_has_no_role(rules: Mapping[str, Any]):
+    found = judged(OLGA, rules, NOW)
+    assert found.role is None and found.reason == UNLISTED
+
+
+def test_one_name_need_not_stand_in_a_list_and_counts_as_a_whole():
+    assert judged(OLGA, {"officer": "olga@example.org"}, NOW).role is Role.OFFICER
+    assert judged(OLGA, {"officer": "not-olga@example.org"}, NOW).role is None
+
+
+def test_a_claim_may_be_within_another():
+    rules = {"claim": "realm_access.roles", "auditor": ["fl"]}
+    assert judged(without("email", realm_access={"roles": ["fl"]}), rules, NOW).role is Role.AUDITOR
+    assert judged(without("email", realm_access="fl"), rules, NOW).role is None
+
+
+def test_hours_count_from_the_beginning_whatever_the_provider_says():
+    assert judged(without(exp=NOW - 1), RULES | {"hours": 8}, NOW).role is Role.OFFICER
+    assert judged(without(iat=NOW - 3601), RULES | {"hours": 1}, NOW).reason == ENDED
+    assert judged(without("iat"), RULES | {"hours": 1}, NOW).reason == ENDED
+
+
+def test_a_name_is_what_the_provider_vouches_for():
+    assert judged(OLGA, RULES, NOW).name == "Olga@Example.org"
+    assert judged(without("email", name="Olga"), RULES, NOW).name == "subject 7"
+    pretended = judged(without(email_verified=False), RULES, NOW)
+    assert pretended.name == "subject 7" and "Olga@Example.org is verified" in pretended.reason
+
+
+def test_an_asker_opens_the_desk_alone_and_nobody_without_a_role_anything():
+    asker, officer, nobody = (
+        judged(claims, RULES, NOW) for claims in (without("email", groups="askers"), OLGA, {"sub": "7"})
+    )
+    pages = ("desk", "report", "overview", "", "a page of tomorrow")
+    assert [asker.opens(page) for page in pages] == [True, False, False, False, False]
+    assert all(officer.opens(page) for page in pages)
+    assert not any(nobody.opens(page) for page in pages) and nobody.reason == ANONYMOUS
+
+
+@pytest.fixture
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The secrets file, which is not there at first."""
+    path = tmp_path / "secrets.toml"
+    before = config.get_option("secrets.files")
+    config.set_option("secrets.files", [str(path)])
+    monkeypatch.setattr(signin, "_was_on", False)
+    yield path
+    config.set_option("secrets.files", before)
+
+
+def test_without_auth_nobody_signs_in(file: Path):
+    assert not signin.is_on()
+    file.write_text("[other]\nkey = 1\n")
+    assert not signin.is_on()
+    assert signin.standing_of({}) == signin.Standing(Role.OFFICER)
+
+
+def test_the_secrets_file_counts_as_it_is_now_and_lets_nobody_in_when_broken_or_lost(file: Path):
+    olga = OLGA | {"exp": 2e12}
+    told = '[auth]\ncookie_secret = "x"\n[roles]\n{} = ["olga@example.org"]\n'
+
+    def role(text: str) -> Role | None:
+        file.write_text(text)
+        return signin.standing_of(olga).role
+
+    assert role("[auth\n") is None  # from the beginning
+    assert role(told.format("officer")) is Role.OFFICER
+    assert role(told.format("officer") + "[broken") is None
+    assert role(told.format("asker")) is Role.ASKER
+    file.unlink()
+    assert signin.is_on() and signin.standing_of(olga).role is None
+    assert role(told.format("auditor")) is Role.AUDITOR
+    older = file.with_name("older.toml")
+    older.write_text(told.format("asker"))
+    os.utime(older, (1, 1))
+    older.replace(file)
+    assert signin.standing_of(olga).role is Role.ASKER
+    assert role("[other]\nkey = 1\n") is None  # no longer with [auth]: still nobody
