@@ -34,6 +34,8 @@ SECONDS = {
     "tests/golden/test_golden_pages.py": 25,
     "tests/unit/sweep/test_kill.py": 40,
     "tests/unit/test_command_line.py": 35,
+    "tests/app/test_sign_off.py": 40,
+    "tests/unit/history/test_killed_writers.py": 60,
     "tests/unit/desk/test_damage.py": 35,
     "tests/unit/correction/test_groups.py": 35,
     "tests/browser/test_report.py": 60,
