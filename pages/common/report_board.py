@@ -81,6 +81,7 @@ def style(overall: str = "none") -> str:
         "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
         ".st-key-placeholders {background: var(--fl-banner); border-radius: 6px; padding: .3rem .8rem}"
         ".st-key-placeholders {margin-top: -.7rem}"
+        "@media (min-width: 641px) {.st-key-compare > div:last-child {margin-left: auto}}"
         "@media (max-width: 640px) {.st-key-compare_row, .st-key-compare_row > div, .st-key-compare_with"
         " {width: 100% !important; flex: 1 1 100% !important}}"
         ".st-key-placeholders p, .st-key-placeholders [data-testid=stMarkdownContainer] {margin: 0}"
