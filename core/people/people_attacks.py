@@ -261,7 +261,7 @@ class PeopleAttacks:
         return inferred("card", self.prior, after, self.truth, setting)
 
     def _codes(self, one: int) -> list[int]:
-        """Return which groups are told from everybody else: of two that one, of more each."""
+        """Return which groups are set against everybody else: of two that one, of more each."""
         k = self.prior.shape[1]
         return [one] if k == 2 else list(range(k))
 
