@@ -4,6 +4,7 @@ from pages.common import shell
 
 shell.guard()
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -12,7 +13,7 @@ from core.errors import InputError
 from core.estimates import count
 from pages.common import cached, panels
 from pages.common import card_controls as cards
-from pages.common.background import want
+from pages.common.background import Background, want
 
 shell.head()
 config, table = cached.audited()
@@ -58,21 +59,19 @@ def heading(finding: Finding) -> str:
     return words(finding.point.rstrip("."))
 
 
-def advice(now: ReleaseStudy) -> Advice | None:
-    """Draw the safe precision, or how far the search is; returns what was tried."""
-    work, models = card.advice(now), "one model" if now.n_models == 1 else f"{now.n_models} models"
-    want(work, patience=0.0)
+def advice(now: ReleaseStudy, work: Background, tried: Advice | None) -> None:
+    """Draw what each precision exposes, or how far the search is."""
+    models = "one model" if now.n_models == 1 else f"{now.n_models} models"
     quantity = f"People disclosed by a card of {models}; with noise, the most in up to {DRAWS} draws"
-    found: Advice | None = work.result
-    if found is None:
+    if tried is None:
         shell.whisper("Published precision", quantity)
         cards.watch(work, "Trying precisions", "Stopped. Go on with the advice")
-        return None
-    drawn = draw_precisions(found, (settings.decimals, settings.epsilon))
+        return
+    drawn = draw_precisions(tried, (settings.decimals, settings.epsilon))
     panels.titled("Published precision", quantity, drawn, key="release_advice_chart")
-    advised = findings.advice(found, now)
-    st.markdown(f"**{words(advised.point)}** {words(*advised.caveats)}")
-    return found
+    advised = findings.advice(tried, now)
+    more = advised.caveats[1:] if now.most_pinned else (advised.point, *advised.caveats)  # the finding has the rest
+    st.caption(words(*more))
 
 
 def in_common(now: ReleaseStudy) -> None:
@@ -102,10 +101,22 @@ def guide(now: ReleaseStudy) -> str:
     )
 
 
+def more_analyses(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
+    """Offer what else the numbers reveal; it is computed once somebody asks for it."""
+    chosen = panels.further(FURTHER, key="further_card")
+    if chosen == "resolved":
+        resolved, fullness = findings.uncertainty_resolved(now), draw_fullness(studies, now, counts=card.counts)
+        panels.titled(heading(resolved), words(resolved.evidence), fullness, key="release_fullness_chart")
+    elif chosen == "average":
+        quantity = "People inferred correctly before (○) and after (●), 95% CI"
+        average = heading(findings.average_accuracy(now))
+        panels.titled(average, quantity, draw_recognised(now), key="release_named_chart")
+    elif chosen == "desia":
+        another_attack(now)
+
+
 def another_attack(now: ReleaseStudy) -> None:
-    """Offer another attack on the same numbers; it is computed once somebody asks for it."""
-    if panels.further(FURTHER, key="further_card") is None:
-        return
+    """Draw another attack on the same numbers beside the projection."""
     attacked = card.attacked(now)
     if attacked.desia is None:
         st.caption("No posterior agrees with the numbers, so there is nothing to compare.")
@@ -124,7 +135,11 @@ def draw() -> None:
     people = card.people(wanted)
     studies = card.studies(people)
     now = card.drawn(next((study for study in studies if study.n_models == wanted), studies[-1]))
-    headline, gain, average = findings.headline(now), findings.information_gain(now), findings.average_accuracy(now)
+    headline, gain, work = findings.headline(now), findings.information_gain(now), card.advice(now)
+    want(work, patience=0.0)
+    tried: Advice | None = work.result
+    if tried is not None and now.most_pinned and headline.to_do:
+        headline = findings.with_advice(headline, tried, now)
     with opening:
         panels.finding(replace(headline, caveats=()))
     if now.status != "converged":
@@ -132,7 +147,7 @@ def draw() -> None:
     group = f"“{shell.escape(people.group)}” ({shell.escape(people.attribute)})"
     left, right = st.columns([3, 2], gap="large")
     with left:
-        tried = advice(now)
+        advice(now, work, tried)
     with right:
         moved = panels.titled(
             "Who is exposed",
@@ -157,14 +172,6 @@ def draw() -> None:
     with right:
         in_common(now)
     drawn = {"People disclosed": moved.table, "By the number of models": bits.table}
-    left, right = st.columns([3, 2], gap="large")
-    with left:
-        resolved = findings.uncertainty_resolved(now)
-        fullness = draw_fullness(studies, now, counts=card.counts)
-        panels.titled(heading(resolved), words(resolved.evidence), fullness, key="release_fullness_chart")
-    with right:
-        quantity = "People inferred correctly before (○) and after (●), 95% CI"
-        panels.titled(heading(average), quantity, draw_recognised(now), key="release_named_chart")
     left, right = st.columns(2, gap="large")
     with left:
         panels.how_to_read(guide(now))
@@ -186,10 +193,14 @@ def draw() -> None:
                 icon=":material/checklist:",
                 help="For fairleak card card.toml: the same card of the same models, about the same people.",
             )
-    another_attack(now)
+    more_analyses(now, studies)
 
 
-FURTHER = {"desia": "DeSIA: proof and simulated cards"}
+FURTHER = {
+    "resolved": "Share of uncertainty resolved",
+    "average": "Average accuracy",
+    "desia": "DeSIA: proof and simulated cards",
+}
 
 card.studies(card.people(card.wanted))
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed

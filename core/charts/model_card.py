@@ -263,6 +263,9 @@ def draw_precisions(advice: Advice, chosen: tuple[int | None, float | None]) -> 
     for row in advice.tried:
         now = (row.decimals, row.epsilon) == chosen
         people = f"<b>{row.pinned:,}</b>" if row.pinned else "nobody" if row.known else "not known"
+        finest = (row.decimals, row.epsilon) in ((advice.decimals, None), (None, advice.epsilon))
+        if people == "nobody" and finest:
+            people = "<b>✓ nobody</b>"
         look: dict[str, Any] = {"color": "leak" if now else "leak 45", "hover": "" if row.known else None}
         bar = Mark(of=row.pinned, bar=0, symbol="", name="exposed", **look)
         look = {"value": f"{people} · {bits_text(row.df_bits)}", "bold": now, "shaded": now}

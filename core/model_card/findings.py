@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 
 from core.estimates import Estimate, at_most, count, number_text, percent, points
 from core.model_card.card_people import EVERYBODY_ELSE, ReleasedPeople
@@ -288,6 +289,16 @@ def advice(found: Advice, study: ReleaseStudy) -> Finding:
     elif rounding and not found.exact:
         caveats.append("No noise tried is enough.")
     return Finding(point=point, caveats=tuple(caveats))
+
+
+def with_advice(found: Finding, advised: Advice, study: ReleaseStudy) -> Finding:
+    """Return the headline of a card that exposes somebody, opened by what to publish instead."""
+    told, point = advice(advised, study), found.point[:1].lower() + found.point[1:]
+    if advised.exact or (advised.decimals is None and advised.epsilon is None):
+        return replace(found, to_do=told.text)
+    most = precision_text(advised.decimals, None) if advised.decimals is not None else ""
+    opening = f"Publish at most {most}" if most else f"Add DP noise with ε ≤ {advised.epsilon:g}"
+    return replace(found, point=f"{opening}: {point}", to_do=f"{told.point} {told.caveats[0]}")
 
 
 def findings(study: ReleaseStudy) -> Iterator[Finding]:

@@ -89,5 +89,5 @@ ADVICE = Advice(
 def test_a_precision_nobody_knows_about_pins_not_nobody():
     unknown = replace(ADVICE, tried=(replace(ADVICE.tried[1], known=False), ADVICE.tried[1]))
     drawing = draw_precisions(unknown, (None, None))
-    assert remarks(drawing).count("not known") == 1 and remarks(drawing).count("nobody") == 1
-    assert "2 decimals not known · 3.0; 2 decimals nobody · 3.0" in drawing.alt
+    assert remarks(drawing).count("not known") == 1 and remarks(drawing).count("✓ nobody") == 1
+    assert "2 decimals not known · 3.0; 2 decimals ✓ nobody · 3.0" in drawing.alt
