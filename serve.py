@@ -142,7 +142,7 @@ def look_at_roles() -> None:
         if signin.ROLE in state and state[signin.ROLE] is not role:
             session._fragment_storage.clear()
             session.clear_session_caches()
-            session.request_rerun(None)
+            session.request_rerun(session._client_state)
 
 
 async def end_sessions() -> None:

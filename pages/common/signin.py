@@ -1,7 +1,7 @@
 """Sign-in: who is signed in, in which role, and what that role may open; off unless secrets have `[auth]`.
 
 Streamlit signs people in with an OpenID Connect provider and keeps what it said of them in a signed cookie. Here is
-only who may do what. Roles are judged anew in every run, so that a change of secrets counts at once.
+only who may do what. Roles are judged in every run, so that a change of secrets counts at once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NoReturn
 
@@ -63,15 +63,20 @@ ANONYMOUS = "Only people with a role on this server may use it."
 ENDED = "This sign-in has ended, and what was in this session's memory is gone."
 UNLISTED = "No role on this server is given to you. Ask the person who runs it for one."
 
-_was_on = False
-"""Once on, sign-in stays on until the server ends: a secrets file that is gone or broken lets nobody in."""
 
-_ended: dict[tuple[str, ...], float] = {}
-"""Sign-ins that were ended by Sign out -> when they would have ended: their cookies, copies too, count no longer."""
+@dataclass(slots=True)
+class _Server:
+    """What is true of all sessions until the server ends."""
+
+    was_on: bool = False
+    """Once on, sign-in stays on: a secrets file that is gone or broken lets nobody in."""
+    ended: dict[tuple[str, ...], float] = field(default_factory=dict)
+    """Sign-ins that Sign out has ended -> when they would have: their cookies, copies too, count no longer."""
+    stamps: list[tuple[int, int, int] | None] = field(default_factory=list)
+    """The secrets files as they were when they were read."""
 
 
-_stamps: list[tuple[int, int, int] | None] = []
-"""The secrets files as they were when they were read."""
+_server = _Server()
 
 
 def _secrets() -> Mapping[str, Any] | None:
@@ -80,9 +85,9 @@ def _secrets() -> Mapping[str, Any] | None:
     Streamlit looks for changes too, but stops once the file was gone or broken, and misses one with an older date.
     """
     now = [_stamp(path) for path in config.get_option("secrets.files")]
-    if now != _stamps:
+    if now != _server.stamps:
         secrets_singleton._reset()
-        _stamps[:] = now
+        _server.stamps = now
     if secrets_singleton.load_if_toml_exists():
         return st.secrets.to_dict()
     return None if any(os.path.exists(path) for path in config.get_option("secrets.files")) else {}
@@ -98,10 +103,9 @@ def _stamp(path: str) -> tuple[int, int, int] | None:
 
 def _rules() -> Mapping[str, Any] | None:
     """Return the roles' rules of the secrets file; None while sign-in is off."""
-    global _was_on
     secrets = _secrets()
-    _was_on = _was_on or secrets is None or "auth" in secrets
-    if not _was_on:
+    _server.was_on = _server.was_on or secrets is None or "auth" in secrets
+    if not _server.was_on:
         return None
     rules = (secrets or {}).get("roles")
     return rules if isinstance(rules, Mapping) else {}
@@ -130,7 +134,7 @@ def judged(claims: Mapping[str, Any], rules: Mapping[str, Any], now: float) -> S
     verified = bool(address) and str(claims.get("email_verified")).lower() == "true"
     name = _name(claims, address if verified else "")
     until = _until(claims, rules)
-    if until <= now or _mark(claims) in _ended:
+    if until <= now or _mark(claims) in _server.ended:
         return Standing(None, name, ENDED, until)
     held = {value for value in _listed(claims, rules.get("claim")) if "@" not in value}
     if verified:
@@ -268,7 +272,6 @@ def _sign_in(provider: str) -> None:
 def _sign_out() -> None:
     """End this sign-in, in every tab and for every copy of its cookie."""
     claims, now = st.user.to_dict(), time.time()
-    _ended[_mark(claims)] = standing().until
-    for mark in [mark for mark, until in _ended.items() if until < now]:
-        del _ended[mark]
+    _server.ended[_mark(claims)] = standing().until
+    _server.ended = {mark: until for mark, until in _server.ended.items() if until > now}
     st.logout()

@@ -110,7 +110,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     path = tmp_path / "secrets.toml"
     before = config.get_option("secrets.files")
     config.set_option("secrets.files", [str(path)])
-    monkeypatch.setattr(signin, "_was_on", False)
+    monkeypatch.setattr(signin, "_server", signin._Server())
     yield path
     config.set_option("secrets.files", before)
 
