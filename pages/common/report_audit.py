@@ -202,14 +202,18 @@ def downloads(shown: Reports, tested: SelfTests) -> None:
     with right:
         note = external_note(shown, testing=tested.busy)
         _card(":material/public: External (redacted)", note, ("report.html", "report.json"), shown, "disclosure")
-    mark, made = str(told["fingerprint"]), str(told["times"].get("started", ""))[:10]
-    version = f"FairLeak {told['provenance']['fairleak']}"
-    st.caption(f"Fingerprint {mark[:4]} {mark[4:8]} · {made} · {version}")
+    own, others = (
+        f"{mark[:4]} {mark[4:8]}" for mark in (told["fingerprint"], shown.document("disclosure")["fingerprint"])
+    )
+    made, version = str(told["times"].get("started", ""))[:10], f"FairLeak {told['provenance']['fairleak']}"
+    st.caption(f"Fingerprint {own}, of the external report {others} · {made} · {version}")
 
 
 def external_note(shown: Reports, *, testing: bool) -> str:
     """Return what stands over the external report; `testing` says that the self-test still runs."""
     running = f" {_NOT_TESTED}" if testing else ""
+    if not shown.audit.plan.title and shown.audit.plan.config.dataset == state.UPLOAD:
+        running += " Give it a title under Audit plan: without one its reader cannot tell which model it is about."
     return f"Small cells suppressed, no seeds, no paths. {_leakage(shown)}{running}"
 
 

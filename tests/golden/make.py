@@ -39,7 +39,10 @@ _VOLATILE = (
     (r"(solver, )[\d.]+ m?s\b", r"\1<seconds>"),
     (r"(Seconds\W+)[\d.]+", r"\1<seconds>"),
     (r"(Started\W+|edition )\d{4}-\d\d-\d\d", r"\1<day>"),
-    (r"Fingerprint [0-9a-f]{4} [0-9a-f]{4} · [-\d]+", "Fingerprint <digits> · <day>"),
+    (
+        r"Fingerprint [0-9a-f]{4} [0-9a-f]{4}, of the external report [0-9a-f]{4} [0-9a-f]{4} · [-\d]+",
+        "Fingerprint <digits>, of the external report <digits> · <day>",
+    ),
     (r"\d{1,2} [A-Z][a-z]{2} \d{4} · [0-9a-f]{4} [0-9a-f]{4}", "<day> · <digits>"),
     (r"(Fingerprint of this report: )[0-9a-f]{8} [0-9a-f]{8}", r"\1<digits>"),
     (r"(Sign )[0-9a-f]{4} [0-9a-f]{4}", r"\1<digits>"),
