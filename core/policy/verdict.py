@@ -6,6 +6,7 @@ A measurement is one check's number, in the form a policy judges; the headline i
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -207,11 +208,18 @@ _EARLIER = {
 }
 
 
-def earlier_detail(detail: str) -> str:
-    """Return a detail in the words of earlier reports, which are not altered because they have them."""
+_ADDED = re.compile(
+    r" ?[A-Z]\w+ passing check(s follow| follows) from the plan alone, without an attack\.|; no other check was judged"
+)
+"""What earlier reports did not say."""
+
+
+def earlier_words(text: str) -> tuple[str, str]:
+    """Return a headline or detail in the words of earlier reports, which are not altered because they have them."""
+    first = last = _ADDED.sub("", text)
     for now, once in _EARLIER.items():
-        detail = detail.replace(now, once)
-    return detail
+        first = first.replace(now, once)
+    return first, last
 
 
 def _listed(words: Sequence[str]) -> str:

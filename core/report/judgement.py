@@ -24,7 +24,7 @@ from core.estimates import Estimate, in_words, proportion
 from core.fingerprint import code_fingerprint
 from core.policy import CHECKS, CheckVerdict, Status, headline_and_detail, judge
 from core.policy.decisions import Claim, decide
-from core.policy.verdict import earlier_detail, overall
+from core.policy.verdict import earlier_words, overall
 from core.report.canonical import decimals_of, estimate_of, number_of, read, strict
 from core.report.document import (
     GROUP_RATES,
@@ -369,9 +369,9 @@ def _differences(found: Document, judged: Document) -> tuple[list[str], list[str
     for row in judged["checks"]:  # an earlier FairLeak may have other titles
         own = there.get(row["check"], row)
         release["detail"] = release["detail"].replace(f"“{row['title']}”", f"“{own['title']}”")
-    if stated["detail"] == earlier_detail(release["detail"]):
-        release["detail"] = stated["detail"]
     for name in release:
+        if stated[name] in earlier_words(release[name]):
+            continue
         facts += _first("the release", stated, release, [name])
     return facts, words
 
