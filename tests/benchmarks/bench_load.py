@@ -71,7 +71,7 @@ class Client:
             self._connect(seed)
         self._page = calc_hash(page)
         began, found, due = time.monotonic(), False, dict[str, tuple[float, float]]()
-        before = (found, due)
+        before, told = found, set[str]()
         self._run()
         while time.monotonic() < began + PATIENT:
             now = time.monotonic()
@@ -86,15 +86,18 @@ class Client:
             if kind == "auto_rerun":
                 every = message.auto_rerun.interval
                 due[message.auto_rerun.fragment_id] = (time.monotonic() + every, every)
+                told.add(message.auto_rerun.fragment_id)
             elif kind == "new_session":
-                before, found, due = (found, due), False, {}
+                before, found, told = found, False, set()
             elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
                 element = message.delta.new_element
                 found = found or element.markdown.body.startswith("## ") or page == "glossary"
-            elif kind == "script_finished" and message.script_finished == DONE.FINISHED_FRAGMENT_RUN_SUCCESSFULLY:
-                found, due = found or before[0], before[1] | due  # it was a part alone; the rest of the page stays
-            elif kind == "script_finished" and found and message.script_finished == DONE.FINISHED_SUCCESSFULLY:
+            elif kind == "script_finished" and message.script_finished != DONE.FINISHED_SUCCESSFULLY:
+                found = found or before  # it was a part alone, or another run follows: the page stays
+            elif kind == "script_finished" and found:
                 return time.monotonic() - began
+            elif kind == "script_finished":
+                due = {part: when for part, when in due.items() if part in told}
         return float("inf")
 
     def close(self) -> None:

@@ -148,7 +148,7 @@ def test_sign_out_ends_the_sign_in_in_every_tab_and_for_a_copy_of_its_cookie(loo
     thief.context.add_cookies([{**one} for one in copied])  # type: ignore[typeddict-item]
     thief.open("glossary")
     title(thief, "Sign in")
-    assert "This sign-in has ended" in thief.text()
+    expect(thief.page.get_by_text("This sign-in has ended")).to_be_visible()
     sign_in(thief, "olga")  # who can prove who they are gets in again
     title(thief, "Glossary")
 
@@ -163,7 +163,7 @@ def test_a_sign_in_ends_when_the_providers_word_expires(look: Open, start_server
         view.upload("mine.csv", people())
         expect(view.page.get_by_text("mine.csv").first).to_be_visible(timeout=PATIENT)
         title(view, "Sign in")
-        assert "This sign-in has ended" in view.text()
+        expect(view.page.get_by_text("This sign-in has ended")).to_be_visible()
         sign_in(view, "olga")
         title(view, "Data")
         view.idle()
