@@ -86,7 +86,10 @@ QUICK: dict[str, list[list[str]]] = {
         ["report", "verify", "audit/internal/report.json", "--signer", "fixed.public.pem"],
     ],
     "report-card": [["report", "card", "audit/disclosure/report.json"], ["report", "card", "audit/internal"]],
-    "report-page": [["report", "page", "audit/internal/report.json", "-o", "page.pdf"], ["report", "page", "people.csv"]],
+    "report-page": [
+        ["report", "page", "audit/internal/report.json", "-o", "page.pdf"],
+        ["report", "page", "people.csv"],
+    ],
     "report-replay": [
         ["audit", "given.toml", "--out", "given", "--no-self-test"],
         ["report", "replay", "given/internal/report.json", "--file", "people.csv"],
