@@ -51,9 +51,9 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     if arguments.report is None:
         raise InputError("REPORT must be given with --key, got none.")
     key = private_key(content_of(arguments.key, what="--key"), name="--key")
+    content, _ = report_that_holds(arguments.report, what="is signed")
     signature = arguments.report.with_name(f"{arguments.report.name}{ENDING}")
     _check_new(signature, "The signature")
-    content, _ = report_that_holds(arguments.report, what="is signed")
     write_file(signature, signature_of(content, key).encode("ascii"), what="The signature", new=True, mode=0o644)
     console.result(f"{signature} is the signature; keep it beside the report, and change nothing in either.")
 

@@ -389,6 +389,7 @@ def cautions(frame: pandas.DataFrame, roles: Roles) -> tuple[Caution, ...]:
         text = as_text(frame[roles.label])
         sides["label"] = (text == roles.positive).to_numpy(dtype=np.float64, na_value=np.nan)
     features = frame.drop(columns=list(crossed))
+    found += _own_answer(features, roles)
     found += _near_copies(features, roles, sides) + _mostly_missing(features, roles) + _dates(features, roles)
     return tuple(found)
 
@@ -461,6 +462,19 @@ def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Ro
         Caution(
             point=f"{percent(share)} of the people are in one group of {shown(roles.attribute)}: {largest}.",
             more="Always guessing it is correct that often (baseline), so look at balanced accuracy.",
+        )
+    ]
+
+
+def _own_answer(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
+    """Say that the label is the score cut at a threshold: a model's own answer and not the truth, as a rule."""
+    if not roles.score or not roles.label or _ordered_by(frame, roles.score, [roles.label]) != roles.label:
+        return []
+    return [
+        Caution(
+            point=f"The label {shown(roles.label)} follows from the score {shown(roles.score)} in every record.",
+            more="It looks like the model's own prediction, not the truth: an audit would then miss leaks. Give it the "
+            "role Prediction, and the role Label to the column with the true outcome.",
         )
     ]
 

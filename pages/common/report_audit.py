@@ -213,7 +213,7 @@ def external_note(shown: Reports, *, testing: bool) -> str:
     """Return what stands over the external report; `testing` says that the self-test still runs."""
     running = f" {_NOT_TESTED}" if testing else ""
     if not shown.audit.plan.title and shown.audit.plan.config.dataset == state.UPLOAD:
-        running += " Give it a title under Audit plan: without one its reader cannot tell which model it is about."
+        running += " Give it a title under Audit plan: without one its reader does not know which model it is about."
     return f"Small cells suppressed, no seeds, no paths. {_leakage(shown)}{running}"
 
 

@@ -57,6 +57,15 @@ def test_no_near_copy(column: object):
     assert cautions(people(other=column), ROLES) == ()
 
 
+def test_a_label_that_follows_from_the_score_is_taken_for_the_models_own_answer():
+    score = np.linspace(0.0, 1.0, N)
+    own = people(label=np.where(score >= 0.5, "yes", "no"), p=score)
+    roles = replace(ROLES, label="label", positive="yes", score="p")
+    assert any("follows from the score" in told for told in cautions(own, roles))
+    truth = people(label=np.where(np.random.default_rng(0).random(N) < score, "yes", "no"), p=score)
+    assert not any("follows from the score" in told for told in cautions(truth, roles))
+
+
 def test_near_copies_of_the_label_and_what_is_left_out():
     table = people(offer=people()["hired"].map({"yes": "sent", "no": "none"}), paid=people()["hired"] == "yes")
     (told,) = cautions(table, ROLES)

@@ -49,8 +49,7 @@ def test_eight_writers_killed_at_any_moment_lose_nothing_acknowledged(history: H
     chance, acknowledged = random.Random(7), []
     for wave in range(2):
         running = [Worker(work, place, "many", 10 * wave + k, "none") for k in range(8)]
-        first = running[0].next()
-        acknowledged += [] if first is None else [first]
+        acknowledged += [first for worker in running[:4] if (first := worker.next()) is not None]
         for worker in running:
             time.sleep(chance.random() * 0.6)
             worker.process.kill()
