@@ -70,7 +70,9 @@ def _groups(result: PeopleAtRisk) -> str:
     """Say whom it finds more often: of two groups the first, of more the one found most often."""
     rates, names = result.rates, result.group_names
     if not result.at_least(1):
-        return "Nobody here carries a risk that these attacks see; other attacks may find more."
+        tied = any(one.attack == "membership" and not one.reason and not one.chance for one in result.attacks)
+        ties = "Membership flags nobody: scores are tied, and no threshold flags only 1% of non-members. " * tied
+        return f"{ties}These attacks find nobody here; the Report says how much leaks on average."
     code = 1 if len(names) == 2 else max(range(len(names)), key=lambda g: rates[g].value)
     others = names[0] if len(names) == 2 else "everybody else"
     gap = result.gap(code)
@@ -103,7 +105,7 @@ def what_helps(result: PeopleAtRisk) -> str:
     """Say which remedy frees most people, and whether all kinds together free more."""
     one = result.at_least(1)
     if not one:
-        return "Publish what was tested, at this precision only; run this again before anything is added."
+        return "Read the Report before you publish: it judges the whole release, and this page single people."
     if not result.beyond_chance:
         return "Nothing to do: about as many would be found if nothing leaked. Do not delete their records for it."
     best = best_effect(result)

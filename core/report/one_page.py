@@ -47,6 +47,7 @@ _NOT_COVERED = re.compile(
 _UNKNOWN = "□"
 
 _MOST_SIGNATURES = 6
+_MOST_REASON = 90
 
 
 class Signed(Protocol):
@@ -67,6 +68,10 @@ class Signed(Protocol):
     @property
     def when(self) -> str:
         """When, the day first."""
+
+    @property
+    def reason(self) -> str:
+        """Why, where that was written."""
 
     @property
     def void(self) -> str:
@@ -237,6 +242,7 @@ def _signature(one: Signed) -> dict[str, Any]:
         "role": plain_words(one.role, 60),
         "day": plain_words(one.when[:10], 10),
         "state": plain_words(f"void: {one.void}" if one.void else "stands", 70),
+        "reason": plain_words(one.reason, _MOST_REASON, prose=True),
         "void": bool(one.void),
     }
 
@@ -245,7 +251,8 @@ def _footer(mark: str, *, signatures: int, unknown: bool) -> Iterator[str]:
     """Yield what stands below the signatures."""
     if signatures > _MOST_SIGNATURES:
         yield f"{signatures - _MOST_SIGNATURES} earlier signatures are not shown; all of them stand in the history."
-    yield f"Signed for the report with this fingerprint. Check: fairleak report verify REPORT --fingerprint {mark[:16]}"
+    check = f"Check: fairleak report verify REPORT --fingerprint {mark[:16]}"
+    yield f"{'Signed for' if signatures else 'For signature on'} the report with this fingerprint. {check}"
     yield (
         "Not legal advice. A pass holds for these attacks on this model and this table. An attack that fails does not "
         "prove that nothing leaks."

@@ -35,6 +35,7 @@ class Signature:
     role: str
     when: str = "2026-11-22T10:00:00Z"
     void: str = ""
+    reason: str = ""
 
 
 def every_check(attribute: str = "sex", text: str = "No reason.") -> ReleaseAudit:
@@ -67,7 +68,8 @@ def hostile() -> dict[str, Any]:
 
 def signed() -> tuple[Signature, ...]:
     first = Signature("Release", "A. Officer", "Data protection officer", void="the audit changed since (policy)")
-    return first, *(Signature("Do not release", f"{i} {WIDE} {MARKUP}", WIDE) for i in range(8))
+    reason = "Pilot only. " * 30
+    return first, *(Signature("Do not release", f"{i} {WIDE} {MARKUP}", WIDE, reason=reason) for i in range(8))
 
 
 PAGES: dict[str, Callable[[], tuple[dict[str, Any], tuple[Signature, ...]]]] = {
