@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Compare, write and print."""
-    before, after = (_document(arguments, name) for name in ("before", "after"))
+    before, after = (_document(arguments, name, console) for name in ("before", "after"))
     found = compare(before, after, margin=arguments.margin)
     console.results(_printed(found))
     if arguments.html is not None:
@@ -60,12 +60,15 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return found.verdict
 
 
-def _document(arguments: argparse.Namespace, argument: str) -> Document:
+def _document(arguments: argparse.Namespace, argument: str, console: Console) -> Document:
     """Return the report of the audit that an argument names: a path, or else an audit of the project."""
     path, name = Path(getattr(arguments, argument)), argument.upper()
     if arguments.project is not None and not os.path.lexists(path):
         history = History.open(arguments.history, create=False)
-        return readable(to_json(history.document(_kept(history, str(path), arguments.project))), name=name)
+        entry = _kept(history, str(path), arguments.project)
+        signed = [one for one in history.signatures(project=arguments.project) if one.entry == entry.id]
+        console.note(f"{name} is audit {entry.id}. {signed[-1].words if signed else 'It is not signed.'}")
+        return readable(to_json(history.document(entry)), name=name)
     if path.is_dir():
         places = [path / part / "report.json" for part in (*EDITIONS, "")]
         file = next((place for place in places if place.is_file()), None)

@@ -95,6 +95,7 @@ def chosen(who: People, published: bool) -> MembershipSettings:
         place=row[0],
         **BOUND,
         options={name: TARGET_TITLES[name] for name in targets},
+        value=GIVEN if given and who.config.roles is not None and who.config.roles.sets else TARGETS[0],
         help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
     )
     target = target if target in targets else TARGETS[0]

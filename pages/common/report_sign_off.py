@@ -170,6 +170,7 @@ def _sign(document: dict[str, Any]) -> None:
         decision = st.session_state.get(_DECISION) or "do_not_release"
         history.sign(entry, decision=decision, name=name, role=role, reason=reason, proven=bool(proven))
         st.session_state[_WHO] = st.session_state[_REASON] = ""
+        st.session_state[_DECISION] = "do_not_release"  # the next audit is another decision
 
     _with_history(document, sign)
 
