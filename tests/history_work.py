@@ -58,7 +58,7 @@ def work(place: str, mode: str, seed: int, step: str, sent: Connection) -> None:
         killer.armed = mode == "create"
         history = History.open(place, create=mode == "create", on_step=killer)
         killer.armed = True
-        for number in range({"create": 0, "many": 12}.get(mode, 1)):
+        for number in range({"create": 0, "many": 1_000_000}.get(mode, 1)):
             data = "everybody's" if mode == "same" else f"{seed} {number}"
             entry = history.keep(report(data), project=PROJECT, who=f"process {seed}")
             sent.send({"id": entry.id, "fingerprint": entry.fingerprint})

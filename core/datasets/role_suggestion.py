@@ -468,7 +468,8 @@ def _baseline(groups: npt.NDArray[np.float64], names: tuple[str, ...], roles: Ro
 
 def _own_answer(frame: pandas.DataFrame, roles: Roles) -> list[Caution]:
     """Say that the label is the score cut at a threshold: a model's own answer and not the truth, as a rule."""
-    if not roles.score or not roles.label or _ordered_by(frame, roles.score, [roles.label]) != roles.label:
+    there = {roles.score, roles.label} <= set(map(str, frame.columns))  # a model file's scores are not
+    if not there or _ordered_by(frame, roles.score, [roles.label]) != roles.label:
         return []
     return [
         Caution(
