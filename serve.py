@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
+from weakref import WeakKeyDictionary
 
 import PIL.Image  # noqa: F401  (the page's icon is made with it: no visitor waits for that, nor for the studies)
 import streamlit as st
@@ -25,6 +26,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import cli_util, config, runtime
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web.server.server_util import get_display_address, get_url
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -134,15 +136,34 @@ def with_cookie(send: Send, value: str, seconds: int, location: str = "") -> Sen
     return sending
 
 
+# Any browser may send these messages, signed in or not; the first drops what everybody has in memory.
+AppSession._handle_clear_cache_request = lambda session: None  # type: ignore[method-assign, assignment]
+AppSession._handle_git_information_request = lambda session: None  # type: ignore[method-assign, assignment]
+
+_roles: WeakKeyDictionary[AppSession, signin.Role | None] = WeakKeyDictionary()
+"""Session -> its role at the last look, which no message of its browser can change."""
+
+
 def look_at_roles() -> None:
-    """Draw the page again of those whose role has changed or ended since; what they had in memory is dropped."""
-    for info in runtime.get_instance()._session_mgr.list_active_sessions():
+    """Draw the page again of those whose role has changed or ended since; what they had in memory is dropped.
+
+    A session that has lost its connection is ended then: it would resume with what it had.
+    """
+    manager = runtime.get_instance()._session_mgr
+    for info in [*manager.list_active_sessions(), *manager._session_storage.list()]:  # type: ignore[attr-defined]
         session, state = info.session, info.session.session_state
         role = signin.standing_of(session._user_info).role
-        if signin.ROLE in state and state[signin.ROLE] is not role:
-            session._fragment_storage.clear()
-            session.clear_session_caches()
+        begun = state[signin.ROLE] if signin.ROLE in state else role  # noqa: SIM401  (it has no get)
+        before = _roles.get(session, begun)
+        _roles[session] = role
+        if before is role:
+            continue
+        session._fragment_storage.clear()
+        session.clear_session_caches()
+        if manager.is_active_session(session.id):
             session.request_rerun(session._client_state)
+        else:
+            manager.close_session(session.id)
 
 
 async def end_sessions() -> None:

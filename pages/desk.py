@@ -174,7 +174,7 @@ def log(status: LedgerStatus) -> None:
         {
             "Entry": one.number,
             "When": words.moment(one.asked),
-            "Who": one.asker,
+            **({} if signin.role() is signin.Role.ASKER else {"Who": one.asker}),
             "Metric": METRIC_TITLES[one.metric],
             "Gap": one.gap.value,
             "Low": one.gap.low,

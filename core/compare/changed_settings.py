@@ -108,7 +108,14 @@ def _settings(part: str, before: Mapping[str, Any], after: Mapping[str, Any], pr
 
 def _plan(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Changed]:
     """Yield what the plans ask for otherwise; files, which may have any name, roles and seed aside."""
-    yield from _settings("Plan", _asked(before["plan"]), _asked(after["plan"]))
+    yield from _settings("Plan", _said(_asked(before["plan"])), _said(_asked(after["plan"])))
+
+
+def _said(value: Any) -> Any:
+    """Return settings with a word where there is none, so that a change from or to none is seen."""
+    if isinstance(value, Mapping):
+        return {name: _said(one) for name, one in value.items()}
+    return "none" if value in (None, "") else value
 
 
 def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,6 +130,7 @@ def _policy(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Cha
     was, now = before["policy"], after["policy"]
     for name in ("name", "version", "level"):
         yield from _pair("Policy", name, was[name], now[name])
+    yield from _pair("Policy", "fingerprint", *(_short(told["provenance"]["policy"]) for told in (before, after)))
     limits = [{limit["check"]: limit for limit in policy["limits"]} for policy in (was, now)]
     for check in dict.fromkeys((*limits[0], *limits[1])):
         title = check_title(check, after["data"]["attribute"] or "the attribute")

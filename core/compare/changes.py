@@ -68,6 +68,7 @@ class Turn(StrEnum):
     NOT_RUN_BEFORE = "not run before"
     NOT_RUN = "not run"
     OTHER_DEFINITION = "other definition"
+    NO_INTERVAL = "no interval"
 
 
 class Outlook(StrEnum):
@@ -175,6 +176,10 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     checks = tuple(sorted(_decided(paired, margin), key=_rank))
     changed = changed_settings(before, after)
     verdict, headline = _overall(checks, margin)
+    broken = [name for name, one in (("earlier", before), ("later", after)) if not _trusted(one)]
+    if broken and verdict != Outlook.WORSE:
+        which = " and the ".join(broken)
+        verdict, headline = Outlook.INCONCLUSIVE, f"Inconclusive: the self-test failed in the {which} audit."
     return Comparison(
         verdict=verdict,
         headline=headline,
@@ -187,6 +192,11 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
         people=_PEOPLE[people],
         margin=margin,
     )
+
+
+def _trusted(document: Mapping[str, Any]) -> bool:
+    """Whether no self-test of an audit failed."""
+    return all(test["passed"] for test in document["self_tests"])
 
 
 def change_between(
@@ -263,6 +273,9 @@ def _paired(
     else:
         change, freedom = change_between(found.before, found.after, freedoms=freedoms, folded=check.folded)
     claim = Claim(estimate=change, limit=0.0, at_least=check.at_least, freedom=freedom)
+    if not (claim.bounded or claim.computed or _equal(found.before, found.after)):
+        why = "A number has no interval: nothing can be said of its change."
+        return replace(found, turn=Turn.NO_INTERVAL, why=why), None
     return replace(found, change=change), claim
 
 
@@ -343,6 +356,7 @@ _RANKS = (
     Turn.WORSE,
     Turn.GONE,
     Turn.NOT_RUN,
+    Turn.NO_INTERVAL,
     Turn.OTHER_DEFINITION,
     Turn.BETTER,
     Turn.NOT_DISTINGUISHABLE,

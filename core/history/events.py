@@ -90,7 +90,8 @@ class Signature(Result):
         """Return who signed what, when and why, and whether it is void, as one line."""
         reason = f": {self.reason}" if self.reason else ""
         void = f". Void: {self.void}" if self.void else ""
-        whose = f"{self.name}, {self.role}, {self.when[:10]}, FairLeak {self.fairleak}"
+        typed = "" if self.proven else " (name typed)"
+        whose = f"{self.name}{typed}, {self.role}, {self.when[:10]}, FairLeak {self.fairleak}"
         return f"{self.title} ({self.short}), {whose}{reason.rstrip('.')}{void}."
 
     def beside(self, fingerprint: str, parts: Mapping[str, str]) -> Signature:

@@ -171,7 +171,12 @@ class History:
             Whether the name is that of a signed-in user.
         """
         choice(decision, DECISIONS, name="decision")
-        told = {"decision": decision, "name": check_line(name, "name"), "role": check_line(role, "role")}
+        told: dict[str, Any] = {
+            "decision": decision,
+            "name": check_line(name, "name"),
+            "role": check_line(role, "role"),
+            "proven": proven,
+        }
         told["reason"] = check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
         with self._store.writing() as change:
             events = change.events()
@@ -184,7 +189,7 @@ class History:
                     return one
             if not told["reason"] and (wanted := needs_reason(decision, signed)):
                 raise InputError(wanted)
-            body = {"entry": entry.id, **told, "proven": proven, "when": now(), "fairleak": core.__version__}
+            body = {"entry": entry.id, **told, "when": now(), "fairleak": core.__version__}
             change.add(events, {"kind": "signed", **body})
             return events.signatures[-1]
 

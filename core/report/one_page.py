@@ -70,6 +70,10 @@ class Signed(Protocol):
         """When, the day first."""
 
     @property
+    def proven(self) -> bool:
+        """Whether the name is that of a signed-in user."""
+
+    @property
     def reason(self) -> str:
         """Why, where that was written."""
 
@@ -241,7 +245,7 @@ def _signature(one: Signed) -> dict[str, Any]:
         "name": plain_words(one.name, 60),
         "role": plain_words(one.role, 60),
         "day": plain_words(one.when[:10], 10),
-        "state": plain_words(f"void: {one.void}" if one.void else "stands", 70),
+        "state": plain_words(f"void: {one.void}" if one.void else "stands" if one.proven else "stands; name typed", 70),
         "reason": plain_words(one.reason, _MOST_REASON, prose=True),
         "void": bool(one.void),
     }

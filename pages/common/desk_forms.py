@@ -362,11 +362,17 @@ def _test_set(ledger: Ledger, made: Registration) -> TestSet | None:
         st.toggle(
             "Open to askers",
             key=switch,
-            on_change=kept.put,
+            on_change=_open_to_askers,
             args=(key, None if opened else test_set),
             help=told,
         )
     return test_set
+
+
+def _open_to_askers(key: str, test_set: TestSet | None) -> None:
+    """Keep a test set for askers, or no longer; callbacks run before the page looks at roles."""
+    if signin.is_officer():
+        cached.test_sets().put(key, test_set)
 
 
 def _own_test_set(made: Registration) -> TestSet | None:

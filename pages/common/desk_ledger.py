@@ -17,7 +17,7 @@ import streamlit as st
 from core.datasets.columns import quoted
 from core.desk import Ledger, default_ledger, open_ledger
 from core.errors import FairLeakError, InputError
-from pages.common import panels, shell
+from pages.common import panels, shell, signin
 
 _FIELD, _SECRET_FIELD = "desk_place", "desk_password_field"
 _LEDGER, _SECRET, _PROBLEM = "desk_ledger", "desk_password", "desk_place_problem"
@@ -114,7 +114,9 @@ def _take_password() -> None:
 
 
 def _open_wanted(create: bool = False) -> None:
-    """Open the ledger of the server's setting, or the one whose place was typed."""
+    """Open the ledger of the server's setting, or the one whose place was typed; an officer does."""
+    if not signin.is_officer():  # callbacks run before the page looks at roles
+        return
     if not _pinned():
         if _split(str(st.session_state.get(_FIELD) or ""))[1]:
             _hide_password()

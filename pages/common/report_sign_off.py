@@ -160,6 +160,8 @@ def _sign(document: dict[str, Any]) -> None:
     """Sign a report, which is kept where it is not yet."""
 
     def sign(history: History, entry: Entry) -> None:
+        if not signin.is_officer():  # callbacks run before the page looks at roles
+            raise InputError("Only an officer signs, and this sign-in is none any more.")
         told = " ".join(str(st.session_state.get(_WHO) or "").split())
         proven = signer()
         name, comma, role = (proven, ",", told) if proven else told.partition(",")
@@ -181,5 +183,7 @@ def _with_history(document: dict[str, Any], do: Any) -> None:
     if history is None:
         return
     with panels.keeping_problem(_PROBLEM):
+        if signin.role() in (None, signin.Role.ASKER):
+            raise InputError("This sign-in may not keep audits any more.")
         project = str(st.session_state.get(_PROJECT) or "")
         do(history, history.keep(document, project=project, who=signer() or _SOMEBODY))

@@ -16,6 +16,7 @@ from typing import Any, NoReturn
 import streamlit as st
 from streamlit import config
 from streamlit.errors import StreamlitAuthError
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.secrets import secrets_singleton
 
 
@@ -198,6 +199,8 @@ def enter() -> Standing:
     if is_on():
         if st.session_state.get(ROLE, now.role) is not now.role:
             st.session_state.clear()
+            if (context := get_script_run_ctx()) is not None:
+                context.fragment_storage.clear()  # a refused run would leave them, and with them what they show
         st.session_state[ROLE] = now.role
     return now
 

@@ -53,7 +53,11 @@ def test_from_a_report_to_its_deletion(capsys: Capture, tmp_path: Path, place: P
     assert len(rows) == 3 and rows[2].split()[:4] == ["2", "Loans", rows[2].split()[2], "Fail"]
     assert rows[2].endswith("Do not release") and "A. Auditor" in rows[2]
     told = said(capsys, "show", "2", "--report", tmp_path / "kept.json")
-    assert report()["fingerprint"] in told and "signed       Do not release (" in told and "A. Officer, DPO" in told
+    assert (
+        report()["fingerprint"] in told
+        and "signed       Do not release (" in told
+        and "A. Officer (name typed), DPO" in told
+    )
     assert (tmp_path / "kept.json").read_bytes() == path.read_bytes()
     page = tmp_path / "report.html"
     page.write_text(to_html(report("other")), encoding="utf-8")

@@ -36,6 +36,7 @@ class Signature:
     when: str = "2026-11-22T10:00:00Z"
     void: str = ""
     reason: str = ""
+    proven: bool = True
 
 
 def every_check(attribute: str = "sex", text: str = "No reason.") -> ReleaseAudit:
