@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -210,3 +211,24 @@ def test_external_reports_are_compared_as_far_as_they_carry_what_is_needed():
     assert "do not tell whether the people are the same" in comparison.people
     assert {one.part for one in comparison.changed} <= {"Policy", "Code"}
     assert compare(report(), before).verdict == Outlook.NOT_DISTINGUISHABLE, "rounded numbers are no change"
+
+
+def test_a_failed_self_test_is_never_better():
+    better = {"membership_caught": estimate(0.01, 0.001)}
+    assert compare(report(), report(better)).verdict == Outlook.BETTER
+    broken = copy.deepcopy(report(better))
+    assert broken["self_tests"]
+    for test in broken["self_tests"]:
+        test["passed"] = False
+    found = compare(report(), broken)
+    assert (found.verdict, found.headline) == (
+        Outlook.INCONCLUSIVE,
+        "Inconclusive: the self-test failed in the later audit.",
+    )
+
+
+def test_a_setting_that_was_none_is_a_change():
+    before, after = report(), copy.deepcopy(report())
+    before["plan"]["outputs"]["decimals"], after["plan"]["outputs"]["decimals"] = None, 1
+    told = {one.what: (one.before, one.after) for one in compare(before, after).changed if one.part == "Plan"}
+    assert told == {"outputs.decimals": ("none", "1")}
