@@ -108,13 +108,13 @@ def _settings(part: str, before: Mapping[str, Any], after: Mapping[str, Any], pr
 
 def _plan(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Changed]:
     """Yield what the plans ask for otherwise; files, which may have any name, roles and seed aside."""
-    yield from _settings("Plan", _said(_asked(before["plan"])), _said(_asked(after["plan"])))
+    yield from _settings("Plan", _none_in_words(_asked(before["plan"])), _none_in_words(_asked(after["plan"])))
 
 
-def _said(value: Any) -> Any:
+def _none_in_words(value: Any) -> Any:
     """Return settings with a word where there is none, so that a change from or to none is seen."""
     if isinstance(value, Mapping):
-        return {name: _said(one) for name, one in value.items()}
+        return {name: _none_in_words(one) for name, one in value.items()}
     return "none" if value in (None, "") else value
 
 
