@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from core.desk import default_ledger, open_ledger
+from core.history import History, default_history
 from pages.common import signin
 from pages.common.signin import Role, Standing
 from tests import desk_files
@@ -14,6 +15,7 @@ from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks, section
 from tests.app.test_desk import sent
+from tests.app.test_sign_off import named
 from tests.browser.signing_in import addresses
 
 __all__ = ["attacks"]
@@ -91,3 +93,15 @@ def test_an_auditor_reads_limits_and_the_record_and_changes_neither(start: Start
     assert "The limits are an officer's to set." in auditor.told
     keys = {one.key for kind in ("selectbox", "file_uploader", "button") for one in getattr(auditor.test, kind)}
     assert not keys & {"policy_file", "release_limit", "release_policy_box", "reset_policy"}
+
+
+def test_an_officer_whose_role_is_gone_signs_and_keeps_nothing(
+    start: Start, be: Be, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("FAIRLEAK_HISTORY", raising=False)
+    be(Role.OFFICER)
+    officer = named(start().open("report")).choose(sign_who="DPO")
+    be(Role.ASKER)
+    officer.click("sign_audit")
+    assert not default_history().exists() or not History.open(default_history(), create=False).entries()
+    assert officer.texts[-1].endswith("This page is not open to the role *asker*.")
