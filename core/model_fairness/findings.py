@@ -22,6 +22,9 @@ _ASKED = {
     "dp_id3": "No fairness constraint; trained with ε = {epsilon}.",
 }
 
+_STEP = 0.001
+"""Steps in which the smallest tolerance that given predictions keep to is taken."""
+
 
 def headline(subject: Subject) -> Finding:
     """Return whether the constraint holds on training and test set, or that there is nothing a model decides."""
@@ -30,7 +33,10 @@ def headline(subject: Subject) -> Finding:
     train, test, apart = model.unfairness_train, model.unfairness_test, model.difference_test
     here, asked = tolerance_text(train, limit=config.tolerance), ""
     constrained = config.method in ("exponentiated_gradient", GIVEN)
-    if constrained:
+    if config.method == GIVEN and 0 <= config.tolerance - train < _STEP:
+        point = f"Unfairness is {here} on the {seen} and {test.value:.3f} on the {unseen}."
+        asked = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
+    elif constrained:
         holds, there = train <= config.tolerance, test.value <= config.tolerance
         limit = tolerance_text(config.tolerance)
         what = "satisfies" if holds else "violates"

@@ -83,7 +83,9 @@ class _Draft:
         self.columns: tuple[ColumnSummary, ...] = cached.once(summarise_columns, table)
         self.guess = None if current else cached.once(role_suggestion.suggest_roles, table)
         kept = st.session_state.get("preset_roles")
-        self.preset: Roles = current or (kept[1] if kept and kept[0] == table.fingerprint else self._guessed().roles)
+        asked = kept[1] if kept and kept[0] == table.fingerprint else None
+        self.before = None if current or asked else _roles_before(table)
+        self.preset: Roles = current or asked or self.before or self._guessed().roles
         self.mark = f"{table.fingerprint[:12]}_{fingerprint(self.preset)[:8]}"
         self.keys = {column.name: f"role_{self.mark}_{place}" for place, column in enumerate(self.columns)}
         self.assigned: dict[str, str] = {}
@@ -111,6 +113,14 @@ class _Draft:
             st.caption(shell.escape(f"Guessed: {reason}."))
 
 
+def _roles_before(table: Table) -> Roles | None:
+    """Return the roles in use of the user's table before this one, if it has the same columns."""
+    before: Table | None = cached.own(state.UPLOAD)
+    if before is None or list(before.frame.columns) != list(table.frame.columns):
+        return None
+    return state.chosen_roles(before)
+
+
 def draw(table: Table, current: Roles | None) -> Form:
     """Draw the form; its button applies the roles, and until then nothing changes."""
     st.html(_STYLE)
@@ -134,7 +144,8 @@ def _head(draft: _Draft) -> None:
     """Write the heading, and for a text file whether its first line holds the names."""
     file = st.session_state.get("upload")
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        shell.whisper("Column roles", "Nothing changes until you press *Apply roles*")
+        start = "As in your table before it, which has the same columns. " if draft.before else ""
+        shell.whisper("Column roles", f"{start}Nothing changes until you press *Apply roles*")
         if draft.current is None and file is not None and not file.name.endswith((".parquet", ".pq")):
             st.segmented_control(
                 "First line of the file",

@@ -53,11 +53,17 @@ def sections(dashboard: Dashboard) -> list[str]:
     return [option.content for option in there.proto.options]
 
 
+def with_test_set(officer: Dashboard) -> Dashboard:
+    """Create a ledger at the desk and register a test set."""
+    officer.click("desk_create").choose(desk_source="file")
+    officer.give("desk_test_set", "people.csv", desk_files.test_set())
+    officer.choose(desk_label_column=1, desk_positive_repaid="yes", desk_new_name_file="loans")
+    return officer.click("desk_register")
+
+
 def test_an_asker_asks_by_the_proven_name_once_an_officer_has_opened_the_test_set(start: Start, be: Be):
     be(Role.OFFICER)
-    officer = start().open("desk").click("desk_create").choose(desk_source="file")
-    officer.give("desk_test_set", "people.csv", desk_files.test_set())
-    officer.choose(desk_label_column=1, desk_positive_repaid="yes", desk_new_name_file="loans").click("desk_register")
+    officer = with_test_set(start().open("desk"))
     assert len(sections(officer)) == 4
 
     be(Role.ASKER)
@@ -105,3 +111,17 @@ def test_an_officer_whose_role_is_gone_signs_and_keeps_nothing(
     officer.click("sign_audit")
     assert not default_history().exists() or not History.open(default_history(), create=False).entries()
     assert officer.texts[-1].endswith("This page is not open to the role *asker*.")
+
+
+def test_an_officer_whose_role_is_gone_opens_neither_a_ledger_nor_a_test_set(start: Start, be: Be):
+    be(Role.OFFICER)
+    officer = start().open("desk")
+    be(Role.ASKER)
+    officer.click("desk_create")
+    assert not default_ledger().exists()
+
+    be(Role.OFFICER)
+    with_test_set(officer.settle())
+    be(Role.ASKER)
+    officer.choose(desk_opened=True)
+    assert "An officer has not opened this test set" in start().open("desk").told
