@@ -47,6 +47,14 @@ _FAIRLEARN_NAMES = {
 UNFAIRNESS_TITLE = "Unfairness (largest deviation of a group from the overall rate)"
 """What a page calls `unfairness` where it first names it."""
 
+TOLERANCE_STEP = 0.001
+"""Steps in which a tolerance is raised until it holds."""
+
+
+def is_smallest(tolerance: float, achieved: float) -> bool:
+    """Return whether a tolerance is the smallest, in steps of `TOLERANCE_STEP`, that an unfairness keeps to."""
+    return -1e-9 <= tolerance - achieved < TOLERANCE_STEP
+
 
 def difference_title(metric: str) -> str:
     """Return what a page calls `difference_between_groups`, with Fairlearn's name for this metric."""

@@ -47,7 +47,7 @@ curves[0].hold(lambda: people.marked(wanted, mechanism) == wanted)
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed
 
 
-@st.fragment(run_every=1.0 if busy else None)
+@st.fragment(run_every=3.0 if busy else None)
 def draw(running: bool) -> None:
     """Draw everything that follows the number of answers."""
     if running and not any(curve.busy for curve in curves):

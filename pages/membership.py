@@ -80,7 +80,7 @@ def told() -> None:
             draw_roc(found, attack=scored, group=chosen.group),
             key="member_roc_chart",
         )
-    work.watch(work.show_progress, every=0.8, drawn=grown)
+    work.watch(work.show_progress, drawn=grown)
     if chosen.theta < 1.0 and math.isfinite(chosen.epsilon):
         panels.problem(promise.point, point="No DP guarantee any more.")
     else:

@@ -36,7 +36,7 @@ release = None
 if attacks.result is None:
     with opening:
         shell.finding(*board.no_verdict(attacks.state, policy, attacks.subject))
-    attacks.watch(attacks.show_progress, every=0.6)
+    attacks.watch(attacks.show_progress)
     attribute = wording.attribute(config)
     board.draw_waiting(judge(policy, (), attribute=attribute))
 else:
@@ -55,5 +55,5 @@ else:
     report_sign_off.card(release, testing=tested.busy)
 name = panels.further(report_plan.SECTIONS, key="further_release")
 if release is not None:
-    tested.watch(tested.show_progress, every=2.0, drawn=tested.result)
+    tested.watch(tested.show_progress, drawn=tested.result)
 report_audit.draw(name, config, table, tested, release)

@@ -62,13 +62,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
-from core.fairness import row_sets
+from core.fairness import TOLERANCE_STEP, row_sets
 from core.validation import binary_array, whole_number
 
 MOST_GROUPS = 20
 """Largest number of groups a correction handles."""
-
-_RAISE_STEP = 0.001
 
 
 def group_number(value: int) -> int:
@@ -101,8 +99,8 @@ def smallest_tolerance(
 
 def true_tolerance(tolerance: float, achieved: float) -> float:
     """Return a tolerance raised in steps of 0.001 until an unfairness keeps to it; itself where it does."""
-    steps = max(0, math.ceil((achieved - tolerance) / _RAISE_STEP - 1e-9))
-    return min(1.0, tolerance + steps * _RAISE_STEP)
+    steps = max(0, math.ceil((achieved - tolerance) / TOLERANCE_STEP - 1e-9))
+    return min(1.0, tolerance + steps * TOLERANCE_STEP)
 
 
 def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:

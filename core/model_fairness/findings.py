@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from core.estimates import epsilon_text, percent, tolerance_text
-from core.fairness import difference_title
+from core.fairness import difference_title, is_smallest
 from core.models import GIVEN
 from core.study import Finding
 from core.subject import Subject
@@ -22,9 +22,6 @@ _ASKED = {
     "dp_id3": "No fairness constraint; trained with ε = {epsilon}.",
 }
 
-_STEP = 0.001
-"""Steps in which the smallest tolerance that given predictions keep to is taken."""
-
 
 def headline(subject: Subject) -> Finding:
     """Return whether the constraint holds on training and test set, or that there is nothing a model decides."""
@@ -33,7 +30,7 @@ def headline(subject: Subject) -> Finding:
     train, test, apart = model.unfairness_train, model.unfairness_test, model.difference_test
     here, asked = tolerance_text(train, limit=config.tolerance), ""
     constrained = config.method in ("exponentiated_gradient", GIVEN)
-    if config.method == GIVEN and 0 <= config.tolerance - train < _STEP:
+    if config.method == GIVEN and is_smallest(config.tolerance, train):
         point = f"Unfairness is {here} on the {seen} and {test.value:.3f} on the {unseen}."
         asked = f"Tolerance {tolerance_text(config.tolerance)} is the smallest that holds for the {seen}. "
     elif constrained:

@@ -12,14 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from core.errors import InputError
-from core.estimates import count, tolerance_text
-from core.fairness import METRIC_TITLES
+from core.estimates import count
 from core.policy import VERDICT_TITLES, placeholders_text
-from core.report.canonical import number_of
 from core.report.charts import clean
 from core.report.document import CheckRow, check_rows, policy_of
 from core.report.metering import MeterOutcome
-from core.report.page import KINDS
+from core.report.page import KINDS, constraint_words
 from core.report.tables import count_words, rate_words
 
 _COMPUTED = frozenset({"unfairness", "four_fifths"})
@@ -50,7 +48,6 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     mark, day = told["fingerprint"], str(told["times"].get("started", ""))[:10]
     reason = exposure(told)
     names = ", ".join(markdown(group["group"]) for group in told["groups"])
-    metric = METRIC_TITLES.get(model["metric"], model["metric"])
     yield "## Fairness and privacy audit"
     yield ""
     yield f"**{VERDICT_TITLES[verdict['overall']]}.** {markdown(verdict['headline'])} {markdown(verdict['detail'])}"
@@ -59,7 +56,7 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     yield f"- Data: {markdown(data['title'])}, {count(data['n'])} people{synthetic}"
     yield f"- Sensitive attribute: {markdown(data['attribute'])} ({names})"
     yield f"- Model: {markdown(model['title'])}, {KINDS.get(model['kind'], markdown(model['kind']))}"
-    yield f"- Fairness constraint: {markdown(metric)}, tolerance {tolerance_text(number_of(model['tolerance']))}"
+    yield f"- Fairness constraint: {markdown(constraint_words(model))}"
     yield f"- Accuracy on test records: {rate_words(model['accuracy_test'])}"
     yield f"- Policy: {markdown(told['policy']['name'])}, version {markdown(told['policy']['version'])}"
     yield from ("", "### Checks", "")

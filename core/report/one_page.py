@@ -19,14 +19,13 @@ from typing import Any, Protocol
 
 from core.charts import LIGHT
 from core.errors import FairLeakError, InputError
-from core.estimates import count, tolerance_text
-from core.fairness import METRIC_TITLES
+from core.estimates import count
 from core.policy import CHECKS, VERDICT_TITLES, placeholders_text
 from core.policy import bullet as places_of
 from core.report.canonical import number_of, read
 from core.report.charts import clean
 from core.report.document import CheckRow, check_rows, policy_of
-from core.report.page import COLOURS, KINDS
+from core.report.page import COLOURS, KINDS, constraint_words
 from core.study import Outcome
 from core.subject import OutputsPlan
 
@@ -172,12 +171,10 @@ def _audited(told: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
     """Yield what was audited: a term, a text, and how many letters of it are shown."""
     data, model, policy, made = told["data"], told["model"], told["policy"], told["provenance"]
     names = [plain_words(group["group"], 40) for group in told["groups"]]
-    tolerance = tolerance_text(number_of(model["tolerance"]))
-    metric = METRIC_TITLES.get(model["metric"], model["metric"])
     yield "Data", f"{data['title']}: {count(data['n'])} people{', synthetic records' if data['synthetic'] else ''}", 90
     yield "Attribute", f"{plain_words(data['attribute'], 60)}, {len(names)} groups: {', '.join(names)}", 150
     yield "Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}", 110
-    yield "Fairness", f"{metric}, tolerance {tolerance}", 90
+    yield "Fairness", constraint_words(model), 90
     with suppress(KeyError, InputError):  # a report of another version
         yield "Released", read(told["plan"]["outputs"], OutputsPlan).text, 60
     version, author = policy["version"], policy["author"]

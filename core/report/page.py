@@ -19,7 +19,7 @@ from markupsafe import Markup
 from core.charts import DARK, LIGHT, Palette
 from core.errors import InputError
 from core.estimates import count, tolerance_text
-from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, largest_difference
+from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, is_smallest, largest_difference
 from core.glossary import chapters
 from core.membership import REGISTRY
 from core.policy import VERDICT_TITLES, placeholders_text
@@ -51,6 +51,14 @@ _CONTENTS = (
 _PEOPLE = "People at risk (internal report only)"
 
 KINDS = {"train": "trained by FairLeak", "predictions": "given as predictions", "file": "given as a file"}
+
+
+def constraint_words(model: Mapping[str, Any]) -> str:
+    """Return the fairness metric and tolerance; of a given model also whether it is merely the smallest that holds."""
+    achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
+    smallest = model["kind"] != "train" and is_smallest(tolerance, achieved)
+    what = "smallest tolerance that holds:" if smallest else "tolerance"
+    return f"{METRIC_TITLES.get(model['metric'], model['metric'])}, {what} {tolerance_text(tolerance)}"
 
 
 def to_html(document: Document) -> str:
@@ -195,7 +203,6 @@ def _between(found: Estimate) -> str:
 def _model(told: Document) -> list[tuple[str, str]]:
     model = told["model"]
     gap = estimate_of(model["unfairness_test"])
-    metric = METRIC_TITLES.get(model["metric"], model["metric"])
     achieved, tolerance = number_of(model["achieved"]), number_of(model["tolerance"])
     details: Mapping[str, Any] = next((m["details"] for m in told["measurements"] if m["check"] == "unfairness"), {})
     difference = difference_title(model["metric"])
@@ -206,7 +213,7 @@ def _model(told: Document) -> list[tuple[str, str]]:
         apart = "in the internal report only"
     return [
         ("Model", f"{model['title']}, {KINDS.get(model['kind'], model['kind'])}"),
-        ("Fairness metric", f"{metric}, tolerance {tolerance_text(tolerance)}"),
+        ("Fairness metric", constraint_words(model)),
         (
             f"{UNFAIRNESS_TITLE}, {seen}",
             absent if achieved != achieved else tolerance_text(achieved, limit=tolerance),

@@ -6,6 +6,7 @@ session for a user's own table; the latter is emptied when the session ends. No 
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections import Counter, OrderedDict
@@ -66,19 +67,23 @@ class Lane:
             self._last = {one: turn for one, turn in self._last.items() if one in there}
             self._changed.notify_all()
 
-    def awaited_by_others(self, session: str) -> bool:
-        """Whether a job of another session waits."""
-        return any(one[0] != session for one in self._waiting)
+    @property
+    def awaited(self) -> bool:
+        """Whether another job waits."""
+        return bool(self._waiting)
 
     def _next(self) -> list[str]:
         return min(self._waiting, key=lambda one: (self._held[one[0]], self._last.get(one[0], 0)))
 
 
-_PLACES = {"audit": 2, "fetch": 4, "sweep": 1, "questions": 2, "decision": 1, "self_test": 1}
-"""How many jobs of a kind run at a time on this server; the others wait."""
+_LONG = Lane(os.cpu_count() or 1)
+"""Places of all that takes minutes: it shares one interpreter with the pages, which more of it would hold up."""
+
+_PLACES = {"audit": 2, "fetch": 4, "sweep": 1, "questions": 2, "self_test": 1}
+"""How many jobs of another kind run at a time; on a user's own table, which may be large, they have other places."""
 
 _LANES = {f"{whose}{kind}": Lane(places) for whose in ("", "own ") for kind, places in _PLACES.items()}
-"""Jobs on a user's own table, which may be large, have places of their own: those on built-in data pass them by."""
+_LANES |= dict.fromkeys(("own questions", "decision", "own decision"), _LONG)
 
 _PATIENCE = 0.15
 """Seconds a page waits for what may be there at once, before it shows progress."""
@@ -156,7 +161,7 @@ class Job:
     def collect(self, results: Iterator[Any]) -> list[Any]:
         """Take results one by one, so that they can be shown before the last is there.
 
-        Between two of them a job of another session that waits goes first.
+        Between two of them a job that waits goes first.
         """
         try:
             for result in results:
@@ -182,7 +187,7 @@ class Job:
             self._lane.release(self._session)
 
     def _give_way(self) -> None:
-        if self._lane.awaited_by_others(self._session):
+        if self._lane.awaited:
             self._leave_place()
             self._take_place()
 
@@ -364,7 +369,7 @@ class Background:
         """Show how far it is, as `show_works` does; `doing` tells what stands at the job's bar."""
         show_works([self], lambda jobs: doing(jobs[0]), go_on, **told)
 
-    def watch(self, show: Callable[[], None], *, every: float = 1.0, drawn: Any = None) -> None:
+    def watch(self, show: Callable[[], None], *, every: float = 1.5, drawn: Any = None) -> None:
         """Show how far it is, by itself while it runs; the page is drawn again once there is more than it has drawn."""
         st.fragment(self._watch, run_every=every if self.busy else None)(show, drawn, self.busy)
 
@@ -378,7 +383,7 @@ class Background:
         self.hold(lambda: self.latest is not None)
         latest = self.latest
         if latest is None:
-            self.watch(show, every=0.4)
+            self.watch(show, every=0.5)
             if state.drawn() and not self.busy:
                 st.button("Back to the result before", key="back_to_drawn", on_click=state.restore_drawn)
             st.stop()

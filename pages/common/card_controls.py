@@ -166,7 +166,7 @@ def watch(work: Background, doing: str, go_on: str) -> None:
         steps = f"step {job.done} of {job.total}" if job.total else "waiting"
         return f"{doing}: {'stopping' if job.stopping else steps}"
 
-    work.watch(lambda: work.show(told, go_on), every=0.5)
+    work.watch(lambda: work.show(told, go_on))
 
 
 class Card:

@@ -50,7 +50,7 @@ def draw(result: CorrectionResult, attacker: Attacker) -> None:
         st.info(wording.needs_training(title))
     else:
         busy = work_of(result, attacker).busy
-        st.fragment(section, run_every=1.0 if busy else None)(result, attacker, busy)
+        st.fragment(section, run_every=2.0 if busy else None)(result, attacker, busy)
 
 
 def _current(work: Any, running: bool) -> Any:

@@ -243,7 +243,7 @@ class Curve(Background):
         if not self._waiting:
             want_instead(self)
             self.begin()
-        st.fragment(self._grow, run_every=1.5 if self.busy else None)(draw, self.busy)
+        st.fragment(self._grow, run_every=2.0 if self.busy else None)(draw, self.busy)
 
     def _grow(self, draw: Draw, running: bool) -> None:
         if running and not self.busy:

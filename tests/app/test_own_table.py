@@ -169,6 +169,17 @@ def test_the_old_audit_stays_until_the_roles_are_applied(dashboard: Dashboard):
     assert dashboard.test.selectbox(key="dataset").value == "upload"
 
 
+def test_a_table_with_the_same_columns_starts_with_the_roles_of_the_one_before(dashboard: Dashboard):
+    bring_scored(dashboard, score="", excluded="hours")
+    before = dashboard.column_roles()
+    assert before["hours"] == "excluded" and "score" not in before.values()
+    dashboard.upload("second.csv", scored(500))
+    assert dashboard.column_roles() == before
+    assert "As in your table before it" in dashboard.told
+    dashboard.upload("good.csv", GOOD)
+    assert "As in your table before it" not in dashboard.told
+
+
 def test_one_column_has_a_role_and_the_other_one_loses_it(dashboard: Dashboard):
     dashboard.open("data").upload("scored.csv", scored())
     dashboard.role_box("age").set_value("prediction")

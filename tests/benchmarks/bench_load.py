@@ -40,8 +40,8 @@ from tests.browser.view import View
 
 PAGES = ("home", "data", "model", "correction", "bias_queries", "membership", "model_card", "attriguard", "glossary")
 SEEDS = (42, 1, 2, 3)
-THINK = (2.0, 10.0)
-"""Seconds a session reads a page, at least and at most."""
+THINK = (5.0, 30.0)
+"""Seconds a session reads a page, at least and at most: a finding, its evidence and a chart are 60 words and more."""
 
 LONGEST = 10.0
 KEPT = 1.3
@@ -60,8 +60,9 @@ class Client:
 
     def _connect(self, seed: int) -> None:
         self._open = ExitStack()
-        asked = connect(self._address, subprotocols=[Subprotocol("streamlit")], max_size=None, open_timeout=PATIENT)
-        self._socket = self._open.enter_context(asked)
+        told: dict[str, Any] = {"max_size": None, "open_timeout": PATIENT, "close_timeout": 1.0}
+        told |= {"max_queue": None, "ping_interval": None}  # nobody takes messages out while the page is read
+        self._socket = self._open.enter_context(connect(self._address, subprotocols=[Subprotocol("streamlit")], **told))
         self._page, self._seed = "", seed
 
     def open(self, page: str, seed: int) -> float:

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.estimates import proportion
+from core.correction import true_tolerance
+from core.estimates import proportion, tolerance_text
 from core.fairness import METRIC_TITLES, METRICS
 from core.model_fairness import STUDY, FairnessSettings, fairness_metrics, headline, metric_words, metrics_heading
 from core.planted import draw_people, subject_of
@@ -123,6 +124,18 @@ def test_a_metric_without_people_is_not_measured():
 def test_every_finding_says_what_it_means_and_what_can_be_done(method: str, tolerance: float):
     found = headline(subject(method=method, tolerance=tolerance))
     assert found.so_what and found.to_do and found.point.endswith(".")
+
+
+def test_a_tolerance_taken_from_given_predictions_is_not_a_constraint_they_satisfy():
+    achieved = subject(method="given").model.unfairness_train
+    smallest = true_tolerance(0.0, achieved)
+    taken, looser = (headline(subject(method="given", tolerance=one)) for one in (smallest, smallest + 0.001))
+    assert (
+        "constraint" not in taken.point and f"{tolerance_text(smallest)} is the smallest that holds" in taken.evidence
+    )
+    assert "satisfies its fairness constraint" in looser.point and "smallest" not in looser.evidence
+    trained = headline(subject(method="exponentiated_gradient", tolerance=smallest))
+    assert "satisfies its fairness constraint" in trained.point
 
 
 @pytest.mark.parametrize("answer", [0, 1])

@@ -96,7 +96,7 @@ def test_a_free_place_goes_round_the_sessions() -> None:
         threads[-1].start()
         while len(lane._waiting) < len(threads):
             pass
-    assert lane.awaited_by_others("a")
+    assert lane.awaited
     lane.release("a")
     for thread in threads:
         thread.join(PATIENT)
@@ -126,7 +126,7 @@ def test_a_long_job_gives_way_between_its_results_and_can_be_cancelled_meanwhile
     assert resumed.wait(PATIENT)
     whose.session_id = "b"
     short = store.start("short", other, lane="sweep")
-    wait_until(lambda: lane.awaited_by_others("a"))
+    wait_until(lambda: lane.awaited)
     gate.set()
     assert begun.wait(PATIENT)
     long.cancel()
