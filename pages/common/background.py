@@ -85,6 +85,9 @@ _PLACES = {"audit": 2, "fetch": 4, "sweep": 1, "questions": 2, "self_test": 1}
 _LANES = {f"{whose}{kind}": Lane(places) for whose in ("", "own ") for kind, places in _PLACES.items()}
 _LANES |= dict.fromkeys(("own questions", "decision", "own decision"), _LONG)
 
+_TURN = 1.0
+"""Seconds a job has its place before it gives way, between two steps, to one that waits."""
+
 _PATIENCE = 0.15
 """Seconds a page waits for what may be there at once, before it shows progress."""
 
@@ -120,7 +123,8 @@ class Job:
         self.state = State.WAITING
         self.started = time.monotonic()
         self._stop = threading.Event()
-        self._kind, self._lane, self._session, self._placed = lane, _LANES[lane], session, False
+        self._kind, self._lane, self._session = lane, _LANES[lane], session
+        self._placed: float | None = None  # since when it has a place
         self._thread = threading.Thread(target=self._run, args=(work, keep), daemon=True, name="fairleak-job")
         self._thread.start()
 
@@ -153,21 +157,17 @@ class Job:
         self._thread.join(seconds)
 
     def report(self, done: int, total: int) -> None:
-        """Note progress; stops the work if it was cancelled."""
-        if self._stop.is_set():
-            raise Cancelled("Stopped.")
+        """Note progress; stops the work if it was cancelled, and lets another job have a turn."""
+        self._look()
         self.done, self.total = done, total
+        self._give_way()
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
-        """Take results one by one, so that they can be shown before the last is there.
-
-        Between two of them a job that waits goes first.
-        """
+        """Take results one by one, so that they can be shown before the last is there."""
         try:
             for result in results:
                 self.partial.append(result)
                 self.report(len(self.partial), self.total)
-                self._give_way()
         finally:
             close = getattr(results, "close", None)
             if close is not None:
@@ -175,19 +175,20 @@ class Job:
         return list(self.partial)
 
     def _look(self) -> None:
-        self.report(self.done, self.total)
+        if self._stop.is_set():
+            raise Cancelled("Stopped.")
 
     def _take_place(self) -> None:
         self._lane.acquire(self._session, self._look)
-        self._placed = True
+        self._placed = time.monotonic()
 
     def _leave_place(self) -> None:
-        if self._placed:
-            self._placed = False
+        if self._placed is not None:
+            self._placed = None
             self._lane.release(self._session)
 
     def _give_way(self) -> None:
-        if self._lane.awaited:
+        if self._placed is not None and time.monotonic() - self._placed > _TURN and self._lane.awaited:
             self._leave_place()
             self._take_place()
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -103,9 +104,13 @@ def test_a_free_place_goes_round_the_sessions() -> None:
     assert turns == ["b1", "c1", "a1", "b2", "a2"]
 
 
-def test_a_long_job_gives_way_between_its_results_and_can_be_cancelled_meanwhile(
-    store: Store, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "work", [Job.collect, lambda job, steps: [job.report(n, 9) for n in steps]], ids=["results", "steps"]
+)
+def test_a_long_job_gives_way_between_its_steps_and_can_be_cancelled_meanwhile(
+    work: Callable[[Job, Iterator[int]], Any], store: Store, gate: threading.Event, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(background, "_TURN", 0.0)
     whose, lane = SimpleNamespace(session_id="a"), background._LANES["sweep"]
     monkeypatch.setattr(background, "get_script_run_ctx", lambda **_: whose)
     order, resumed, begun, over = list[str](), threading.Event(), threading.Event(), threading.Event()
@@ -122,7 +127,7 @@ def test_a_long_job_gives_way_between_its_results_and_can_be_cancelled_meanwhile
         begun.set()
         over.wait(PATIENT)
 
-    long = store.start("long", lambda job: job.collect(numbers()), lane="sweep", total=9)
+    long = store.start("long", lambda job: work(job, numbers()), lane="sweep", total=9)
     assert resumed.wait(PATIENT)
     whose.session_id = "b"
     short = store.start("short", other, lane="sweep")
