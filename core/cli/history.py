@@ -8,14 +8,13 @@ from pathlib import Path
 
 from core.cli.arguments import Action, add_history_argument, login_name
 from core.cli.console import Console, table
-from core.cli.verify import read_report
+from core.cli.verify import report_that_holds
 from core.errors import InputError
 from core.files import check_place, write_file
 from core.history import DECISIONS, Entry, History, Signature
 from core.policy import VERDICT_TITLES
-from core.report import embedded_document, from_json, to_json, verify_report
+from core.report import to_json
 from core.report.one_page import one_page
-from core.report.verification import OF_THIS_CODE
 
 DESCRIPTION = """\
 The audits of a project, kept with their verdicts and signatures: the reports' findings, plans and policies, never the
@@ -111,11 +110,7 @@ def _who(arguments: argparse.Namespace) -> str:
 
 
 def _keep(arguments: argparse.Namespace, console: Console) -> None:
-    _, text = read_report(arguments.report)
-    found = verify_report(text, name=repr(arguments.report.name))
-    if broken := next((f for f in found.findings if not f.holds and f.name not in OF_THIS_CODE), None):
-        raise InputError(f"Only a report that holds is kept: {broken.told}")
-    document = from_json(text) if text.lstrip("\ufeff \t\r\n").startswith("{") else embedded_document(text)
+    _, document = report_that_holds(arguments.report, what="is kept")
     history = History.open(arguments.history)
     kept = history.keep(document, project=arguments.project, who=_who(arguments))
     console.result(f"It is kept in the project {kept.project!r} of the history {history.place}, as audit {kept.id}.")

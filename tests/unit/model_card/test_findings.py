@@ -186,6 +186,15 @@ def test_what_a_rounded_number_or_an_interval_holds_is_not_disputed():
     assert "all in one group" in said.disputes(replace(card(2), disputed=(nobody,))).evidence
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "ends"),
+    [("sp_rate_1", 0.0, (0.0, 0.05)), ("sp_rate_1", 1.0, (0.95, 1.0)), ("sp_gap", -1.0, (-1.0, -0.95))],
+)
+def test_a_rounded_number_lies_within_what_its_statistic_can_be(name: str, value: float, ends: tuple[float, float]):
+    (number,) = typed({("m", name): value}, decimals=1).numbers
+    assert (number.low, number.high) == pytest.approx(ends, abs=1e-9)
+
+
 def disputed_card(value: float) -> ReleaseStudy:
     settings = ReleaseSettings(count=2, decimals=3)
     published = Published.from_values(release_of(people(), settings), {("model 1", "tpr_gap"): value})
