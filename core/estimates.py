@@ -366,6 +366,10 @@ def interval(value: Estimate) -> str:
     return f"{low} to {high}%"
 
 
+ALMOST_ALL = 0.9995
+"""From here on a share reads 100.0%: as a bound it says nothing."""
+
+
 def at_most(share: float, how: str, *, of: str = "") -> str:
     """Say what no attacker can exceed, and how that is known; it is conditional on the prior, and says so."""
     return f"If the prior is right, no attacker can expect more than {percent(share)}{of} ({how})."

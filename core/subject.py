@@ -154,7 +154,7 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
 
 def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
     """Return the audited model; a dataset keeps the last one, so that it can be asked without being trained again."""
-    key = (config.method, config.metric, config.tolerance, config.epsilon, config.seed, fingerprint(splits.train))
+    key = (replace(config, forest=None, roles=None), fingerprint(splits.train))  # the attacker's forest trains nothing
     last: dict[Any, FairModel] = dataset.once("audited model", dict)
     model = last.get(key)
     if model is None:

@@ -41,8 +41,8 @@ _HEAD_START = 0.03  # seconds in which the browser paints the curve before the r
 _HOW_TO_READ = (
     "**Setting.** The attacker knows everybody's features, label and prediction, and the {name} of other people. They "
     "guess, then learn the disclosed constraint, then change the guesses they are least sure of until it holds.\n\n"
-    "**Read.** The leak is the distance between *before* and *after*. What imputation reaches without the model is not "
-    "the model's leak. At the right, each row adds one thing the attacker knows.\n\n"
+    "**Read.** The tolerance adds the distance between *before* and *after*. Below imputation it shows no leak of the "
+    "model: anybody does better without it. At the right, each row adds one thing the attacker knows.\n\n"
     "**Slider.** What the owner publishes: every group's rate is within this distance of the overall rate.\n\n"
     "**What it does not show.** CIs are over people, for one model and seed. The forest, with {forest} parameters, "
     "over-predicts the smaller group; part of the gain repairs that.\n\n"
@@ -56,7 +56,7 @@ attribute = shell.escape(result.subject.attribute)
 def told() -> None:
     """Draw everything that follows the slider."""
     first = first_tolerance(result)
-    tolerance = min(max(round(state.standing("told", first), 3), 0.0), _MOST_TOLERANCE)
+    tolerance = round(state.standing("told", first, most=_MOST_TOLERANCE), 3)
     now, curve = result.disclose(tolerance, **attacker), result.curve(tolerance, **attacker)
     left, right = st.columns([3, 2], gap="large")
     with left:

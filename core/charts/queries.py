@@ -13,7 +13,7 @@ from core.charts.rows import Mark, Row, draw_rows
 from core.charts.scatter import Points, draw_scatter
 from core.charts.theme import group_style
 from core.charts.words import plain_name
-from core.estimates import Estimate, gap, percent
+from core.estimates import ALMOST_ALL, Estimate, gap, percent
 from core.queries import ErrorQuantiles, Leak, People, Reading, error_text
 
 _GUTTER = 176  # pixels for the names of curves
@@ -46,15 +46,15 @@ def draw_leakage(
     prior : Estimate
         Leakage from features alone.
     limit : (words, rate) or None
-        Bound on an attacker, and which; None without a guarantee.
+        Bound on an attacker, and which; None without a guarantee. One that would read 100.0% is not drawn.
     """
     curves = [_TOSS, level(prior, "prior", "features only", dash="dash")]
-    if limit is not None:
+    if limit is not None and limit[1] < ALMOST_ALL:
         curves.append(level(limit[1], "ink", "bound", dash="longdash"))
     faint: dict[str, Any] = {"opacity": 0.45, "width": 1.5}
     curves += _curves(exact, "strongest", now.m, color="strongest", name="without noise", **faint)
-    curves += _curves(exact, "published", now.m, color="before", **faint)
-    curves += _curves(noisy, "published", now.m, color="before", name="ℓ1 decoder (paper)", width=1.5)
+    curves += _curves(exact, "published", now.m, color="before", name="ℓ1, no noise", **faint)
+    curves += _curves(noisy, "published", now.m, color="before", name="ℓ1 (paper)", width=1.5)
     curves += _curves(noisy, "without_prior", now.m, color="leak", name="without prior", dash="dash")
     look: dict[str, Any] = {"color": "leak", "width": 3, "band": True, "here": now.leakage}
     curves += _curves(noisy, "strongest", now.m, name="best decoder", **look)

@@ -278,7 +278,7 @@ def rows(choice: Choice) -> tuple[Row, ...]:
 def _row(choice: Choice, each: Candidate) -> Row:
     own: dict[str, object] = {
         "Model": each.title,
-        "": "chosen" if each is choice.chosen else "",
+        "Choice": "chosen" if each is choice.chosen else "",
         "Verdict": VERDICT_TITLES[each.choosing.status],
         "Accuracy": share(each.choosing.accuracy),
         "Worst leak": round(each.choosing.leak, 3),

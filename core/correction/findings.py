@@ -36,7 +36,10 @@ from core.study import Finding, Row
 _FEW = 400
 """Attacked people below which an accuracy is known to about ±5 points at best."""
 
-ONLY_THE_DIFFERENCE = "Only the difference between before and after counts as a leak."
+ONLY_THE_DIFFERENCE = (
+    "The tolerance adds the difference between before and after. It is the model's leak as far as it goes beyond "
+    "imputation without the model."
+)
 
 _NONE = "has no statistically significant effect"
 
@@ -252,7 +255,7 @@ def by_tolerance(curve: Sequence[Disclosure]) -> str:
             return f"Disclosing the tolerance {'lowers accuracy' if harmed else _NONE}"
     tightest, loosest = gains[0], gains[-1]
     if tightest.low > max(0.0, loosest.high) and max(gain.value for gain in gains) <= tightest.high:
-        return "Tighter disclosed tolerances leak more"
+        return "Tighter disclosed tolerances help this attack more"
     return "Accuracy by disclosed tolerance"
 
 
@@ -332,7 +335,7 @@ def mitigation_rows(found: Sequence[LeakPoint], config: AuditConfig) -> tuple[Ro
         if both:
             means = [share(sum(side[seed] for seed in both) / len(both)) for side in (own, other)]
             apart = change(over_repeats([own[seed] - other[seed] for seed in both]))
-            rows.append({"": name, "with": means[0], "without": means[1], "difference": apart})
+            rows.append({"measure": name, "with": means[0], "without": means[1], "difference": apart})
     return tuple(rows)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from core.estimates import Estimate, at_most, certain, count, interval, percent, points, strongest
+from core.estimates import ALMOST_ALL, Estimate, at_most, certain, count, interval, percent, points, strongest
 from core.param import Param
 from core.queries.decoders import DECODER_TITLES
 from core.queries.guarantees import ErrorQuantiles, accuracy_limit, targeted_leakage
@@ -155,7 +155,7 @@ def findings(found: AnswersLeak, answering: Answering) -> tuple[Finding, ...]:
         f"{interval(now.leakage)}; {count(now.leakage.n)} repetitions with {people} people). Features alone give "
         f"{percent(found.prior)}, random guessing 50%."
     )
-    if found.ceiling is not None:
+    if found.ceiling is not None and found.ceiling < ALMOST_ALL:
         how = f"ε = {answering.epsilon:g}" if answering.private else "exact posterior"
         evidence += f" {at_most(found.ceiling, f'{how}, group sizes known', of=' balanced accuracy')}"
     headline = Finding(

@@ -288,7 +288,7 @@ def change(who: People, chosen: TableSettings) -> None:
 
 def budget(exposure: Exposure) -> float:
     """Return the budget; the slider that sets it stands under its chart."""
-    return min(max(state.standing(_slider_key(exposure), first_budget(exposure)), 0.0), last_budget(exposure))
+    return state.standing(_slider_key(exposure), first_budget(exposure), most=last_budget(exposure))
 
 
 def budget_slider(exposure: Exposure) -> None:

@@ -207,7 +207,7 @@ def _first_answers(people: QueryTrials) -> int:
 def number_of_answers(people: QueryTrials) -> int:
     """Return the number of answers; the slider that sets it stands under its chart."""
     last = people.numbers[-1]
-    return min(max(int(state.standing(f"answered_{last}", _first_answers(people))), 0), last)
+    return int(state.standing(f"answered_{last}", _first_answers(people), most=last))
 
 
 def answers_slider(people: QueryTrials) -> None:

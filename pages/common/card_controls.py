@@ -197,7 +197,7 @@ class Card:
     @property
     def wanted(self) -> int:
         """Where the slider stands, which is drawn under its chart."""
-        value = int(state.standing(f"release_count_{self.most}", self.first))
+        value = int(state.standing(f"release_count_{self.most}", self.first, most=self.most))
         return value if value in self.counts else self.first
 
     def slider(self) -> None:

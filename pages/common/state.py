@@ -58,15 +58,16 @@ def apply_choices(page: str) -> None:
         st.session_state[key] = value
 
 
-def standing(key: str, first: float) -> float:
-    """Return where a slider stands that is drawn further down: in the session, at first in the address, or `first`."""
-    if key in st.session_state:
-        return float(st.session_state[key])
+def standing(key: str, first: float, *, most: float) -> float:
+    """Return where a slider from 0 to `most` stands that is drawn further down.
+
+    That is in the session, at first in the address; or `first`, also where the address asks for what it does not have.
+    """
     try:
-        asked = float(st.query_params.get(key, first))
+        asked = float(st.session_state.get(key, st.query_params.get(key, first)))
     except ValueError:
         return first
-    return asked if math.isfinite(asked) else first
+    return asked if 0 <= asked <= most else first
 
 
 def drawn() -> bool:

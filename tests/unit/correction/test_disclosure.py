@@ -142,8 +142,8 @@ def test_held_out_records_that_cannot_meet_the_tolerance_still_choose_an_exponen
         ([-1, -1, -1], "lowers accuracy"),
         ([0, -1, 0], "Accuracy by disclosed tolerance"),
         ([-1, 0, 1], "Accuracy by disclosed tolerance"),
-        ([1, 0, 0], "Tighter disclosed tolerances leak more"),
-        ([1, 1, 0], "Tighter disclosed tolerances leak more"),
+        ([1, 0, 0], "Tighter disclosed tolerances help this attack more"),
+        ([1, 1, 0], "Tighter disclosed tolerances help this attack more"),
     ],
 )
 def test_the_curves_title_claims_no_more_than_all_its_tolerances_show(gains: list[int], told: str) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from core.config import AuditConfig
 from core.datasets import AuditDataset
+from core.datasets.splits import split
 from core.errors import InputError, PrivacyLeakWarning
 from core.fairness import METRICS, unfairness
 from core.models import METHODS, FairModel, fit_model
 from core.models.private_fair import fair_acceptance, fit_private_fair
+from core.subject import train_model
 from tests import samples
 from tests.samples import dataset
 
@@ -40,6 +44,19 @@ def test_every_method_predicts_better_than_the_majority(people: AuditDataset, me
     assert drawn.dtype == np.uint8 and drawn.shape == (people.n,)
     majority = max(people.labels.mean(), 1 - people.labels.mean())
     assert (drawn == people.labels).mean() > majority + 0.05
+
+
+@pytest.mark.parametrize(
+    "change", [{"depth": 2}, {"tolerance": 0.2}, {"metric": "equal_opportunity"}, {"seed": 7}, {"method": "unmitigated"}]
+)
+def test_a_model_trained_before_answers_for_no_other_setting(change: dict[str, object]) -> None:
+    first = AuditConfig(dataset="upload", roles=samples.ROLES, tolerance=0.0)
+    people, again = dataset(600, seed=3), dataset(600, seed=3)
+    splits = split(people, train_share=first.train_share, seed=first.seed)
+    before = train_model(first, people, splits).scores
+    after = train_model(replace(first, **change), people, splits).scores  # type: ignore[arg-type]
+    alone = train_model(replace(first, **change), again, splits).scores  # type: ignore[arg-type]
+    assert np.array_equal(after, alone) and not np.array_equal(after, before)
 
 
 @pytest.mark.parametrize("metric", METRICS)
