@@ -22,7 +22,9 @@ def pending_page(table: upload.Table) -> None:
         upload.remove_button()
     form = column_roles.draw(table, None)
     with opening:
-        shell.finding(**wording.pending_table(table, form.roles, form.to_check, controls.audited_title()))
+        shell.finding(
+            **wording.pending_table(table, form.roles, form.to_check, controls.audited_title(), before=form.before)
+        )
     upload.model_box(table, None, form.roles)
     for note in table.notes[bool(table.encoding) :]:
         st.caption(shell.escape(note))

@@ -105,7 +105,8 @@ def _point(choice: Choice, passing: int) -> str:
         return f"No useful model is within all limits. Nearest: {name}."
     if not _held_back(choice):
         return f"No model within all limits is accurate enough. Nearest: {name}."
-    return f"No model is within all limits. Nearest: {name}."
+    certain = " for certain" if choice.with_status(Status.INCONCLUSIVE) else ""
+    return f"No model is within all limits{certain}. Nearest: {name}."
 
 
 def spoken(one: Candidate) -> str:
@@ -122,13 +123,19 @@ def _held_back(choice: Choice) -> tuple[CheckVerdict, ...]:
 
 
 def _so_what(choice: Choice) -> str:
-    free = choice.unconstrained
-    if choice.outcome != Outcomes.RECOMMENDED:
-        return " ".join((held_back(choice), *_beside(choice, free)))
+    free, recommended = choice.unconstrained, choice.outcome == Outcomes.RECOMMENDED
+    names = list(dict.fromkeys(short_check(row.check) for row in _held_back(choice)))
+    told = "" if recommended or not names else f"Held back by: {_listed(names)}."
     if free is None or free is choice.chosen:
-        return "Its whole interval is within every limit that is judged here, on both halves of the people."
-    lead = choice.chosen.lead(free)
-    cost, leak = number_text(-100 * lead.value, ".1f"), leak_text(free.choosing.leak)
+        within = "Its whole interval is within every limit that is judged here, on both halves of the people."
+        return within if recommended else told or held_back(choice)
+    return f"{told} {_cost(choice.chosen, free)}".strip()
+
+
+def _cost(chosen: Candidate, free: Candidate) -> str:
+    """Return what a model costs in accuracy, on the half that judges, against one without a fairness constraint."""
+    lead, leak = chosen.lead(free), leak_text(free.choosing.leak)
+    cost = number_text(-100 * lead.value, ".1f")
     also = "is beyond the unfairness limit" if free.unfair else f"leaks {leak} of its limit"
     if lead.value >= 0:
         return f"It costs no accuracy against the model without a fairness constraint ({points(lead)}), which {also}."
@@ -139,25 +146,14 @@ def _so_what(choice: Choice) -> str:
     )
 
 
-def _beside(choice: Choice, free: Candidate | None) -> tuple[str, ...]:
-    """Return what the nearest model reaches, beside the model without a fairness constraint."""
-    if free is None or free is choice.chosen:
-        return ()
-    own, other = choice.chosen.choosing, free.choosing
-    return (
-        f"Where it was chosen, its accuracy is {percent(own.accuracy)}, its worst leak {leak_text(own.leak)} of its "
-        "limit.",
-        f"Without a fairness constraint: accuracy {percent(other.accuracy)}, worst leak {leak_text(other.leak)}"
-        f"{', but beyond the unfairness limit' * free.unfair}.",
-    )
-
-
 def held_back(choice: Choice) -> str:
     """Return what holds the chosen model back, a limit a sentence."""
     chosen = choice.chosen
     half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
     told = [_against(row) for row in side.blocking[:2]]
     told = [f"On the half that {half}, {one}" if i == 0 else one[:1].upper() + one[1:] for i, one in enumerate(told)]
+    if others := [short_check(row.check) for row in side.blocking[2:]]:
+        told.append(f"So are: {_listed(others)}.")
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
     if choice.chosen.constant:
@@ -191,6 +187,10 @@ def _to_do(choice: Choice) -> str:
     held = {row.check for row in _held_back(choice)}
     if not held:
         return "Accept a lower accuracy, or try other methods and depths."
+    if all(row.verdict == "inconclusive" for row in _held_back(choice)):
+        return (
+            "Nothing exceeds its limit for certain: the intervals are too wide. Test on more people, then choose again."
+        )
     if held & {"unfairness", "four_fifths"}:
         return "Try stricter tolerances, or test on more people: unclear results often need more test records."
     return "Try smaller depths or a private tree, or release fewer digits; then choose again."
@@ -256,6 +256,10 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     told = []
     if not all(each.points[0].name for each in choice.candidates):
         told.append("Depth: levels of the decision trees trained here; your own model may be of another kind.")
+    if len(choice.candidates) > 1 and all(
+        len(each.points) == 1 and not each.points[0].name for each in choice.candidates
+    ):
+        told.append("One seed a model: with another the order can change. Take several under *Sweep settings*.")
     if same := sum(each.constant for each in choice.candidates):
         who = "1 model gives" if same == 1 else f"{count(same)} models give"
         told.append(f"Never recommended: {who} everybody the same answer.")

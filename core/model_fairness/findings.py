@@ -73,6 +73,11 @@ def _answer(subject: Subject) -> str:
 def _meaning(subject: Subject) -> tuple[str, str]:
     """Return what it means whether the tolerance holds for new people, and what can be done."""
     test, tolerance = subject.model.unfairness_test, subject.config.tolerance
+    if test.low <= tolerance < test.value:
+        return (
+            "Whether the tolerance holds for new people is unclear: the CI contains it.",
+            "Test on more people before you publish the tolerance, or use a looser one.",
+        )
     if test.value > tolerance:
         return (
             "A tolerance you publish should hold for new people too; this one does not.",

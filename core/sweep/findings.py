@@ -51,7 +51,7 @@ def method_rows(rows: Sequence[SweepRow]) -> tuple[Row, ...]:
             "Before / after disclosure": _before_after(row),
             "Unfairness": f"{row.unfairness_train.value:.4f}",
             "Gain, points": "" if row.gain is None else signed(row.gain.value, row.gain.low, row.gain.high),
-            "Constraint satisfied in": f"{row.n_true} of {len(row.seeds)}",
+            "Disclosed tolerance holds in": f"{row.n_true} of {len(row.seeds)}",
             "Difference between groups": f"{row.difference_train.value:.4f}",
         }
         for row in ordered

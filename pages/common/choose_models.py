@@ -133,6 +133,7 @@ def _settings(config: AuditConfig, table: Table, place: Any) -> tuple[ChooseSett
             required=True,
             key="choose_prefer",
             format_func=PREFERENCES.__getitem__,
+            help="Among models within all limits. While there are none, both name the nearest.",
             persist_state="session",
             bind="query-params",
         )
@@ -258,8 +259,8 @@ def draw_table(choice: Choice) -> None:
     shown = f"; the first {_SHOWN} are shown" if len(choice.candidates) > _SHOWN else ""
     shell.whisper(
         "Models, best first",
-        f"On the half that chooses: those within all limits by accuracy, then the nearest{shown}. The finding's "
-        "test accuracy is from the half that judges",
+        f"On the half that chooses: those within all limits by accuracy, then those whose intervals reach least beyond "
+        f"a limit{shown}. The finding's test accuracy is from the half that judges",
     )
     lines = []
     for each in choice.candidates[:_SHOWN]:

@@ -68,11 +68,12 @@ Notice = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A table's column roles as they stand on the form, and what to check before they are applied."""
+    """A table's column roles on the form, how many things to check, and whether they are those of the table before."""
 
     table: Table
     roles: Roles
     to_check: int
+    before: bool
 
 
 class _Draft:
@@ -109,7 +110,7 @@ class _Draft:
 
     def because(self, reason: str | None) -> None:
         """Say below a field why it holds its guess; nothing of roles in use."""
-        if self.current is None and reason:
+        if self.current is None and self.before is None and reason:
             st.caption(shell.escape(f"Guessed: {reason}."))
 
 
@@ -137,7 +138,7 @@ def draw(table: Table, current: Roles | None) -> Form:
         _apply(draft, roles)
     with above:
         to_check = _cautions(draft, roles)
-    return Form(table, roles, to_check)
+    return Form(table, roles, to_check, draft.before is not None)
 
 
 def _head(draft: _Draft) -> None:

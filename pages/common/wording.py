@@ -121,8 +121,8 @@ def groups_chart(dataset: AuditDataset) -> tuple[str, str]:
     return "Group sizes and base rates", f"Share of each group with {label} = {positive}, and 95% CI"
 
 
-def pending_table(table: Table, roles: Roles, to_check: int, audited: str) -> dict[str, str]:
-    """Return the finding for a table whose column roles are not applied yet."""
+def pending_table(table: Table, roles: Roles, to_check: int, audited: str, *, before: bool = False) -> dict[str, str]:
+    """Return the finding for a table whose column roles, guessed or those of the table before, are not applied yet."""
     rows, columns = table.frame.shape
     check = "Check the roles." if not to_check else f"Check {to_check} thing{'s' * (to_check > 1)}."
     outputs = [word for word, column in (("predictions", roles.prediction), ("scores", roles.score)) if column]
@@ -130,13 +130,14 @@ def pending_table(table: Table, roles: Roles, to_check: int, audited: str) -> di
     given = f"The file brings a model's {' and '.join(outputs)}. FairLeak attacks these and trains no model of its own."
     if outputs and not roles.sets:
         given += " If a column says whom the model was trained on, give it the role *Set*; membership needs it."
+    how, wrong = ("as before", "something changed") if before else ("guessed", "the guess is wrong")
     answer = "Answer what stands below, change" if to_check else "Change"
     return {
-        "point": f"{escape(table.title)}: {count(rows)} records, {columns} columns, roles guessed. {check}",
+        "point": f"{escape(table.title)}: {count(rows)} records, {columns} columns, roles {how}. {check}",
         "evidence": f"Read in memory and stored nowhere. The audit still shows {escape(audited)} until you press "
         "*Apply roles*.",
         "so_what": given if outputs else trained,
-        "to_do": f"{answer} a role where the guess is wrong, then press *Apply roles*.",
+        "to_do": f"{answer} a role where {wrong}, then press *Apply roles*.",
     }
 
 

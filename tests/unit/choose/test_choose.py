@@ -13,7 +13,7 @@ from core.choose import CandidatePoint, Choice, ChooseSettings, Outcomes, candid
 from core.choose.findings import finding, rows, why_this_one
 from core.config import AuditConfig
 from core.errors import InputError
-from core.estimates import percent, proportion
+from core.estimates import proportion
 from core.policy import Limit, Policy, Status
 from core.two_models import WARNING
 from tests.unit.choose.made import LIMITS, POLICY, SAFE, N, half, point
@@ -137,19 +137,27 @@ def test_who_gives_everybody_the_same_answer_is_never_recommended():
     assert "same answer" in str(rows(alone)[0]["Held back by"])
 
 
-def test_where_none_passes_it_says_what_fairness_costs_and_on_which_half():
+def test_where_none_passes_it_says_what_holds_back_and_what_fairness_costs_where_it_is_judged():
     rng = np.random.default_rng(14)
     unfair = point(0, 0.85, {**SAFE, "unfairness": 0.2}, rng, method="unmitigated")
     found = chosen([unfair, point(1, 0.75, {**SAFE, "membership_auc": 0.56}, rng)])
-    nearest, free = found.chosen.choosing, found.unconstrained.choosing  # type: ignore[union-attr]
-    told = finding(found)
-    assert found.outcome == Outcomes.NONE and told.evidence.startswith("On the half that judges: test accuracy")
-    assert told.so_what.startswith("On the half that chooses, membership ")
-    assert (
-        f"its accuracy is {percent(nearest.accuracy)}, its worst leak {nearest.leak:.2f} of its limit." in told.so_what
-    )
-    beside = f"accuracy {percent(free.accuracy)}, worst leak {free.leak:.2f}, but beyond the unfairness limit."
-    assert told.so_what.endswith(f"Without a fairness constraint: {beside}")
+    told, free = finding(found), found.unconstrained
+    assert found.outcome == Outcomes.NONE and free is not None
+    assert told.evidence.startswith("On the half that judges: test accuracy")
+    lead = found.chosen.lead(free)
+    assert lead.high < 0 and told.so_what.startswith("Held back by: membership. It costs ")
+    ends = f"{-100 * lead.high:.1f} to {-100 * lead.low:.1f}"
+    assert f"costs {-100 * lead.value:.1f} points of accuracy (95% CI {ends})" in told.so_what
+    assert told.so_what.endswith("which is beyond the unfairness limit.")
+    assert "On the half that chooses, membership " in why_this_one(found)
+
+
+@pytest.mark.parametrize(("auc", "unclear"), [(0.56, True), (0.75, False)])
+def test_what_is_unclear_is_not_said_to_be_beyond_a_limit(auc: float, unclear: bool):
+    rng = np.random.default_rng(14)
+    found = finding(chosen([point(k, 0.75, {**SAFE, "membership_auc": auc}, rng) for k in (1, 2)]))
+    assert ("for certain" in found.point) is unclear
+    assert ("Nothing exceeds its limit for certain" in found.to_do) is unclear
 
 
 def test_a_lead_is_the_recommended_models():

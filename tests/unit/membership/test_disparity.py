@@ -294,6 +294,14 @@ def test_too_few_members_are_told() -> None:
     assert found.reason == "n/a, needs at least 10 members, got 9 of “group”"
 
 
+def test_the_interval_has_the_level_asked_for() -> None:
+    score, group, member = scored(4000, ties=False)
+    wide, narrow = (lira_gap(score, group, member, fpr=0.05, level=level, bootstraps=200) for level in (0.99, 0.8))
+    for one, other in zip((wide.estimate, *wide.rates), (narrow.estimate, *narrow.rates), strict=True):
+        assert (one.level, other.level) == (0.99, 0.8)
+        assert one.value == other.value and one.low < other.low and other.high < one.high
+
+
 def test_several_groups_are_each_compared_with_all_others() -> None:
     rng = np.random.default_rng(0)
     groups, member = rng.choice(3, 9000, p=[0.45, 0.45, 0.1]), rng.integers(0, 2, 9000)

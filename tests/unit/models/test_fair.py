@@ -47,7 +47,8 @@ def test_every_method_predicts_better_than_the_majority(people: AuditDataset, me
 
 
 @pytest.mark.parametrize(
-    "change", [{"depth": 2}, {"tolerance": 0.2}, {"metric": "equal_opportunity"}, {"seed": 7}, {"method": "unmitigated"}]
+    "change",
+    [{"depth": 2}, {"tolerance": 0.2}, {"metric": "equal_opportunity"}, {"seed": 7}, {"method": "unmitigated"}],
 )
 def test_a_model_trained_before_answers_for_no_other_setting(change: dict[str, object]) -> None:
     first = AuditConfig(dataset="upload", roles=samples.ROLES, tolerance=0.0)
