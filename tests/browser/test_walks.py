@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Browser, expect
 
-from core.examples import example
+from core.examples import EXAMPLES, example, sheet
 from tests.browser.conftest import Open
 from tests.browser.driver import Server
 from tests.browser.reports import downloaded, read_alone
@@ -37,6 +37,14 @@ def test_a_teacher_follows_a_link_to_a_case_and_prints_its_sheet(look: Open):
     view.in_order()
 
 
+def test_every_exercise_sheet_fits_on_both_sides_of_one_leaf(browser: Browser):
+    page = browser.new_page()
+    for name in EXAMPLES:
+        page.set_content(sheet(example(name), solution=False))
+        assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") <= 2, name
+    page.close()
+
+
 def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look: Open):
     view = look("data")
     view.bring_people(people())
@@ -58,7 +66,7 @@ def test_an_explorer_uploads_a_table_moves_the_slider_and_takes_the_numbers(look
 
 def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
     mine = look("correction")
-    mine.found("Publishing the fairness tolerance")
+    first = mine.found("Publishing the fairness tolerance")
     told = mine.field("told")
     for _ in range(3):
         told.press("ArrowRight")
@@ -67,6 +75,10 @@ def test_a_link_shows_a_colleague_the_same_sentence(look: Open):
     theirs = look(urlsplit(mine.page.url)[2].lstrip("/") + "?" + urlsplit(mine.page.url)[3])
     assert theirs.found("0.008") == mine.found("0.008")
     theirs.until(lambda: [t["x"] for t in theirs.points("told_chart")] == [[0.008]], "the same marker")
+    beyond = look("correction?told=0.3")  # no such place on the slider: finding, marker and slider agree on the first
+    assert beyond.found("Publishing the fairness tolerance") == first
+    beyond.until(lambda: [t["x"] for t in beyond.points("told_chart")] == [[0.005]], "the first marker")
+    expect(beyond.field("told")).to_have_attribute("value", "0.005")
 
 
 def test_a_chosen_model_is_audited_where_the_address_names_another(look: Open):
