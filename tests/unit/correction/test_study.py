@@ -65,4 +65,4 @@ def test_an_attacker_below_the_majority_class_is_called_worse_than_it(leaking: C
         False,
         False,
     ]
-    assert all(one.so_what.endswith("counts as a leak.") for one in said)
+    assert all(one.so_what.endswith(findings.ONLY_THE_DIFFERENCE) for one in said)
