@@ -129,10 +129,10 @@ def metric_words(subject: Subject, records: str) -> tuple[Row, ...]:
     for code in codes:
         cells = {columns[metric]: _rate_words(found[metric], code) for metric in titles}
         values = {columns[metric]: cells.get(columns[metric], "") for metric in METRICS}
-        rows.append({"group or measure": subject.dataset.group_names[code], **values})
+        rows.append({"Group or measure": subject.dataset.group_names[code], **values})
     for title, field in (("Largest deviation from overall", "unfairness"), ("Difference between groups", "difference")):
         values = {columns[metric]: _gap_words(getattr(found[metric], field), records) for metric in METRICS}
-        rows.append({"group or measure": title, **values})
+        rows.append({"Group or measure": title, **values})
     return tuple(rows)
 
 

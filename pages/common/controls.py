@@ -162,15 +162,16 @@ def audited_title() -> str:
 
 
 def _summary() -> str:
-    """Return what is audited, in two lines: data and attribute, constraint and seed."""
+    """Return what is audited, in two lines: data and attribute, constraint and seed, with a depth that was chosen."""
     dataset = state.dataset_name()
     names = state.attributes(dataset)
     title = CATALOG[dataset].title if dataset in CATALOG else _OWN_TABLE
     attribute = names.get(st.session_state.get("attribute", ""), next(iter(names.values()), "columns to choose"))
     metric, tolerance, seed = (state.setting(name) for name in ("metric", "tolerance", "seed"))
+    depth = f" · depth {state.setting('depth')}" if _depth() and not state.given() else ""
     return (
         f"#### Audited\n\n{shell.escape(title)} · {shell.escape(attribute)}\n\n"
-        f"{METRIC_TITLES[metric]} ≤ {tolerance_text(tolerance)} · seed {seed}"
+        f"{METRIC_TITLES[metric]} ≤ {tolerance_text(tolerance)}{depth} · seed {seed}"
     )
 
 

@@ -91,7 +91,7 @@ def test_words_hold_the_numbers_of_the_table():
     found = subject()
     (one,) = [one for one in fairness_metrics(found) if (one.metric, one.records) == ("equalized_odds", "test")]
     *groups, deviation, difference = metric_words(found, "test")
-    assert [row["group or measure"] for row in groups] == [found.dataset.group_names[code] for code in (1, 0)]
+    assert [row["Group or measure"] for row in groups] == [found.dataset.group_names[code] for code in (1, 0)]
     title = "Equalized odds: larger of both"
     assert deviation[title] == f"{one.unfairness.value:.3f} ({one.unfairness.low:.3f} to {one.unfairness.high:.3f})"
     assert difference[title].startswith(f"{one.difference.value:.3f} (")
