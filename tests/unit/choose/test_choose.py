@@ -152,6 +152,13 @@ def test_where_none_passes_it_says_what_holds_back_and_what_fairness_costs_where
     assert "On the half that chooses, membership " in why_this_one(found)
 
 
+def test_a_choice_is_compared_with_the_most_accurate_model_without_a_constraint():
+    rng = np.random.default_rng(14)
+    free = [point(k, accuracy, SAFE, rng, method="unmitigated") for k, accuracy in ((0, 0.7), (1, 0.85))]
+    found = chosen([*free, point(2, 0.75, SAFE, rng)])
+    assert found.unconstrained is not None and found.unconstrained.points[0] is free[1]
+
+
 @pytest.mark.parametrize(("auc", "unclear"), [(0.56, True), (0.75, False)])
 def test_what_is_unclear_is_not_said_to_be_beyond_a_limit(auc: float, unclear: bool):
     rng = np.random.default_rng(14)
