@@ -10,6 +10,7 @@ from core.glossary import chapters
 from core.membership import REGISTRY
 
 shell.head(badge="")
+opening = st.container()
 wanted = st.text_input(
     "Search", key="term", bind="query-params", placeholder="for example TPR", help="Looks in terms and meanings."
 ).casefold()
@@ -17,8 +18,12 @@ found = {
     chapter: {term: text for term, text in terms.items() if wanted in f"{term} {text}".casefold()}
     for chapter, terms in chapters(REGISTRY).items()
 }
-if not any(found.values()):
-    st.info(f"No term or meaning contains “{shell.escape(wanted)}”.")
+n = sum(map(len, found.values()))
+with opening:
+    shell.finding(
+        f"{n} term{'s' * (n != 1)}" + (f" with “{shell.escape(wanted)}” in term or meaning." if wanted else "."),
+        "Pages, commands and reports use these words in these meanings.",
+    )
 for chapter, terms in found.items():
     if terms:
         st.markdown(f"### {chapter}")

@@ -92,7 +92,7 @@ class Client:
                 before, found, told = found, False, set()
             elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
                 element = message.delta.new_element
-                found = found or element.markdown.body.startswith("## ") or page == "glossary"
+                found = found or element.markdown.body.startswith("## ")
             elif kind == "script_finished" and message.script_finished != DONE.FINISHED_SUCCESSFULLY:
                 found = found or before  # it was a part alone, or another run follows: the page stays
             elif kind == "script_finished" and found:
