@@ -129,6 +129,13 @@ def test_noise_that_does_not_mislead_is_reported_and_undone():
     assert np.array_equal(done.noisy, records)
 
 
+def test_no_entry_is_changed_that_does_not_raise_the_wanted_value():
+    scores = classifier_of([[0.0, 1.0], [-5.0, 0.0], [0.0, -1.0]], [0.0, 2.0, -9.0], multinomial=False)
+    records = np.array([[0.0, 1.0]])  # value 1 leads; only the first entry, without weight for value 0, could end that
+    done = panda(records, scores, 0, policy="modify_add")
+    assert not done.found.any() and np.array_equal(done.noisy, records)
+
+
 def fitted(values: int, activation: str, hidden: tuple[int, ...] = (12,)):
     """Return sparse records and a network taught by them for a few rounds."""
     from sklearn.exceptions import ConvergenceWarning
