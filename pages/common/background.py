@@ -31,19 +31,20 @@ Work = Callable[["Job"], Any]
 class Lane:
     """So many places for jobs of a kind on this server.
 
-    A free place goes to the session that holds the fewest, of these to the one that has waited longest since its last.
+    A free place goes to the session that holds the fewest, of these to the one that has waited longest since its last;
+    but first to the job that has waited for `_LONG_ENOUGH`, or a session's second job would wait for all first ones.
     """
 
     def __init__(self, places: int) -> None:
         self._free, self._turn = places, 0
-        self._waiting: list[list[str]] = []  # a session each, in the order they came
+        self._waiting: list[tuple[str, float]] = []  # sessions and since when, in the order they came
         self._held: Counter[str] = Counter()
         self._last: dict[str, int] = {}
         self._changed = threading.Condition()
 
     def acquire(self, session: str, look: Callable[[], None]) -> None:
         """Wait for a place; `look` is called meanwhile, and what it raises ends the waiting."""
-        mine = [session]
+        mine = (session, time.monotonic())
         with self._changed:
             self._waiting.append(mine)
             try:
@@ -72,7 +73,10 @@ class Lane:
         """Whether another job waits."""
         return bool(self._waiting)
 
-    def _next(self) -> list[str]:
+    def _next(self) -> tuple[str, float]:
+        first = self._waiting[0]
+        if time.monotonic() - first[1] > _LONG_ENOUGH:
+            return first
         return min(self._waiting, key=lambda one: (self._held[one[0]], self._last.get(one[0], 0)))
 
 
@@ -84,6 +88,9 @@ _PLACES = {"audit": 2, "fetch": 4, "sweep": 1, "questions": 2, "self_test": 1}
 
 _LANES = {f"{whose}{kind}": Lane(places) for whose in ("", "own ") for kind, places in _PLACES.items()}
 _LANES |= dict.fromkeys(("own questions", "decision", "own decision"), _LONG)
+
+_LONG_ENOUGH = 5.0
+"""Seconds after which a job that waits goes first, whosever it is: others may wait for its result, too."""
 
 _TURN = 1.0
 """Seconds a job has its place before it gives way, between two steps, to one that waits."""

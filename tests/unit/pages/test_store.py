@@ -81,7 +81,13 @@ def test_a_job_that_waits_for_its_lane_can_be_cancelled(store: Store, gate: thre
     assert first.state == "finished" and store.get("third") == "now"
 
 
-def test_a_free_place_goes_round_the_sessions() -> None:
+@pytest.mark.parametrize(
+    ("seconds", "order"), [(60.0, ["b1", "c1", "a1", "b2", "a2"]), (0.0, ["a1", "a2", "b1", "b2", "c1"])]
+)
+def test_a_free_place_goes_round_the_sessions_but_first_to_who_has_waited_long(
+    seconds: float, order: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "_LONG_ENOUGH", seconds)
     lane, turns = background.Lane(1), list[str]()
 
     def hold(session: str, name: str) -> None:
@@ -101,7 +107,7 @@ def test_a_free_place_goes_round_the_sessions() -> None:
     lane.release("a")
     for thread in threads:
         thread.join(PATIENT)
-    assert turns == ["b1", "c1", "a1", "b2", "a2"]
+    assert turns == order
 
 
 @pytest.mark.parametrize(
