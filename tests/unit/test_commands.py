@@ -127,8 +127,8 @@ REVEAL = "attack queries --method unmitigated --people 30 --repeats 4"
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_every_noise(noise: str, run: Any):
-    out, err, content = run(REVEAL, "--noise", noise, "--questions", "0,6,6,18", "--answer-epsilon", "20")
-    how = noise_text(Answering(noise=noise, epsilon=20))
+    out, err, content = run(REVEAL, "--noise", noise, "--questions", "0,6,6,18", "--answer-epsilon", "1")
+    how = noise_text(Answering(noise=noise, epsilon=1))
     assert f"answers: {how}" in out and "30 people of Sample" in out and "Features alone give" in out
     rows = content["tables"]["Leakage by answers"]
     assert [(row["attacker"], row["answers"]) for row in rows] == [
