@@ -153,7 +153,7 @@ def held_back(choice: Choice) -> str:
     told = [_against(row) for row in side.blocking[:2]]
     told = [f"On the half that {half}, {one}" if i == 0 else one[:1].upper() + one[1:] for i, one in enumerate(told)]
     if others := [short_check(row.check) for row in side.blocking[2:]]:
-        told.append(f"So are: {_listed(others)}.")
+        told.append(f"Also held back by: {_listed(others)}.")
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
     if choice.chosen.constant:
@@ -187,7 +187,8 @@ def _to_do(choice: Choice) -> str:
     held = {row.check for row in _held_back(choice)}
     if not held:
         return "Accept a lower accuracy, or try other methods and depths."
-    if all(row.verdict == "inconclusive" for row in _held_back(choice)):
+    both = (*choice.chosen.choosing.blocking, *choice.chosen.judging.blocking)
+    if all(row.verdict == "inconclusive" for row in both):
         return (
             "Nothing exceeds its limit for certain: the intervals are too wide. Test on more people, then choose again."
         )
@@ -259,7 +260,7 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     if len(choice.candidates) > 1 and all(
         len(each.points) == 1 and not each.points[0].name for each in choice.candidates
     ):
-        told.append("One seed a model: with another the order can change. Take several under *Sweep settings*.")
+        told.append("One seed a model: with another the order can change. Compare several seeds.")
     if same := sum(each.constant for each in choice.candidates):
         who = "1 model gives" if same == 1 else f"{count(same)} models give"
         told.append(f"Never recommended: {who} everybody the same answer.")

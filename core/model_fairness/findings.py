@@ -73,12 +73,7 @@ def _answer(subject: Subject) -> str:
 def _meaning(subject: Subject) -> tuple[str, str]:
     """Return what it means whether the tolerance holds for new people, and what can be done."""
     test, tolerance = subject.model.unfairness_test, subject.config.tolerance
-    if test.low <= tolerance < test.value:
-        return (
-            "Whether the tolerance holds for new people is unclear: the CI contains it.",
-            "Test on more people before you publish the tolerance, or use a looser one.",
-        )
-    if test.value > tolerance:
+    if test.low > tolerance:
         return (
             "A tolerance you publish should hold for new people too; this one does not.",
             "Use more training data or a looser tolerance, or publish the test-set value with its CI.",
@@ -87,6 +82,11 @@ def _meaning(subject: Subject) -> tuple[str, str]:
         return (
             "The constraint does not hold for the people attacked, so publishing it would be wrong.",
             "Publish a tolerance that holds on both sets, then see what it reveals.",
+        )
+    if test.value > tolerance:
+        return (
+            "Whether the tolerance holds for new people is unclear: the CI contains it.",
+            "Test on more people before you publish the tolerance, or use a looser one.",
         )
     if test.high > tolerance:
         return (

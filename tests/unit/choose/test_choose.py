@@ -159,12 +159,14 @@ def test_a_choice_is_compared_with_the_most_accurate_model_without_a_constraint(
     assert found.unconstrained is not None and found.unconstrained.points[0] is free[1]
 
 
-@pytest.mark.parametrize(("auc", "unclear"), [(0.56, True), (0.75, False)])
-def test_what_is_unclear_is_not_said_to_be_beyond_a_limit(auc: float, unclear: bool):
-    rng = np.random.default_rng(14)
+@pytest.mark.parametrize(
+    ("auc", "somewhere", "nothing"), [(0.55, True, True), (0.56, True, False), (0.75, False, False)]
+)
+def test_what_is_unclear_on_both_halves_alone_is_not_beyond_a_limit(auc: float, somewhere: bool, nothing: bool):
+    rng = np.random.default_rng(14)  # with 0.56 it is unclear on the half that chooses and fails on the other
     found = finding(chosen([point(k, 0.75, {**SAFE, "membership_auc": auc}, rng) for k in (1, 2)]))
-    assert ("for certain" in found.point) is unclear
-    assert ("Nothing exceeds its limit for certain" in found.to_do) is unclear
+    assert ("for certain" in found.point) is somewhere
+    assert ("Nothing exceeds its limit for certain" in found.to_do) is nothing
 
 
 def test_a_lead_is_the_recommended_models():
