@@ -33,6 +33,7 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
 import core.studies  # noqa: F401
+from core import apart
 from pages.common import signin
 
 FOREIGN = "This server does not go by that name; its operator may add the name to server.allowedHosts."
@@ -190,6 +191,7 @@ async def serving(_: st.App) -> AsyncIterator[None]:
     if not config.get_option("server.headless"):
         name = "browser.serverAddress" if config.is_manually_set("browser.serverAddress") else "server.address"
         cli_util.open_browser(get_url(get_display_address(config.get_option(name) or "localhost")))
+    apart.warm_up()
     ending = asyncio.create_task(end_sessions())
     yield
     ending.cancel()

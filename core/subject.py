@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, Self, TypeVar
+from typing import Annotated, Any, Self, TypeVar, cast
 
 import numpy as np
 
@@ -155,13 +155,11 @@ def train_model(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> M
 def fitted(config: AuditConfig, dataset: AuditDataset, splits: Splits) -> FairModel:
     """Return the audited model; a dataset keeps the last one, so that it can be asked without being trained again."""
     key = (replace(config, forest=None, roles=None), fingerprint(splits.train))  # the attacker's forest trains nothing
-    last: dict[Any, FairModel] = dataset.once("audited model", dict)
-    model = last.get(key)
-    if model is None:
+    last, model = dataset.kept().get("audited model", (None, None))
+    if last != key:
         model = fit_rows(config, dataset, splits.train, seed=config.seed)
-        last.clear()
-        last[key] = model
-    return model
+        dataset.keep({"audited model": (key, model)})
+    return cast("FairModel", model)
 
 
 def fit_rows(config: AuditConfig, dataset: AuditDataset, rows: Ints, *, seed: int) -> FairModel:

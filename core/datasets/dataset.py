@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
@@ -58,6 +58,18 @@ class Memo:
             for oldest in list(kept)[:-MOST_KEPT]:
                 del kept[oldest]
         return made
+
+    def kept(self) -> dict[Hashable, Any]:
+        """Return all that is kept."""
+        with self._lock:  # type: ignore[attr-defined]
+            return dict(self._kept)  # type: ignore[attr-defined]
+
+    def keep(self, more: Mapping[Hashable, Any]) -> None:
+        """Keep more, in the place of what was kept under the same keys."""
+        with self._lock:  # type: ignore[attr-defined]
+            self._kept.update(more)  # type: ignore[attr-defined]
+            for oldest in list(self._kept)[:-MOST_KEPT]:  # type: ignore[attr-defined]
+                del self._kept[oldest]  # type: ignore[attr-defined]
 
 
 def _freeze(value: Any) -> None:

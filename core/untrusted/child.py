@@ -43,6 +43,9 @@ def _forks() -> bool:
 FORKS = _forks()
 """Whether children are forked from a warm process."""
 
+READER = "core.untrusted.opening:serve"
+"""Opens one file, within its limits."""
+
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from core.untrusted import opening; opening.{}()"
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TEMP", "TMPDIR")
 _ARITHMETIC = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
@@ -51,16 +54,19 @@ _ARITHMETIC = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
 _POLL = 0.1
 
 
-def start(modules: tuple[str, ...], *, memory: int, idle: float) -> ForkedProcess | FreshProcess:
-    """Return a new child; `modules` are imported before it is bounded, `idle` is how long it waits for a question."""
-    order = {"modules": list(modules), "memory": memory, "idle": idle}
+def start(modules: tuple[str, ...], serve: str = READER, **more: Any) -> ForkedProcess | FreshProcess:
+    """Return a new child, which calls `serve`, "module:name", with its streams and the order; that never returns.
+
+    `modules` are imported before. To `READER` belong `memory`, its bound, and `idle`, how long it waits for a question.
+    """
+    order = {"modules": list(modules), "serve": serve, **more}
     return _warm.fork(order) if FORKS else FreshProcess(order)
 
 
-def warm_up() -> None:
+def warm_up(modules: tuple[str, ...] = ()) -> None:
     """Let the warm process begin to import, and return at once."""
     if FORKS:
-        _warm.begin()
+        _warm.prepare({"modules": list(modules)})
 
 
 def _command(function: str, *arguments: str) -> list[str]:
@@ -85,23 +91,16 @@ class _Warm:
         self._process: subprocess.Popen[bytes] | None = None
         self._orders: socket.socket | None = None
 
-    def begin(self) -> None:
-        """Start it unless it runs."""
-        with self._lock:
-            self._running()
+    def prepare(self, order: dict[str, Any]) -> None:
+        """Start it unless it runs, and let it import the order's modules when it has nothing else to do."""
+        self._send(order, [])
 
     def fork(self, order: dict[str, Any]) -> ForkedProcess:
         """Return a new child of it."""
         ours, theirs = socket.socketpair()
         heard, said = os.pipe()
         try:
-            with self._lock:
-                message = [json.dumps(order).encode()]
-                try:
-                    socket.send_fds(self._running(), message, [theirs.fileno(), said])
-                except OSError:
-                    self.end()
-                    socket.send_fds(self._running(), message, [theirs.fileno(), said])
+            self._send(order, [theirs.fileno(), said])
         except BaseException:
             os.close(heard)
             ours.close()
@@ -110,6 +109,15 @@ class _Warm:
             theirs.close()
             os.close(said)
         return ForkedProcess(ours, heard)
+
+    def _send(self, order: dict[str, Any], handles: list[int]) -> None:
+        message = [json.dumps(order).encode()]
+        with self._lock:
+            try:
+                socket.send_fds(self._running(), message, handles)
+            except OSError:
+                self.end()
+                socket.send_fds(self._running(), message, handles)
 
     def _running(self) -> socket.socket:
         if self._owner != os.getpid():  # this process was itself forked from the one that has it
@@ -298,6 +306,9 @@ class Child:
         self._what, self._modules, self._limits = what, modules, limits or Limits()
         self._process: ForkedProcess | FreshProcess | None = None
         self._asking = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Child, (self._what, self._modules, self._limits)  # elsewhere it has a process of its own
 
     @property
     def alive(self) -> bool:

@@ -50,7 +50,11 @@ def warm() -> None:
                 for pid, _ in children.values():
                     os.kill(pid, signal.SIGKILL)
                 os._exit(0)
-            order, (connection, status) = json.loads(message), handles
+            order = json.loads(message)
+            if not handles:
+                to_import += order["modules"]
+                continue
+            connection, status = handles
             for name in order["modules"]:
                 _import(name)
             gc.freeze()
@@ -59,7 +63,7 @@ def warm() -> None:
                 gc.enable()
                 _only(connection)
                 line = socket.socket(fileno=connection)
-                _serve(line.makefile("rb"), line.makefile("wb"), order)
+                _called(order["serve"])(line.makefile("rb"), line.makefile("wb"), order)
             os.close(connection)
             _say(status, pid)
             handle = os.pidfd_open(pid)
@@ -74,7 +78,7 @@ def alone() -> None:
         _import(name)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    _serve(sys.stdin.buffer, answers, order)
+    _called(order["serve"])(sys.stdin.buffer, answers, order)
 
 
 def _import(name: str) -> None:
@@ -93,7 +97,13 @@ def _only(connection: int) -> None:
     os.closerange(connection + 1, 65536)
 
 
-def _serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoReturn:
+def _called(function: str) -> Callable[..., Any]:
+    """Return a function by "module:name"."""
+    module, _, name = function.partition(":")
+    return getattr(importlib.import_module(module), name)  # type: ignore[no-any-return]
+
+
+def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoReturn:
     """Answer questions until there is none for a while; never returns."""
     try:
         _bound(order["memory"])
@@ -123,10 +133,8 @@ def _answer(answers: BinaryIO, kept: dict[str, Any], function: str, arguments: d
     def report(*told: Any) -> None:
         write_frame(answers, Kind.PROGRESS, {"told": told})
 
-    module, _, name = function.partition(":")
-    called: Callable[..., Any] = getattr(importlib.import_module(module), name)
     try:
-        told, table = called(kept, report, **arguments)
+        told, table = _called(function)(kept, report, **arguments)
     except FairLeakError as error:
         write_frame(answers, Kind.REFUSED, {"sentence": str(error)})
     except MemoryError:

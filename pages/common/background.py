@@ -1,4 +1,7 @@
-"""Background work: threads with progress and cancel, where their results are kept, and how far they are on a page.
+"""Background work: jobs with progress and cancel, where their results are kept, and how far they are on a page.
+
+A job is a thread that waits for a place, and then follows a process of its own (`Job.apart`), so that what takes long
+does not hold up the pages.
 
 A `Store` keeps results and the jobs that make them. There is one for built-in data, shared by everybody, and one a
 session for a user's own table; the latter is emptied when the session ends. No Streamlit call happens in a thread.
@@ -18,6 +21,8 @@ import streamlit as st
 from streamlit.logger import get_logger
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from core.apart import Report, apart
+from core.datasets.dataset import AuditDataset
 from core.errors import Cancelled, FairLeakError
 from core.fingerprint import fingerprint
 from pages.common import shell, state
@@ -68,11 +73,6 @@ class Lane:
             self._last = {one: turn for one, turn in self._last.items() if one in there}
             self._changed.notify_all()
 
-    @property
-    def awaited(self) -> bool:
-        """Whether another job waits."""
-        return bool(self._waiting)
-
     def _next(self) -> tuple[str, float]:
         first = self._waiting[0]
         if time.monotonic() - first[1] > _LONG_ENOUGH:
@@ -81,9 +81,9 @@ class Lane:
 
 
 _LONG = Lane(os.cpu_count() or 1)
-"""Places of all that takes minutes: it shares one interpreter with the pages, which more of it would hold up."""
+"""Places of all that takes minutes."""
 
-_PLACES = {"audit": 2, "fetch": 4, "sweep": 1, "questions": 2, "self_test": 1}
+_PLACES = {"audit": 4, "fetch": 4, "sweep": 1, "questions": 6, "self_test": 1}
 """How many jobs of another kind run at a time; on a user's own table, which may be large, they have other places."""
 
 _LANES = {f"{whose}{kind}": Lane(places) for whose in ("", "own ") for kind, places in _PLACES.items()}
@@ -92,8 +92,8 @@ _LANES |= dict.fromkeys(("own questions", "decision", "own decision"), _LONG)
 _LONG_ENOUGH = 5.0
 """Seconds after which a job that waits goes first, whosever it is: others may wait for its result, too."""
 
-_TURN = 1.0
-"""Seconds a job has its place before it gives way, between two steps, to one that waits."""
+_NICE = {"audit": 0, "questions": 4}
+"""How far the process of a job gives way to pages and other jobs; all others 10, on a user's own table 5 more."""
 
 _PATIENCE = 0.15
 """Seconds a page waits for what may be there at once, before it shows progress."""
@@ -131,7 +131,6 @@ class Job:
         self.started = time.monotonic()
         self._stop = threading.Event()
         self._kind, self._lane, self._session = lane, _LANES[lane], session
-        self._placed: float | None = None  # since when it has a place
         self._thread = threading.Thread(target=self._run, args=(work, keep), daemon=True, name="fairleak-job")
         self._thread.start()
 
@@ -164,10 +163,20 @@ class Job:
         self._thread.join(seconds)
 
     def report(self, done: int, total: int) -> None:
-        """Note progress; stops the work if it was cancelled, and lets another job have a turn."""
+        """Note progress, unless nothing is known of it; stops the work if it was cancelled."""
         self._look()
-        self.done, self.total = done, total
-        self._give_way()
+        if total:
+            self.done, self.total = done, total
+
+    def apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Any:
+        """Return what is made in a process of its own, see `core.apart`."""
+        (made,) = self.each_apart(make, about=about)
+        return made
+
+    def each_apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Iterator[Any]:
+        """Return an iterator over what is made, one by one, in a process of its own."""
+        own, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
+        return apart(make, self.report, about=about, nice=_NICE.get(kind, 10) + 5 * own)
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
         """Take results one by one, so that they can be shown before the last is there."""
@@ -185,26 +194,15 @@ class Job:
         if self._stop.is_set():
             raise Cancelled("Stopped.")
 
-    def _take_place(self) -> None:
-        self._lane.acquire(self._session, self._look)
-        self._placed = time.monotonic()
-
-    def _leave_place(self) -> None:
-        if self._placed is not None:
-            self._placed = None
-            self._lane.release(self._session)
-
-    def _give_way(self) -> None:
-        if self._placed is not None and time.monotonic() - self._placed > _TURN and self._lane.awaited:
-            self._leave_place()
-            self._take_place()
-
     def _run(self, work: Work, keep: Callable[[Any], None]) -> None:
         asked = self.started
         try:
-            self._take_place()
-            self.state, self.started = State.RUNNING, time.monotonic()
-            made = work(self)
+            self._lane.acquire(self._session, self._look)
+            try:
+                self.state, self.started = State.RUNNING, time.monotonic()
+                made = work(self)
+            finally:
+                self._lane.release(self._session)
             self._look()  # cancelled meanwhile: the result is not wanted
             keep(made)
             end = State.FINISHED
@@ -212,7 +210,6 @@ class Job:
             end = State.CANCELLED
         except Exception as error:
             self.error, end = _sentence(error), State.FAILED
-        self._leave_place()
         waited, ran = self.started - asked, time.monotonic() - self.started
         told = (self._kind, self._session[:8], waited, end, ran)
         _log.info("job %s, session %s: waited %.1f s, %s after %.1f s", *told)

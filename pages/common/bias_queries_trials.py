@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import streamlit as st
 
+from core.apart import Report
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.fingerprint import fingerprint
@@ -42,7 +43,8 @@ def pool_of(config: AuditConfig, dataset: AuditDataset) -> QueryPool:
     def work(job: Job) -> QueryPool:
         from core.queries import query_pool
 
-        return query_pool(config, dataset, cached.trained_model(store, config, dataset))
+        model = cached.trained_model(store, config, dataset)
+        return job.apart(lambda _: query_pool(config, dataset, model), about=dataset)  # type: ignore[no-any-return]
 
     return need(store, key, "Training the model and the prior", work)  # type: ignore[no-any-return]
 
@@ -69,32 +71,40 @@ class QueryTrials(Trials):
         key, total = fingerprint(self.key, repr(mechanism)), len(CURVES) * len(self.numbers)
 
         def work(job: Job) -> list[Leak]:
-            return job.collect(self._measured(mechanism, list(job.partial)))
+            known = {(leak.m, leak.decoder) for leak in job.partial}
+            left = [point for point in self.curve(CURVES) if point not in known]
+            return job.collect(self._filed(job, left, mechanism))
 
         return Background("curves", self.store, key, work, lane="questions", total=total)
 
-    def _measured(self, mechanism: Any, there: Sequence[Leak]) -> Iterator[Leak]:
-        """Yield the leaks of a curve that are not there; those that take long are filed, and not measured again."""
+    def _filed(self, job: Job, left: Sequence[tuple[int, str]], mechanism: Any) -> Iterator[Leak]:
+        """Yield the leaks of points of a curve; those that take long are filed, and not measured again."""
         from core.sweep import environment
 
-        known = {(leak.m, leak.decoder) for leak in there}
-        for m, decoder in self.curve(CURVES):
-            if (m, decoder) in known:
-                continue
-            if self.live:
-                yield self.leak(m, mechanism, decoder)
-                continue
-            key = fingerprint(self.key, repr(mechanism), m, decoder, list(environment()))
-            leak = self.filed.load(key, Leak)
-            if leak is None:
-                leak = self.leak(m, mechanism, decoder)
-                self.filed.save(key, leak)
+        def file(m: int, decoder: str) -> str:
+            return fingerprint(self.key, repr(mechanism), m, decoder, list(environment()))
+
+        there = {} if self.live else {point: self.filed.load(file(*point), Leak) for point in left}
+        yield from (leak for leak in there.values() if leak is not None)
+        measure = partial(_measured, self.pool, self.asking, mechanism, [p for p in left if there.get(p) is None])
+        for leak in job.each_apart(measure):
+            if not self.live:
+                self.filed.save(file(leak.m, leak.decoder), leak)
             yield leak
 
     def curves(self, mechanism: Any) -> dict[str, list[Leak]]:
         """Return the leaks of the curve that are there, by decoder."""
         points = self.background(mechanism).partial
         return {decoder: [leak for leak in points if leak.decoder == decoder] for decoder in CURVES}
+
+
+def _measured(
+    pool: QueryPool, asking: Asking, mechanism: Any, points: Sequence[tuple[int, str]], report: Report
+) -> Iterator[Leak]:
+    """Yield the leaks of points of a curve, (number of answers, decoder)."""
+    trials = Trials(pool, asking)
+    for m, decoder in points:
+        yield trials.leak(m, mechanism, decoder)
 
 
 def query_trials(config: AuditConfig, dataset: AuditDataset, pool: QueryPool, asking: Asking) -> QueryTrials:

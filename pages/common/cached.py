@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from core.apart import Report
 from core.config import AuditConfig
 from core.correction import CorrectionResult, MoreDisclosed, audit_key, disclose_more, run
 from core.datasets.dataset import AuditDataset, Table
@@ -195,12 +196,13 @@ def audit(config: AuditConfig, table: Table) -> CorrectionResult:
     """Return a finished audit, with the curve of the published attack; waits with a progress bar while it runs."""
     dataset = dataset_of(table, config.roles)
 
-    def work(job: Job) -> CorrectionResult:
-        made = run(config, job.report, dataset=dataset)
-        made.curve(report=job.report, **ATTACKER)
+    def make(report: Report) -> CorrectionResult:
+        made = run(config, report, dataset=dataset)
+        made.curve(report=report, **ATTACKER)
         return made
 
-    return need(store_of(config.dataset), audit_key(config, dataset), "Auditing", work)  # type: ignore[no-any-return]
+    store, key = store_of(config.dataset), audit_key(config, dataset)
+    return need(store, key, "Auditing", lambda job: job.apart(make, about=dataset))  # type: ignore[no-any-return]
 
 
 def tell(result: CorrectionResult, attacker: dict[str, Any]) -> None:
@@ -218,7 +220,11 @@ def more_disclosed(result: CorrectionResult, tolerance: float, attacker: dict[st
     """Return the corrections with more than a bound; waits with a progress bar while they are computed."""
     key = fingerprint("more disclosed", audit_key(result.config, result.subject.dataset), tolerance, attacker)
     store = store_of(result.config.dataset)
-    return need(store, key, "Telling the attacker more", lambda _: disclose_more(result, tolerance, **attacker))  # type: ignore[no-any-return]
+
+    def work(job: Job) -> Any:
+        return job.apart(lambda _: disclose_more(result, tolerance, **attacker), about=result.subject.dataset)
+
+    return need(store, key, "Telling the attacker more", work)  # type: ignore[no-any-return]
 
 
 _CHOICE = "choice_of_subject"

@@ -6,12 +6,14 @@ once somebody asks for more; the page stays meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from core.apart import Report
 from core.config import AuditConfig
 from core.datasets import AuditDataset, Table, prediction_candidates, several_predictions
 from core.datasets.splits import split
@@ -159,6 +161,17 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
     )
 
 
+def _read(people: ReleasedPeople, settings: Sequence[ReleaseSettings], report: Report) -> tuple[ReleaseStudy, ...]:
+    """Return the card with each of the settings."""
+    from core.model_card import measure_card
+
+    found = []
+    for done, one in enumerate(settings):
+        report(done, len(settings))
+        found.append(measure_card(people, one))
+    return tuple(found)
+
+
 def watch(work: Background, doing: str, go_on: str) -> None:
     """Show how far work beside the card is until the page can be drawn again, or offer to go on."""
 
@@ -239,23 +252,16 @@ class Card:
         else:
             model = cached.trained_model(self.store, config, dataset)
             told = {"audited": None if model is None else model.predictions}
-        return released_people(config, dataset, replace(self._trained, count=number), report=job.report, **told)
+        settings = replace(self._trained, count=number)
+        make = partial(released_people, config, dataset, settings, **told)
+        return job.apart(lambda report: make(report=report), about=dataset)  # type: ignore[no-any-return]
 
     def studies(self, people: ReleasedPeople) -> tuple[ReleaseStudy, ...]:
         """Return the card at every number of models that are there, in the slider's order."""
-
-        def read(job: Job) -> tuple[ReleaseStudy, ...]:
-            from core.model_card import measure_card
-
-            counts = [number for number in self.counts if number <= len(people.predictions)]
-            found = []
-            for i, number in enumerate(counts):
-                job.report(i, len(counts))
-                found.append(measure_card(people, replace(self.settings, count=number)))
-            return tuple(found)
-
+        counts = [number for number in self.counts if number <= len(people.predictions)]
+        read = partial(_read, people, [replace(self.settings, count=number) for number in counts])
         key = fingerprint("release card", self._key, self.settings, len(people.predictions))
-        return tuple(need(self.store, key, "Reading the card", read, lane="questions", patience=_PATIENCE))
+        return self._apart(key, "Reading the card", read)  # type: ignore[no-any-return]
 
     def drawn(self, study: ReleaseStudy) -> ReleaseStudy:
         """Return the card with the worst of several draws of its noise."""
@@ -264,18 +270,18 @@ class Card:
         if study.published.noise is None:
             return study
         key = fingerprint("release draws", self._key, study.settings, len(study.people.predictions))
-        told: dict[str, Any] = {"lane": "questions", "patience": _PATIENCE}
-        again: ReleaseStudy = need(self.store, key, "Drawing the noise again", lambda _: drawn_again(study), **told)
-        return again
+        return self._apart(key, "Drawing the noise again", lambda _: drawn_again(study))  # type: ignore[no-any-return]
 
     def attacked(self, study: ReleaseStudy) -> ReleaseStudy:
         """Return the card with what DeSIA infers from it."""
         from core.model_card import attacked
 
         key = fingerprint("release attacked", self._key, study.settings, len(study.people.predictions))
-        told: dict[str, Any] = {"lane": "questions", "patience": _PATIENCE}
-        again: ReleaseStudy = need(self.store, key, "Simulating cards", lambda _: attacked(study), **told)
-        return again
+        return self._apart(key, "Simulating cards", lambda _: attacked(study))  # type: ignore[no-any-return]
+
+    def _apart(self, key: str, label: str, make: Callable[[Report], Any]) -> Any:
+        """Return what is made in a process of its own; waits, with a progress bar if it takes longer."""
+        return need(self.store, key, label, lambda job: job.apart(make), lane="questions", patience=_PATIENCE)
 
     def advice(self, study: ReleaseStudy) -> Background:
         """Return the work on the advice for so many models; it is the same for every precision."""
@@ -284,8 +290,8 @@ class Card:
         def advise_on(job: Job) -> Advice:
             from core.model_card import advise, release_of
 
-            told: dict[str, Any] = {"sensitive": people.sensitive, "seed": exact.seed, "report": job.report}
-            return advise(people.posterior, release_of(people, exact), **told)
+            make = partial(advise, people.posterior, release_of(people, exact), sensitive=people.sensitive)
+            return job.apart(lambda report: make(seed=exact.seed, report=report))  # type: ignore[no-any-return]
 
         return Background(
             "advice", self.store, fingerprint("release advice", self._key, exact), advise_on, lane="questions"

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from core.apart import Report
 from core.charts import correction as charts
 from core.config import AuditConfig
 from core.correction import KINDS, PROTOCOLS, CorrectionResult
@@ -307,7 +308,7 @@ def _search(result: CorrectionResult, attacker: Attacker) -> Background:
     kind = "predictions" if attacker["adversary"] == "predictions" else "features"
     config, dataset = result.config, result.subject.dataset
 
-    def work(job: Job) -> Any:
+    def tuned(report: Report) -> Any:
         from core.adversaries import tune_forest
         from core.datasets.splits import split
         from core.subject import train_model
@@ -323,8 +324,11 @@ def _search(result: CorrectionResult, attacker: Attacker) -> Background:
             None if drawn is None else drawn[known],
             evaluations=evaluations,
             seed=config.seed,
-            report=job.report,
+            report=report,
         )
+
+    def work(job: Job) -> Any:
+        return job.apart(tuned, about=dataset)
 
     key = fingerprint("tuning", dataset.fingerprint, replace(config, forest=None), kind, evaluations)
     store = cached.store_of(config.dataset)

@@ -253,7 +253,7 @@ def _accounting_section(work: Membership) -> None:
     key = fingerprint("accountings", *work.whose, chosen.epsilon, chosen.max_depth, chosen.seed)
     label = "Training the tree three times"
     found: Sequence[AccountingFindings] = need(
-        work.store, key, label, lambda _: accountings(people, settings), lane="questions"
+        work.store, key, label, lambda job: job.apart(lambda _: accountings(people, settings)), lane="questions"
     )
     by_name = {one.ledger.accounting: one for one in found}
     naive, own = by_name["naive"], by_name[work.settings.accounting]

@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from core.apart import Report
 from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.estimates import epsilon_text
@@ -22,6 +24,7 @@ from core.membership import (
     REGISTRY,
     TARGET_TITLES,
     TARGETS,
+    Attacked,
     Audit,
     CurvePoint,
     MemberPeople,
@@ -187,18 +190,15 @@ class Membership(Background):
 
     def _grow(self, job: Job) -> Audit:
         """Attack the model; what an earlier job has found is not sought again."""
-        from core.membership import audits
-
-        now: Audit = job.partial[-1] if job.partial else self._begun()
-        job.partial.extend(audits(now, report=job.report))
-        return job.partial[-1]
-
-    def _begun(self) -> Audit:
-        """Train the model."""
         from core.membership import attacked_as
 
-        target = attacked_as(self.who.people, self.settings, config=self.who.config, dataset=self._dataset)
-        return Audit(found=target.findings, target=target)
+        now: Audit | None = job.partial[-1] if job.partial else None
+        who = self.who
+        train = partial(attacked_as, who.people, self.settings, config=who.config, dataset=self._dataset)
+        grow = partial(_grown, now, train)
+        for now in job.each_apart(grow, about=self._dataset):
+            job.partial.append(now)
+        return job.partial[-1]
 
     def show_progress(self) -> None:
         """Show how far the attacks are, with a button that stops them, or that lets them go on."""
@@ -213,6 +213,16 @@ class Membership(Background):
         there = job.partial[-1].guesses if job.partial else ()
         coming = next((name for name in ATTACKS if name not in there), ATTACKS[-1])
         return f"{REGISTRY[coming].title} comes next" if there else "Training the model"
+
+
+def _grown(now: Audit | None, train: Callable[[], Attacked], report: Report) -> Iterator[Audit]:
+    """Yield an audit as it grows, from what is there of it on; without any, the model is trained first."""
+    from core.membership import audits
+
+    if now is None:
+        target = train()
+        now = Audit(found=target.findings, target=target)
+    yield from audits(now, report=report)
 
 
 REPEATS = 25
@@ -232,7 +242,8 @@ class Curve(Background):
         self, work: Membership, name: str, total: int, make: Callable[..., Iterator[CurvePoint]], *parts: Any
     ) -> None:
         def points(job: Job) -> list[CurvePoint]:
-            return job.collect(make(there=list(job.partial)))
+            there = list(job.partial)
+            return job.collect(job.each_apart(lambda _: make(there=there)))
 
         self._waiting, people = work.busy, work.who.people
         key = fingerprint("membership curve", name, people.fingerprint, *parts)

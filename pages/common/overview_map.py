@@ -46,7 +46,7 @@ def draw_map(config: AuditConfig, table: Table) -> None:
     def make(job: Job) -> Landscape:
         from core.sweep.landscape import landscape
 
-        return landscape(dataset, plan, report=job.report)
+        return job.apart(lambda report: landscape(dataset, plan, report=report), about=dataset)  # type: ignore[no-any-return]
 
     work = Background("map", store, key, make, lane="sweep", total=landscape_steps(plan))
     made = _kept(dataset, plan) if config.dataset == "demo" else None

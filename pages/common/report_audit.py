@@ -14,6 +14,7 @@ from functools import partial
 
 import streamlit as st
 
+from core.apart import Report
 from core.config import AuditConfig
 from core.datasets.dataset import Table
 from core.estimates import count
@@ -42,26 +43,30 @@ class Attacks(Background):
         super().__init__("release", store, key, self._attack, lane="decision", total=total)
 
     def _attack(self, job: Job) -> Reports:
-        """Return the audit's reports, judged by FairLeak's own policy, with their leakage estimate."""
-        from core.release_audit import audit_with_people
-
-        subject = self.subject
-        audit, people = audit_with_people(
-            subject.plan,
-            subject.table,
-            default_policy(),
-            model_file=subject.model_file,
-            report=job.report,
-            chosen=subject.chosen,
-        )
-        reports = Reports(audit, people)
-        _ = reports.meter  # here, rather than while somebody waits
-        return reports
+        """Return the audit's reports, judged by FairLeak's own policy."""
+        return job.apart(partial(_reports, self.subject))  # type: ignore[no-any-return]
 
     def show_progress(self) -> None:
         """Show progress, a problem, or an offer to start again."""
         told = {"again": "Try again", "icon": ":material/refresh:"}
         self.show(lambda job: f"{job.done} of {job.total} attacks, {pace(job)}", "Start again", **told)
+
+
+def _reports(subject: Subject, report: Report) -> Reports:
+    """Return a subject's reports, with their leakage estimate."""
+    from core.release_audit import audit_with_people
+
+    audit, people = audit_with_people(
+        subject.plan,
+        subject.table,
+        default_policy(),
+        model_file=subject.model_file,
+        chosen=subject.chosen,
+        report=report,
+    )
+    reports = Reports(audit, people)
+    _ = reports.meter  # here, rather than while somebody waits
+    return reports
 
 
 class SelfTests(Background):

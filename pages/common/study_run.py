@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from core.correction import audit_key
@@ -21,7 +22,8 @@ class StudyRun(Background):
 
     def _run(self, job: Job) -> Any:
         result = None
-        for result in self.study.run(self.subject, self.settings, job.report):
+        run = partial(self.study.run, self.subject, self.settings)
+        for result in job.each_apart(run, about=self.subject.dataset):
             job.partial[:] = [result]
         return result
 

@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 
 import core.sweep
+from core import apart
 from pages.common import background, cached
 from tests import ledger_work
 from tests.app.dashboard import Dashboard, PointsOnDemand, RecordedJob
@@ -40,6 +41,7 @@ def points(monkeypatch: pytest.MonkeyPatch) -> PointsOnDemand:
 def start(monkeypatch: pytest.MonkeyPatch, points: PointsOnDemand, tmp_path: Path) -> Iterator[Start]:
     """Start dashboards with empty caches; the same audit is computed once for all tests."""
     monkeypatch.setattr(background, "Job", RecordedJob)
+    monkeypatch.setattr(background, "apart", apart.here)  # so that what a test replaces is replaced for jobs, too
     monkeypatch.setattr(RecordedJob, "started", [])
     monkeypatch.setattr(cached, "run", run_once)
     ledger_work.repeatable(monkeypatch)

@@ -1,0 +1,160 @@
+"""Work in a process of its own, forked from a warm one, so that the one who asked can do other things meanwhile.
+
+What is sent either way is a pickle, so nothing that a stranger wrote may be opened there: see `core.untrusted`. A child
+ends with the one who asked, however that one ends: several times a second it says how far it is, and is not heard then.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from enum import Enum, auto
+from typing import Any, BinaryIO, NoReturn, TypeVar
+
+from core.datasets.dataset import AuditDataset
+from core.errors import FairLeakError
+from core.untrusted import child as processes
+
+T = TypeVar("T")
+Report = Callable[[int, int], None]
+
+_MODULES = ("core.studies", "core.report", "core.membership", "core.queries", "fairlearn.reductions", "cvxpy", "pulp")
+"""Imported by the warm process while nobody waits."""
+
+_BEAT = 0.25
+"""Seconds between two words of a child about how far it is."""
+
+
+class _Word(Enum):
+    STEP = auto()
+    PART = auto()
+    KEPT = auto()
+    ERROR = auto()
+
+
+def warm_up() -> None:
+    """Let the warm process begin to import what the work needs, and return at once."""
+    processes.warm_up(_MODULES)
+
+
+def apart(
+    make: Callable[[Report], Iterator[T] | T], report: Report, *, about: AuditDataset | None = None, nice: int = 10
+) -> Iterator[T]:
+    """Yield what `make` returns, or one by one what it yields, made in a process of its own.
+
+    Parameters
+    ----------
+    make : callable
+        Called with a function for progress. What it holds is copied by pickling, functions and closures too.
+    report : callable
+        Hears (steps done, steps in all) several times a second; what it raises ends the process, and is raised here.
+    about : AuditDataset, optional
+        The data of the work: in what is yielded it is this very object, and what the work has kept in its memo, or
+        found there, is in this one's too.
+    nice : int
+        How far the process gives way to others, 0 to 19.
+
+    Where the system cannot fork safely, the work is done here. Raises what the work raises, and FairLeakError if its
+    process ends without a result.
+    """
+    if not processes.FORKS:
+        yield from here(make, report)
+        return
+    process = processes.start(_MODULES, serve="core.apart:serve", nice=nice)
+    try:
+        _pickled(process.questions, (make, about, {} if about is None else about.kept()))
+        while True:
+            word, told = _Reader(process.answers, about).load()
+            if word is _Word.STEP:
+                report(*told)
+            elif word is _Word.PART:
+                yield told
+            elif word is _Word.ERROR:
+                raise told
+            else:
+                if about is not None:
+                    about.keep(told)
+                return
+    except (EOFError, OSError, pickle.UnpicklingError):
+        raise FairLeakError(
+            "The process that computed this ended without a result, most likely for want of memory; use fewer records "
+            "or columns."
+        ) from None
+    finally:
+        process.end()
+
+
+def here(make: Callable[[Report], Iterator[T] | T], report: Report, **_: Any) -> Iterator[T]:
+    """Yield the same, made here."""
+    made = make(report)
+    yield from made if isinstance(made, Iterator) else iter([made])
+
+
+def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoReturn:
+    """Do one piece of work and say what comes of it: what the child does."""
+    os.nice(order["nice"])
+    make, about, kept = pickle.load(questions)
+    if about is not None:
+        about.keep(kept)
+    step, saying = [0, 0], threading.Lock()
+
+    def say(word: _Word, told: Any) -> None:
+        try:
+            with saying:
+                _pickled(answers, (word, told), about)
+        except OSError:  # nobody listens any more
+            os._exit(1)
+
+    def report(done: int, total: int) -> None:
+        step[:] = done, total
+
+    def beat() -> NoReturn:
+        while True:
+            time.sleep(_BEAT)
+            say(_Word.STEP, tuple(step))
+
+    threading.Thread(target=beat, daemon=True).start()
+    try:
+        for part in here(make, report):
+            say(_Word.PART, part)
+        say(_Word.STEP, tuple(step))
+        now = {} if about is None else about.kept()
+        say(_Word.KEPT, {key: each for key, each in now.items() if each is not kept.get(key)})
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        say(_Word.ERROR, error)
+    os._exit(0)
+
+
+_ABOUT = "about"
+
+
+def _pickled(stream: BinaryIO, told: Any, about: AuditDataset | None = None) -> None:
+    """Write a pickle to a stream; the data of the work, which the other side has, are named only."""
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def persistent_id(self, each: Any) -> str | None:
+            return _ABOUT if each is about and about is not None else None
+
+    content = io.BytesIO()  # whole, or nothing
+    Pickler(content, protocol=5).dump(told)
+    stream.write(content.getbuffer())
+    stream.flush()
+
+
+class _Reader(pickle.Unpickler):
+    """Reads a pickle of a child, in which the data of the work are named only."""
+
+    def __init__(self, stream: BinaryIO, about: AuditDataset | None) -> None:
+        super().__init__(stream)
+        self._about = about
+
+    def persistent_load(self, name: str) -> AuditDataset | None:
+        """Return what a name stands for."""
+        return self._about
