@@ -75,9 +75,10 @@ with left:
         key="choose_chart",
     )
     st.caption(
-        "Larger: looser. Green: worst leak and accuracy are allowed. Hollow: unfairness is above its limit, "
-        "significantly or not. Ringed: recommended. Right edge: twice the limit or more. Grey steps: no other model "
-        "is better in both."
+        "Larger: looser. Green: the measured leak and accuracy are allowed; their intervals may not be. Hollow: "
+        "unfairness is above its limit, significantly or not. "
+        + "Ringed: recommended. " * (choice.outcome == Outcomes.RECOMMENDED)
+        + "Right edge: twice the limit or more. Grey steps: no other model is better in both."
     )
     st.caption(shell.escape(" ".join(found.caveats)))
     if choice.fair_and_biased:

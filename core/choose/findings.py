@@ -16,10 +16,10 @@ from core.two_models import WARNING
 
 LEAKS = {
     "attribute_excess": "attribute",
-    "attribute_balanced": "attribute, balanced",
-    "attribute_bits": "attribute, bits",
+    "attribute_balanced": "attribute (balanced)",
+    "attribute_bits": "attribute (bits)",
     "correction_gain": "constraint",
-    "membership_caught": "membership, 1% FPR",
+    "membership_caught": "membership (1% FPR)",
     "membership_auc": "membership",
     "membership_advantage": "membership",
     "membership_gap": "membership gap",
@@ -45,9 +45,12 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
     `running` is whether more models are still to come.
     """
     side, passing = choice.chosen.judging, len(choice.able)
+    always = choice.chosen.points[0].majority
+    better = "" if side.accuracy.low > always.value else " not shown to be better than"
     evidence = (
-        f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}), worst "
-        f"leak {leak_text(side.leak)} of its limit ({short_check(side.leaking)}). {_compared(choice, passing)}"
+        f"On the half that judges: test accuracy {percent(side.accuracy)} (95% CI {interval(side.accuracy)}),{better} "
+        f"majority class {percent(always)}. Worst leak {leak_text(side.leak)} of its limit: {_leak(side)}. "
+        f"{_compared(choice, passing)}"
     )
     return Finding(
         point=_point(choice, passing),
@@ -58,6 +61,16 @@ def finding(choice: Choice, *, running: bool = False) -> Finding:
         redacted="The model was chosen among several by the same policy.",
         estimate=side.accuracy,
     )
+
+
+def _leak(side: Side) -> str:
+    """Return the worst leak with its interval: "membership 0.51 (95% CI 0.46 to 0.55), allowed is at most 0.6"."""
+    for row in side.verdict.rows:
+        if row.check == side.leaking and row.limit is not None and row.measurement and row.measurement.estimate:
+            value, ends = estimate_text(row.check, row.measurement.estimate, limit=float(row.limit.value))
+            told = f"{short_check(row.check)} {value} ({ends.replace(':', ' CI', 1)})"
+            return f"{told}, allowed is {limit_text(row.check, row.limit.value)}"
+    return short_check(side.leaking)
 
 
 def _compared(choice: Choice, passing: int) -> str:
@@ -134,16 +147,13 @@ def _so_what(choice: Choice) -> str:
 
 def _cost(chosen: Candidate, free: Candidate) -> str:
     """Return what a model costs in accuracy, on the half that judges, against one without a fairness constraint."""
-    lead, leak = chosen.lead(free), leak_text(free.choosing.leak)
+    lead, leak, rival = chosen.lead(free), leak_text(free.choosing.leak), spoken(free)
     cost = number_text(-100 * lead.value, ".1f")
     also = "is beyond the unfairness limit" if free.unfair else f"leaks {leak} of its limit"
     if lead.value >= 0:
-        return f"It costs no accuracy against the model without a fairness constraint ({points(lead)}), which {also}."
+        return f"It costs no accuracy against {rival} ({points(lead)}), which {also}."
     ends = _ends(-lead.high, -lead.low)
-    return (
-        f"It costs {cost} points of accuracy (95% CI {ends}) against the model without a fairness constraint, "
-        f"which {also}."
-    )
+    return f"It costs {cost} points of accuracy (95% CI {ends}) against {rival}, which {also}."
 
 
 def held_back(choice: Choice) -> str:
@@ -152,7 +162,8 @@ def held_back(choice: Choice) -> str:
     half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
     told = [_against(row) for row in side.blocking[:2]]
     told = [f"On the half that {half}, {one}" if i == 0 else one[:1].upper() + one[1:] for i, one in enumerate(told)]
-    if others := [short_check(row.check) for row in side.blocking[2:]]:
+    said = {short_check(row.check) for row in side.blocking[:2]}
+    if others := [name for name in _blocking(side) if name not in said]:
         told.append(f"Also held back by: {_listed(others)}.")
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
@@ -219,7 +230,7 @@ def why_this_one(choice: Choice) -> str:
     failing = [c for c in better if c.choosing.status != Status.PASS]
     if failing:
         nearest = min(failing, key=lambda one: one.choosing.accuracy.value)
-        names = list(dict.fromkeys(short_check(row.check) for row in nearest.choosing.blocking))
+        names = _blocking(nearest.choosing)
         does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
         word = does.get(nearest.choosing.status, "was not measured on")
         told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {_listed(names[:2])}.")
@@ -257,10 +268,12 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     told = []
     if not all(each.points[0].name for each in choice.candidates):
         told.append("Depth: levels of the decision trees trained here; your own model may be of another kind.")
-    if len(choice.candidates) > 1 and all(
-        len(each.points) == 1 and not each.points[0].name for each in choice.candidates
+    if (
+        not running
+        and len(choice.candidates) > 1
+        and all(len(each.points) == 1 and not each.points[0].name for each in choice.candidates)
     ):
-        told.append("One seed a model: with another the order can change. Compare several seeds.")
+        told.append("One seed a model: with another the order can change. Set more under Sweep settings.")
     if same := sum(each.constant for each in choice.candidates):
         who = "1 model gives" if same == 1 else f"{count(same)} models give"
         told.append(f"Never recommended: {who} everybody the same answer.")
@@ -288,15 +301,15 @@ def _row(choice: Choice, each: Candidate) -> Row:
         "Accuracy": share(each.choosing.accuracy),
         "Worst leak": round(each.choosing.leak, 3),
         "Attack": short_check(each.choosing.leaking),
-        "Held back by": _listed([*["same answer"] * each.constant, *_blocking(each)]),
+        "Held back by": _listed([*["same answer"] * each.constant, *_blocking(each.choosing)]),
     }
     if each is choice.chosen:
         own |= _judged(each.judging)
     return {**own, "Seeds": len(each.points)}
 
 
-def _blocking(each: Candidate) -> list[str]:
-    return list(dict.fromkeys(short_check(row.check) for row in each.choosing.blocking))
+def _blocking(side: Side) -> list[str]:
+    return list(dict.fromkeys(short_check(row.check) for row in side.blocking))
 
 
 def _judged(side: Side) -> dict[str, object]:

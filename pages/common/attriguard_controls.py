@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
+from functools import partial
 from typing import Any
 
 import numpy as np
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from core.apart import Report
 from core.arrays import Floats
 from core.attriguard import CurveSettings, Exposure, GuardSettings, Point, TableSettings
 from core.config import AuditConfig
@@ -335,6 +336,7 @@ class Grown:
     curves: Mapping[str, tuple[Point, ...]]  # by attacker
     guard: Any  # a `core.attriguard.Guard`
     learning: str  # an attacker who is there but not trained at all budgets yet; empty if there is none
+    steps: int  # so many have been made
 
 
 class DefenceStudy(Background):
@@ -347,20 +349,15 @@ class DefenceStudy(Background):
             "guard", who.store, key, self._collect, lane="questions", total=self._total(), widget="attackers"
         )
 
-    def there(self) -> list[Grown]:
-        """Return what is there, with the steps to go on with; one without the other is of no use."""
-        key, there = fingerprint("steps", self.key), self.partial
-        if not there or self.store.get(key) is None:
-            self.store.put(key, self._steps())
-            return []
-        return there
-
-    def _collect(self, job: Job) -> list[Any]:
-        return job.collect(self.store.remember(fingerprint("steps", self.key), self._steps))
-
-    def _steps(self) -> Iterator[Grown]:
-        """Return the study step by step; a job that stops leaves it open (a chain), for the next to go on."""
-        return chain(self._grow())
+    def _collect(self, job: Job) -> Grown:
+        """Return the whole study; the steps that an earlier job has shown are made again, and not shown."""
+        who, there = self.who, job.partial[-1].steps if job.partial else 0
+        grow = partial(_grown, who.ratings, who.dataset, who.config, self.settings)
+        for grown in job.each_apart(grow, about=who.dataset):
+            if grown.steps > there:
+                job.partial[:] = [grown]
+            job.report(grown.steps, self.total)
+        return job.partial[-1]  # type: ignore[no-any-return]
 
     def wait_for_first(self) -> Grown:
         """Return what is there; ends the page, with progress, a problem or an offer to go on, while nothing is."""
@@ -377,7 +374,7 @@ class DefenceStudy(Background):
     def need(self, name: str, label: str, make: Callable[[Callable[[int, int], None]], Any]) -> Any:
         """Return something else about these people, made by a function that reports; waits while it is computed."""
         key = fingerprint(name, self.key, repr(self.who.config))
-        return need(self.store, key, label, lambda job: make(job.report))
+        return need(self.store, key, label, lambda job: job.apart(make))
 
     def _attackers(self) -> str:
         """Say how many attackers are drawn; one trained at several budgets is one."""
@@ -390,24 +387,27 @@ class DefenceStudy(Background):
 
         return attackers_fitted(self.settings, budgets)
 
-    def _grow(self) -> Iterator[Grown]:
-        """Yield the study after each attacker, with the curves."""
-        from core.attriguard import Guard, Guarded, table_guard
 
-        who, curves = self.who, dict[str, tuple[Point, ...]]()
-        guard: Guard
-        if who.ratings is not None:
-            guard = Guarded(who.ratings, self.settings)
-        else:
-            assert who.dataset is not None and who.config is not None
-            guard = table_guard(who.dataset, who.config, self.settings)
-        for exposure in guard.expose():
-            if not exposure.guesses:
-                continue
-            newest = exposure.guesses[-1].attacker
-            budgets = np.linspace(0.0, last_budget(exposure), _POINTS + 1).tolist()
-            own = tuple(guess for guess in exposure.guesses if guess.attacker == newest)
-            curves[newest] = replace(exposure, guesses=own).curves(budgets)[newest]
-            budgets_left = {guess.trained_at for guess in own} != set(guard.trained_at)
-            learning = newest if own[0].trained_at is not None and budgets_left else ""
-            yield Grown(exposure=exposure, curves=dict(curves), guard=guard, learning=learning)
+def _grown(
+    ratings: Ratings | None, dataset: AuditDataset | None, config: AuditConfig | None, settings: Any, report: Report
+) -> Iterator[Grown]:
+    """Yield the study after each attacker, with the curves."""
+    from core.attriguard import Guard, Guarded, table_guard
+
+    curves = dict[str, tuple[Point, ...]]()
+    guard: Guard
+    if ratings is not None:
+        guard = Guarded(ratings, settings)
+    else:
+        assert dataset is not None and config is not None
+        guard = table_guard(dataset, config, settings)
+    for steps, exposure in enumerate(guard.expose()):
+        if not exposure.guesses:
+            continue
+        newest = exposure.guesses[-1].attacker
+        budgets = np.linspace(0.0, last_budget(exposure), _POINTS + 1).tolist()
+        own = tuple(guess for guess in exposure.guesses if guess.attacker == newest)
+        curves[newest] = replace(exposure, guesses=own).curves(budgets)[newest]
+        budgets_left = {guess.trained_at for guess in own} != set(guard.trained_at)
+        learning = newest if own[0].trained_at is not None and budgets_left else ""
+        yield Grown(exposure=exposure, curves=dict(curves), guard=guard, learning=learning, steps=steps)

@@ -128,7 +128,7 @@ class Job:
         self.total = total
         self.error = ""
         self.state = State.WAITING
-        self.started = time.monotonic()
+        self.started = self._moved = time.monotonic()
         self._stop = threading.Event()
         self._kind, self._lane, self._session = lane, _LANES[lane], session
         self._thread = threading.Thread(target=self._run, args=(work, keep), daemon=True, name="fairleak-job")
@@ -150,9 +150,13 @@ class Job:
         return self.done / self.total if self.total else 0.0
 
     def remaining(self) -> float | None:
-        """Return the seconds left, judged by the pace so far; None while unknown."""
-        made = self.done - self._given
-        return (time.monotonic() - self.started) / made * (self.total - self.done) if made else None
+        """Return the seconds left, judged by the steps so far; None while unknown."""
+        made, now = self.done - self._given, time.monotonic()
+        if not made:
+            return None
+        step = (self._moved - self.started) / made
+        left = step * (self.total - self.done) - (now - self._moved)
+        return left if left > 0 else None  # the step under way takes longer than those before
 
     def cancel(self) -> None:
         """Ask the work to stop at its next step."""
@@ -166,6 +170,8 @@ class Job:
         """Note progress, unless nothing is known of it; stops the work if it was cancelled."""
         self._look()
         if total:
+            if done != self.done:
+                self._moved = time.monotonic()
             self.done, self.total = done, total
 
     def apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Any:
@@ -200,6 +206,7 @@ class Job:
             self._lane.acquire(self._session, self._look)
             try:
                 self.state, self.started = State.RUNNING, time.monotonic()
+                self._moved = self.started
                 made = work(self)
             finally:
                 self._lane.release(self._session)

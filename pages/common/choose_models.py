@@ -258,7 +258,7 @@ def draw_table(choice: Choice) -> None:
 
     shown = f"; the first {_SHOWN} are shown" if len(choice.candidates) > _SHOWN else ""
     shell.whisper(
-        "Models, best first",
+        "Models, nearest to the limits first",
         f"On the half that chooses: those within all limits by accuracy, then those whose intervals reach least beyond "
         f"a limit{shown}. The finding's test accuracy is from the half that judges",
     )
@@ -266,12 +266,13 @@ def draw_table(choice: Choice) -> None:
     for each in choice.candidates[:_SHOWN]:
         bold = "**" if each is choice.chosen and choice.outcome == Outcomes.RECOMMENDED else ""
         side = each.choosing
+        attack = short_check(side.leaking).partition(" (")[0]
         lines.append(
             {
                 "Model": f"{bold}{shell.escape(short_title(each.points[0]))}{bold}",
                 **({} if each.points[0].name else {"Depth": str(each.points[0].config.depth)}),
                 "Acc.": f"{bold}{percent(side.accuracy)}{bold}",
-                "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(short_check(side.leaking).partition(',')[0])}",
+                "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(attack)}",
                 "Verdict": _VERDICTS.get(side.status, VERDICT_TITLES[side.status]),
             }
         )

@@ -30,8 +30,9 @@ Kind = Literal[
 ]
 """Streamlit's widgets a setting can be drawn as."""
 
-EPSILONS = (0.01, 0.05, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
-"""Privacy budgets on offer for the private tree; more than 100 is noise in name only."""
+EPSILONS = (0.01, 0.05, 0.1, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0, math.inf)
+"""Privacy budgets on offer for the private tree, also those of models compared with each other, which may be audited;
+more than 100 is noise in name only."""
 
 _OWN_TABLE = "Your table"
 """What a user's own table is called, also in an address."""

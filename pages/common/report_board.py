@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from core.compare import Comparison, since
-from core.estimates import tolerance_text
+from core.config import AuditConfig
+from core.estimates import epsilon_text, tolerance_text
 from core.fairness import METRIC_TITLES
+from core.models import GIVEN, METHOD_TITLES
 from core.policy import Policy, Verdict, placeholders_text
 from core.report import CheckRow, board_html, board_style
 from pages.common import shell, wording
@@ -45,10 +47,21 @@ def no_verdict(state: State | None, policy: Policy, subject: Subject) -> tuple[s
 def _subject_words(policy: Policy, subject: Subject) -> str:
     config = subject.config
     constraint = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
+    if config.method not in ("exponentiated_gradient", GIVEN):  # which know nothing of it
+        constraint = f"disclosed {constraint}"
     return (
-        f"{subject.table.title}, {wording.attribute(config)}, {constraint}, seed {config.seed}. "
+        f"{subject.table.title}, {wording.attribute(config)}. {_model_words(config)}, {constraint}, "
+        f"seed {config.seed}. "
         f"Released: {released(subject.plan.outputs).lower()}. Policy: {policy.name}, version {policy.version}."
     )
+
+
+def _model_words(config: AuditConfig) -> str:
+    """Name the audited model: "Private tree (DP-ID3), ε = 3, depth 8"."""
+    told = [METHOD_TITLES[config.method]]
+    if config.method == "dp_id3":
+        told.append(f"ε = {epsilon_text(config.epsilon)}")
+    return ", ".join(told if config.method == GIVEN else [*told, f"depth {config.depth}"])
 
 
 def placeholders(policy: Policy) -> None:

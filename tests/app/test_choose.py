@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 
 from core.choose import Asked, CandidatePoint
+from core.config import AuditConfig
 from core.estimates import proportion
-from pages.common import choose_models
+from core.settings import params
+from pages.common import choose_models, controls
 from tests import samples
 from tests.app.dashboard import Dashboard
 from tests.unit.choose.made import SAFE, half
@@ -67,6 +69,14 @@ def test_it_recommends_the_most_accurate_and_opens_its_report(dashboard: Dashboa
     dashboard.press("audit_chosen")
     state = dashboard.test.session_state
     assert (state["method"], state["depth"], state["tolerance"]) == BEST
+
+
+def test_every_model_on_offer_is_one_the_sidebar_can_be_set_to():
+    offered, settings = choose_models._OFFERED, params(AuditConfig)
+    assert set(offered["epsilons"]) <= set(controls.EPSILONS)
+    for name, setting in (("depths", settings["depth"].param), ("tolerances", settings["tolerance"].param)):
+        assert all(setting.least <= value <= setting.most for value in offered[name])
+        assert all(round(value / setting.step) == pytest.approx(value / setting.step) for value in offered[name])
 
 
 def test_overview_shows_what_was_chosen(dashboard: Dashboard, safe: Measured):

@@ -121,10 +121,11 @@ class Client:
 
 @dataclass
 class Waits:
-    """Seconds waited, by who and where."""
+    """Seconds waited, by who and where, until the time is up at `end`."""
 
     made: dict[str, dict[str, list[float]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     failed: list[str] = field(default_factory=list)
+    end: float = float("inf")
 
     def note(self, who: str, page: str, seconds: float) -> None:
         """Keep one."""
@@ -140,20 +141,22 @@ class Waits:
 
 
 def memory(server: Server) -> float:
-    """Return the megabytes that the server and its children hold."""
+    """Return the megabytes that the server and its children hold; what forked processes share is counted once."""
     process, total = psutil.Process(server.pid), 0
     for one in (process, *process.children(recursive=True)):
         try:
-            total += one.memory_info().rss
+            total += one.memory_full_info().pss
         except psutil.NoSuchProcess:
             continue
     return total / 2**20
 
 
-def student(server: Server, number: int, end: float, waits: Waits) -> None:
-    """Read pages of the demo until the time is up."""
-    rng, client, seed = random.Random(number), Client(server), SEEDS[0]
-    while time.monotonic() < end:
+def student(server: Server, number: int, waits: Waits) -> None:
+    """Come in within half a minute, and read pages of the demo until the time is up."""
+    rng, seed = random.Random(number), SEEDS[0]
+    time.sleep(rng.uniform(0.0, THINK[1]))
+    client = Client(server)
+    while time.monotonic() < waits.end:
         page = rng.choice(PAGES)
         seed = rng.choice(SEEDS) if rng.random() < 0.25 else seed
         waits.note("class", page, client.open(page, seed))
@@ -161,22 +164,24 @@ def student(server: Server, number: int, end: float, waits: Waits) -> None:
     client.close()
 
 
-def in_browser(work: Callable[[View], None], server: Server) -> None:
-    """Do something in a browser of one's own."""
+def in_browser(work: Callable[[View], None], server: Server, begin: threading.Barrier) -> None:
+    """Do something in a browser of one's own; all begin when all browsers are there."""
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=LAUNCH_ARGS)
         view = View(browser, server.address)
+        view.page.goto("about:blank")
+        begin.wait()
         work(view)
         view.context.close()
         browser.close()
 
 
-def watched(end: float, waits: Waits) -> Callable[[View], None]:
+def watched(waits: Waits) -> Callable[[View], None]:
     """Return what the one of the class does whose pages are painted."""
 
     def work(view: View) -> None:
         rng = random.Random(0)
-        while time.monotonic() < end:
+        while time.monotonic() < waits.end:
             page, began = rng.choice(PAGES[:-1]), time.monotonic()
             view.open(f"{'' if page == 'home' else page}?seed={rng.choice(SEEDS)}")
             view.page.wait_for_function(
@@ -191,7 +196,7 @@ def watched(end: float, waits: Waits) -> Callable[[View], None]:
     return work
 
 
-def officer(number: int, rows: int, end: float, waits: Waits) -> Callable[[View], None]:
+def officer(number: int, rows: int, waits: Waits) -> Callable[[View], None]:
     """Return what an officer does: bring a table with a model's answers, and look at its attacks and report."""
     table = predicted(people(rows, seed=number), seed=number)
 
@@ -202,7 +207,7 @@ def officer(number: int, rows: int, end: float, waits: Waits) -> Callable[[View]
         view.found("%")
         view.bring_predictions(f"table{number}.csv", table, sensitive="sex", group="F", **told)
         waits.note("officer", "data", time.monotonic() - began)
-        while time.monotonic() < end:
+        while time.monotonic() < waits.end:
             for name in ("Correction", "Bias queries", "Report"):
                 began = time.monotonic()
                 view.sidebar.get_by_role("link", name=name, exact=True).click()
@@ -210,7 +215,7 @@ def officer(number: int, rows: int, end: float, waits: Waits) -> Callable[[View]
                 view.found("")
                 waits.note("officer", name, time.monotonic() - began)
                 view.page.wait_for_timeout(3000)
-                if time.monotonic() > end:
+                if time.monotonic() > waits.end:
                     break
 
     return work
@@ -253,7 +258,8 @@ def main() -> None:
         for page in PAGES:
             waits.note("alone", page, alone.open(page, SEEDS[0]))
         alone.close()
-        before, peak, end = memory(server), [0.0], time.monotonic() + 60 * told.minutes
+        before, peak = memory(server), [0.0]
+        begin = threading.Barrier(told.officers + 2)
 
         def run(work: Callable[..., None], *arguments: Any) -> None:
             try:
@@ -261,12 +267,16 @@ def main() -> None:
             except Exception as error:
                 waits.failed.append(f"{type(error).__name__}: {error}")
 
-        class_size = told.sessions - told.officers - 1
-        people_at_work = [(student, server, number, end, waits) for number in range(class_size)]
-        people_at_work += [(in_browser, watched(end, waits), server)]  # type: ignore[list-item]
-        people_at_work += [(in_browser, officer(n, told.rows, end, waits), server) for n in range(told.officers)]  # type: ignore[misc]
-        threads = [threading.Thread(target=run, args=one) for one in people_at_work]
-        for thread in threads:
+        seen = [watched(waits), *(officer(number, told.rows, waits) for number in range(told.officers))]
+        browsers = [threading.Thread(target=run, args=(in_browser, work, server, begin)) for work in seen]
+        class_size = told.sessions - len(browsers)
+        clients = [threading.Thread(target=run, args=(student, server, number, waits)) for number in range(class_size)]
+        threads = [*browsers, *clients]
+        for thread in browsers:
+            thread.start()
+        begin.wait()
+        waits.end = time.monotonic() + 60 * told.minutes
+        for thread in clients:
             thread.start()
         while any(thread.is_alive() for thread in threads):
             peak[0] = max(peak[0], memory(server))
