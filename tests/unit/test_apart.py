@@ -1,0 +1,87 @@
+"""Work in a process of its own: the same results, the same errors, a memo that is shared, and no process left behind."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import psutil
+import pytest
+
+from core.apart import apart, here
+from core.errors import Cancelled, FairLeakError, InputError
+from core.untrusted import child
+from tests import samples
+from tests.patience import PATIENT, wait_until
+
+pytestmark = pytest.mark.skipif(not child.FORKS, reason="the system cannot fork safely")
+
+
+def deaf(*_: int) -> None:
+    """Hear a report and do nothing."""
+
+
+def test_what_grows_comes_one_by_one_as_it_does_here():
+    def squares(report: Callable[[int, int], None]) -> Iterator[int]:
+        for i in range(5):
+            report(i, 5)
+            yield i * i
+
+    heard: list[tuple[int, int]] = []
+    assert list(apart(squares, lambda *step: heard.append(step))) == list(here(squares, deaf))
+    assert heard[-1] == (4, 5)
+
+
+def test_it_knows_what_the_data_remember_and_they_remember_what_it_has_made():
+    dataset = samples.dataset(200)
+    known = dataset.once("known", lambda: 3)
+
+    def work(_: object) -> tuple[object, int]:
+        return dataset, dataset.once("known", lambda: 0) + dataset.once("made", lambda: os.getpid())
+
+    ((same, total),) = apart(work, deaf, about=dataset)
+    assert same is dataset
+    assert total - known == dataset.once("made", lambda: 0) != os.getpid()
+
+
+def test_an_error_comes_back_as_it_is():
+    def refuse(_: object) -> None:
+        raise InputError("The bound must be at most 1, got 2.")
+
+    with pytest.raises(InputError, match="got 2"):
+        list(apart(refuse, deaf))
+
+
+def test_a_process_that_dies_is_one_sentence():
+    with pytest.raises(FairLeakError, match="ended without a result"):
+        list(apart(lambda _: os._exit(3), deaf))
+
+
+def forked() -> list[psutil.Process]:
+    """Return what the warm process has forked."""
+    return [each for each in psutil.Process().children(recursive=True) if each.ppid() != os.getpid()]
+
+
+def test_who_stops_leaves_no_process_behind():
+    def stop(*_: int) -> None:
+        raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        list(apart(lambda _: time.sleep(PATIENT), stop))
+    wait_until(lambda: not forked(), "no process left")
+
+
+def test_it_ends_when_the_one_who_asked_is_killed():
+    asker = (
+        "import time, os; from core.apart import apart\n"
+        "def work(report):\n    yield os.getpid()\n    time.sleep(600)\n"
+        "for pid in apart(work, lambda *_: None): print(pid, flush=True)"
+    )
+    with subprocess.Popen([sys.executable, "-c", asker], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        process.kill()
+    wait_until(lambda: not psutil.pid_exists(pid), "no process left")
