@@ -1,4 +1,4 @@
-"""Work in a process of its own: the same results, the same errors, a memo that is shared, and no process left behind."""
+"""Work in a process of its own: the same results and errors, a shared memo, no process left behind."""
 
 from __future__ import annotations
 
