@@ -6,7 +6,7 @@ once somebody asks for more; the page stays meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -263,19 +263,17 @@ class Card:
 
         if study.published.noise is None:
             return study
-        key = fingerprint("release draws", self._key, study.settings, len(study.people.predictions))
-        told: dict[str, Any] = {"lane": "questions", "patience": _PATIENCE}
-        again: ReleaseStudy = need(self.store, key, "Drawing the noise again", lambda _: drawn_again(study), **told)
-        return again
+        return self._more("release draws", "Drawing the noise again", drawn_again, study)
 
     def attacked(self, study: ReleaseStudy) -> ReleaseStudy:
         """Return the card with what DeSIA infers from it."""
         from core.model_card import attacked
 
-        key = fingerprint("release attacked", self._key, study.settings, len(study.people.predictions))
-        told: dict[str, Any] = {"lane": "questions", "patience": _PATIENCE}
-        again: ReleaseStudy = need(self.store, key, "Simulating cards", lambda _: attacked(study), **told)
-        return again
+        return self._more("release attacked", "Simulating cards", attacked, study)
+
+    def _more(self, name: str, label: str, make: Callable[[ReleaseStudy], ReleaseStudy], study: ReleaseStudy) -> Any:
+        key = fingerprint(name, self._key, study.settings, len(study.people.predictions))
+        return need(self.store, key, label, lambda _: make(study), lane="questions", patience=_PATIENCE)
 
     def advice(self, study: ReleaseStudy) -> Background:
         """Return the work on the advice for so many models; it is the same for every precision."""
@@ -287,9 +285,8 @@ class Card:
             told: dict[str, Any] = {"sensitive": people.sensitive, "seed": exact.seed, "report": job.report}
             return advise(people.posterior, release_of(people, exact), **told)
 
-        return Background(
-            "advice", self.store, fingerprint("release advice", self._key, exact), advise_on, lane="questions"
-        )
+        key = fingerprint("release advice", self._key, exact)
+        return Background("advice", self.store, key, advise_on, lane="questions")
 
     def plan(self, number: int) -> ReleasePlan | None:
         """Return what the page shows of so many models as a plan; None where the command could not repeat it."""
@@ -298,6 +295,5 @@ class Card:
             return None
         if settings.family == "tolerances" and number < self.most:  # a sweep is as fine as its count
             return None
-        return ReleasePlan(
-            source=found.plan, settings=replace(settings, count=number, columns=settings.columns[:number])
-        )
+        shown = replace(settings, count=number, columns=settings.columns[:number])
+        return ReleasePlan(source=found.plan, settings=shown)

@@ -7,7 +7,7 @@ are bound to the address, so that a link restores an audit. Nothing of a user's 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import MISSING
 from typing import Any, Literal, TypeVar
@@ -86,6 +86,18 @@ def _kind(setting: Setting) -> Kind:
     if setting.param.options is not None:
         return "selectbox"
     return "text_area" if setting.param.form == "prose" else "text_input"
+
+
+def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **told: Any) -> dict[str, Any]:
+    """Draw some settings of a part of a plan or a policy, a place each, as they are set there; return their values.
+
+    `key` has the place of the name in braces. The session does not keep what is typed: a form hands it over.
+    """
+    settings, told = params(type(part)), {"persist_state": None, **told}
+    return {
+        name: control(settings[name], key.format(name), place=place, **{"value": getattr(part, name), **told})
+        for name, place in zip(names, places, strict=True)
+    }
 
 
 def settings_of(cls: type[S], prefix: str) -> S:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import core.choose
 from core.choose import Asked, CandidatePoint
 from core.estimates import proportion
-from pages.common import choose_models
 from tests import samples
 from tests.app.dashboard import Dashboard
 from tests.unit.choose.made import SAFE, half
@@ -49,7 +49,7 @@ def opened(dashboard: Dashboard) -> Dashboard:
 @pytest.fixture
 def safe(monkeypatch: pytest.MonkeyPatch) -> Measured:
     measured = Measured(SAFE)
-    monkeypatch.setattr(choose_models, "measure_all", measured)
+    monkeypatch.setattr(core.choose, "measure_all", measured)
     return measured
 
 
@@ -81,7 +81,7 @@ def test_overview_shows_what_was_chosen(dashboard: Dashboard, safe: Measured):
 def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(choose_models, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
+    monkeypatch.setattr(core.choose, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
     opened(dashboard)
     assert "No model is within all limits. Nearest: " in dashboard.plain_finding
     assert "Why none." in dashboard.told.replace("*", "")
