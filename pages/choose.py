@@ -24,7 +24,7 @@ from core.settings import params
 from pages.common import cached, panels, report_plan, state
 from pages.common import report_policy as policies
 from pages.common.background import Background, Job, pace, want
-from pages.common.controls import BOUND, control
+from pages.common.controls import control
 
 shell.head()
 opening = st.container()
@@ -155,7 +155,7 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         default="accuracy",
         help="Among models within all limits. While there are none, both name the nearest.",
         place=place,
-        **BOUND,
+        bind="query-params",
     )
     positive = dataset.labels.mean()
     least = place.slider(
@@ -168,7 +168,7 @@ def _settings(place: Any) -> tuple[ChooseSettings, int]:
         width=200,
         help="Models below it are not chosen. It starts at the accuracy of the majority class.",
         persist_state="session",
-        **BOUND,
+        bind="query-params",
     )
     chosen["least_accuracy"] = least / 100
     with place.popover("Policy limits", icon=":material/rule:", key="choose_policy"):

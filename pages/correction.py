@@ -26,10 +26,9 @@ from pages.common import cached, controls, panels, state
 from pages.common.background import Background, Job, pace
 
 with shell.head():
-    published = controls.control(
+    published = controls.bound(
         params(CorrectionSettings)["as_published"],
         "as_published",
-        **controls.BOUND,
         help=(
             "The published code chooses the confidence exponent on the model owner's test set, which an attacker does "
             "not have. It lets them learn from all the records they know, and raises the tolerance in steps of 0.001 "
@@ -88,7 +87,7 @@ def told() -> None:
             format="%.3f",
             key="told",
             persist_state="session",
-            **controls.BOUND,
+            bind="query-params",
             help="What the model owner publishes: every group's rate is within this distance of the overall rate.",
         )
     time.sleep(_HEAD_START)

@@ -122,7 +122,8 @@ def audited_finding(dataset: AuditDataset, *, own: bool) -> None:
         f"Baseline for inferring {attribute} (always “{escape(largest.group)}”): {percent(largest.share)}."
     )
     differs = "A model that copies these labels copies the difference. It also makes the attribute easier to infer."
-    to_do, links = "Choose a dataset or upload your own, then check the column roles below.", ()
+    links: tuple[str, ...] = ()
+    to_do = "Choose a dataset or upload your own, then check the column roles below."
     if own and dataset.predictions is None:
         to_do = "Every page now audits this table. Go on with *Model*, or let *Choose a model* compare settings."
         links = ("model", "choose")

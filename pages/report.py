@@ -6,6 +6,7 @@ from pages.common import shell
 
 shell.guard()
 
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -151,7 +152,7 @@ else:
     report_history.below(compared)
     report_audit.downloads(release, tested)
     report_history.card(release, testing=tested.busy)
-sections = {
+sections: dict[str, tuple[str, Callable[[], Any]]] = {
     "judged": ("Policy and limits", _policy),
     "attacked": ("Audit plan", _plan),
     "self_test": ("Self-test", tested.draw),

@@ -26,7 +26,7 @@ from core.fingerprint import fingerprint
 from core.settings import params
 from pages.common import cached, panels, state
 from pages.common.background import Background, Job, Store, need, time_left
-from pages.common.controls import BOUND, control
+from pages.common.controls import bound, control
 
 if TYPE_CHECKING:
     import pandas
@@ -291,7 +291,7 @@ def budget_slider(exposure: Exposure) -> None:
     """Draw the slider of the budget, as wide as the curves above it."""
     last = last_budget(exposure)
     with st.container(key="guard_budget"):
-        control(
+        bound(
             params(CurveSettings)["budgets"],
             _slider_key(exposure),
             "slider",
@@ -300,7 +300,6 @@ def budget_slider(exposure: Exposure) -> None:
             max_value=last,
             value=float(first_budget(exposure)),
             step=last / _STEPS,
-            **BOUND,
             format="%.1f" if last >= 5 else "%.2f",
         )
 

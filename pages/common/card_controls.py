@@ -24,7 +24,7 @@ from core.release_audit.card_plan import ReleasePlan
 from core.settings import params
 from pages.common import cached, state
 from pages.common.background import Background, Job, Store, need, want
-from pages.common.controls import BOUND, control
+from pages.common.controls import bound, control
 from pages.common.report_plan import plan_of, subject
 
 COUNTS = (1, 2, 5, 10, 20, 50)
@@ -74,26 +74,24 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
     brought = dataset.roles.gives_predictions
     offered = {name: title for name, title in FAMILIES.items() if candidates or name != GIVEN}
     first = "audited" if brought else "mixed"
-    family = control(
+    family = bound(
         _SETTINGS["family"],
         "release_family_brought" if brought else "release_family",
         place=row[0],
         options=offered,
         value=first,
-        **BOUND,
         help="The audited model comes first. Variants are what a developer trains on the way to one model, none of "
         "them given the attribute: other training records, depths, features, or fairness tolerances.",
     )
     family = family if family in offered else first
     test = int(split(dataset, train_share=config.train_share, seed=config.seed).test.size)
     sizes = [n for n in PEOPLE if n < test] + [test]
-    people = control(
+    people = bound(
         _SETTINGS["people"],
         f"release_people_{test}",
         "select_slider",
         place=row[1],
         options=sizes,
-        **BOUND,
         value=_FIRST_PEOPLE if _FIRST_PEOPLE in sizes else sizes[-1],
         format_func=lambda n: f"all {count(n)}" if n == test else count(n),
         help="Test people, whom no model was trained on. Where they are fewer, each counts for more in every number.",
@@ -128,7 +126,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         help="Of all numbers together. Rounding guarantees nothing. With DP noise, one person's attribute makes no "
         "card more than e to the ε times as likely, all else being the same: smaller is more private.",
         persist_state="session",
-        **BOUND,
+        bind="query-params",
     )
     decimals, epsilon = PRECISIONS[words]
     published = st.session_state.get("release_statistics", _FIRST_STATISTICS)
@@ -144,7 +142,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         + ". A gap is the rate of the first group minus that of the others. Group sizes: in all and with either label; "
         "DP noise comes with them.",
         persist_state="session",
-        **BOUND,
+        bind="query-params",
     )
     return ReleaseSettings(
         family=family,
@@ -202,9 +200,9 @@ class Card:
 
     def slider(self) -> None:
         """Draw the slider of the number of models."""
-        told = {"help": None, "options": self.counts, "value": self.first, **BOUND}
+        told = {"help": None, "options": self.counts, "value": self.first}
         if len(self.counts) > 1:
-            control(_SETTINGS["count"], f"release_count_{self.most}", "select_slider", **told)
+            bound(_SETTINGS["count"], f"release_count_{self.most}", "select_slider", **told)
 
     @property
     def whole(self) -> Background:
@@ -271,9 +269,13 @@ class Card:
 
         return self._more("release attacked", "Simulating cards", attacked, study)
 
-    def _more(self, name: str, label: str, make: Callable[[ReleaseStudy], ReleaseStudy], study: ReleaseStudy) -> Any:
+    def _more(
+        self, name: str, label: str, make: Callable[[ReleaseStudy], ReleaseStudy], study: ReleaseStudy
+    ) -> ReleaseStudy:
         key = fingerprint(name, self._key, study.settings, len(study.people.predictions))
-        return need(self.store, key, label, lambda _: make(study), lane="questions", patience=_PATIENCE)
+        told: dict[str, Any] = {"lane": "questions", "patience": _PATIENCE}
+        again: ReleaseStudy = need(self.store, key, label, lambda _: make(study), **told)
+        return again
 
     def advice(self, study: ReleaseStudy) -> Background:
         """Return the work on the advice for so many models; it is the same for every precision."""

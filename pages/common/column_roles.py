@@ -94,7 +94,7 @@ class _Draft:
         kept = st.session_state.get("preset_roles")
         asked = kept[1] if kept and kept[0] == table.fingerprint else None
         self.before = None if current or asked else _roles_before(table)
-        preset = current or asked or self.before or (self.guess and self.guess.roles)
+        preset = current or asked or self.before or (self.guess.roles if self.guess else None)
         assert preset is not None
         self.preset: Roles = preset
         self.mark = f"{table.fingerprint[:12]}_{fingerprint(self.preset)[:8]}"

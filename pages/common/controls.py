@@ -41,9 +41,6 @@ _WITHOUT_AUDIT = ("learn", "glossary")
 
 S = TypeVar("S")
 
-BOUND: dict[str, Any] = {"bind": "query-params"}
-"""Of a widget whose value defines what a page says: a copied link has it."""
-
 _AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
 
 
@@ -74,6 +71,11 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any 
     elif kind in ("text_input", "text_area") and param.most:
         told["max_chars"] = int(param.most)
     return getattr(place, kind)(key=key, **told)
+
+
+def bound(setting: Setting, key: str, kind: Kind | None = None, **told: Any) -> Any:
+    """Draw the widget of a setting that defines what a page says: its value is in the address, and in copied links."""
+    return control(setting, key, kind, bind="query-params", **told)
 
 
 def _kind(setting: Setting) -> Kind:
@@ -108,10 +110,10 @@ def settings_of(cls: type[S], prefix: str) -> S:
     drawn = {name: setting for name, setting in params(cls).items() if _can_be_drawn(setting)}
     chosen, places = {}, st.columns(3) if drawn else []
     for number, (name, setting) in enumerate(drawn.items()):
-        told: dict[str, Any] = {"place": places[number % 3], **BOUND}
+        told: dict[str, Any] = {"place": places[number % 3]}
         if setting.param.infinite:
             told |= {"kind": "select_slider", "options": EPSILONS, "format_func": epsilon_text}
-        value = control(setting, f"{prefix}_{name}", **told)
+        value = bound(setting, f"{prefix}_{name}", **told)
         chosen[name] = tuple(value) if setting.many else value
     return cls(**chosen)
 
@@ -235,7 +237,7 @@ def _setting(name: str) -> Any:
     told = {"value": state.default(name), **_TOLD[name]}
     if isinstance(told["help"], tuple):
         told["help"] = told["help"][state.given()]
-    return control(_AUDIT[name], name, **told, **BOUND)
+    return bound(_AUDIT[name], name, **told)
 
 
 _TOLD: dict[str, dict[str, Any]] = {
@@ -291,7 +293,7 @@ def _dataset() -> Any:
     if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
         titles[state.UPLOAD] = _OWN_TABLE
     help = "Add your own table on the Data page."
-    return panels.choose("Dataset", titles, key="dataset", help=help, **BOUND)
+    return panels.choose("Dataset", titles, key="dataset", help=help, bind="query-params")
 
 
 def _attribute() -> Any:
@@ -301,8 +303,8 @@ def _attribute() -> Any:
         st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
         return None
     help = "What the attacker tries to learn about each person. Other columns and groups: on the Data page."
-    bound = {} if state.dataset_name() == state.UPLOAD else BOUND
-    return panels.choose(label, names, key="attribute", help=help, **bound)
+    bind = None if state.dataset_name() == state.UPLOAD else "query-params"
+    return panels.choose(label, names, key="attribute", help=help, bind=bind)
 
 
 _DRAWN = {"dataset": _dataset, "attribute": _attribute}
@@ -316,7 +318,7 @@ def attacker_settings() -> dict[str, str]:
         "Attack",
         {kind: f"{title[:1].upper()}{title[1:]}" for kind, title in ATTACKERS.items()},
         key="adversary",
-        **BOUND,
+        bind="query-params",
         help=(
             "A and A′ are published (Ferry et al.): a random forest with balanced class weights. A guesses from "
             "features and label, A′ also from the model's predictions. Gradient boosting has no class weights and is "
@@ -324,11 +326,10 @@ def attacker_settings() -> dict[str, str]:
         ),
         place=left,
     )
-    cost = control(
+    cost = bound(
         _CORRECTION["cost"],
         "cost",
         place=right,
-        **BOUND,
         help=(
             "The correction changes the cheapest guesses. Confidence (published): the attacker's confidence, raised to "
             "the power that works best on their validation set. Log-odds: starts from calibrated guesses and, with two "

@@ -167,7 +167,7 @@ def further(sections: Mapping[str, T], key: str) -> T | None:
     return None if chosen is None else sections[chosen]
 
 
-def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, **told: Any) -> Any:
+def choose(label: str, titles: Mapping[Any, str], *, key: str, place: Any = st, **told: Any) -> Any:
     """Choose one of several things from a list, named by `titles`; the session keeps it."""
     told |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
     return place.selectbox(label, list(titles), key=key, **told)

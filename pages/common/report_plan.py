@@ -158,8 +158,8 @@ def attacks(config: AuditConfig, table: Table) -> None:
             return
     parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
     if people:  # with these answers and shadow models
-        noise, shadows = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}, membership.shadows
-        found = PeopleSettings(answers=answers.questions, shadows=shadows, **noise)
+        noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
+        found = PeopleSettings(answers=answers.questions, shadows=membership.shadows, **noise)
         parts["studies"] = ((PEOPLE.name, found),)
     st.session_state[_ASKED] = AuditPlan(title=(title or "").strip(), outputs=outputs, **parts)
     st.session_state[_RELEASED] = {_released_of(config, table): outputs}
