@@ -51,6 +51,9 @@ ASKED = "fairleak_page"
 ADDRESS = re.compile(r"/(?![/\\])[\w./-]*(\?[\w.~%&=+:,;@!*'()/-]*)?", re.ASCII)
 """What may stand in it: a path on this server, never another server's name."""
 
+WORKING = ("attriguard_controls", "bias_queries_trials", "card_controls", "membership_study", "report_audit")
+"""Files of `pages.common` that define work which is done in processes of its own."""
+
 LOOK_EVERY = 15.0
 """Seconds between two looks for sessions whose time is up, and for people whose sign-in is."""
 
@@ -191,7 +194,7 @@ async def serving(_: st.App) -> AsyncIterator[None]:
     if not config.get_option("server.headless"):
         name = "browser.serverAddress" if config.is_manually_set("browser.serverAddress") else "server.address"
         cli_util.open_browser(get_url(get_display_address(config.get_option(name) or "localhost")))
-    apart.warm_up()
+    apart.warm_up(*(f"pages.common.{name}" for name in WORKING))
     ending = asyncio.create_task(end_sessions())
     yield
     ending.cancel()

@@ -37,9 +37,9 @@ class _Word(Enum):
     ERROR = auto()
 
 
-def warm_up() -> None:
-    """Let the warm process begin to import what the work needs, and return at once."""
-    processes.warm_up(_MODULES)
+def warm_up(*modules: str) -> None:
+    """Let the warm process begin to import what the work needs, `modules` too, and return at once."""
+    processes.warm_up((*_MODULES, *modules))
 
 
 def apart(

@@ -1,17 +1,31 @@
 """AttriGuard: noise on public records that misleads attribute inference, and attackers who know about the noise."""
 
+from __future__ import annotations
+
 from pages.common import shell
 
 shell.guard()
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import streamlit as st
 
+from core.errors import InputError
+from core.estimates import Estimate, count, proportion
+from core.fairness import METRIC_TITLES
+from core.models import GIVEN
+from core.settings import params
 from pages.common import attriguard_controls as controls
-from pages.common import attriguard_sections as sections
 from pages.common import panels
+from pages.common.attriguard_controls import Grown, last_budget
 from pages.common.background import State, want
+from pages.common.controls import control
+
+if TYPE_CHECKING:
+    import pandas
 
 shell.head(badge=controls.badge())
 top = st.container()
@@ -20,10 +34,13 @@ if st.session_state.get("guard_told_of") != controls.chosen():  # what was found
     st.session_state["guard_told_of"] = controls.chosen()
 work = controls.defence()
 
-from core.attriguard import PUBLISHED_CURVE, findings
+from core import attriguard
+from core.attriguard import PUBLISHED_CURVE, Pair, TableSettings, attacker_label, findings
 from core.attriguard.tables import tables
-from core.charts.attriguard import draw_budget, draw_value_noise
+from core.charts import Drawing
+from core.charts import attriguard as charts
 
+ratings = work.who.ratings is not None
 busy = want(work)
 work.wait_for_first()
 opening = top.empty()  # no earlier, so that the finding does not blink whenever the page is drawn again
@@ -36,7 +53,6 @@ def curves_and_sizes(running: bool) -> None:
     exposure, attribute = grown.exposure, shell.escape(grown.exposure.attribute)
     budget, defender = controls.budget(exposure), work.settings.defender
     controls.follow(budget)
-    now = exposure.at(budget)
     of_paper = work.who.data == "google_play" and not work.balanced
     state = "growing" if running else "finished" if work.state == State.FINISHED else "stopped"
     headline, *others = findings.findings(
@@ -52,42 +68,350 @@ def curves_and_sizes(running: bool) -> None:
         panels.finding(headline)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        curves = draw_budget(
+        curves = charts.draw_budget(
             grown.curves,
-            now,
+            exposure.at(budget),
             exposure.baseline(balanced=work.balanced),
-            last=controls.last_budget(exposure),
+            last=last_budget(exposure),
             budget=budget,
             unit=exposure.unit,
             attribute=exposure.attribute,
             balanced=work.balanced,
             published=tuple(PUBLISHED_CURVE.items()) if of_paper else (),
         )
-        panels.titled(
-            "Inference accuracy by noise budget",
+        quantity = (
             f"{'Balanced accuracy' if work.balanced else 'Accuracy'} of inferring the {attribute}; grey: "
-            "defense-unaware attackers, in colour: adaptive ones",
-            curves,
-            key="guard_chart",
+            "defense-unaware attackers, in colour: adaptive ones"
         )
+        panels.titled("Inference accuracy by noise budget", quantity, curves, key="guard_chart")
         controls.budget_slider(exposure)
         work.watch(work.show_progress, drawn=grown)
     with right:
-        bars = draw_value_noise(exposure, budget)
         margin = f", with a margin of {work.settings.margin:g}" if work.settings.margin else ""
-        panels.titled(
-            "Perturbation size per target value",
-            f"Mean number of {exposure.unit} changed until it is inferred{margin}",
-            bars,
-            key="values_noise_chart",
-        )
-        for finding in others:
-            st.caption(shell.escape(finding.text))
+        sizes = f"Mean number of {exposure.unit} changed until it is inferred{margin}"
+        bars = charts.draw_value_noise(exposure, budget)
+        panels.titled("Perturbation size per target value", sizes, bars, key="values_noise_chart")
+        panels.notes(*(finding.text for finding in others))
     points = [point for curve in grown.curves.values() for point in curve]
     shown = panels.frames(tables(exposure, points, PUBLISHED_CURVE if of_paper else None))
     panels.foot(findings.guide(replace(exposure, attribute=attribute), defender), shown, key="attriguard")
 
 
+# More analyses --------------------------------------------------------------------------------------------------------
+
+_MOST_VALUES = 3  # that get a column each
+_MAKERS = {"logistic": "Logistic", "logistic_margin": "… with margin", "network": "Network"}
+
+
+def _transfer(grown: Grown, budget: float) -> None:
+    """Draw the heat map of attackers and wanted values; of ratings also that of other noise."""
+    exposure = grown.exposure
+    values = np.arange(len(exposure.values))
+    changed = exposure.found & (exposure.predicted[:, None] != values)  # for whom is noise for which
+    if not changed.any():
+        shell.whisper("No noise was found", "So there is none that could fool anybody")
+        return
+    few = values if values.size <= _MOST_VALUES else values[:0]
+    noises = ["all noise", *(f"for {exposure.values[i]}" for i in few)]
+    parts = [changed, *(changed & (values == i) for i in few)]
+    # An attacker trained at several budgets is the one trained at the largest.
+    reads = {guess.attacker: guess.noisy == values for guess in exposure.guesses}.values()
+    fooled = np.array([[read[part].mean() if part.any() else np.nan for part in parts] for read in reads])
+    place, *other = st.columns(2, gap="large") if ratings else [st.container()]
+    found = findings.least_fooled(exposure, fooled[:, 0], finished=work.state == State.FINISHED)
+    drawn = charts.draw_transfer(exposure.attackers, noises, fooled)
+    drawings = {"This noise": panels.under(found, drawn, key="transfer_chart", place=place)}
+    if other:
+        with other[0]:
+            drawings["Other noise"] = _other_noise(grown)
+    panels.numbers({name: drawing.table for name, drawing in drawings.items()}, key="guard-transfer")
+
+
+def _other_noise(grown: Grown) -> Drawing:
+    label = "Showing noise to attackers"
+    made: Any = work.need("transfer", label, lambda report: attriguard.transfer(grown.guard, report=report))
+    fooled = np.array([[made.share[maker, name].value for maker in made.makers] for name in made.attackers])
+    drawing = charts.draw_transfer(made.attackers, [_MAKERS[maker] for maker in made.makers], fooled)
+    return panels.under(findings.margin_helps(made), drawing, key="other_transfer_chart")
+
+
+_SIDE_BY_SIDE = 4
+"""Most values whose records fit beside each other."""
+
+
+@st.fragment
+def _person(grown: Grown, budget: float) -> None:
+    """Draw the card, with a field to step through the people."""
+    exposure = grown.exposure
+    people = exposure.truth.size
+    left, right = st.columns([3, 2], gap="large")
+    number = right.number_input(
+        f"Person, 1 to {count(people)}",
+        min_value=1,
+        max_value=people,
+        value=1,
+        step=1,
+        key=f"guard_person_{people}",
+        persist_state="session",
+    )
+    person = int(number) - 1
+    found = findings.person(exposure, person, budget)
+    drawn = charts.draw_mechanism(exposure, person, budget)
+    table = grown.guard.card(person)
+    with left:
+        panels.whisper(found)
+        if len(exposure.values) <= _SIDE_BY_SIDE:
+            st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 390)
+        else:
+            listed = controls.by_value(table).map(shell.escape)  # a static table breaks long lines
+            st.table(listed, hide_index=True, height="content" if len(listed) <= 10 else 390)
+        panels.notes(*found.caveats)
+    with right:
+        st.caption("Dot: how often this noise is drawn; diamond: its share in the target (M\\* and p in the paper).")
+        panels.chart(drawn, key="person_chart")
+    panels.numbers({"Record": table, "Noise": drawn.table}, key="guard-person")
+
+
+def _where(grown: Grown, budget: float) -> None:
+    """Draw the shares of all changes that a budget without limit would make."""
+    exposure, guard = grown.exposure, grown.guard
+
+    def carry(report: Any) -> Any:
+        without_limit = exposure.mechanism(float(exposure.size.max()))
+        return attriguard.concentration(guard.sets[1], guard.noise, without_limit)
+
+    carried: Any = work.need("where", "Counting changes", carry)
+    if not carried.share.size:
+        st.info("No noise changes anything here.")
+        return
+    unit = "items" if ratings else "columns"
+    drawing = charts.draw_where([guard.names[place] for place in carried.entries], carried, unit=unit)
+    panels.under(findings.concentrated(carried, unit), drawing, key="where_chart")
+    panels.numbers({"Noise concentration": drawing.table}, key="guard-where")
+
+
+_POINTS = 20
+
+
+def _cost(grown: Grown, budget: float) -> None:
+    """Draw what gets worse with the noise: of a table the model's decisions, of ratings the recommendations."""
+    budgets = [float(b) for b in np.linspace(0.0, last_budget(grown.exposure), _POINTS + 1)]
+    if ratings:
+        _recommendations(grown, budget, budgets)
+    elif work.who.config is not None and work.who.config.method == GIVEN:
+        panels.needs_training("Decisions about records with noise")
+    else:
+        _decisions(grown, budget, budgets)
+
+
+def _decisions(grown: Grown, budget: float, budgets: list[float]) -> None:
+    dataset, config = work.who.dataset, work.who.config
+    assert dataset is not None and config is not None
+
+    def ask(report: Any) -> tuple[Any, Any]:
+        utility = attriguard.table_utility(grown.guard, dataset, config)
+        return utility, [utility.at(budget) for budget in budgets]
+
+    utility, curve = work.need("utility", "Asking the audited model", ask)
+    here, before = utility.at(budget), utility.without_noise()
+    majority = proportion(int(np.bincount(utility.labels, minlength=2).max()), utility.labels.size)
+    found = findings.decisions(before, here, majority, config.metric)
+    panels.whisper(found)
+    deviation = f"Unfairness (largest deviation of a group, {METRIC_TITLES[config.metric].lower()}), by noise budget β"
+    parts: tuple[tuple[str, str, str, dict[str, Estimate]], ...] = (
+        ("Model accuracy", "On unseen people, by noise budget β", "accuracy", {"Majority": majority}),
+        ("Effect on fairness", deviation, "unfairness", {}),
+    )
+    shown = {}
+    for place, (title, quantity, quality, levels) in zip(st.columns(2, gap="large"), parts, strict=True):
+        drawing = charts.draw_cost(
+            [(point.budget, getattr(point, quality)) for point in curve],
+            (budget, getattr(here, quality)),
+            {"No noise": getattr(before, quality), **levels},
+            last=budgets[-1],
+            quality=quality,
+            unit="columns",
+            gap=quality == "unfairness",
+        )
+        panels.titled(title, quantity, drawing, key=f"cost_{quality}_chart", place=place)
+        shown[title] = drawing.table
+    panels.numbers(shown, key="guard-cost")
+
+
+def _recommendations(grown: Grown, budget: float, budgets: list[float]) -> None:
+    label = "Recommending items"
+    made: Any = work.need("recommendation", label, lambda report: attriguard.recommendation(grown.guard))
+    drawing = charts.draw_cost(
+        [(at, made.at(at)) for at in budgets],
+        (budget, made.at(budget)),
+        {"No noise": made.before, "Most popular": made.control},
+        last=budgets[-1],
+        quality="precision of the recommendations",
+        unit="ratings",
+    )
+    panels.under(findings.recommendations(made, budget), drawing, key="cost_chart")
+    panels.numbers({"Recommendations": drawing.table}, key="guard-cost")
+
+
+def _others(grown: Grown, budget: float) -> None:
+    """Draw the comparison, with AttriGuard at the slider's budget."""
+    label, exposure = "Defending otherwise", grown.exposure
+    made: Any = work.need("others", label, lambda report: list(attriguard.comparison(grown.guard, report)))
+    found = findings.other_defences(exposure, budget, charts.drawn_defences(made))
+    drawn = panels.under(found, charts.draw_defences(exposure, budget, made), key="others_chart")
+    every = panels.frame(
+        {
+            "defence": row.method,
+            "setting": row.parameter,
+            "knows the true value": row.knows_truth,
+            "ratings changed": row.size.value,
+            **{attacker_label(name): estimate.value for name, estimate in row.accuracy.items()},
+        }
+        for row in made
+    )
+    panels.numbers({"Defences drawn": drawn.table, "All settings": every}, key="guard-others")
+
+
+_SHOWN_VALUES = 8  # values of a column
+_NAMED_COLUMNS = 5  # columns
+_HEIGHT = 320
+
+
+def _changes(grown: Grown, budget: float) -> None:
+    """Draw the columns and the rules, and a form that changes them."""
+    guard = grown.guard
+    found = findings.plausible(guard)
+    panels.whisper(found)
+    left, right = st.columns(2, gap="large")
+    columns, rules = _column_table(guard), _rule_table(guard)
+    left.dataframe(columns, hide_index=True, height=_HEIGHT)
+    right.dataframe(rules, hide_index=True, height="content" if len(rules) < 8 else _HEIGHT)
+    with st.container(border=True):
+        _form(guard, controls.changes(work.who))
+    panels.numbers({"Columns": columns, "Forbidden pairs": rules}, key="guard-changes")
+
+
+def _column_table(guard: Any) -> pandas.DataFrame:
+    rows = []
+    for column in guard.columns:
+        values = [column.text(value) for value in column.domain]
+        told = ", ".join(values[:_SHOWN_VALUES]) + "…" * (len(values) > _SHOWN_VALUES)
+        if column.kind != "category" and values:
+            told = f"{values[0]} to {values[-1]}"
+        may, to = ("frozen", "") if column.frozen else ("yes", told)
+        rows.append({"column": column.name, "may change": may, "kind": column.kind, "to": to})
+    return panels.frame(rows)
+
+
+def _rule_table(guard: Any) -> pandas.DataFrame:
+    import pandas as pd
+
+    there = {rule.pair for rule in guard.rules.rules}
+    rules = [*guard.rules.rules, *(rule for rule in guard.found_rules if rule.pair not in there)]
+    rows = [
+        (f"{a}: {x}", f"{b}: {y}", round(rule.expected, 1), "yes" if rule.pair in there else "no")
+        for rule in rules
+        for a, x, b, y in [rule.pair]
+    ]
+    return pd.DataFrame(rows, columns=["forbidden", "with", "people expected", "in force"])
+
+
+def _form(guard: Any, now: TableSettings) -> None:
+    """Ask for frozen columns and rules; nothing changes before the button is pressed."""
+    names = [column.name for column in guard.columns]
+    key = work.who.fingerprint[0][:12]
+    settings = params(TableSettings)
+    left, right = st.columns(2, gap="large")
+    with left:
+        frozen = control(
+            settings["frozen"],
+            f"guard_frozen_{key}",
+            persist_state=None,
+            options=names,
+            value=[name for name in now.frozen if name in names],
+            help="The noise leaves them alone. A column with one value is frozen anyhow.",
+        )
+        rules = control(
+            settings["rules"],
+            f"guard_rules_{key}",
+            persist_state=None,
+            value=now.rules,
+            help="Pairs found in the data: nobody has both values, though several people should by chance.",
+        )
+    with right:
+        told = {_words(rule.pair): rule.pair for rule in guard.found_rules}
+        allowed = control(
+            settings["removed"],
+            f"guard_allowed_{key}",
+            persist_state=None,
+            help=None,
+            options=list(told),
+            value=[_words(pair) for pair in now.removed if _words(pair) in told],
+        )
+        written = st.text_area(
+            settings["added"].param.title,
+            "\n".join(_words(pair) for pair in now.added),
+            key=f"guard_added_{key}",
+            placeholder=_words(guard.found_rules[0].pair) if guard.found_rules else None,
+            height=70,
+        )
+    if st.button("Use these rules", key="guard_use_rules", type="primary"):
+        removed = tuple(told[words] for words in allowed)
+        _apply(guard, written, replace(now, frozen=tuple(frozen), rules=rules, removed=removed))
+    panels.kept_problem("guard_rules_problem")
+
+
+def _words(pair: Pair) -> str:
+    return f"{pair[0]}: {pair[1]} + {pair[2]}: {pair[3]}"
+
+
+def _apply(guard: Any, written: str, chosen: TableSettings) -> None:
+    """Let the noise keep to these rules from now on, or say what is wrong with them and leave all as it is."""
+    with panels.keeping_problem("guard_rules_problem"):
+        added = _pairs(written, [column.name for column in guard.columns])
+        attriguard.table_columns(guard.people, frozen=chosen.frozen)
+        attriguard.pair_rules(guard.columns, guard.found_rules, added=added, removed=chosen.removed)
+        controls.change(work.who, replace(chosen, added=added))
+    st.rerun()
+
+
+def _pairs(written: str, columns: Sequence[str]) -> tuple[Pair, ...]:
+    """Read pairs of values, a line each."""
+    pairs = []
+    for line in filter(str.strip, written.splitlines()):
+        sides = [side.partition(":") for side in line.split(" + ")]
+        if len(sides) != 2 or not all(colon for _, colon, _ in sides):
+            raise InputError(f"Each line must read “column: value + column: value”, got “{line.strip()}”.")
+        (name, _, value), (other, _, its) = sides
+        unknown = [word.strip() for word in (name, other) if word.strip() not in columns]
+        if unknown:
+            some = ", ".join(columns[:_NAMED_COLUMNS]) + ", …" * (len(columns) > _NAMED_COLUMNS)
+            raise InputError(f"No column is called “{unknown[0]}”; there are {some}.")
+        pairs.append((name.strip(), value.strip(), other.strip(), its.strip()))
+    return tuple(pairs)
+
+
+_SECTIONS = {
+    "person": ("One person", _person, True),
+    "transfer": ("Transferability", _transfer, False),
+    "where": ("Noise concentration", _where, False),
+    "cost": ("Utility loss", _cost, True),
+    "others": ("Other defences", _others, True),
+    "changes": ("Allowed changes", _changes, False),
+}
+"""Name -> title, what draws it, and whether it depends on the budget."""
+
 controls.stand(None)
 curves_and_sizes(busy)
-sections.draw(work)
+offered = {name: row for name, row in _SECTIONS.items() if name != ("changes" if ratings else "others")}
+if further := panels.further(offered, key="further_guard" if ratings else "further_guard_table"):
+    title, draw, follows = further
+    controls.stand(controls.budget(work.wait_for_first().exposure) if follows else None)
+
+    @st.fragment
+    def section() -> None:
+        """Draw the chosen section; what tells of all attackers follows as they come."""
+        grown = work.wait_for_first()
+        draw(grown, controls.budget(grown.exposure))
+
+    section()

@@ -1,55 +1,311 @@
 """Choose a model: many models compared under one policy, the best within all limits, judged on fresh people."""
 
+from __future__ import annotations
+
 from pages.common import shell
 
 shell.guard()
 
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
+from core.datasets.roles import Roles
+from core.errors import InputError
+from core.estimates import epsilon_text, percent, tolerance_text
 from core.files import csv_of_frame
-from pages.common import cached, choose_models, panels, wording
+from core.fingerprint import fingerprint
+from core.models import GIVEN, METHOD_TITLES
+from core.settings import params
+from pages.common import cached, panels, report_plan, state
 from pages.common import report_policy as policies
-from pages.common.background import pace, want
+from pages.common.background import Background, Job, pace, want
+from pages.common.controls import control
 
 shell.head()
 opening = st.container()
 config, table = cached.audited()
 
 from core.charts.choose import draw_choice
-from core.choose import Outcomes, choose
-from core.choose.findings import finding, numbers, rows, why_this_one
-from core.errors import InputError
-from core.fingerprint import fingerprint
+from core.choose import (
+    PREFERENCES,
+    Asked,
+    CandidatePoint,
+    ChooseSettings,
+    Outcomes,
+    candidates,
+    choose,
+    measure_all,
+)
+from core.choose.findings import finding, leak_text, numbers, report_section, rows, short_check, why_this_one
+from core.policy import VERDICT_TITLES, limit_text
+from core.policy.checks import check_title
 from core.studies import STUDIES
+from core.sweep import point_key
 
-controls = st.container(horizontal=True, vertical_alignment="bottom", key="choose_controls")
+trained = config.method != GIVEN
+dataset = cached.dataset_of(table, config.roles)
+
+_SETTINGS = params(ChooseSettings)
+_MINUTES = {math.inf: "No limit", 1.0: "1 minute", 5.0: "5 minutes", 15.0: "15 minutes"}
+_JOBS = 2
+_SHOWN = 24
+"""Rows of the table beside the chart at most; the file has all."""
+
+_NAMES = {
+    "exponentiated_gradient": "Exp. gradient",
+    "correlation_remover": "Corr. remover",
+    "threshold_optimizer": "Threshold opt.",
+    "unmitigated": "No mitigation",
+    "dp_id3": "Private tree",
+}
+_OFFERED: dict[str, dict[Any, str]] = {
+    "methods": {name: METHOD_TITLES[name] for name in _NAMES},
+    "tolerances": {value: tolerance_text(value) for value in (0.0, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)},
+    "epsilons": {value: epsilon_text(value) for value in (0.3, 1.0, 3.0, 10.0, 30.0, math.inf)},
+    "depths": {value: str(value) for value in (2, 3, 4, 6, 8, 10)},
+}
+"""Setting -> values on offer, and what to call each."""
+
+_VERDICTS = {
+    "pass": ":green[:material/check_circle:] Pass",
+    "fail": ":red[:material/cancel:] Fail",
+    "inconclusive": ":orange[:material/help:] Inconclusive",
+    "not_run": ":gray[:material/do_not_disturb_on:] Not run",
+}
+
+GUIDE = (
+    "**Question.** Which of many models is the most accurate that meets the policy with its whole interval?\n\n"
+    "**Two halves.** Everybody is in one of two halves. One half chooses a single model, the other half judges it. "
+    "So the verdict is that of one model, however many were compared. Each half has half of the people, so intervals "
+    "are wider than in the Report.\n\n"
+    "**Worst leak.** The largest gain of an attack over chance, relative to its limit. Left of the line is allowed.\n\n"
+    "**Balanced.** Among models within all limits and one standard error of the best accuracy, the smallest leak.\n\n"
+    "**Attacks.** Attribute inference, reconstruction correction and membership inference without shadow models. "
+    "LiRA, bias queries and AttriGuard run in the Report alone.\n\n"
+    "**Seeds** are replicates of a model, never models to choose from.\n\n"
+    "**Privacy.** Private trees that are compared on the same records add up their ε."
+)
+
+
+class Choosing(Background):
+    """Candidates measured one after the other, begun with what is kept from earlier ones."""
+
+    def __init__(self, asked: Sequence[Asked], minutes: float) -> None:
+        self.asked, self.minutes = list(asked), minutes
+        self.points: Any = None
+        self.left: list[Asked] = []
+        parts = [[one.name, one.dataset.fingerprint, list(one.configs), list(one.measure.parts)] for one in asked]
+        store, total = cached.store_of(config.dataset), sum(len(each.configs) for each in asked)
+        super().__init__("choose", store, fingerprint("choose", parts, minutes), self._run, lane="sweep", total=total)
+
+    def there(self) -> list[Any]:
+        """Return what is kept of these models."""
+        self.points = cached.point_store(config.dataset, self.asked[0].dataset)  # the job may not call Streamlit
+        kept: list[CandidatePoint] = []
+        self.left = []
+        for each in self.asked:
+            keys = [point_key(c, each.dataset, CandidatePoint, *each.measure.parts) for c in each.configs]
+            found = [self.points.load(key, CandidatePoint) for key in keys]
+            kept += [point for point in found if point is not None]
+            left = [config for config, point in zip(each.configs, found, strict=True) if point is None]
+            self.left += [replace(each, configs=left)] if left else []
+        return kept
+
+    def _run(self, job: Job) -> list[Any]:
+        if not self.left:
+            return list(job.partial)
+        return job.collect(measure_all(self.left, seconds=60 * self.minutes, n_jobs=_JOBS, store=self.points))
+
+    def show_progress(self) -> None:
+        """Show how far it is, with a button that stops it, or that goes on."""
+        there = f"{len(self.partial)} of {self.total} models"
+        label = f"Stopped after {there}. Go on"
+        self.show(lambda job: f"{there} measured, {pace(job)}", label, again="Try again")
+
+
+def wanted() -> tuple[list[Asked], ChooseSettings]:
+    """Draw the controls and return what is to be measured, with the settings."""
+    settings, seeds = _settings(st.container(horizontal=True, vertical_alignment="bottom", key="choose_controls"))
+    if not trained:
+        return _given(), settings
+    plan = report_plan.subject(config, table, report_plan.plan_of(config, table)).plan
+    base = replace(config, roles=dataset.roles, tolerance=0.0, epsilon=math.inf)
+    configs = candidates(base, settings, range(config.seed, config.seed + seeds))
+    return [Asked(configs, dataset, replace(plan, config=base))], settings
+
+
+def _settings(place: Any) -> tuple[ChooseSettings, int]:
+    chosen: dict[str, Any] = {}
+    with place.popover(_compared() if trained else "Columns", icon=":material/tune:", key="choose_compared"):
+        if trained:
+            chosen = {name: _several(name, text) for name, text in _OFFERED.items()}
+        else:
+            offered = _offered_columns()
+            st.multiselect("Columns of predictions or scores", offered, default=offered[:1], key="choose_columns")
+            st.caption("Columns left out on the Data page can hold the answers of other models.")
+    chosen["prefer"] = panels.pick(
+        _SETTINGS["prefer"].param.title,
+        PREFERENCES,
+        key="choose_prefer",
+        default="accuracy",
+        help="Among models within all limits. While there are none, both name the nearest.",
+        place=place,
+        bind="query-params",
+    )
+    positive = dataset.labels.mean()
+    least = place.slider(
+        _SETTINGS["least_accuracy"].param.title,
+        min_value=0,
+        max_value=100,
+        value=math.ceil(100 * max(positive, 1 - positive)),
+        format="%d%%",
+        key="choose_least",
+        width=200,
+        help="Models below it are not chosen. It starts at the accuracy of the majority class.",
+        persist_state="session",
+        bind="query-params",
+    )
+    chosen["least_accuracy"] = least / 100
+    with place.popover("Policy limits", icon=":material/rule:", key="choose_policy"):
+        _limits()
+    with place.popover("Sweep settings", icon=":material/settings:", key="choose_sweep"):
+        seeds = panels.pick("Seeds", [1, 3, 5], key="choose_seeds", default=1, disabled=not trained)
+        chosen["minutes"] = panels.choose("Time budget", _MINUTES, key="choose_minutes")
+    return ChooseSettings(**{name: value for name, value in chosen.items() if value != ()}), int(seeds)
+
+
+def _compared() -> str:
+    """Return what the models compared are, in short; the widgets inside may not be drawn yet."""
+    kept: dict[str, Any] = {name: tuple(st.session_state.get(f"choose_{name}") or ()) for name in _OFFERED}
+    settings = ChooseSettings(**{name: value for name, value in kept.items() if value})
+    base = replace(config, tolerance=0.0, epsilon=math.inf)
+    return f"{len(settings.methods)} methods, {len(candidates(base, settings, (config.seed,)))} models"
+
+
+def _several(name: str, titles: dict[Any, str]) -> tuple[Any, ...]:
+    """Choose several values of a setting."""
+    told: dict[str, Any] = {"options": titles, "format_func": lambda value: titles.get(value, str(value))}
+    found = control(_SETTINGS[name], f"choose_{name}", kind="multiselect", help=None, **told)
+    return tuple(found)
+
+
+def _limits() -> None:
+    named = config.roles.attribute if config.roles else "the attribute"
+    st.markdown(f"**{shell.escape(policy.name)}**, version {shell.escape(policy.version)}")
+    lines = [
+        f"- {shell.escape(check_title(limit.check, named))}: {shell.escape(limit_text(limit.check, limit.value))}"
+        + ("" if limit.required else " (not required)")
+        for limit in policy.limits
+    ]
+    st.markdown("\n".join(lines))
+    shell.link("report", "Change the limits on the Report page")
+
+
+def _offered_columns() -> list[str]:
+    """Return columns that may hold a model's answers: those the roles name, and those they leave out."""
+    roles = dataset.roles
+    own = [column for column in (roles.prediction or roles.score,) if column]
+    return [*own, *(column for column in roles.excluded if column in table.frame.columns)]
+
+
+def _given() -> list[Asked]:
+    """Return the answers in each chosen column; no other column of answers is a feature."""
+    from core.release_audit import ModelPlan
+
+    offered = _offered_columns()
+    chosen = [name for name in st.session_state.get("choose_columns") or offered[:1] if name in offered]
+    plan = report_plan.plan_of(config, table)
+    found = []
+    for column in chosen:
+        roles = _roles(column, offered)
+        given = replace(plan, model=ModelPlan(kind="predictions"), config=replace(config, roles=roles))
+        found.append(Asked([given.config], cached.built(table, roles), given, column))
+    if not found:
+        raise InputError("There must be at least one column of predictions or scores, got none.")
+    return found
+
+
+def _roles(column: str, offered: Sequence[str]) -> Roles:
+    excluded = dict.fromkeys([*dataset.roles.excluded, *offered])
+    column_of = "score" if table.frame[column].nunique() > 2 else "prediction"
+    named: dict[str, Any] = {"prediction": "", "score": "", column_of: column}
+    return replace(dataset.roles, excluded=tuple(name for name in excluded if name != column), **named)
+
+
+def short_title(point: CandidatePoint) -> str:
+    """Return what to call a candidate in a narrow column, without its depth: "Exp. gradient 0.05"."""
+    config = point.config
+    if point.name:
+        return point.name
+    name = _NAMES[config.method]
+    if config.method == "exponentiated_gradient":
+        name += f" {tolerance_text(config.tolerance)}"
+    return f"{name} ε = {epsilon_text(config.epsilon)}" if config.method == "dp_id3" else name
+
+
+def draw_table() -> None:
+    """Draw the best candidates, the chosen one in bold."""
+    import pandas as pd
+
+    shown = f"; the first {_SHOWN} are shown" if len(choice.candidates) > _SHOWN else ""
+    shell.whisper(
+        "Models, nearest to the limits first",
+        f"On the half that chooses: those within all limits by accuracy, then those whose intervals reach least beyond "
+        f"a limit{shown}. The finding's test accuracy is from the half that judges",
+    )
+    lines = []
+    for each in choice.candidates[:_SHOWN]:
+        bold = "**" if each is choice.chosen and choice.outcome == Outcomes.RECOMMENDED else ""
+        side = each.choosing
+        attack = short_check(side.leaking).partition(" (")[0]
+        lines.append(
+            {
+                "Model": f"{bold}{shell.escape(short_title(each.points[0]))}{bold}",
+                **({} if each.points[0].name else {"Depth": str(each.points[0].config.depth)}),
+                "Acc.": f"{bold}{percent(side.accuracy)}{bold}",
+                "Worst leak": f"**{leak_text(side.leak)}** {shell.escape(attack)}",
+                "Verdict": _VERDICTS.get(side.status, VERDICT_TITLES[side.status]),
+            }
+        )
+    with st.container(key="choose_table"):
+        st.table(pd.DataFrame(lines), hide_index=True)
+
+
+def audit() -> None:
+    """Make the chosen model the audited one, and open its Report."""
+    chosen = choice.chosen.points[0].config
+    if chosen.method == GIVEN:
+        if chosen.roles is not None:
+            state.keep_roles(state.dataset_name(), chosen.roles)
+    else:
+        wanted = {"method": chosen.method, "tolerance": chosen.tolerance, "depth": chosen.depth, "seed": chosen.seed}
+        if chosen.method == "dp_id3":
+            wanted["epsilon"] = chosen.epsilon
+        for name, value in wanted.items():
+            state.choose(name, value)
+    st.session_state[report_plan.CHOSEN] = (chosen, report_section(choice))
+    st.session_state["choose_report"] = True
+
+
 policy = policies.current(config)
 try:
-    asked, settings = choose_models.asked(config, table, controls)
+    asked, settings = wanted()
 except InputError as error:
     panels.problem(str(error))
     st.stop()
-planned = sum(len(each.configs) for each in asked)
-work = choose_models.Choosing(config, asked, settings.minutes)
+work = Choosing(asked, settings.minutes)
 want(work)
-
-
-def show_progress() -> None:
-    """Show how far it is, with a button that stops it, or that goes on."""
-    there = len(work.partial)
-    label = f"Stopped after {there} of {planned} models. Go on"
-    work.show(lambda job: f"{there} of {planned} models measured, {pace(job)}", label, again="Try again")
-
-
-latest = work.first(show_progress)
+latest = work.first(work.show_progress)
 points = work.result or work.partial
 key = fingerprint("choice", work.key, len(points), policy, settings)
 try:
-    choice = work.store.remember(
-        key, lambda: choose(points, policy, settings, attribute=wording.attribute(config), planned=planned)
-    )
+    told: dict[str, Any] = {"attribute": state.attribute_of(config), "planned": work.total}
+    choice = work.store.remember(key, lambda: choose(points, policy, settings, **told))
 except InputError as error:
     panels.problem(str(error))
     st.stop()
@@ -57,44 +313,32 @@ if work.result is not None:
     cached.keep_choice(config, table, choice)
 found = finding(choice, running=work.busy)
 with opening:
-    so_far = f"So far, with {len(points)} of {planned} models. " if work.busy else ""
-    shell.finding(
-        shell.escape(found.point),
-        shell.escape(so_far + found.evidence),
-        so_what=shell.escape(found.so_what),
-        to_do=shell.escape(found.to_do),
-    )
-work.watch(show_progress, drawn=latest)
+    so_far = f"So far, with {len(points)} of {work.total} models. " if work.busy else ""
+    panels.finding(replace(found, evidence=so_far + found.evidence, caveats=()))
+work.watch(work.show_progress, drawn=latest)
 left, right = st.columns([13, 11], gap="medium")
-drawing = draw_choice(choice)
 with left:
-    panels.titled(
-        "Accuracy against the worst leak",
-        "Each mark is a model, attacked on the half of the people that chooses",
-        drawing,
-        key="choose_chart",
-    )
+    marks = "Each mark is a model, attacked on the half of the people that chooses"
+    panels.titled("Accuracy against the worst leak", marks, draw_choice(choice), key="choose_chart")
     st.caption(
         "Larger: looser. Green: the measured leak and accuracy are allowed; their intervals may not be. Hollow: "
         "unfairness is above its limit, significantly or not. "
         + "Ringed: recommended. " * (choice.outcome == Outcomes.RECOMMENDED)
         + "Right edge: twice the limit or more. Grey steps: no other model is better in both."
     )
-    st.caption(shell.escape(" ".join(found.caveats)))
+    panels.notes(" ".join(found.caveats))
     if choice.fair_and_biased:
         shell.link("two_models", STUDIES["two_models"].title)
 with right:
     why = "Why this one" if choice.outcome == Outcomes.RECOMMENDED else "Why none"
     st.markdown(f"**{why}.** {shell.escape(why_this_one(choice))}")
     with st.container(horizontal=True):
-        st.button(
-            "Audit this model", key="audit_chosen", type="primary", on_click=choose_models.audit, args=(choice, config)
-        )
+        st.button("Audit this model", key="audit_chosen", type="primary", on_click=audit)
         every = panels.frame(rows(choice))
         panels.download(
             f"All {len(choice.candidates)} (CSV)", partial(csv_of_frame, every), "models.csv", key="choose_all"
         )
-    choose_models.draw_table(choice)
+    draw_table()
     if st.session_state.pop("choose_report", False):
         st.switch_page("pages/report.py", query_params={})  # without a mapping it refuses to drop bound ones
-panels.foot(choose_models.GUIDE, {"Models": every, "All numbers": panels.frame(numbers(choice))}, key="choose")
+panels.foot(GUIDE, {"Models": every, "All numbers": panels.frame(numbers(choice))}, key="choose")

@@ -1,25 +1,35 @@
-"""Correction: what the attacker gains from a disclosed fairness tolerance."""
+"""Correction: what the attacker gains from a disclosed fairness tolerance, and further analyses of it.
+
+Models that further analyses need are measured in the background, and kept.
+"""
 
 from pages.common import shell
 
 shell.guard()
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
-from core.correction import STUDY, CorrectionSettings
+from core.apart import Report
+from core.config import AuditConfig
+from core.correction import KINDS, PROTOCOLS, STUDY, CorrectionSettings
+from core.estimates import epsilon_text
+from core.fairness import METRICS
+from core.fingerprint import fingerprint
+from core.models import GIVEN, METHOD_TITLES
 from core.quantities import Row, share
 from core.settings import params
 from pages.common import cached, controls, panels, state
+from pages.common.background import Background, Job, pace
 
 with shell.head():
-    published = controls.control(
+    published = controls.bound(
         params(CorrectionSettings)["as_published"],
         "as_published",
-        **controls.BOUND,
         help=(
             "The published code chooses the confidence exponent on the model owner's test set, which an attacker does "
             "not have. It lets them learn from all the records they know, and raises the tolerance in steps of 0.001 "
@@ -31,10 +41,10 @@ config, table = cached.audited()
 result = cached.audit(config, table)
 
 from core.adversaries import STRONG
-from core.charts.correction import draw_disclosure, draw_recognition, draw_waterfall
-from core.correction.findings import ONLY_THE_DIFFERENCE, by_tolerance, first_tolerance, known
-from core.correction.tables import disclosure_row, step_rows
-from pages.common import correction_sections as sections
+from core.charts import correction as charts
+from core.correction import findings
+from core.correction.tables import disclosure_row, step_rows, tables
+from core.sweep import SweepSettings
 
 _MOST_TOLERANCE = 0.2
 _HEAD_START = 0.03  # seconds in which the browser paints the curve before the rest of the page comes along
@@ -49,27 +59,24 @@ _HOW_TO_READ = (
     "**Source.** Ferry et al., *Exploiting Fairness to Enhance Sensitive Attributes Reconstruction*, SaTML 2023."
 )
 
-attribute = shell.escape(result.subject.attribute)
+dataset, named = result.subject.dataset, result.subject.attribute
+attribute = shell.escape(named)
 
 
 @st.fragment
 def told() -> None:
     """Draw everything that follows the slider."""
-    first = first_tolerance(result)
+    first = findings.first_tolerance(result)
     tolerance = round(state.standing("told", first, most=_MOST_TOLERANCE), 3)
     now, curve = result.disclose(tolerance, **attacker), result.curve(tolerance, **attacker)
+    strong = adversary in STRONG
+    whose, beside = ("Gradient boosting", None) if strong else ("Published attack", result.strong)
     left, right = st.columns([3, 2], gap="large")
     with left:
         panels.titled(
-            by_tolerance(curve),
+            findings.by_tolerance(curve),
             f"Accuracy at inferring {attribute} before and after the correction, 95% CI band, by disclosed tolerance",
-            draw_disclosure(
-                curve,
-                now,
-                None if strong else result.strong,
-                attribute=result.subject.attribute,
-                attacker="Gradient boosting" if strong else "Published attack",
-            ),
+            charts.draw_disclosure(curve, now, beside, attribute=named, attacker=whose),
             key="told_chart",
         )
         st.slider(
@@ -81,68 +88,376 @@ def told() -> None:
             format="%.3f",
             key="told",
             persist_state="session",
-            **controls.BOUND,
+            bind="query-params",
             help="What the model owner publishes: every group's rate is within this distance of the overall rate.",
         )
     time.sleep(_HEAD_START)
     settings = CorrectionSettings(**attacker, tolerance=now.told)
     headline, effect, truth, proof, control, own, *noise = STUDY.findings(result, settings)
     leak = result.explained(adversary, now.used)
+    so_what = headline.so_what.replace(findings.ONLY_THE_DIFFERENCE, effect.point)
     with opening:
-        panels.finding(replace(headline, so_what=headline.so_what.replace(ONLY_THE_DIFFERENCE, effect.point)), "report")
+        panels.finding(replace(headline, so_what=so_what), "report")
     with right:
-        waterfall = draw_waterfall(
-            leak,
-            result.strong,
-            words="Imputation, without the model",
-            attribute=result.subject.attribute,
-            now=now,
-        )
+        waterfall = charts.draw_waterfall(leak, result.strong, words=_IMPUTATION, attribute=named, now=now)
         drawn = "Change in accuracy (points), 95% CI; hollow: published correction"
         panels.titled("What each piece of knowledge adds", drawn, waterfall, key="leak_chart")
         rest = effect.text.removeprefix(effect.point)
-        st.caption(shell.escape(f"+ fairness constraint:{rest}" if headline.so_what else effect.text))
+        panels.notes(f"+ fairness constraint:{rest}" if headline.so_what else effect.text)
     if not now.is_true:
         raising = "The published experiments raise the tolerance until it holds: see the switch “Paper's protocol”."
         panels.problem(f"{truth.text} {raising}")
-    by_group = draw_recognition(now, curve, names=result.group_names)
-    forest = "the published" if config.forest is None else "your search's"
+    by_group = charts.draw_recognition(now, curve, names=result.group_names)
+    imputation = {"imputation, without the model": share(result.strong)}
     shown: dict[str, list[Row]] = {
         "Accuracy by disclosed tolerance": list(map(disclosure_row, curve)),
         "What each piece of knowledge adds": list(step_rows(leak)),
-        "Beside it": [
-            {"imputation, without the model": share(result.strong)}
-            | {"model's difference between groups": result.model.difference_train}
-        ],
+        "Beside it": [imputation | {"model's difference between groups": result.model.difference_train}],
     }
-    by_hand = {
-        "Accuracy before and after, by group": by_group.table,
-        "Certificate": now.certificate.to_frame(),
-    }
+    by_hand = {"Accuracy before and after, by group": by_group.table, "Certificate": now.certificate.to_frame()}
+    forest = "the published" if config.forest is None else "your search's"
     guide = _HOW_TO_READ.format(name=attribute, forest=forest)
     panels.foot(guide, panels.frames(shown) | by_hand, key="correction")
     left, right = st.columns([3, 2], gap="large")
-    with left:
-        panels.titled(
-            "Accuracy by group",
-            "Share inferred correctly before (○) and after (●), 95% intervals",
-            by_group,
-            key="recognised_chart",
-        )
-    with right:
-        for finding in (proof, *noise, control, own, *([truth] if now.is_true else [])):
-            st.caption(shell.escape(finding.text))
+    groups = "Share inferred correctly before (○) and after (●), 95% intervals"
+    panels.titled("Accuracy by group", groups, by_group, key="recognised_chart", place=left)
+    others = (proof, *noise, control, own, *([truth] if now.is_true else []))
+    panels.notes(*(finding.text for finding in others), place=right)
 
+
+_IMPUTATION = "Imputation, without the model"
+
+# More analyses --------------------------------------------------------------------------------------------------------
+
+
+def _current(work: Any, running: bool) -> Any:
+    """Return a work; the page is drawn again if it has begun or ended since."""
+    if running != work.busy:
+        st.rerun()
+    return work
+
+
+class Sweep(Background):
+    """Models measured one after the other, begun with what is kept from earlier ones."""
+
+    def __init__(self, name: str, configs: Sequence[AuditConfig], measure: Any, kind: Any) -> None:
+        self.configs, self.measure, self.kind = configs, measure, kind
+        self.points: Any = None
+        self.left: list[AuditConfig] = []
+        store, key = cached.store_of(config.dataset), fingerprint(name, dataset.fingerprint, list(configs))
+        super().__init__("sweep", store, key, self._sweep, lane="sweep", total=len(configs), widget=name)
+
+    def there(self) -> list[Any]:
+        """Return what is kept of these models."""
+        from core.sweep import point_key
+
+        self.points = cached.point_store(config.dataset, dataset)  # the job may not call Streamlit
+        keys = [point_key(config, dataset, self.kind) for config in self.configs]
+        found = [self.points.load(key, self.kind) for key in keys]
+        self.left = [config for config, point in zip(self.configs, found, strict=True) if point is None]
+        return [point for point in found if point is not None]
+
+    def _sweep(self, job: Job) -> list[Any]:
+        from core.sweep import sweep
+
+        more: dict[str, Any] = {"store": self.points, "measure": self.measure, "result": self.kind}
+        return job.collect(sweep(self.left, dataset, n_jobs=2, **more))
+
+    def offer(self, start: str = "Train and attack", done: str = "attacked", go_on: str = "Go on") -> list[Any]:
+        """Show how far it is and offer to stop or start it; returns the models that are there."""
+        points = self.partial
+        label = f"Stopped after {len(points)} models. {go_on}" if self.job else f"{start} {self.total} models"
+        self.show(lambda job: f"{len(points)} of {job.total} models {done}, {pace(job)}", label)
+        return points
+
+
+def _models(name: str, configs: Sequence[AuditConfig]) -> Sweep:
+    from core.sweep import SweepPoint, measure
+
+    return Sweep(name, configs, measure, SweepPoint)
+
+
+def _seeds(key: str, default: int = 1) -> list[int]:
+    """Return the seeds a section's own control asks for, the audit's first."""
+    return list(range(config.seed, config.seed + int(st.session_state.get(key) or default)))
+
+
+def _rows(points: list[Any]) -> tuple[Any, list[Any]]:
+    """Return finished models over their seeds, and of these the rows of the chosen attacker."""
+    from core.sweep import summarise
+
+    every = summarise(list({point.config: point for point in points}.values())) if points else []
+    wanted = (adversary, PROTOCOLS[published], attacker["cost"])
+    return every, [row for row in every if (row.adversary, row.protocol, row.cost) == wanted]
+
+
+def _trained_models() -> Sweep:
+    """Return models trained for each tolerance; begun by itself with what the controls say at first."""
+    from core.sweep import PAPER_TOLERANCES, TOLERANCES, grid
+
+    tolerances = PAPER_TOLERANCES if st.session_state.get("sweep_tolerances") == 49 else TOLERANCES
+    asked = replace(config, method="exponentiated_gradient")
+    work = _models("sweep", grid(asked, tolerances=tolerances, seeds=_seeds("sweep_seeds")))
+    work.begin("sweeps", dataset.fingerprint, config)
+    return work
+
+
+def _trained(running: bool) -> None:
+    """Draw the curves over trained tolerances, with their controls."""
+    from core.sweep.findings import trained_tolerances
+
+    left, right, _ = st.columns([2, 2, 3])
+    panels.pick(
+        params(SweepSettings)["tolerances"].param.title,
+        [18, 49],
+        key="sweep_tolerances",
+        default=18,
+        help="49 values from 0 to 0.2, denser near 0, as many as in the published experiments.",
+        place=left,
+    )
+    several = "Several: lines are means, bands 95% intervals over seeds. One: bars are intervals over people."
+    panels.pick("Seeds", [1, 3, 5], key="sweep_seeds", default=1, help=several, place=right)
+    points = _current(_trained_models(), running).offer("Train", "trained", "Train the rest")
+    _, rows = _rows(points)
+    found = trained_tolerances(rows, config, as_published=published)
+    without = result.disclose(0.0, **attacker)  # for the majority guess and what the attacker has before
+    baseline = (without.majority, without.before, result.strong)
+    left, right = st.columns([3, 2], gap="large")
+    recovered = charts.draw_trained(rows, baseline, attribute=named)
+    panels.titled(found.point, shell.escape(found.evidence), recovered, key="trained_chart", place=left)
+    if rows:
+        last = max(rows, key=lambda row: row.tolerance)
+        reached = (
+            "Unfairness (largest deviation of a group), by the tolerance trained for. At the loosest, the difference "
+            f"between groups (Fairlearn's) is {last.difference_train.value:.3f} on training and "
+            f"{last.difference_test.value:.3f} on unseen people"
+        )
+        with right:
+            accuracy, by = charts.draw_models_accuracy(rows), "Accuracy, by the tolerance trained for"
+            panels.titled("What it costs the model", by, accuracy, key="trained_accuracy")
+            panels.titled("What was reached", reached, charts.draw_models_unfairness(rows), key="trained_unfairness")
+    if points and not running:
+        panels.numbers({"Models by trained tolerance": recovered.table}, key="trained")
+
+
+def _compared_models() -> Sweep:
+    """Return models trained by every method."""
+    from core.models import METHODS
+    from core.sweep import grid
+
+    metrics = METRICS if st.session_state.get("methods_metrics") == "all four metrics" else (config.metric,)
+    asked = replace(config, epsilon=state.epsilon())  # the private tree's; grid keeps it from the others
+    told: dict[str, Any] = {"methods": METHODS, "metrics": metrics, "seeds": _seeds("methods_seeds")}
+    return _models("methods", grid(asked, tolerances=[config.tolerance], **told))
+
+
+def _methods(running: bool) -> None:
+    """Draw the comparison of methods, with its controls."""
+    from core.sweep import table_three
+    from core.sweep.findings import method_rows
+
+    left, right, _ = st.columns([2, 2, 3])
+    metrics, title = ["this metric", "all four metrics"], params(SweepSettings)["metrics"].param.title
+    panels.pick(title, metrics, key="methods_metrics", default=metrics[0], place=left)
+    panels.pick("Seeds", [1, 3, 5], key="methods_seeds", default=1, place=right)
+    points = _current(_compared_models(), running).offer()
+    if not points:
+        st.caption(
+            "Exponentiated gradient (in-processing), threshold optimizer (post-processing), correlation remover "
+            "(pre-processing), no constraint, and a tree with DP training noise "
+            f"(ε = {epsilon_text(state.epsilon())}; to change it choose the private tree on the Model page). All have "
+            "the same people and seeds."
+        )
+        return
+    summary, rows = _rows(points)
+    every = panels.frame(method_rows(rows))
+    drawing = panels.titled(
+        "Before and after, by method",
+        f"Accuracy at inferring {attribute}: before disclosure ○, after ●",
+        charts.draw_methods([row for row in rows if row.metric == config.metric]),
+        key="methods_chart",
+    )
+    shell.whisper(
+        "The models and what they reveal",
+        "Accuracy in %, on unseen people for the model. On the training people: unfairness (largest deviation of a "
+        "group from the overall rate) and difference between groups (Fairlearn's)",
+    )
+    one_metric = every["Metric"].nunique() == 1
+    st.dataframe(every.drop(columns="Metric") if one_metric else every, hide_index=True, height="content")
+    shown = {"Methods": drawing.table, "All methods and metrics": every}
+    if any(row.method == "threshold_optimizer" for row in rows):
+        printed = table_three(summary, protocol=PROTOCOLS[published], cost=attacker["cost"])
+        shown["Table III of Ferry et al. (threshold optimizer), here"] = printed
+    panels.numbers(shown, key="methods")
+
+
+_LEAK_SEEDS = (3, 5, 10)
+
+
+def _leaks() -> Sweep:
+    """Return the attribution of the leak for every seed, with and without mitigation."""
+    from core.correction import LeakPoint, leak_configs, measure_leak
+
+    return Sweep("seeds", leak_configs(config, _seeds("leak_seeds", _LEAK_SEEDS[0])), measure_leak, LeakPoint)
+
+
+def _over_seeds(running: bool) -> None:
+    """Draw the attribution over seeds, with its control."""
+    from core.correction import attribute_over_seeds
+
+    panels.pick("Seeds", _LEAK_SEEDS, key="leak_seeds", default=_LEAK_SEEDS[0])
+    points = _current(_leaks(), running).offer()
+    own = [point for point in points if point.config.method == config.method]
+    if not own:
+        st.caption(
+            "Splits, model and attackers are drawn again for every seed, with the chosen method and without "
+            "mitigation. Intervals are then over seeds."
+        )
+        return
+    several = f"Means and 95% intervals over {len(own)} seeds"
+    over = several if len(own) > 1 else "One seed: 95% intervals over people"
+    leaks = [attribute_over_seeds([point.attributions[name] for point in own]) for name in KINDS]
+    boosting = findings.over_seeds(own, "boosting", "features")
+    for place, name, leak in zip(st.columns(2, gap="large"), KINDS, leaks, strict=True):
+        panels.titled(
+            f"What each piece of knowledge adds, {name} attacker",
+            f"Accuracy at inferring {attribute}; each row adds one thing. {over}",
+            charts.draw_waterfall(leak, boosting, words=_IMPUTATION, attribute=named),
+            key=f"seeds_{name[:5]}_chart",
+            place=place,
+        )
+        panels.notes(findings.constraint_effect(leak).text, place=place)
+    left, right = st.columns(2, gap="large")
+    with left:
+        mitigation = "mitigation" if config.method == "unmitigated" else METHOD_TITLES[config.method].lower()
+        shell.whisper(f"With and without {mitigation}", "The same people and seeds; differences paired by seed")
+        if rows := findings.mitigation_rows(points, config):
+            st.dataframe(panels.worded(rows), hide_index=True, height="content")
+            panels.notes(findings.mitigation_truth(points, config).text)
+        else:
+            st.caption("The chosen model is the one without mitigation.")
+    with right:
+        shell.whisper("The controls", "What does not come from what the model says about somebody")
+        for finding in findings.control_findings(points, own, config):
+            panels.statement(finding)
+    panels.numbers(panels.frames(tables(points, leaks, config)), key="seeds")
+
+
+def _search() -> Background:
+    """Return the search for better parameters of the attacker's forest."""
+    evaluations = int(st.session_state.get("evaluations") or 30)
+    kind = "predictions" if adversary == "predictions" else "features"
+
+    def tuned(report: Report) -> Any:
+        from core.adversaries import tune_forest
+        from core.datasets.splits import split
+        from core.subject import train_model
+
+        splits = split(dataset, train_share=config.train_share, seed=config.seed)
+        known = splits.known
+        drawn = train_model(config, dataset, splits).predictions[known] if kind == "predictions" else None
+        people = (dataset.features[known], dataset.labels[known], dataset.sensitive[known], drawn)
+        return tune_forest(kind, *people, evaluations=evaluations, seed=config.seed, report=report)
+
+    def work(job: Job) -> Any:
+        return job.apart(tuned, about=dataset)
+
+    key = fingerprint("tuning", dataset.fingerprint, replace(config, forest=None), kind, evaluations)
+    store = cached.store_of(config.dataset)
+    return Background("sweep", store, key, work, lane="sweep", total=evaluations, widget="tuning")
+
+
+def _tuning(running: bool) -> None:
+    """Draw the search, with its control."""
+    left, _ = st.columns([2, 3], vertical_alignment="bottom")
+    told = "The published experiments used up to 100 of a tree-structured Parzen estimator, as here."
+    panels.pick("Evaluations", [10, 30, 100], key="evaluations", default=30, help=told, place=left)
+    work = _current(_search(), running)
+    found = work.result
+    if found is None and not work.busy:
+        st.caption(
+            f"Tuned is the published attack, {'A′' if adversary == 'predictions' else 'A'}, whichever is "
+            "chosen. The attacker tries forests on their own records, four fifths to choose and one fifth to judge; "
+            "nobody under attack is looked at."
+        )
+    work.show(lambda job: f"{job.done} of {job.total} forests tried, {pace(job)}", "Search", icon=":material/tune:")
+    if config.forest is not None and st.button("Attack with the published hyper-parameters again", key="use_pinned"):
+        state.keep_forest(None)
+        st.rerun()
+    if found is None:
+        return
+    best = findings.tuning(found)
+    shell.whisper(best.point, best.evidence)
+    drawing = charts.draw_search(found)
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        panels.chart(drawing, key="search_chart")
+    with right:
+        st.dataframe(panels.frame(_forest_rows(found)), hide_index=True, height="content")
+        parameters = tuple(sorted(found.parameters.items()))
+        if config.forest != parameters and st.button("Attack with this forest", key="use_tuned"):
+            state.keep_forest(parameters)
+            st.rerun()
+    panels.numbers({"Forests tried": drawing.table}, key="search")
+
+
+def _forest_rows(found: Any) -> list[Row]:
+    """Return the parameters found beside the published ones."""
+    from core.adversaries.adversary import PINNED
+
+    names = {
+        "n_estimators": "trees",
+        "max_depth": "depth",
+        "min_samples_split": "fewest to split",
+        "min_samples_leaf": "fewest in a leaf",
+        "max_features": "features a split sees",
+        "criterion": "criterion",
+    }
+    return [
+        {"Parameter": name, "Found": str(found.parameters.get(key) or "all"), "Published": str(PINNED[key] or "all")}
+        for key, name in names.items()
+    ]
+
+
+def _more() -> None:
+    """Draw the corrections beside each other; ends the page while they are computed."""
+    tolerance = findings.first_tolerance(result)
+    found = cached.more_disclosed(result, tolerance, attacker)
+    told = findings.stronger_disclosure(found, tolerance)
+    left, right = st.columns([3, 2], gap="large")
+    by = f"Accuracy at inferring {attribute}, before ○ and after ●, by what is disclosed"
+    drawing = panels.titled(told.point, by, charts.draw_more(found), key="more_chart", place=left)
+    with right:
+        for sentence in (told.evidence, *told.caveats):
+            st.markdown(shell.escape(sentence))
+        panels.numbers({"Stronger disclosure": drawing.table}, key="more")
+
+
+_SECTIONS: dict[str, Any] = {
+    "trained": ("Tolerance sweep", _trained, _trained_models),
+    "methods": ("Compare methods", _methods, _compared_models),
+    "seeds": ("Seeds and controls", _over_seeds, _leaks),
+    "tuning": ("Tune the attack", _tuning, _search),
+    "more": ("Stronger disclosure", _more, None),
+}
+"""Name -> title, what draws it, and the work it follows."""
 
 top = st.container()
 left, right = st.columns([3, 2], gap="large", vertical_alignment="bottom")
 with right:
     attacker: dict[str, Any] = {**controls.attacker_settings(), "as_published": published}
 adversary = attacker["adversary"]
-strong = adversary in STRONG
 with left:
-    shell.chips(*known(result, adversary))
+    shell.chips(*findings.known(result, adversary))
 cached.tell(result, attacker)  # ends the page while it is computed
 opening = top.empty()
 told()
-sections.draw(result, attacker)
+if further := panels.further(_SECTIONS, key="further"):
+    title, draw, work_of = further
+    if work_of is None:
+        draw()
+    elif work_of is not _search and config.method == GIVEN:
+        panels.needs_training(title)
+    else:  # drawn again while its work is under way
+        busy = work_of().busy
+        st.fragment(draw, run_every=2.0 if busy else None)(busy)

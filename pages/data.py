@@ -1,17 +1,39 @@
 """Data: choose or upload a table, check its column roles, and see group sizes and base rates."""
 
+from __future__ import annotations
+
 from pages.common import shell
 
 shell.guard()
 
+from typing import TYPE_CHECKING
+
 import streamlit as st
 
-from pages.common import cached, column_roles, controls, panels, state, upload, wording
+from core.datasets.splits import SETS
+from core.estimates import count, interval, percent
+from pages.common import cached, column_roles, controls, panels, state, upload
+from pages.common.shell import escape
+
+if TYPE_CHECKING:
+    from core.datasets.dataset import AuditDataset
 
 uploaded = upload.pending()
 own = uploaded is not None or state.dataset_name() == state.UPLOAD
 row = shell.head(badge="your file" if own else None)
 opening = st.container()
+
+_GUIDE = (
+    "**Question.** What is each column used for?\n\n"
+    "**Read.** The **sensitive attribute** is the column an attacker should not learn; the **label** is what the model "
+    "predicts. A row of the chart is a group: its size, and its share with the positive label.\n\n"
+    "**Roles.** Records without label or attribute are left out. So are columns that are constant, or different in "
+    "most records. With a column of predictions or scores, "
+    "your own model is audited and nothing is trained. A *Set* column says which records trained it.\n\n"
+    "**What it does not show.** A difference between groups is not yet a leak.\n\n"
+    "**Your data.** An upload stays in this session's memory. It is gone when you reload or close the page; the "
+    "memory is freed ten minutes later."
+)
 
 
 def pending_page(table: upload.Table) -> None:
@@ -22,14 +44,34 @@ def pending_page(table: upload.Table) -> None:
         upload.remove_button()
     form = column_roles.draw(table, None)
     with opening:
-        shell.finding(
-            **wording.pending_table(table, form.roles, form.to_check, controls.audited_title(), before=form.before)
-        )
+        pending_finding(form)
     upload.model_box(table, None, form.roles)
-    for note in table.notes[bool(table.encoding) :]:
-        st.caption(shell.escape(note))
+    panels.notes(*table.notes[bool(table.encoding) :])
     first = {"First 20 rows": table.frame.head(20)}
-    panels.foot(wording.DATA_GUIDE, {**first, "Columns": cached.once(describe_columns, table)}, key="data")
+    panels.foot(_GUIDE, {**first, "Columns": cached.once(describe_columns, table)}, key="data")
+
+
+def pending_finding(form: column_roles.Form) -> None:
+    """Write the finding for a table whose column roles, guessed or those of the table before, are not applied yet."""
+    table, roles, to_check = form.table, form.roles, form.to_check
+    rows, columns = table.frame.shape
+    check = "Check the roles." if not to_check else f"Check {to_check} thing{'s' * (to_check > 1)}."
+    outputs = [word for word, column in (("predictions", roles.prediction), ("scores", roles.score)) if column]
+    so_what = "No column holds a model's predictions. FairLeak trains a model on this table and attacks it."
+    if outputs:
+        so_what = f"The file brings a model's {' and '.join(outputs)}. FairLeak attacks these and trains no model of "
+        so_what += "its own."
+        if not roles.sets:
+            so_what += " If a column says whom the model was trained on, give it the role *Set*; membership needs it."
+    how, wrong = ("as before", "something changed") if form.before else ("guessed", "the guess is wrong")
+    answer = "Answer what stands below, change" if to_check else "Change"
+    shell.finding(
+        f"{escape(table.title)}: {count(rows)} records, {columns} columns, roles {how}. {check}",
+        f"Read in memory and stored nowhere. The audit still shows {escape(controls.audited_title())} until you press "
+        "*Apply roles*.",
+        so_what=so_what,
+        to_do=f"{answer} a role where {wrong}, then press *Apply roles*.",
+    )
 
 
 def audited_page() -> None:
@@ -43,17 +85,74 @@ def audited_page() -> None:
     config, table = cached.audited()
     dataset = cached.dataset_of(table, config.roles)
     with opening:
-        shell.finding(**wording.data(dataset, uploaded=table.uploaded))
+        audited_finding(dataset, own=table.uploaded)
     drawing = draw_groups(dataset)
-    panels.titled(*wording.groups_chart(dataset), drawing, key="groups_chart")
-    for sentence in filter(None, (wording.given(dataset), *map(shell.escape, dataset.notes))):
-        st.caption(sentence)
+    positive = f"{escape(dataset.roles.label)} = {escape(dataset.roles.positive)}"
+    share = f"Share of each group with {positive}, and 95% CI"
+    panels.titled("Group sizes and base rates", share, drawing, key="groups_chart")
+    if dataset.predictions is not None:
+        st.caption(answers(dataset))
+    panels.notes(*dataset.notes)
     form = column_roles.draw(table, config.roles)
     if table.uploaded:
         upload.model_box(table, config.roles, form.roles)
     tables = {"Groups": drawing.table, "Columns": cached.once(describe_columns, table)}
-    panels.foot(wording.DATA_GUIDE, tables, key="data")
-    st.caption(shell.escape(table.source))
+    panels.foot(_GUIDE, tables, key="data")
+    panels.notes(table.source)
+
+
+def audited_finding(dataset: AuditDataset, *, own: bool) -> None:
+    """Write the finding: the groups' base rates, of more than two groups the lowest and the highest."""
+    groups = dataset.groups()
+    if many := len(groups) > 2:
+        groups = tuple(sorted(groups, key=lambda group: group.label_rate.value))
+    first, other = groups[0], groups[-1]
+    label, positive = escape(dataset.roles.label), escape(dataset.roles.positive)
+    apart = first.label_rate.low > other.label_rate.high or other.label_rate.low > first.label_rate.high
+    named = [f"“{escape(group.group)}”" if many else escape(group.group) for group in (first, other)]
+    pair = f"for {percent(first.label_rate)} of {named[0]} and {percent(other.label_rate)} of {named[1]}."
+    point = f"{label} = {positive} {pair}"
+    records = "synthetic records" if dataset.synthetic else "records"
+    largest = max(groups, key=lambda group: group.share)
+    left_out = f" of {count(dataset.rows_read)}" if dataset.n < dataset.rows_read else ""
+    attribute = escape(dataset.roles.attribute)
+    evidence = (
+        f"{count(dataset.n)}{left_out} {records}, {len(dataset.feature_names)} features. "
+        f"95% CIs {interval(first.label_rate)} and {interval(other.label_rate)}. "
+        f"Baseline for inferring {attribute} (always “{escape(largest.group)}”): {percent(largest.share)}."
+    )
+    differs = "A model that copies these labels copies the difference. It also makes the attribute easier to infer."
+    links: tuple[str, ...] = ()
+    to_do = "Choose a dataset or upload your own, then check the column roles below."
+    if own and dataset.predictions is None:
+        to_do = "Every page now audits this table. Go on with *Model*, or let *Choose a model* compare settings."
+        links = ("model", "choose")
+    elif own:
+        to_do = "Every page now audits this table. *Report* judges the model; *Model* shows its rates by group."
+        links = ("report", "model")
+    alike = f"No statistically significant difference between groups. Other columns may still reveal {attribute}."
+    so_what = differs if apart else alike
+    shell.finding(point[:1].upper() + point[1:], evidence, so_what=so_what, to_do=to_do, links=links)
+
+
+def answers(dataset: AuditDataset) -> str:
+    """Say what of a model the table brings."""
+    roles = dataset.roles
+    assert dataset.predictions is not None
+    positive = percent(float(dataset.predictions.mean()))
+    if roles.prediction:
+        source = f"Predictions from column {escape(roles.prediction)}: positive for {positive}."
+        source += f" Scores from column {escape(roles.score)}." if roles.score else ""
+    else:
+        source = (
+            f"Predictions from column {escape(roles.score)}: a score of at least {roles.threshold:g} is positive, "
+            f"{positive} of people."
+        )
+    if dataset.sets is None:
+        return f"{source} No column says whom the model was trained on, so the sets are drawn with the seed."
+    sizes = {name: int((dataset.sets == name).sum()) for name in SETS}
+    named = ", ".join(f"{count(size)} {name}" for name, size in sizes.items() if size)
+    return f"{source} Sets from column {escape(roles.sets)}: {named}."
 
 
 from core.charts.audit import draw_groups

@@ -4,8 +4,9 @@ from pages.common import shell
 
 shell.guard()
 
+from collections.abc import Sequence
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -56,11 +57,6 @@ def say(found: Finding) -> None:
     shell.finding(found.point, found.evidence, so_what=found.so_what, to_do=found.to_do)
 
 
-def show_answers(heading: str, legend: str, rows: list[GapRow], key: str) -> None:
-    """Draw answers."""
-    panels.titled(heading, legend, draw_gaps(rows), key=key)
-
-
 def budget_bar(status: LedgerStatus) -> str:
     """Return a budget as a bar: filled is spent."""
     colours, made = shell.palette(), status.registration
@@ -80,15 +76,11 @@ def budget_bar(status: LedgerStatus) -> str:
     )
 
 
-class Example(NamedTuple):
-    """An example's ledger at its end, and what was asked: its words, the answer, and the true gap."""
+def example() -> tuple[LedgerStatus, list[tuple[str, LedgerAnswer, float]]]:
+    """Ask two simple rules for granting a loan, and one of them again, about the demo's people, in memory.
 
-    status: LedgerStatus
-    asked: list[tuple[str, LedgerAnswer, float]]
-
-
-def example() -> Example:
-    """Ask two simple rules for granting a loan, and one of them again, about the demo's people, in memory."""
+    Returns the ledger at its end, and what was asked: its words, the answer, and the true gap.
+    """
     from core.datasets import build_dataset, demo_table
     from core.queries import statistical_parity_gap
 
@@ -112,26 +104,29 @@ def example() -> Example:
         scores = above_the_median(feature)
         answer = made.ask("Example", people, scores, epsilon=0.1, asker="example")
         asked.append((line, answer, float(statistical_parity_gap(scores, men)[0])))
-    return Example(made.status("Example"), asked)
+    return made.status("Example"), asked
 
 
 def show_example() -> None:
     """Draw the example, with its finding."""
-    found: Example = cached.store_of("demo").remember(fingerprint("desk example"), example)
-    say(words.example(found.status, max(abs(a.gap.value - truth) for _, a, truth in found.asked)))
+    status, asked = cached.store_of("demo").remember(fingerprint("desk example"), example)
+    say(words.example(status, max(abs(a.gap.value - truth) for _, a, truth in asked)))
     left, right = st.columns([3, 2], gap="large")
-    with left:
-        show_answers(
-            "Answers and true values",
-            "Gap in loan approvals, men minus women (−1 to 1). Dot: answer with 95% CI. Vertical line: true value "
-            "(shown in this example only). Diamond: free",
-            [GapRow(words=line, gap=a.gap, price=a.charged, truth=truth) for line, a, truth in found.asked],
-            "desk_example_chart",
-        )
+    legend = (
+        "Gap in loan approvals, men minus women (−1 to 1). Dot: answer with 95% CI. Vertical line: true value "
+        "(shown in this example only). Diamond: free"
+    )
+    rows = [GapRow(words=line, gap=a.gap, price=a.charged, truth=truth) for line, a, truth in asked]
+    panels.titled("Answers and true values", legend, draw_gaps(rows), key="desk_example_chart", place=left)
     with right:
-        shell.whisper("Remaining budget", "Total ε of the test set, for everybody who asks; cannot be increased")
-        st.html(budget_bar(found.status), width="stretch")
-        st.caption(shell.escape(words.ceiling(found.status)))
+        budgets("Total ε of the test set", [status], status)
+
+
+def budgets(whose: str, statuses: Sequence[LedgerStatus], now: LedgerStatus) -> None:
+    """Draw what is left of the budgets, and what no attacker can exceed."""
+    shell.whisper("Remaining budget", f"{whose}, for everybody who asks; cannot be increased")
+    st.html("".join(map(budget_bar, statuses)), width="stretch")
+    panels.notes(words.ceiling(now))
 
 
 def chosen(statuses: tuple[LedgerStatus, ...]) -> LedgerStatus:
@@ -152,13 +147,11 @@ def show(now: LedgerStatus, statuses: tuple[LedgerStatus, ...]) -> None:
             part = f" The last {MOST_ROWS} of {count(len(now.answers))}." if len(now.answers) > MOST_ROWS else ""
             legend = f"Gap with its 95% CI, latest first.{part} Diamond: free, from earlier answers"
             rows = [GapRow(words=words.row(a), gap=a.gap, price=a.charged) for a in now.answers]
-            show_answers("Answers", legend, rows, "desk_answers_chart")
+            panels.titled("Answers", legend, draw_gaps(rows), key="desk_answers_chart")
         else:
             shell.whisper("Answers", "None yet. Ask below: the price is shown before anything is charged")
     with right:
-        shell.whisper("Remaining budget", "Total ε of each test set, for everybody who asks; cannot be increased")
-        st.html("".join(map(budget_bar, statuses)), width="stretch")
-        st.caption(shell.escape(words.ceiling(now)))
+        budgets("Total ε of each test set", statuses, now)
 
 
 def log(status: LedgerStatus) -> None:

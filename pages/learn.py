@@ -1,27 +1,167 @@
 """Worked examples: small cases with a question first, every step's numbers, and a printable sheet."""
 
+from __future__ import annotations
+
 from pages.common import shell
 
 shell.guard()
 
+from typing import Any
+
 import streamlit as st
 
-from core.examples import example
-from pages.common import lessons
+from core.examples import EXAMPLES, LESSON, Example, ExampleTable, Step, example, lesson, sheet, texts
+from pages.common import panels
 
-if lessons.view(shell.head(badge="synthetic people")) == lessons.LESSON_VIEW:
-    lessons.lesson_plan()
+_TITLES = {name: f"{texts(name)['topic']}: {title}" for name, title in EXAMPLES.items()}
+_EXAMPLES, _LESSON = "Examples", "Lesson plan"
+_MARK = "background-color: rgba(227, 179, 76, 0.25); font-weight: 600"
+
+_STYLE = "<style>.stMain .katex-display {overflow: visible}</style>"
+"""Formulas fit their column; boxes that scroll by two pixels would be stops for the keyboard."""
+
+
+def chosen() -> str:
+    """Choose an example; the address holds its name, and one that names another opens that one."""
+    address = st.query_params.get("example", "")
+    if address in EXAMPLES and address != st.session_state.get("example_address"):
+        st.session_state["example"] = address
+    left, right = st.columns([5, 1], vertical_alignment="bottom")
+    name = str(panels.choose("Example", _TITLES, key="example", place=left) or next(iter(_TITLES)))
+    right.button("Next example", key="example_next", on_click=_next, args=(name,), width="stretch")
+    st.session_state["example_address"] = name
+    if address != name:
+        st.query_params["example"] = name
+    return name
+
+
+def _next(name: str) -> None:
+    """Choose the example after this one; after the last comes the first."""
+    names = list(EXAMPLES)
+    st.session_state["example"] = names[(names.index(name) + 1) % len(names)]
+
+
+def shown_table(table: ExampleTable) -> None:
+    """Show a table whole, as text, with its marked rows highlighted."""
+    st.markdown(f"**{shell.escape(table.caption)}**")
+    frame = table.to_frame().map(shell.escape)
+    frame.columns = [shell.escape(column) for column in frame.columns]
+    shown = frame.style.apply(lambda row: [_MARK if row.name in table.marked else ""] * row.size, axis=1)
+    st.table(shown if table.marked else frame, hide_index=True, border="horizontal", alt=table.caption)
+
+
+def question(case: Example) -> bool:
+    """Ask the question and say whether the answer is right; return whether the steps are to be shown."""
+    key = f"answer_{case.name}"
+    with st.form(key=f"question_{case.name}"):
+        st.markdown(f"**{shell.escape(case.question)}**")
+        answer: str | float | None
+        if case.answer.choices:
+            answer = st.radio("Your answer", case.answer.choices, index=None, key=key, format_func=shell.escape)
+        else:
+            answer = st.number_input("Your answer", value=None, step=1.0, key=key, format="%g")
+        sent = st.form_submit_button("Answer", icon=":material/check:")
+    answered: dict[str, str | float] = st.session_state.setdefault("examples_answered", {})
+    if sent and answer is not None:
+        answered[case.name] = answer
+        if case.answer.accepts(answer):
+            st.session_state[f"steps_{case.name}"] = True
+    if case.name in answered:
+        if case.answer.accepts(answered[case.name]):
+            right = f"Right: {case.answer.text}. {case.answer.why} The steps are below."
+            st.success(shell.escape(right), icon=":material/check_circle:")
+        else:
+            st.warning(shell.escape(f"Not yet. {case.answer.hint}"), icon=":material/lightbulb:")
+    return bool(st.toggle("Show the steps", key=f"steps_{case.name}", persist_state="session"))
+
+
+def sheet_button(name: str, solved: bool, key: str, **told: Any) -> None:
+    """Offer the printable sheet of an example, without or with the solution; the kind goes into the key's braces."""
+    kind = "solution" if solved else "exercise"
+    panels.download(
+        "Solution" if solved else "Exercise sheet",
+        lambda: sheet(example(name), solution=solved).encode("utf-8"),
+        f"fairleak-{name}-{kind}.html",
+        key=key.format(kind),
+        mime="text/html",
+        **told,
+    )
+
+
+def lesson_plan() -> None:
+    """Show the lesson of 45 minutes, with the examples it uses and their sheets."""
+    title, goal, rest = lesson().split("\n\n", 2)
+    shell.finding(title.removeprefix("# "), goal)
+    for name in LESSON:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{shell.escape(EXAMPLES[name])}**", width=340)
+            st.button("Open", key=f"lesson_open_{name}", on_click=_open, args=(name,))
+            for solved in (False, True):
+                sheet_button(name, solved, f"lesson_{{}}_{name}", width="content")
+    panels.download("Plan (Markdown)", lambda: lesson().encode(), "lesson.md", key="lesson_file", mime="text/markdown")
+    st.markdown(f"\n{rest}".replace("\n## ", "\n### "))
+
+
+def _open(name: str) -> None:
+    """Go from the lesson plan to an example."""
+    st.session_state["view"], st.session_state["example"] = _EXAMPLES, name
+
+
+def solution(case: Example) -> None:
+    """Show the goal, every step with its numbers, and what to remember; the goal may reveal the answer."""
+    st.html(_STYLE)
+    st.markdown(f"**Goal.** {shell.escape(case.goal)}")
+    for i, step in enumerate(case.steps, start=1):
+        with st.container(border=True):
+            _step(i, step)
+    st.info(shell.escape(case.lesson), icon=":material/school:")
+    st.markdown(f"**To discuss.** {shell.escape(case.discuss)}")
+
+
+def _step(i: int, step: Step) -> None:
+    left, right = st.columns([3, 2], gap="large")
+    with left:
+        st.markdown(f"### {i}. {shell.escape(step.title)}")
+        st.markdown(shell.escape(step.words))
+        if step.computation:
+            st.markdown(shell.escape(step.computation))
+        st.markdown(f"**{shell.escape(step.result)}**")
+    with right:
+        for formula in step.formula.splitlines():
+            st.latex(formula)
+        if step.source:
+            st.caption(shell.escape(step.source))
+    if step.table:
+        shown_table(step.table)
+
+
+view = panels.pick(
+    "View",
+    (_EXAMPLES, _LESSON),
+    key="view",
+    default=_EXAMPLES,
+    place=shell.head(badge="synthetic people"),
+    bind="query-params",
+    label_visibility="collapsed",
+    persist_state=None,
+)
+if view == _LESSON:
+    lesson_plan()
     st.stop()
 opening = st.container()
-case = example(lessons.chosen())
+case = example(chosen())
 with opening:
-    lessons.opening(case)
+    shell.finding(*map(shell.escape, (case.title, f"{case.topic} · {case.minutes} minutes · needs: {case.needs}")))
+    shell.link(case.page)
+    st.markdown(shell.escape(case.story))
 left, right = st.columns([3, 2], gap="large")
 with left:
-    lessons.shown_table(case.table)
+    shown_table(case.table)
 with right:
-    solved = lessons.question(case)
-    lessons.sheets(case)
+    solved = question(case)
+    for column, with_solution in zip(st.columns(2), (False, True), strict=True):
+        with column:
+            sheet_button(case.name, with_solution, "sheet_{}", width="stretch")
 if solved:
-    lessons.solution(case)
-st.caption(shell.escape(f"{case.source}. The people are synthetic; the steps are computed when you open them."))
+    solution(case)
+panels.notes(f"{case.source}. The people are synthetic; the steps are computed when you open them.")

@@ -6,7 +6,34 @@ shell.guard()
 
 import streamlit as st
 
-from pages.common import cached, controls, panels, state, wording
+from core.models import GIVEN
+from pages.common import cached, controls, panels
+
+_CHART = (
+    "**How to read the chart.** A dot is a group's selection rate with its 95% CI. Unfairness is the largest distance "
+    "to the overall rate; the difference between groups (Fairlearn) is that between the outermost."
+)
+
+_GIVEN_GUIDE = (
+    "**Question.** Are the predictions in your table fair? Nothing is trained: labels and scores count as they are.\n\n"
+    f"{_CHART}\n\n"
+    "**Controls.** A smaller tolerance is a stricter claim. It starts at the smallest that holds.\n\n"
+    "**What it does not show.** Without a column of training records the people attacked are drawn with the seed, and "
+    "membership is not attacked. Analyses that train the model again (other tolerances, methods, seeds, LiRA) are not "
+    "run.\n\n"
+    "**Source.** Fairness metrics as in Ferry et al. (2023)."
+)
+
+_GUIDE = (
+    "**Question.** Is the model fair, also for new people?\n\n"
+    f"{_CHART} Training values are facts, test values estimates.\n\n"
+    "**Controls.** A smaller tolerance is fairer; published, it tells an attacker more. A smaller ε adds more DP "
+    "training noise.\n\n"
+    "**Methods.** Exponentiated gradient enforces the constraint in training. The threshold optimizer needs the "
+    "attribute to predict. The correlation remover and the private DP-ID3 tree guarantee no tolerance.\n\n"
+    "**What it does not show.** Equal rates alone do not make a decision fair for each person.\n\n"
+    "**Sources.** Agarwal et al. (2018); Hardt et al. (2016); Friedman and Schuster (2010)."
+)
 
 shell.head()
 opening = st.container()
@@ -17,25 +44,30 @@ subject = cached.audit(config, table).subject
 from core.charts.audit import draw_accuracy, draw_rates
 from core.model_fairness import STUDY, FairnessSettings, constraint_rows, metric_words, metrics_heading
 
-sets, names = wording.sets(config), wording.set_names(config)
+known = config.method != GIVEN or bool(config.roles and config.roles.sets)
+sets = ("training", "test") if known else ("attacked", "other")
+names = ("training set", "test set") if known else ("people attacked", "others")
 headline, *cautions = STUDY.findings(subject, FairnessSettings())
 with opening:
     panels.finding(headline, "correction", "report")
 left, right = st.columns([3, 2], gap="large")
-with left:
-    rates = draw_rates(subject.model, names=subject.dataset.group_names, seen=sets)
-    panels.titled("Selection rate by group", wording.RATES, rates, key="rates_chart")
-with right:
-    accuracy = draw_accuracy(subject.model, seen=sets)
-    panels.titled("Accuracy", "Share of people predicted correctly, with 95% CIs", accuracy, key="accuracy_chart")
+rates = draw_rates(subject.model, names=subject.dataset.group_names, seen=sets)
+panels.titled(
+    "Selection rate by group",
+    "Dot and bar: rate and 95% CI. Hollow: training set",
+    rates,
+    key="rates_chart",
+    place=left,
+)
+accuracy, quantity = draw_accuracy(subject.model, seen=sets), "Share of people predicted correctly, with 95% CIs"
+panels.titled("Accuracy", quantity, accuracy, key="accuracy_chart", place=right)
 shell.whisper("All four fairness metrics by group", shell.escape(f"{metrics_heading(subject, names[1])}."))
 titles = dict(zip(("training", "test"), (name.capitalize() for name in names), strict=True))
 records = panels.pick("Records", titles, key="fairness_records", default="test")
 st.dataframe(panels.worded(metric_words(subject, records)), hide_index=True, height="content")
 for caution in cautions:
     st.info(shell.escape(caution.point), icon=":material/info:")
-for note in subject.model.structure.notes:
-    st.caption(shell.escape(note))
-guide = wording.GIVEN_MODEL_GUIDE if state.given() else wording.MODEL_GUIDE
+panels.notes(*subject.model.structure.notes)
+guide = _GUIDE if config.method != GIVEN else _GIVEN_GUIDE
 tables = {**STUDY.tables(subject, FairnessSettings()), "Asked and reached": tuple(constraint_rows(subject))}
 panels.foot(guide, {"Accuracy": accuracy.table, **panels.frames(tables)}, "model")

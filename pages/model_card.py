@@ -101,21 +101,20 @@ def guide(now: ReleaseStudy) -> str:
     )
 
 
-def more_analyses(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
-    """Offer what else the numbers reveal; it is computed once somebody asks for it."""
-    chosen = panels.further(FURTHER, key="further_card")
-    if chosen == "resolved":
-        resolved, fullness = findings.uncertainty_resolved(now), draw_fullness(studies, now, counts=card.counts)
-        panels.titled(heading(resolved), words(resolved.evidence), fullness, key="release_fullness_chart")
-    elif chosen == "average":
-        quantity = "People inferred correctly before (○) and after (●), 95% CI"
-        average = heading(findings.average_accuracy(now))
-        panels.titled(average, quantity, draw_recognised(now), key="release_named_chart")
-    elif chosen == "desia":
-        another_attack(now)
+def resolved(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
+    """Draw the share of everybody's uncertainty that the numbers resolve."""
+    found, fullness = findings.uncertainty_resolved(now), draw_fullness(studies, now, counts=card.counts)
+    panels.titled(heading(found), words(found.evidence), fullness, key="release_fullness_chart")
 
 
-def another_attack(now: ReleaseStudy) -> None:
+def average(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
+    """Draw how many people are inferred correctly on average."""
+    quantity = "People inferred correctly before (○) and after (●), 95% CI"
+    named = heading(findings.average_accuracy(now))
+    panels.titled(named, quantity, draw_recognised(now), key="release_named_chart")
+
+
+def another_attack(now: ReleaseStudy, studies: Sequence[ReleaseStudy]) -> None:
     """Draw another attack on the same numbers beside the projection."""
     attacked = card.attacked(now)
     if attacked.desia is None:
@@ -126,6 +125,13 @@ def another_attack(now: ReleaseStudy) -> None:
     drawn = panels.titled(heading(found), quantity, draw_attacks(attacked), key="release_attacks_chart")
     st.caption(words(found.evidence, found.so_what, *found.caveats))
     panels.numbers({drawn.title: drawn.table, ATTACKS: panels.frame(attack_rows(attacked))}, key="card-attacks")
+
+
+FURTHER = {
+    "resolved": ("Share of uncertainty resolved", resolved),
+    "average": ("Average accuracy", average),
+    "desia": ("DeSIA: proof and simulated cards", another_attack),
+}
 
 
 @st.fragment
@@ -149,21 +155,15 @@ def draw() -> None:
     with left:
         advice(now, work, tried)
     with right:
-        moved = panels.titled(
-            "Who is exposed",
-            f"Everybody's probability of {group}; dotted: nothing learned; shaded: near-certain inference",
-            draw_pinned(people, now),
-            key="release_people_chart",
-        )
+        moved = draw_pinned(people, now)
+        quantity = f"Everybody's probability of {group}; dotted: nothing learned; shaded: near-certain inference"
+        panels.titled("Who is exposed", quantity, moved, key="release_people_chart")
         st.caption(words(*headline.caveats))
     left, right = st.columns([3, 2], gap="large")
     with left:
-        bits = panels.titled(
-            "Information gain by number of models",
-            "Bits in total: measured (95% CI) and expected",
-            draw_release_bits(studies, now, counts=card.counts),
-            key="release_bits_chart",
-        )
+        bits = draw_release_bits(studies, now, counts=card.counts)
+        quantity = "Bits in total: measured (95% CI) and expected"
+        panels.titled("Information gain by number of models", quantity, bits, key="release_bits_chart")
         card.slider()
         if gain.evidence:
             st.caption(words(gain.so_what, gain.evidence))
@@ -193,14 +193,9 @@ def draw() -> None:
                 icon=":material/checklist:",
                 help="For fairleak card card.toml: the same card of the same models, about the same people.",
             )
-    more_analyses(now, studies)
+    if further := panels.further(FURTHER, key="further_card"):
+        further[1](now, studies)
 
-
-FURTHER = {
-    "resolved": "Share of uncertainty resolved",
-    "average": "Average accuracy",
-    "desia": "DeSIA: proof and simulated cards",
-}
 
 card.studies(card.people(card.wanted))
 opening = top.empty()  # no earlier, so that the finding before stays while this one is computed

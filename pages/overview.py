@@ -1,14 +1,30 @@
-"""Start: a finished audit without a click, three doors, and the map of what fair and private models reveal."""
+"""Start: a finished audit without a click, three doors, and the map of what fair and private models reveal.
+
+The map is kept for the built-in demo, and made in the background for other tables when asked for.
+"""
+
+from __future__ import annotations
 
 from pages.common import shell
 
 shell.guard()
 
+import math
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
-from pages.common import cached, overview_map, panels, state, wording
+from core.datasets.splits import shared_records
+from core.errors import FairLeakError
+from core.estimates import count, in_words, points
+from core.sweep.landscape import KEPT_MAP, Landscape, LandscapePlan, landscape_key, landscape_steps, read_landscape
+from pages.common import cached, panels, state
+from pages.common.background import Background, Job, State, pace
+
+if TYPE_CHECKING:
+    from core.choose import Choice
 
 _DOORS = (  # title, icon, what is behind it, and its links: file and label
     (
@@ -35,6 +51,120 @@ _DOORS = (  # title, icon, what is behind it, and its links: file and label
     ),
 )
 
+_NOTES = (
+    "**Colour:** gain from disclosure, from none (pale) to {most}. Pale is not “no leak”: imputation needs no "
+    "model.\n\n"
+    "**Across:** tighter tolerances are further left.\n\n**Down:** more DP training noise."
+)
+HOW_TO_READ = (
+    "**Each cell** is a private decision tree (DP-ID3, budget ε), trained again with every seed. Its predictions are "
+    "changed at random within each group, as few as possible, until the noisy rates meet the tolerance.\n\n"
+    "**The number** is how often the published attack infers the attribute correctly once the tolerance is disclosed, "
+    "whether or not it holds. **Bold:** the 95% CI of the gain excludes 0; one cell in twenty is bold by chance, so "
+    "look for whole rows.\n\n"
+    "**Membership AUC** belongs to the row's tree: the attacker takes those for members whose label it scores "
+    "highest. Bold: the 95% CI excludes 0.5.\n\n"
+    "**What it does not show.** One attack per risk; LiRA, on the page Membership, is stronger."
+)
+
+_LESS: dict[str, Any] = {"tolerances": (0.01, 0.05, None), "epsilons": (math.inf, 1.0, 0.1), "seeds": (0, 1, 2)}
+
+
+def draw_map() -> None:
+    """Draw the map of a table's models, or offer to make it; of more than two groups it holds less.
+
+    Each correction of more groups takes programs of its own.
+    """
+    dataset = cached.dataset_of(table, config.roles)
+    less = {} if dataset.n_groups == 2 else _LESS
+    plan = LandscapePlan(metric=config.metric, train_share=config.train_share, **less)
+    store, key = cached.store_of(config.dataset), landscape_key(dataset, plan)
+
+    def make(job: Job) -> Landscape:
+        from core.sweep.landscape import landscape
+
+        return job.apart(lambda report: landscape(dataset, plan, report=report), about=dataset)  # type: ignore[no-any-return]
+
+    work = Background("map", store, key, make, lane="sweep", total=landscape_steps(plan))
+    made = _kept(dataset, plan) if config.dataset == "demo" else None
+    made = made or work.result
+    if made is None:
+        work.watch(lambda: _offer(work, plan))
+    else:
+        _draw(made)
+    if (choice := cached.kept_choice(config, table)) is not None:
+        _draw_choice(choice)
+
+
+def _draw_choice(choice: Choice) -> None:
+    """Draw what Choose a model found about these people in this session; nothing is trained for it."""
+    from core.charts.choose import draw_choice
+    from core.choose.findings import finding
+
+    found, quantity = finding(choice), "Accuracy against the worst leak of the models compared on Choose a model"
+    panels.titled(shell.escape(found.point.rstrip(".")), quantity, draw_choice(choice), key="start_choice_chart")
+    panels.notes(found.evidence)
+    shell.link("choose")
+
+
+def _kept(dataset: Any, plan: LandscapePlan) -> Landscape | None:
+    """Return the map that came with FairLeak if it is one of this table and these settings, else None."""
+    try:
+        kept: Landscape = cached.store_of("demo").remember("landscape:kept", lambda: read_landscape(KEPT_MAP))
+    except FairLeakError:  # the file is missing or damaged: the map can still be made
+        return None
+    return kept if kept.made_from == landscape_key(dataset, replace(plan, seeds=kept.plan.seeds)) else None
+
+
+def _offer(work: Background, plan: LandscapePlan) -> None:
+    """Show how far the map is, or offer to make it."""
+    shell.whisper(
+        "How fair, how private, and what leaks all the same",
+        "A map of models trained on this table: tolerance across, privacy budget down, attack accuracy as colour",
+    )
+    label = "Stopped. Make the map" if work.state == State.CANCELLED else "Make the map"
+    work.show(lambda job: f"{job.done} of {job.total} steps, {pace(job)}", label)
+    if not work.busy:
+        cells = len(plan.tolerances) * len(plan.epsilons)
+        st.caption(
+            f"{cells} kinds of models, {in_words(len(plan.seeds))} seeds each: about a minute for 12,000 people, "
+            "longer with more than two groups. The page can be used meanwhile."
+        )
+
+
+def _draw(found: Landscape) -> None:
+    from core.charts.correction import draw_landscape
+    from core.sweep.findings import tension
+
+    told, drawing = tension(found), draw_landscape(found)
+    shell.whisper(told.point, shell.escape(told.evidence))
+    left, right = st.columns([3, 1], gap="large")
+    with left:
+        panels.chart(drawing, key="start_map_chart")
+    most = max((cell.gain.value for cell in found.cells if not math.isnan(cell.gain.value)), default=0.0)
+    right.caption(_NOTES.format(most=points(most)))
+    panels.notes(" ".join(told.caveats), place=right)
+    panels.foot(HOW_TO_READ, {"Map of fair and private models": drawing.table}, key="start-map")
+
+
+def provenance() -> str:
+    """Say where the data come from and how they were split."""
+    subject = result.subject
+    splits, shared = subject.splits, shared_records(subject.dataset, subject.splits)
+    train = "train the model and are attacked" if subject.sets_known else "are attacked"
+    known, equal = splits.known.size, shared.get("attack", 0) + shared.get("validation", 0)
+    remembered = ""
+    if shared.get("test", 0) or equal:
+        remembered = (
+            f" {count(shared.get('test', 0))} of those kept for testing and {count(equal)} of those the attacker knows "
+            "equal a training record in every column used."
+        )
+    return (
+        f"{shell.escape(subject.dataset.source)} Records: {count(splits.train.size)} {train}, {count(known)} are known "
+        f"to the attacker, {count(splits.test.size)} are kept for testing.{remembered}"
+    )
+
+
 shell.head()
 top = st.container()
 opening = None if state.drawn() else top.empty()  # none, so that the finding before stays
@@ -55,7 +185,7 @@ below = st.container()
 with waiting:
     config, table = cached.audited()
 with below:
-    overview_map.draw_map(config, table)
+    draw_map()
 with waiting:
     result = cached.audit(config, table)
     now = result.disclose(round(min(config.tolerance, 0.2), 3), **cached.ATTACKER)
@@ -64,4 +194,4 @@ from core.correction.findings import headline
 
 with (opening or top.empty()).container():
     panels.finding(headline(result, now, adversary="features"), "correction", "report")
-st.caption(wording.provenance(result.subject))
+st.caption(provenance())

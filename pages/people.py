@@ -1,11 +1,15 @@
 """People at risk: whom several attacks find among the same training records, and what would free each."""
 
+from __future__ import annotations
+
 from pages.common import shell
 
 shell.guard()
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from html import escape
 
 import streamlit as st
 
@@ -22,14 +26,74 @@ with shell.head():
 config, table = cached.audited()
 dataset = cached.dataset_of(table, config.roles)
 
-from core.charts.people import draw_sets
+from core.charts.people import SHORT, draw_sets
+from core.charts.theme import group_style
 from core.people import ATTACKS, CERTAIN, KNOWN, PEOPLE, PeopleAtRisk, PeopleSettings
 from core.people.findings import best_effect
-from core.people.tables import effect_rows, people_rows
+from core.people.tables import effect_rows, fix_text, people_rows
 from core.queries import Answering
 from core.queries.findings import answers_text
-from pages.common.people_table import MOST, people_html
 
+MOST = 200
+"""Rows that are drawn; the file has all."""
+
+_STYLE = """<style>
+.fl-people {overflow: auto; max-height: 350px; border-bottom: 1px solid var(--fl-line)}
+.fl-people table {border-collapse: collapse; width: 100%; font-size: .875rem; line-height: 1.3}
+.fl-people th {font-weight: 400; text-align: center; position: sticky; top: 0; z-index: 1; padding: .3rem .45rem}
+.fl-people td {border-top: 1px solid var(--fl-line); padding: .27rem .45rem; text-align: center; white-space: nowrap}
+.fl-people :is(th, td):is(:first-child, :nth-child(2), :last-child) {text-align: left}
+.fl-people td:last-child {white-space: normal; min-width: 11rem}
+.fl-people :is(th, td):first-child {font-variant-numeric: tabular-nums; padding-left: 0}
+</style>"""
+
+
+def people_html() -> str:
+    """Return the table of the people shown in the theme's colours; names of a user's table are harmless."""
+    attacks = (SHORT[attack.attack] for attack in result.attacks)
+    look = f'scope="col" style="color: {colours.grey}; background: {colours.background}"'
+    names = ("Record", "Group", *attacks, "Attacks", "Imputation", "Smallest fix")
+    head = "".join(f"<th {look}>{escape(name)}</th>" for name in names)
+    rows = "".join(f"<tr>{''.join(_cells(place))}</tr>" for place in shown[:MOST].tolist())
+    body = f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody>"
+    return f'{_STYLE}<div class="fl-people" tabindex="0"><table>{body}</table></div>'
+
+
+def _cells(place: int) -> Iterator[str]:
+    yield f"<td>{int(result.rows[place])}</td>"
+    yield f"<td>{_group(place)}</td>"
+    for attack, leak, found in zip(result.attacks, result.leaks[place], result.found[place], strict=True):
+        if attack.reason:
+            yield _mark("–", colours.grey, "not run")
+        elif leak:
+            yield _mark("●", colours.leak, "found")
+        else:
+            hollow = ("○", colours.strongest, "found, imputation too")
+            yield _mark(*(hollow if found else ("·", colours.grey, "not found")))
+    yield f"<td><strong>{int(result.number[place])}</strong></td>"
+    too = _mark("○ too", colours.strongest, "imputation finds this person too")
+    yield too if result.imputed[place] else "<td></td>"
+    fix = fix_text(result, place)
+    quiet = f' style="color: {colours.grey}"' if fix.startswith("none") else ""
+    yield f"<td{quiet}>{escape(fix[:1].upper() + fix[1:])}</td>"
+
+
+def _mark(sign: str, color: str, meaning: str) -> str:
+    return f'<td style="color: {color}"><span role="img" aria-label="{meaning}">{sign}</span></td>'
+
+
+def _group(place: int) -> str:
+    """Return a person's group in its colour, of more than two by name alone."""
+    code, name = int(result.groups[place]), escape(result.group_names[result.groups[place]])
+    if len(result.group_names) > 2:
+        return name
+    style = group_style(code)
+    sign = "●" if style.symbol == "circle" else "◆"
+    named = f'<span aria-hidden="true">{sign}</span> <strong>{name}</strong>'
+    return f'<span style="color: {colours.color(style.color)}">{named}</span>'
+
+
+colours = shell.palette()
 _EVERYBODY = "All groups"
 _PAGES = {"correction": "correction", "queries": "desk", "card": "model_card", "training": "model"}
 """What a remedy changes -> the page that does it."""
@@ -104,7 +168,7 @@ with left:
         csv = partial(csv_of_frame, panels.frame(rows))
         panels.download("Table (CSV)", csv, "people-at-risk.csv", key="people_csv", disabled=not rows)
     if rows:
-        st.html(people_html(result, shown[:MOST].tolist(), shell.palette()))
+        st.html(people_html())
     else:
         st.caption("Nobody. Choose fewer attacks, all groups, or count what imputation finds too.")
 with right:
@@ -119,8 +183,7 @@ with right:
         shell.whisper("Which attacks find the same people", "Nobody is found by any attack.")
     numbers = ", ".join(f"by {k}: **{count(int((result.number == k).sum()))}**" for k in range(1, 5))
     st.caption(f"Found {numbers}. By none: {count(int((result.number == 0).sum()))}.")
-    for reason in by_chance.caveats:
-        st.caption(shell.escape(reason))
+    panels.notes(*by_chance.caveats)
 
 panels.foot(
     f"**Who.** {count(result.n)} training records, drawn with the seed: the same for all attacks.\n\n"

@@ -1,59 +1,178 @@
 """Report: may the model be released? Every attack, judged by a policy, and the reports to file."""
 
+from __future__ import annotations
+
 from pages.common import shell
 
 shell.guard()
 
+from collections.abc import Callable
+from typing import Any
+
 import streamlit as st
 
-from pages.common import (
-    cached,
-    panels,
-    report_audit,
-    report_compare,
-    report_plan,
-    report_sign_off,
-    report_summary,
-    wording,
-)
-from pages.common import report_board as board
+from core.compare import since
+from core.estimates import epsilon_text, tolerance_text
+from core.fairness import METRIC_TITLES
+from core.files import csv_of_frame
+from core.models import GIVEN, METHOD_TITLES
+from core.policy import placeholders_text
+from pages.common import panels, report_audit, report_history, report_plan, state
 from pages.common import report_policy as policies
-from pages.common.background import want
-from pages.common.report_audit import Attacks, SelfTests, judged
-from pages.common.report_plan import plan_of, subject
+from pages.common.background import State, want
+from pages.common.cached import audited
+from pages.common.report_audit import Attacks, SelfTests
+from pages.common.report_plan import plan_of, released
 
 head = shell.head()
 opening = st.container()
-config, table = cached.audited()
+config, table = audited()
 
 from core.policy import judge
-from core.report import check_rows
+from core.report import CheckRow, Reports, board_html, board_style, check_rows
+from core.report.tables import report_tables
+
+_ICONS = {
+    "fail": ":red[:material/cancel:]",
+    "inconclusive": ":yellow[:material/help:]",
+    "not_run": ":gray[:material/do_not_disturb_on:]",
+    "pass": ":green[:material/check_circle:]",
+}
+_NONE = {
+    State.CANCELLED: ("No verdict: the attacks were stopped.", "What was found so far is not kept"),
+    State.FAILED: ("No verdict: the audit could not be made.", "Nothing was judged"),
+}
+_UNDER_WAY = ("No verdict yet: the attacks are under way.", "Judged as soon as they are done")
+_STYLE = (
+    "[data-testid=stMain] h2 .stMarkdownColoredText {color: var(--fl-verdict) !important}"
+    ".st-key-placeholders {background: var(--fl-banner); border-radius: 6px; padding: .3rem .8rem}"
+    ".st-key-placeholders {margin-top: -.7rem}"
+    "@media (min-width: 641px) {.st-key-compare > div:last-child {margin-left: auto}}"
+    "@media (max-width: 640px) {.st-key-compare_row, .st-key-compare_row > div, .st-key-compare_with"
+    " {width: 100% !important; flex: 1 1 100% !important}}"
+    ".st-key-placeholders p, .st-key-placeholders [data-testid=stMarkdownContainer] {margin: 0}"
+)
+
+
+def model_words() -> str:
+    """Name the audited model: "Private tree (DP-ID3), ε = 3, depth 8"."""
+    told = [METHOD_TITLES[config.method]]
+    if config.method == "dp_id3":
+        told.append(f"ε = {epsilon_text(config.epsilon)}")
+    return ", ".join(told if config.method == GIVEN else [*told, f"depth {config.depth}"])
+
+
+def finding(icon: str, point: str, evidence: str) -> None:
+    """Write the verdict, or why there is none, as the page's finding."""
+    constraint = f"{METRIC_TITLES[config.metric].lower()} within {tolerance_text(config.tolerance)}"
+    if config.method not in ("exponentiated_gradient", GIVEN):  # which know nothing of it
+        constraint = f"disclosed {constraint}"
+    told = (
+        f"{evidence} {attacks.subject.table.title}, {state.attribute_of(config)}. {model_words()}, {constraint}, "
+        f"seed {config.seed}. "
+        f"Released: {released(attacks.subject.plan.outputs).lower()}. "
+        f"Policy: {policy.name}, version {policy.version}."
+    )
+    with opening:
+        shell.finding(f"{icon} {shell.escape(point)}", shell.escape(told.strip()))
+
+
+def style(overall: str = "none") -> None:
+    """Write the style sheet of the checks, with the colour of the verdict's icon in the finding."""
+    st.html(f"<style>{board_style(shell.palette(), overall)}{_STYLE}</style>")
+
+
+def placeholders() -> None:
+    """Say how many limits are FairLeak's starting values, while one is."""
+    first, _, rest = placeholders_text(policy).partition(". ")
+    if rest:
+        with st.container(key="placeholders"):
+            st.markdown(f":material/edit_note: **{shell.escape(first)}.** {shell.escape(rest)}")
+
+
+def _policy() -> None:
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        shell.whisper("Policy", "Limits that a release must satisfy")
+        policies.choose(config)
+        if release is not None:
+            report_audit.file_button(release, "policy.toml")
+    with right:
+        shell.whisper("Limits", "A changed limit is applied at once, without a new attack")
+        policies.editor(config)
+
+
+def _plan() -> None:
+    report_plan.attacks(config, table)
+    if release is not None:
+        report_audit.file_button(release, "plan.toml")
+
+
+def _numbers() -> None:
+    import pandas as pd
+
+    if release is None:
+        st.caption("There is no verdict yet.")
+        return
+    made = report_tables(release.document())
+    tables = {table.title: pd.DataFrame(table.rows, columns=list(table.columns)) for table in made if table.rows}
+    shell.whisper("Tables", "Every table of the internal report, not rounded")
+    title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or next(iter(tables))
+    chosen = tables[title]
+    st.dataframe(chosen, hide_index=True, height="content" if len(chosen) <= 10 else 380)
+    panels.download("CSV", lambda: csv_of_frame(chosen), "fairleak-release.csv", key="csv_release")
+
+
+GUIDE = (
+    "**Question.** May this model be released under the chosen policy?\n\n"
+    "**How to read the rows.** Each bar runs from 0 to twice the limit; green is allowed. The dot is the result, the "
+    "line the interval of its verdict. ◂ and ▸ mean that it goes on. Open a row for attack, assumptions and evidence."
+    "\n\n"
+    "**Pass and fail** need the whole interval on one side. All limits are tested together (Holm), so this interval is "
+    "wider than the 95% CI shown. **Inconclusive** and **not run** block a release that requires the check.\n\n"
+    "**Measured, declared, combined.** An attack was run; calculated from declared settings; both.\n\n"
+    "**What it does not show.** A pass holds for these attacks, this model and this table.\n\n"
+    "**Repeat it.** `fairleak audit plan.toml`, then `fairleak report verify`."
+)
 
 policy = policies.current(config)
-attacks, tested = Attacks(subject(config, table, plan_of(config, table))), SelfTests()
+attacks, tested = Attacks(report_plan.subject(config, table, plan_of(config, table))), SelfTests()
 want(attacks)
-release = None
+release: Reports | None = None
 if attacks.result is None:
-    with opening:
-        shell.finding(*board.no_verdict(attacks.state, policy, attacks.subject))
+    point, why = _UNDER_WAY if attacks.state is None else _NONE.get(attacks.state, _UNDER_WAY)
+    finding(":gray[:material/hourglass_empty:]", point, f"{why}.")
     attacks.watch(attacks.show_progress)
-    attribute = wording.attribute(config)
-    board.draw_waiting(judge(policy, (), attribute=attribute))
+    style()
+    waiting = judge(policy, (), attribute=state.attribute_of(config))
+    st.html(board_html([CheckRow(verdict=row, definition="") for row in waiting.rows], waiting=True))
 else:
     want(tested)
-    release = judged(attacks, policy, tested.found)
+    release = report_audit.judged(attacks, policy, tested.found)
+    verdict = release.audit.verdict
     with head:
-        report_summary.button(release)
-    with opening:
-        shell.finding(*board.finding(release.audit.verdict, attacks.subject))
+        report_audit.summary_button(release)
+    finding(_ICONS[verdict.overall], verdict.headline, verdict.detail)
     tested.warn()
-    board.placeholders(policy)
-    compared = report_compare.chosen(release)
-    board.draw(check_rows(release.document()), release.audit.verdict.overall, compared)
-    report_compare.below(compared)
+    placeholders()
+    compared = report_history.chosen(release)
+    style(verdict.overall)
+    told: dict[str, Any] = {}
+    if compared is not None:
+        told = {"since": {found.check: since(found) for found in compared.checks}, "day": compared.since}
+    st.html(board_html(check_rows(release.document()), **told))
+    report_history.below(compared)
     report_audit.downloads(release, tested)
-    report_sign_off.card(release, testing=tested.busy)
-name = panels.further(report_plan.SECTIONS, key="further_release")
+    report_history.card(release, testing=tested.busy)
+sections: dict[str, tuple[str, Callable[[], Any]]] = {
+    "judged": ("Policy and limits", _policy),
+    "attacked": ("Audit plan", _plan),
+    "self_test": ("Self-test", tested.draw),
+    "numbers": ("Tables", _numbers),
+    "guide": ("How to read this", lambda: st.markdown(GUIDE)),
+}
+further = panels.further(sections, key="further_release")
 if release is not None:
     tested.watch(tested.show_progress, drawn=tested.result)
-report_audit.draw(name, config, table, tested, release)
+if further is not None:
+    further[1]()

@@ -21,6 +21,7 @@ import numpy as np
 from core.arrays import Codes
 from core.config import AuditConfig
 from core.correction import attack_model, disclose, smallest_tolerance
+from core.datasets.catalog import DEMO_FILE
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import FairLeakError, InputError
@@ -49,6 +50,9 @@ EPSILONS = (math.inf, 10.0, 3.0, 1.0, 0.3, 0.1)
 
 MEMBER_ATTACKER = "loss threshold on the tree's scores"
 """Who is after the members (Yeom et al. 2018)."""
+
+KEPT_MAP = DEMO_FILE.with_name("demo_landscape.json")
+"""The demo's map; ``fairleak tradeoff --seeds 0-19 --output data/demo_landscape.json`` makes it again."""
 
 _MOST_SEEDS = 50
 

@@ -6,10 +6,11 @@ the people it comes from. A move of the slider weighs guesses that are there.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import streamlit as st
@@ -26,7 +27,10 @@ from core.fingerprint import fingerprint
 from core.settings import params
 from pages.common import cached, panels, state
 from pages.common.background import Background, Job, Store, need, time_left
-from pages.common.controls import BOUND, control
+from pages.common.controls import bound, control
+
+if TYPE_CHECKING:
+    import pandas
 
 _TITLES = {
     "table": "The audited table",
@@ -98,23 +102,17 @@ def _chosen_people() -> People:
 
 def _own_ratings() -> Ratings:
     """Return the session's own ratings, with the box to bring them; ends the page while there are none."""
-    files = st.file_uploader(
+    panels.upload(
         "Your own ratings (up to 200 MB)",
-        key="guard_upload",
+        "guard_upload",
+        _read_ratings,
+        doing="Reading your ratings",
+        again=cached.own(state.OWN_RATINGS) is None and "guard_upload_problem" not in st.session_state,
+        too_large="The ratings do not fit into memory; use fewer people or items.",
         accept_multiple_files=True,
-        on_change=panels.forget,
-        args=("guard_problem",),
         help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
         "memory is freed ten minutes later.",
     )
-    handed = [file.file_id for file in files or []]
-    lost = cached.own(state.OWN_RATINGS) is None and "guard_problem" not in st.session_state
-    if files and (lost or st.session_state.get("guard_read") != handed):
-        _read_ratings(files, handed)
-    panels.kept_problem("guard_problem")
-    if cached.own(state.OWN_RATINGS) is not None:
-        icon, of_ratings = ":material/delete:", (state.OWN_RATINGS,)
-        st.button("Remove your ratings", key="guard_remove", icon=icon, on_click=cached.keep_own, args=of_ratings)
     ratings: Ratings | None = cached.own(state.OWN_RATINGS)
     if ratings is None:
         st.caption(
@@ -123,17 +121,15 @@ def _own_ratings() -> Ratings:
             "Or a zip archive of either. They stay in this session's memory."
         )
         st.stop()
+    icon, of_ratings = ":material/delete:", (state.OWN_RATINGS,)
+    st.button("Remove your ratings", key="guard_remove", icon=icon, on_click=cached.keep_own, args=of_ratings)
     return ratings
 
 
-def _read_ratings(files: Any, handed: list[str]) -> None:
+def _read_ratings(files: Any) -> None:
     from core.datasets import ratings_from_files
 
-    st.session_state["guard_read"] = handed
-    too_large = "The ratings do not fit into memory; use fewer people or items."
-    with panels.keeping_problem("guard_problem", too_large=too_large), st.spinner("Reading your ratings"):
-        ratings = ratings_from_files({file.name: file.getvalue() for file in files})
-        cached.keep_own(state.OWN_RATINGS, ratings)
+    cached.keep_own(state.OWN_RATINGS, ratings_from_files({file.name: file.getvalue() for file in files}))
 
 
 _ENDS = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -156,7 +152,6 @@ def _wanted(exposure: Exposure) -> Floats:
     return np.asarray(np.where(exposure.found, exposure.size, 0) @ exposure.target)
 
 
-_KEPT: dict[str, Any] = {"persist_state": "session"}
 _RATINGS, _TABLE = params(GuardSettings), params(TableSettings)
 
 _STEPS = 50  # of the slider
@@ -205,7 +200,7 @@ def defence() -> DefenceStudy:
             "Count each value alike",
             key="guard_balanced",
             help="Balanced accuracy: the mean of the accuracies among the people of each value.",
-            **_KEPT,
+            persist_state="session",
         )
     if problem:
         with below:
@@ -237,7 +232,7 @@ def _target(who: People) -> tuple[str, tuple[float, ...], str]:
     )
     if target != "given":
         return target, (), ""
-    people_key = f"{who.data}_{who.attribute}_{len(who.values)}"
+    key = f"{who.data}_{who.attribute}_{len(who.values)}"
     most = len(who.values) - 1
     share = round(100 / (most + 1), 1)
     even = [*[share] * most, round(100 - share * most, 1)]  # percent that add up to 100
@@ -245,11 +240,11 @@ def _target(who: People) -> tuple[str, tuple[float, ...], str]:
     written = st.text_area(
         "Shares in percent, a line for each value",
         start,
-        key=f"guard_given_{people_key}",
+        key=f"guard_given_{key}",
         height=min(34 + 26 * len(who.values), 240),
-        **_KEPT,
+        persist_state="session",
     )
-    kept, problem = f"guard_valid_{people_key}", ""
+    kept, problem = f"guard_valid_{key}", ""
     try:
         st.session_state[kept] = _shares(written, who.values)
     except InputError as error:
@@ -265,9 +260,10 @@ def _shares(written: str, values: tuple[str, ...]) -> tuple[float, ...]:
         try:
             share = shares[name.strip()] = float(number.strip().removesuffix("%"))
         except ValueError:
-            raise InputError(f"Each line of the shares must read “value: percent”, got “{line.strip()}”.") from None
+            share = math.nan
         if not 0 <= share <= 100:
-            raise InputError(f"Each share must be from 0 to 100, got “{line.strip()}”.")
+            rule = "Each line of the shares must read “value: percent”, the percent from 0 to 100"
+            raise InputError(f"{rule}, got “{line.strip()}”.")
     if set(shares) != set(values):
         missing = [v for v in values if v not in shares] or [name for name in shares if name not in values]
         raise InputError(f"The shares must name each value once, as it is written; look at “{missing[0]}”.")
@@ -296,7 +292,7 @@ def budget_slider(exposure: Exposure) -> None:
     """Draw the slider of the budget, as wide as the curves above it."""
     last = last_budget(exposure)
     with st.container(key="guard_budget"):
-        control(
+        bound(
             params(CurveSettings)["budgets"],
             _slider_key(exposure),
             "slider",
@@ -305,7 +301,6 @@ def budget_slider(exposure: Exposure) -> None:
             max_value=last,
             value=float(first_budget(exposure)),
             step=last / _STEPS,
-            **BOUND,
             format="%.1f" if last >= 5 else "%.2f",
         )
 
@@ -323,6 +318,15 @@ def follow(value: float) -> None:
 def stand(value: float | None) -> None:
     """Note the budget at which the section below is drawn; None if it does not depend on it."""
     st.session_state["guard_below"] = value
+
+
+def by_value(card: pandas.DataFrame) -> pandas.DataFrame:
+    """Return a card of many values with a row a value: what changes for it, and how."""
+    entry, now, *values = card.columns
+    cells = {value: zip(card[entry], card[now], card[value], strict=True) for value in values}
+    told = (", ".join(f"{name}: {was} → {after}" for name, was, after in rows if after) for rows in cells.values())
+    rows = zip(values, told, strict=True)
+    return panels.frame({"target value": value, "what changes": words or "nothing"} for value, words in rows)
 
 
 _POINTS = 25  # steps of a curve

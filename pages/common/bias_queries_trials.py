@@ -16,7 +16,7 @@ from core.queries import Answering, Asking, Leak, QueryPool, RevealSettings, Tri
 from core.settings import params
 from pages.common import cached, panels, state
 from pages.common.background import Background, Job, Store, need, show_works
-from pages.common.controls import BOUND, control
+from pages.common.controls import bound
 
 EPSILONS = (0.1, 0.2, 0.5, 1, 2, 3, 4, 5, 7, 10, 20, 50, 100, 200, 500)
 
@@ -126,27 +126,25 @@ def show(curves: Sequence[Background]) -> None:
 def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
     """Choose the noise, its strength and the number of people; in a popover the queries, the gap and the protocol."""
     places = iter(st.columns([6, 6, 6, 4], gap="medium", vertical_alignment="bottom"))
-    noise = control(
+    noise = bound(
         _ANSWERING["noise"],
         "noise",
         place=next(places),
         help="None and Rounded have no privacy budget. Laplace: for the largest change one person could ever make. "
         "Cauchy and Smooth Laplace (Attribute-Conceal): for groups of about these sizes. Noisy sums: noise on the "
         "smaller group's sums, from which the gap is computed.",
-        **BOUND,
     )
     if noise == "rounded":
-        control(
+        bound(
             _ANSWERING["decimals"],
             "decimals",
             "select_slider",
             place=next(places),
             options=range(7),
             help=None,
-            **BOUND,
         )
     elif noise != "exact":
-        control(
+        bound(
             _ANSWERING["epsilon"],
             "answer_epsilon",
             "select_slider",
@@ -154,18 +152,16 @@ def controls(pool: QueryPool, seed: int) -> tuple[Answering, Asking]:
             options=EPSILONS,
             help="Smaller is more private and less accurate. Smooth Laplace also fails with probability δ = 0.00001 at "
             "most.",
-            **BOUND,
         )
     there = [n for n in _PEOPLE if n <= pool.people.n] or [pool.people.n]
     value = 100 if 100 in there else there[-1]
-    size: dict[str, Any] = {"options": there, "value": value, "help": None, **BOUND}
-    n = int(control(_ASKING["n"], "people_asked", "select_slider", place=next(places), **size))
+    size: dict[str, Any] = {"options": there, "value": value, "help": None}
+    n = int(bound(_ASKING["n"], "people_asked", "select_slider", place=next(places), **size))
     with next(places).popover("Attack settings", icon=":material/tune:", width="stretch", key="query_settings"):
         absolute, design = _queries()
-        published = control(
+        published = bound(
             _ANSWERING["as_published"],
             "answers_as_published",
-            **BOUND,
             disabled=noise not in PUBLISHED,
             help="Noise scales of Laplace and Cauchy as Hamman et al. print them. Where they differ from ours they do "
             "not keep their ε: groups are not sorted by size, a group of one breaks the formula, and the "
@@ -197,10 +193,9 @@ def _queries() -> tuple[bool, str]:
         label = _ASKING["design"].param.title
         st.selectbox(label, ["One person accepted at a time"], disabled=True, key="question_single")
         return True, "single"
-    design = control(
+    design = bound(
         _ASKING["design"],
         "question_design",
-        **BOUND,
         help="Each query is a model: a score for each person. Random perturbations: the audited model's scores, moved "
         "by up to 0.1. Single-record flips: the audited model, with one score turned round. Binary packing: scores "
         "1/2, 1/4, 1/8 and so on, which an exact answer reveals like binary digits.",
@@ -211,7 +206,7 @@ def _queries() -> tuple[bool, str]:
 def _first_answers(people: QueryTrials) -> int:
     last = people.numbers[-1]
     first = round(last * 25 / 60) if last > 4 else last
-    return first if people.live else _nearest(people, first)
+    return first if people.live else min(people.numbers, key=lambda m: abs(m - first))
 
 
 def number_of_answers(people: QueryTrials) -> int:
@@ -226,10 +221,6 @@ def answers_slider(people: QueryTrials) -> None:
     words: dict[str, Any] = {"kind": "select_slider", "options": people.numbers}
     if people.live:
         words = {"kind": "slider", "max_value": last}
-    words |= {**BOUND, "value": _first_answers(people)}
+    words["value"] = _first_answers(people)
     more = "With noise all answers share the budget ε: more answers, each noisier."
-    control(params(RevealSettings)["questions"], f"answered_{last}", help=more, **words)
-
-
-def _nearest(people: QueryTrials, value: int) -> int:
-    return min(people.numbers, key=lambda m: abs(m - value))
+    bound(params(RevealSettings)["questions"], f"answered_{last}", help=more, **words)

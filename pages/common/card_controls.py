@@ -26,7 +26,7 @@ from core.release_audit.card_plan import ReleasePlan
 from core.settings import params
 from pages.common import cached, state
 from pages.common.background import Background, Job, Store, need, want
-from pages.common.controls import BOUND, control
+from pages.common.controls import bound, control
 from pages.common.report_plan import plan_of, subject
 
 COUNTS = (1, 2, 5, 10, 20, 50)
@@ -76,26 +76,24 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
     brought = dataset.roles.gives_predictions
     offered = {name: title for name, title in FAMILIES.items() if candidates or name != GIVEN}
     first = "audited" if brought else "mixed"
-    family = control(
+    family = bound(
         _SETTINGS["family"],
         "release_family_brought" if brought else "release_family",
         place=row[0],
         options=offered,
         value=first,
-        **BOUND,
         help="The audited model comes first. Variants are what a developer trains on the way to one model, none of "
         "them given the attribute: other training records, depths, features, or fairness tolerances.",
     )
     family = family if family in offered else first
     test = int(split(dataset, train_share=config.train_share, seed=config.seed).test.size)
     sizes = [n for n in PEOPLE if n < test] + [test]
-    people = control(
+    people = bound(
         _SETTINGS["people"],
         f"release_people_{test}",
         "select_slider",
         place=row[1],
         options=sizes,
-        **BOUND,
         value=_FIRST_PEOPLE if _FIRST_PEOPLE in sizes else sizes[-1],
         format_func=lambda n: f"all {count(n)}" if n == test else count(n),
         help="Test people, whom no model was trained on. Where they are fewer, each counts for more in every number.",
@@ -130,7 +128,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         help="Of all numbers together. Rounding guarantees nothing. With DP noise, one person's attribute makes no "
         "card more than e to the ε times as likely, all else being the same: smaller is more private.",
         persist_state="session",
-        **BOUND,
+        bind="query-params",
     )
     decimals, epsilon = PRECISIONS[words]
     published = st.session_state.get("release_statistics", _FIRST_STATISTICS)
@@ -146,7 +144,7 @@ def controls(row: Sequence[Any], config: AuditConfig, table: Table, dataset: Aud
         + ". A gap is the rate of the first group minus that of the others. Group sizes: in all and with either label; "
         "DP noise comes with them.",
         persist_state="session",
-        **BOUND,
+        bind="query-params",
     )
     return ReleaseSettings(
         family=family,
@@ -215,9 +213,9 @@ class Card:
 
     def slider(self) -> None:
         """Draw the slider of the number of models."""
-        told = {"help": None, "options": self.counts, "value": self.first, **BOUND}
+        told = {"help": None, "options": self.counts, "value": self.first}
         if len(self.counts) > 1:
-            control(_SETTINGS["count"], f"release_count_{self.most}", "select_slider", **told)
+            bound(_SETTINGS["count"], f"release_count_{self.most}", "select_slider", **told)
 
     @property
     def whole(self) -> Background:
@@ -269,15 +267,19 @@ class Card:
 
         if study.published.noise is None:
             return study
-        key = fingerprint("release draws", self._key, study.settings, len(study.people.predictions))
-        return self._apart(key, "Drawing the noise again", lambda _: drawn_again(study))  # type: ignore[no-any-return]
+        return self._more("release draws", "Drawing the noise again", drawn_again, study)
 
     def attacked(self, study: ReleaseStudy) -> ReleaseStudy:
         """Return the card with what DeSIA infers from it."""
         from core.model_card import attacked
 
-        key = fingerprint("release attacked", self._key, study.settings, len(study.people.predictions))
-        return self._apart(key, "Simulating cards", lambda _: attacked(study))  # type: ignore[no-any-return]
+        return self._more("release attacked", "Simulating cards", attacked, study)
+
+    def _more(
+        self, name: str, label: str, make: Callable[[ReleaseStudy], ReleaseStudy], study: ReleaseStudy
+    ) -> ReleaseStudy:
+        key = fingerprint(name, self._key, study.settings, len(study.people.predictions))
+        return self._apart(key, label, lambda _: make(study))  # type: ignore[no-any-return]
 
     def _apart(self, key: str, label: str, make: Callable[[Report], Any]) -> Any:
         """Return what is made in a process of its own; waits, with a progress bar if it takes longer."""
@@ -293,9 +295,8 @@ class Card:
             make = partial(advise, people.posterior, release_of(people, exact), sensitive=people.sensitive)
             return job.apart(lambda report: make(seed=exact.seed, report=report))  # type: ignore[no-any-return]
 
-        return Background(
-            "advice", self.store, fingerprint("release advice", self._key, exact), advise_on, lane="questions"
-        )
+        key = fingerprint("release advice", self._key, exact)
+        return Background("advice", self.store, key, advise_on, lane="questions")
 
     def plan(self, number: int) -> ReleasePlan | None:
         """Return what the page shows of so many models as a plan; None where the command could not repeat it."""
@@ -304,6 +305,5 @@ class Card:
             return None
         if settings.family == "tolerances" and number < self.most:  # a sweep is as fine as its count
             return None
-        return ReleasePlan(
-            source=found.plan, settings=replace(settings, count=number, columns=settings.columns[:number])
-        )
+        shown = replace(settings, count=number, columns=settings.columns[:number])
+        return ReleasePlan(source=found.plan, settings=shown)

@@ -62,6 +62,14 @@ _STYLE = """<style>
 _ROW = [10, 5, 6]
 """Widths of a row: what the column holds, its role, the reason."""
 
+_READ_AGAIN: dict[str, Any] = {
+    "label_visibility": "collapsed",
+    "on_change": panels.forget,
+    "args": ("upload_read",),
+    "persist_state": None,
+}
+"""Of a choice that changes how the file is read."""
+
 Notice = tuple[str, str]
 """A point and more about it."""
 
@@ -86,7 +94,9 @@ class _Draft:
         kept = st.session_state.get("preset_roles")
         asked = kept[1] if kept and kept[0] == table.fingerprint else None
         self.before = None if current or asked else _roles_before(table)
-        self.preset: Roles = current or asked or self.before or self._guessed().roles
+        preset = current or asked or self.before or (self.guess.roles if self.guess else None)
+        assert preset is not None
+        self.preset: Roles = preset
         self.mark = f"{table.fingerprint[:12]}_{fingerprint(self.preset)[:8]}"
         self.keys = {column.name: f"role_{self.mark}_{place}" for place, column in enumerate(self.columns)}
         self.assigned: dict[str, str] = {}
@@ -95,10 +105,6 @@ class _Draft:
             role = role_of(column.name, self.preset, crossed)
             possible = role if role in column.possible_roles(given=table.uploaded) else FEATURE
             self.assigned[column.name] = st.session_state.setdefault(self.keys[column.name], possible)
-
-    def _guessed(self) -> Suggestion:
-        assert self.guess is not None
-        return self.guess
 
     def column_of(self, role: str) -> str:
         """Return the column that has a role; "" if none has."""
@@ -148,17 +154,8 @@ def _head(draft: _Draft) -> None:
         start = "As in your table before it, which has the same columns. " if draft.before else ""
         shell.whisper("Column roles", f"{start}Nothing changes until you press *Apply roles*")
         if draft.current is None and file is not None and not file.name.endswith((".parquet", ".pq")):
-            st.segmented_control(
-                "First line of the file",
-                ["names", "data"],
-                format_func={"names": "Row 1: names", "data": "Row 1: data"}.__getitem__,
-                default="names",
-                required=True,
-                key=f"header_{file.file_id}",
-                label_visibility="collapsed",
-                on_change=panels.forget,
-                args=("upload_read",),
-            )
+            lines = {"names": "Row 1: names", "data": "Row 1: data"}
+            panels.pick("First line of the file", lines, key=f"header_{file.file_id}", default="names", **_READ_AGAIN)
 
 
 def _rows(draft: _Draft, *, keep: bool) -> None:
@@ -220,17 +217,8 @@ def _cautions(draft: _Draft, roles: Roles) -> int:
         with _notice("encoding", ("Encoding is a guess.", draft.table.notes[0])):
             file = st.session_state.get("upload")
             if file is not None:
-                st.segmented_control(
-                    "Encoding",
-                    list(ENCODINGS),
-                    format_func=ENCODINGS.__getitem__,
-                    default=draft.table.encoding,
-                    required=True,
-                    key=f"encoding_{file.file_id}",
-                    label_visibility="collapsed",
-                    on_change=panels.forget,
-                    args=("upload_read",),
-                )
+                key, now = f"encoding_{file.file_id}", draft.table.encoding
+                panels.pick("Encoding", ENCODINGS, key=key, default=now, **_READ_AGAIN)
         to_check += 1
     found = cached.once(role_suggestion.cautions, draft.table, replace(roles, excluded=draft.preset.excluded))
     for number, caution in enumerate(found):
@@ -289,17 +277,17 @@ def _values(draft: _Draft) -> Roles:
     elif sensitive:
         chosen |= _groups(draft, label, sensitive)
     if draft.column_of("score") and not draft.column_of("prediction"):
-        chosen["threshold"] = _threshold(mark, current.threshold if current else 0.5)
-    chosen["missing"] = (
-        st.segmented_control(
-            "Records with a missing feature",
-            ["keep", "drop"],
-            default=current.missing if current else "keep",
-            required=True,
-            key=_missing_key(table),
-            help="Kept: numbers get the column's median over all records, categories a value of their own.",
-        )
-        or "keep"
+        from core.release_audit.plan import ModelPlan
+
+        told: dict[str, Any] = {"value": current.threshold if current else 0.5, "help": None, "persist_state": None}
+        chosen["threshold"] = float(control(params(ModelPlan)["threshold"], f"threshold_{mark}", **told))
+    chosen["missing"] = panels.pick(
+        "Records with a missing feature",
+        ["keep", "drop"],
+        key=_missing_key(table),
+        default=current.missing if current else "keep",
+        help="Kept: numbers get the column's median over all records, categories a value of their own.",
+        persist_state=None,
     )
     roles = assign_roles(Roles(label=label, sensitive=sensitive, **chosen), draft.assigned)
     names: dict[str, Any] = {}
@@ -309,13 +297,6 @@ def _values(draft: _Draft) -> Roles:
         if all(getattr(current, way) == chosen[way] for way in ways):  # the same groups
             names |= {"first_name": current.first_name, "other_name": current.other_name}
     return replace(roles, **names)
-
-
-def _threshold(mark: str, preset: float) -> float:
-    from core.release_audit.plan import ModelPlan
-
-    told: dict[str, Any] = {"value": preset, "help": None, "persist_state": None}
-    return float(control(params(ModelPlan)["threshold"], f"threshold_{mark}", **told))
 
 
 def _positive(draft: _Draft, label: str) -> str:
@@ -342,15 +323,14 @@ def _groups(draft: _Draft, label: str, sensitive: str) -> dict[str, Any]:
     guess = draft.suggestion(label=label, attribute=sensitive) if draft.table.uploaded else None
     known = same or (guess.roles if guess else None)
     limit = suggested_limit(frame[sensitive])
-    many = "ranges" if limit is not None else "each"
-    way = st.segmented_control(
+    many, words = ("each", "each value") if limit is None else ("ranges", "ranges")
+    way = panels.pick(
         "Groups",
-        ["two", many],
-        default=many if known and (known.each or known.cuts) else "two",
-        required=True,
+        {"two": "two groups", many: words},
         key=f"way_{mark}_{sensitive}",
-        format_func={"two": "two groups", "each": "each value", "ranges": "ranges"}.__getitem__,
+        default=many if known and (known.each or known.cuts) else "two",
         help=f"Up to {MOST_GROUPS} groups. Values of fewer than 30 people are taken together if they are 30 in all.",
+        persist_state=None,
     )
     groups: dict[str, Any]
     if way == "each":

@@ -7,7 +7,7 @@ are bound to the address, so that a link restores an audit. Nothing of a user's 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import MISSING
 from typing import Any, Literal, TypeVar
@@ -42,9 +42,6 @@ _WITHOUT_AUDIT = ("learn", "glossary")
 
 S = TypeVar("S")
 
-BOUND: dict[str, Any] = {"bind": "query-params"}
-"""Of a widget whose value defines what a page says: a copied link has it."""
-
 _AUDIT, _CORRECTION = params(AuditConfig), params(CorrectionSettings)
 
 
@@ -77,6 +74,11 @@ def control(setting: Setting, key: str, kind: Kind | None = None, *, place: Any 
     return getattr(place, kind)(key=key, **told)
 
 
+def bound(setting: Setting, key: str, kind: Kind | None = None, **told: Any) -> Any:
+    """Draw the widget of a setting that defines what a page says: its value is in the address, and in copied links."""
+    return control(setting, key, kind, bind="query-params", **told)
+
+
 def _kind(setting: Setting) -> Kind:
     if setting.base is bool:
         return "toggle"
@@ -89,6 +91,18 @@ def _kind(setting: Setting) -> Kind:
     return "text_area" if setting.param.form == "prose" else "text_input"
 
 
+def filled(part: Any, names: Iterable[str], key: str, places: Iterable[Any], **told: Any) -> dict[str, Any]:
+    """Draw some settings of a part of a plan or a policy, a place each, as they are set there; return their values.
+
+    `key` has the place of the name in braces. The session does not keep what is typed: a form hands it over.
+    """
+    settings, told = params(type(part)), {"persist_state": None, **told}
+    return {
+        name: control(settings[name], key.format(name), place=place, **{"value": getattr(part, name), **told})
+        for name, place in zip(names, places, strict=True)
+    }
+
+
 def settings_of(cls: type[S], prefix: str) -> S:
     """Draw the settings of a study, three in a row, their values bound to the address; return what is set.
 
@@ -97,10 +111,10 @@ def settings_of(cls: type[S], prefix: str) -> S:
     drawn = {name: setting for name, setting in params(cls).items() if _can_be_drawn(setting)}
     chosen, places = {}, st.columns(3) if drawn else []
     for number, (name, setting) in enumerate(drawn.items()):
-        told: dict[str, Any] = {"place": places[number % 3], **BOUND}
+        told: dict[str, Any] = {"place": places[number % 3]}
         if setting.param.infinite:
             told |= {"kind": "select_slider", "options": EPSILONS, "format_func": epsilon_text}
-        value = control(setting, f"{prefix}_{name}", **told)
+        value = bound(setting, f"{prefix}_{name}", **told)
         chosen[name] = tuple(value) if setting.many else value
     return cls(**chosen)
 
@@ -224,7 +238,7 @@ def _setting(name: str) -> Any:
     told = {"value": state.default(name), **_TOLD[name]}
     if isinstance(told["help"], tuple):
         told["help"] = told["help"][state.given()]
-    return control(_AUDIT[name], name, **told, **BOUND)
+    return bound(_AUDIT[name], name, **told)
 
 
 _TOLD: dict[str, dict[str, Any]] = {
@@ -280,7 +294,7 @@ def _dataset() -> Any:
     if own(state.UPLOAD) is not None or state.dataset_name() == state.UPLOAD:  # one that got lost stays chosen
         titles[state.UPLOAD] = _OWN_TABLE
     help = "Add your own table on the Data page."
-    return panels.choose("Dataset", titles, key="dataset", help=help, **BOUND)
+    return panels.choose("Dataset", titles, key="dataset", help=help, bind="query-params")
 
 
 def _attribute() -> Any:
@@ -290,8 +304,8 @@ def _attribute() -> Any:
         st.selectbox(label, [], placeholder="choose on the Data page", disabled=True, key="no_attribute")
         return None
     help = "What the attacker tries to learn about each person. Other columns and groups: on the Data page."
-    bound = {} if state.dataset_name() == state.UPLOAD else BOUND
-    return panels.choose(label, names, key="attribute", help=help, **bound)
+    bind = None if state.dataset_name() == state.UPLOAD else "query-params"
+    return panels.choose(label, names, key="attribute", help=help, bind=bind)
 
 
 _DRAWN = {"dataset": _dataset, "attribute": _attribute}
@@ -305,7 +319,7 @@ def attacker_settings() -> dict[str, str]:
         "Attack",
         {kind: f"{title[:1].upper()}{title[1:]}" for kind, title in ATTACKERS.items()},
         key="adversary",
-        **BOUND,
+        bind="query-params",
         help=(
             "A and A′ are published (Ferry et al.): a random forest with balanced class weights. A guesses from "
             "features and label, A′ also from the model's predictions. Gradient boosting has no class weights and is "
@@ -313,11 +327,10 @@ def attacker_settings() -> dict[str, str]:
         ),
         place=left,
     )
-    cost = control(
+    cost = bound(
         _CORRECTION["cost"],
         "cost",
         place=right,
-        **BOUND,
         help=(
             "The correction changes the cheapest guesses. Confidence (published): the attacker's confidence, raised to "
             "the power that works best on their validation set. Log-odds: starts from calibrated guesses and, with two "

@@ -96,15 +96,6 @@ def _read(upload: Upload, make: Callable[[bytes, str], Any], *how: Any) -> Any |
     return found
 
 
-def _frame(upload: Upload) -> Any | None:
-    """Return a file's cells as a frame, to choose its columns from."""
-    return _read(upload, frame_of, "frame")
-
-
-def _uploaded_test_set(upload: Upload, columns: Columns) -> TestSet | None:
-    return _read(upload, partial(test_set_of, columns=columns), "test set", columns)
-
-
 # People of the audited table ------------------------------------------------------------------------------------------
 
 
@@ -205,12 +196,9 @@ def register(ledger: Ledger) -> None:
             made = ledger.register(
                 name, test_set, budget=round(float(budget), 6), columns=columns, another_attribute=another
             )
-            for key, value in (
-                ("desk_name", made.name),
-                ("desk_section", "ask"),
-                ("desk_another_attribute", False),
-            ):
-                state.choose(key, value)
+            state.choose("desk_name", made.name)
+            state.choose("desk_section", "ask")
+            state.choose("desk_another_attribute", False)
             st.rerun()
     panels.kept_problem(_REGISTER_PROBLEM)
 
@@ -231,11 +219,11 @@ def _from_file() -> tuple[TestSet, Columns] | None:
         "Test set: a CSV or Parquet file with a record a person (up to 200 MB)",
         help="Read in this session's memory. The ledger keeps a keyed hash of it, to know it again.",
     )
-    frame = None if upload is None else _frame(upload)
+    frame = None if upload is None else _read(upload, frame_of, "frame")
     if upload is None or frame is None:
         return None
     columns = _columns(frame)
-    test_set = _uploaded_test_set(upload, columns)
+    test_set = _read(upload, partial(test_set_of, columns=columns), "test set", columns)
     if test_set is None:
         return None
     _describe(test_set, columns)
@@ -293,11 +281,9 @@ def ask(ledger: Ledger, status: LedgerStatus) -> None:
         epsilon = _epsilon(ledger, status)
         test_set = _test_set(ledger, made)
         scores = None if test_set is None else _scores(test_set, made)
+    asked = None if test_set is None or scores is None else _Question(test_set, np.asarray(scores), metric)
     with right, st.container(border=True):
-        if test_set is None or scores is None:
-            _price(ledger, made, None, epsilon)
-        else:
-            _price(ledger, made, _Question(test_set, np.asarray(scores), metric), epsilon)
+        _price(ledger, made, asked, epsilon)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -359,13 +345,8 @@ def _test_set(ledger: Ledger, made: Registration) -> TestSet | None:
         told = "They ask without the file and never see it; it stays in the server's memory until you close it."
         switch = f"desk_opened_{key[:16]}"
         st.session_state[switch] = opened is not None
-        st.toggle(
-            "Open to askers",
-            key=switch,
-            on_change=_open_to_askers,
-            args=(key, None if opened else test_set),
-            help=told,
-        )
+        handed = (key, None if opened else test_set)
+        st.toggle("Open to askers", key=switch, on_change=_open_to_askers, args=handed, help=told)
     return test_set
 
 
@@ -385,7 +366,8 @@ def _own_test_set(made: Registration) -> TestSet | None:
         "The test set's file again: the ledger does not keep the attribute",
         help="The file it was registered with; the order of its records may differ.",
     )
-    return None if upload is None else _uploaded_test_set(upload, made.columns)
+    make = partial(test_set_of, columns=made.columns)
+    return None if upload is None else _read(upload, make, "test set", made.columns)
 
 
 def _scores(test_set: TestSet, made: Registration) -> Any | None:
@@ -408,7 +390,7 @@ def _scores(test_set: TestSet, made: Registration) -> Any | None:
             "fairleak-records.csv",
             key="desk_numbers",
         )
-    frame = None if upload is None else _frame(upload)
+    frame = None if upload is None else _read(upload, frame_of, "frame")
     if upload is None or frame is None:
         return None
     named = [str(column) for column in frame.columns]
@@ -462,11 +444,8 @@ def _price(ledger: Ledger, made: Registration, asked: _Question | None, epsilon:
 def _asker() -> str:
     """Ask who asks and about which model; who has signed in is asked for the model only, and stands before it."""
     proven = signin.name()
-    told: dict[str, Any] = {
-        "key": "desk_asker",
-        "help": "The record keeps this text and has no other field for the model.",
-        "persist_state": "session",
-    }
+    told: dict[str, Any] = {"key": "desk_asker", "persist_state": "session"}
+    told["help"] = "The record keeps this text and has no other field for the model."
     if not proven:
         title = "Who asks, and about which model, for the record"
         return (st.text_input(title, max_chars=80, placeholder="team A, model 7", **told) or "").strip()

@@ -36,7 +36,7 @@ from core.models import GIVEN
 from core.settings import params
 from pages.common import cached
 from pages.common.background import Background, Job, Store, need, pace, want_instead
-from pages.common.controls import BOUND, control
+from pages.common.controls import bound, control
 
 EPSILONS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, math.inf)
 """Positions of the slider."""
@@ -73,10 +73,9 @@ _SETTINGS = params(MembershipSettings)
 def published() -> bool:
     """Switch to the published protocol."""
     return bool(
-        control(
+        bound(
             _SETTINGS["literal"],
             "member_published",
-            **BOUND,
             help="The paper reads VD alone, by its network; its tree draws noise again for each attribute and lets no "
             "budget be saved, and its FairPick drops the negative deletions it asks for.",
         )
@@ -92,11 +91,10 @@ def chosen(who: People, published: bool) -> MembershipSettings:
     many = people.n_groups > 2
     row = st.columns([3, 4, 3, 3, 3] if many else [3, 4, 3, 3], gap="medium", vertical_alignment="bottom")
     targets = [GIVEN if given and name == "audited" else name for name in TARGETS]
-    target = control(
+    target = bound(
         _SETTINGS["target"],
         "member_target",
         place=row[0],
-        **BOUND,
         options={name: TARGET_TITLES[name] for name in targets},
         value=GIVEN if given and who.config.roles is not None and who.config.roles.sets else TARGETS[0],
         help="The attacker sees the probabilities this model gives. Only the private tree has a privacy budget.",
@@ -125,34 +123,31 @@ def chosen(who: People, published: bool) -> MembershipSettings:
 def _tree(row: Sequence[Any], target: str, people: MemberPeople) -> dict[str, Any]:
     """Choose budget, depth and θ, which other models have not; FairPick needs one that is trained here."""
     first = default_depth(people)
-    epsilon = control(
+    epsilon = bound(
         _SETTINGS["epsilon"],
         "member_epsilon",
         "select_slider",
         place=row[0],
-        **BOUND,
         options=EPSILONS,
         format_func=epsilon_text,
         disabled=target != "dp_id3",
         help="Smaller is more private: more noise on the counts the tree is grown from. ∞ is no noise.",
     )
-    depth = control(
+    depth = bound(
         _SETTINGS["max_depth"],
         f"member_depth_{first}",
         "slider",
         place=row[1],
-        **BOUND,
         max_value=20,
         value=first,
         disabled=target in ("logistic", "audited", GIVEN),
         help="The private tree asks each column once on a path, so more levels than columns change nothing.",
     )
-    theta = control(
+    theta = bound(
         _SETTINGS["theta"],
         "member_theta",
         "slider",
         place=row[2],
-        **BOUND,
         min_value=0.1,
         format="%.1f",
         disabled=target == GIVEN,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import streamlit as st
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from core.charts import Drawing
     from core.study import Finding
 
+
+T = TypeVar("T", bound=tuple[Any, ...])
 
 _MOST_OF_A_NAME = 60
 """Characters of a table's title in the name of its file."""
@@ -52,10 +54,36 @@ def keeping_problem(key: str, *, too_large: str = "") -> Iterator[None]:
         st.session_state[key] = too_large
 
 
+def upload(
+    label: str, key: str, take: Callable[[Any], None], *, doing: str = "", again: bool = False, **told: Any
+) -> Any:
+    """Draw an upload box, let `take` read what is new in it, or lost and wanted `again`, and say what is wrong with it.
+
+    Until another file comes the session keeps what is wrong, under the key and "_problem". `told` are further arguments
+    of the box, `forgets` what the session forgets when a file comes or goes, and `too_large` what is said of one that
+    does not fit into memory. Returns what is in the box.
+    """
+    read, wrong, too_large = f"{key}_read", f"{key}_problem", told.pop("too_large", "")
+    args = (wrong, *told.pop("forgets", ()))
+    given = st.file_uploader(label, key=key, on_change=forget, args=args, **told)
+    mark = [one.file_id for one in given] if isinstance(given, list) else given and given.file_id
+    if given and (again or st.session_state.get(read) != mark):
+        st.session_state[read] = mark
+        with keeping_problem(wrong, too_large=too_large), st.spinner(doing) if doing else nullcontext():
+            take(given)
+    kept_problem(wrong)
+    return given
+
+
 def forget(*keys: str) -> None:
     """Let the session forget what it has kept under some keys."""
     for key in keys:
         st.session_state.pop(key, None)
+
+
+def needs_training(what: str) -> None:
+    """Say that something cannot be done with predictions that came with the table."""
+    st.info(f"{what} need a model that is trained here; your table brings its predictions.")
 
 
 def choose_columns() -> NoReturn:
@@ -82,6 +110,11 @@ def statement(found: Finding) -> None:
     st.markdown(f"**{shell.escape(found.point)}**{shell.escape(rest)}")
 
 
+def whisper(found: Finding) -> None:
+    """Write a finding as the point over what follows, and under it in grey what it is based on."""
+    shell.whisper(shell.escape(found.point), shell.escape(found.evidence))
+
+
 def chart(drawing: Drawing, key: str) -> None:
     """Show a chart with its alternative text."""
     st.plotly_chart(
@@ -93,11 +126,23 @@ def chart(drawing: Drawing, key: str) -> None:
     )
 
 
-def titled(heading: str, quantity: str, drawing: Drawing, key: str) -> Drawing:
-    """Show a chart under its point and, in grey, what is drawn; return it."""
-    shell.whisper(heading, quantity)
-    chart(drawing, key)
+def titled(heading: str, quantity: str, drawing: Drawing, key: str, *, place: Any = None) -> Drawing:
+    """Show a chart under its point and, in grey, what is drawn, here or in a place of the page; return it."""
+    with nullcontext() if place is None else place:
+        shell.whisper(heading, quantity)
+        chart(drawing, key)
     return drawing
+
+
+def under(found: Finding, drawing: Drawing, key: str, *, place: Any = None) -> Drawing:
+    """Show a chart under a finding; return it."""
+    return titled(shell.escape(found.point), shell.escape(found.evidence), drawing, key, place=place)
+
+
+def notes(*sentences: str, place: Any = st) -> None:
+    """Write sentences in grey, each on a line of its own; an empty one is left out."""
+    for sentence in filter(None, sentences):
+        place.caption(shell.escape(sentence))
 
 
 def how_to_read(text: str) -> None:
@@ -115,15 +160,14 @@ def foot(guide: str, tables: dict[str, pandas.DataFrame], key: str) -> None:
         numbers(tables, key)
 
 
-def further(titles: Mapping[str, str], key: str) -> str | None:
-    """Choose what is shown below a page, by its title; nothing, until somebody chooses."""
-    chosen: str | None = st.segmented_control(
-        "More analyses", list(titles), key=key, format_func=titles.__getitem__, persist_state="session"
-    )
-    return chosen
+def further(sections: Mapping[str, T], key: str) -> T | None:
+    """Choose what is shown below a page by its title, the first of each; None, until somebody chooses."""
+    told: dict[str, Any] = {"format_func": lambda name: sections[name][0], "persist_state": "session"}
+    chosen = st.segmented_control("More analyses", list(sections), key=key, **told)
+    return None if chosen is None else sections[chosen]
 
 
-def choose(label: str, titles: Mapping[str, str], *, key: str, place: Any = st, **told: Any) -> Any:
+def choose(label: str, titles: Mapping[Any, str], *, key: str, place: Any = st, **told: Any) -> Any:
     """Choose one of several things from a list, named by `titles`; the session keeps it."""
     told |= {"format_func": lambda name: titles.get(name, name), "persist_state": "session"}
     return place.selectbox(label, list(titles), key=key, **told)
@@ -167,26 +211,14 @@ def csv_name(key: str, title: str) -> str:
     return f"fairleak-{key}-{words}.csv"
 
 
-def pick(
-    label: str,
-    titles: Mapping[str, str] | Sequence[Any],
-    *,
-    key: str,
-    default: Any,
-    help: str | None = None,
-    place: Any = st,
-) -> Any:
-    """Choose one of a few things that stand side by side, named by `titles` or by themselves; the session keeps it."""
-    value = place.segmented_control(
-        label,
-        list(titles),
-        default=default,
-        required=True,
-        key=key,
-        format_func=titles.__getitem__ if isinstance(titles, Mapping) else str,
-        help=help,
-        persist_state="session",
-    )
+def pick(label: str, titles: Mapping[str, str] | Sequence[Any], *, key: str, default: Any, **told: Any) -> Any:
+    """Choose one of a few things that stand side by side, named by `titles` or by themselves; the session keeps it.
+
+    `told` are further arguments of the widget, and the `place` it stands in.
+    """
+    name = titles.__getitem__ if isinstance(titles, Mapping) else str
+    told = {"persist_state": "session", "format_func": name, "required": True, **told}
+    value = told.pop("place", st).segmented_control(label, list(titles), default=default, key=key, **told)
     return default if value is None else value
 
 

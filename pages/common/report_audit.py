@@ -8,24 +8,21 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from core.apart import Report
-from core.config import AuditConfig
-from core.datasets.dataset import Table
 from core.estimates import count
-from core.files import csv_of_frame
 from core.fingerprint import code_fingerprint, fingerprint
 from core.policy import Policy, default_policy, judge
 from core.release_audit import SelfTest, audit_steps, failed_tests, provenance
 from core.report import Reports
-from core.report.tables import report_tables, self_test_table
-from pages.common import cached, panels, report_plan, report_summary, shell, state
-from pages.common import report_policy as policies
+from core.report.one_page import MISSING, can_be_made, one_page
+from core.report.tables import self_test_table
+from pages.common import cached, panels, report_history, shell, state
 from pages.common.background import Background, Job, pace, stop, time_left
 from pages.common.report_plan import Subject
 
@@ -157,18 +154,15 @@ def file(reports: Reports, name: str, edition: str = "internal") -> bytes:
     files = reports.files(edition)
     if name != "tables.zip":
         return files[name]
-    return _archive({csv: content for csv, content in files.items() if csv.endswith(".csv")})
-
-
-def _archive(files: Mapping[str, bytes]) -> bytes:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name, _DATE), content, zipfile.ZIP_DEFLATED)
+        for csv, content in files.items():
+            if csv.endswith(".csv"):
+                archive.writestr(zipfile.ZipInfo(csv, _DATE), content, zipfile.ZIP_DEFLATED)
     return made.getvalue()
 
 
-def _button(reports: Reports, name: str, edition: str = "internal") -> None:
+def file_button(reports: Reports, name: str, edition: str = "internal") -> None:
     """Draw the button of one file."""
     label, mime, icon = FILES[name]
     kind, ending = name.split(".")
@@ -183,15 +177,34 @@ def _button(reports: Reports, name: str, edition: str = "internal") -> None:
     )
 
 
+def summary_button(reports: Reports, edition: str = "internal") -> None:
+    """Offer the one-page summary to sign; without the package that makes it, the internal one says what is missing."""
+    inside, there = edition == "internal", can_be_made()
+    if not inside and not there:
+        return
+    signatures = report_history.signatures_of(reports.document()["fingerprint"]) if inside else ()
+    panels.download(
+        "One-page summary (PDF)" if inside else "PDF",
+        lambda: one_page(reports.document(edition), signatures),
+        f"fairleak-{edition}-summary.pdf",
+        key=f"download_{edition}_summary",
+        mime="application/pdf",
+        icon=":material/picture_as_pdf:",
+        type="primary" if inside else "secondary",
+        disabled=not there,
+        help=None if there else MISSING,
+    )
+
+
 def _card(title: str, note: str, names: Iterable[str], reports: Reports, edition: str) -> None:
     """Draw one report's files in a frame."""
     with st.container(border=True, height="stretch", gap="small"):
         shell.whisper(title, shell.escape(note))
         with st.container(horizontal=True, gap="small"):
             for name in names:
-                _button(reports, name, edition)
+                file_button(reports, name, edition)
             if edition != "internal":
-                report_summary.button(reports, edition)
+                summary_button(reports, edition)
 
 
 _NOT_TESTED = "Self-test still running: a report made now says that it was not run."
@@ -207,9 +220,8 @@ def downloads(shown: Reports, tested: SelfTests) -> None:
     with right:
         note = external_note(shown, testing=tested.busy)
         _card(":material/public: External (redacted)", note, ("report.html", "report.json"), shown, "disclosure")
-    own, others = (
-        f"{mark[:4]} {mark[4:8]}" for mark in (told["fingerprint"], shown.document("disclosure")["fingerprint"])
-    )
+    both = (told["fingerprint"], shown.document("disclosure")["fingerprint"])
+    own, others = map(report_history.short, both)
     made, version = str(told["times"].get("started", ""))[:10], f"FairLeak {told['provenance']['fairleak']}"
     st.caption(f"Fingerprint {own}, of the external report {others} · {made} · {version}")
 
@@ -231,58 +243,3 @@ def _leakage(shown: Reports) -> str:
         f"A reader of this report can be nearly certain of the {shown.audit.data.attribute} of {count(form.pinned)} of "
         f"the {count(form.unsure)} people where it was uncertain before ({form.bits.value:.1f} bits)."
     )
-
-
-def draw(name: str | None, config: AuditConfig, table: Table, tested: SelfTests, shown: Reports | None) -> None:
-    """Draw a section, by its key in `report_plan.SECTIONS`; while there is no verdict, what needs one says so."""
-    if name == "judged":
-        _policy(config, shown)
-    elif name == "attacked":
-        report_plan.attacks(config, table)
-        if shown is not None:
-            _button(shown, "plan.toml")
-    elif name == "self_test":
-        tested.draw()
-    elif name == "guide":
-        st.markdown(GUIDE)
-    elif name is not None and shown is None:
-        st.caption("There is no verdict yet.")
-    elif name == "numbers" and shown is not None:
-        _numbers(shown)
-
-
-def _policy(config: AuditConfig, shown: Reports | None) -> None:
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        shell.whisper("Policy", "Limits that a release must satisfy")
-        policies.choose(config)
-        if shown is not None:
-            _button(shown, "policy.toml")
-    with right:
-        shell.whisper("Limits", "A changed limit is applied at once, without a new attack")
-        policies.editor(config)
-
-
-def _numbers(shown: Reports) -> None:
-    import pandas as pd
-
-    made = report_tables(shown.document())
-    tables = {table.title: pd.DataFrame(table.rows, columns=list(table.columns)) for table in made if table.rows}
-    shell.whisper("Tables", "Every table of the internal report, not rounded")
-    title = st.selectbox("Table", list(tables), key="release_table", persist_state="session") or next(iter(tables))
-    table = tables[title]
-    st.dataframe(table, hide_index=True, height="content" if len(table) <= 10 else 380)
-    panels.download("CSV", lambda: csv_of_frame(table), "fairleak-release.csv", key="csv_release")
-
-
-GUIDE = (
-    "**Question.** May this model be released under the chosen policy?\n\n"
-    "**How to read the rows.** Each bar runs from 0 to twice the limit; green is allowed. The dot is the result, the "
-    "line the interval of its verdict. ◂ and ▸ mean that it goes on. Open a row for attack, assumptions and evidence."
-    "\n\n"
-    "**Pass and fail** need the whole interval on one side. All limits are tested together (Holm), so this interval is "
-    "wider than the 95% CI shown. **Inconclusive** and **not run** block a release that requires the check.\n\n"
-    "**Measured, declared, combined.** An attack was run; calculated from declared settings; both.\n\n"
-    "**What it does not show.** A pass holds for these attacks, this model and this table.\n\n"
-    "**Repeat it.** `fairleak audit plan.toml`, then `fairleak report verify`."
-)

@@ -25,7 +25,7 @@ from core.release_audit import (
 )
 from core.settings import params
 from pages.common import cached, shell
-from pages.common.controls import control
+from pages.common.controls import control, filled
 
 if TYPE_CHECKING:
     from core.models.model_files import ModelFile
@@ -120,14 +120,6 @@ def released(outputs: OutputsPlan) -> str:
     return f"Scores rounded to {outputs.decimals} decimal{'s' * (outputs.decimals != 1)}"
 
 
-SECTIONS = {
-    "judged": "Policy and limits",
-    "attacked": "Audit plan",
-    "self_test": "Self-test",
-    "numbers": "Tables",
-    "guide": "How to read this",
-}
-
 _MOST_DECIMALS = 6
 _SHADOWS = (0, 4, 8, 16, 32, 64, 128)
 
@@ -165,30 +157,19 @@ def attacks(config: AuditConfig, table: Table) -> None:
         if not st.form_submit_button("Run the attacks", key=f"asked_keep_{mark}", type="primary"):
             return
     parts: dict[str, Any] = {"answers": answers, "membership": membership, "guard": guard}
-    if people:
-        parts["studies"] = ((PEOPLE.name, planned_people(answers, membership)),)
+    if people:  # with these answers and shadow models
+        noise: dict[str, Any] = {"noise": answers.mechanism, "answer_epsilon": answers.epsilon}
+        found = PeopleSettings(answers=answers.questions, shadows=membership.shadows, **noise)
+        parts["studies"] = ((PEOPLE.name, found),)
     st.session_state[_ASKED] = AuditPlan(title=(title or "").strip(), outputs=outputs, **parts)
     st.session_state[_RELEASED] = {_released_of(config, table): outputs}
     st.rerun()
 
 
-def planned_people(answers: PlannedAnswers, membership: MembershipPlan) -> PeopleSettings:
-    """Return how people at risk are looked for with what else is planned."""
-    return PeopleSettings(
-        answers=answers.questions,
-        noise=answers.mechanism,
-        answer_epsilon=answers.epsilon,
-        shadows=membership.shadows,
-    )
-
-
 def _asked(part: P, names: tuple[str, ...], mark: str, **told: Any) -> P:
     """Draw the widgets of some settings of a part of the plan beside each other; return the part as it is set."""
-    values: dict[str, Any] = {}
-    for place, name in zip(st.columns(len(names), vertical_alignment="bottom"), names, strict=True):
-        about = {"place": place, "value": getattr(part, name), "persist_state": None, **told}
-        values[name] = control(params(type(part))[name], f"asked_{name}_{mark}", **about)
-    return replace(part, **values)
+    places = st.columns(len(names), vertical_alignment="bottom")
+    return replace(part, **filled(part, names, f"asked_{{}}_{mark}", places, **told))
 
 
 def _outputs(config: AuditConfig, now: OutputsPlan) -> list[OutputsPlan]:

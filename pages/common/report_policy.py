@@ -29,13 +29,10 @@ from core.policy import (
 )
 from core.settings import params
 from pages.common import cached, panels, shell, signin
-from pages.common.controls import control
+from pages.common.controls import filled
 
-_LIMIT = params(Limit)
 _OWN = "own"
-_CHOSEN, _BOX, _FILE, _KEPT, _PROBLEM = (
-    f"release_policy_{part}" for part in ("chosen", "box", "file", "kept", "problem")
-)
+_CHOSEN, _BOX, _FILE, _KEPT = (f"release_policy_{part}" for part in ("chosen", "box", "file", "kept"))
 
 CHANGED = "changed on the Report page"
 """What stands for the author of a change of which nobody has said who made it."""
@@ -130,8 +127,7 @@ def choose(config: AuditConfig) -> None:
     if signin.is_officer():
         _choices(config)
     policy = current(config)
-    st.caption(shell.escape(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}."))
-    st.caption(shell.escape(policy.rationale))
+    panels.notes(f"{policy.name}, version {policy.version}, by {policy.author}, {policy.date}.", policy.rationale)
     if policy != _base(config):  # in this session
         st.button("Undo all changes", key="reset_policy", icon=":material/undo:", on_click=_reset, args=(config,))
 
@@ -141,22 +137,21 @@ def _choices(config: AuditConfig) -> None:
     st.session_state[_BOX] = chosen(config)
     told: dict[str, Any] = {"format_func": titles.__getitem__, "help": "Applied at once."}
     st.selectbox("Policy", list(titles), key=_BOX, on_change=_choose, **told)
-    file = st.file_uploader(
+    panels.upload(
         "Your own policy (TOML)",
-        key="policy_file",
+        "policy_file",
+        _read,
         max_upload_size=1,
-        on_change=panels.forget,
-        args=(_PROBLEM,),
         help="Kept in this session only. The policy downloaded on this page is an example to start from.",
     )
-    if file is not None and st.session_state.get("policy_read") != file.file_id:
-        st.session_state["policy_read"] = file.file_id
-        with panels.keeping_problem(_PROBLEM):
-            st.session_state[_FILE] = (file.name, read_policy(file.getvalue(), name=file.name))
-            st.session_state.get(_KEPT, {}).pop(_OWN, None)
-            st.session_state[_CHOSEN] = _OWN
-            st.rerun()
-    panels.kept_problem(_PROBLEM)
+
+
+def _read(file: Any) -> None:
+    """Judge by a policy of the user's own from now on."""
+    st.session_state[_FILE] = (file.name, read_policy(file.getvalue(), name=file.name))
+    st.session_state.get(_KEPT, {}).pop(_OWN, None)
+    st.session_state[_CHOSEN] = _OWN
+    st.rerun()
 
 
 def _choose() -> None:
@@ -214,9 +209,7 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> Policy |
         format=f"%.{unit.decimals + (unit.factor > 1.0)}f",
         key=f"limit_value_{mark}",
     )
-    required = control(
-        _LIMIT["required"], f"limit_required_{mark}", place=right, value=now.required, persist_state=None
-    )
+    required = filled(now, ["required"], f"limit_{{}}_{mark}", [right])
     texts = _told(now, ("author", "date", "rationale", "source"), f"limit_{{}}_{mark}")
     left, right = st.columns([2, 1])
     judge = left.form_submit_button("Apply limit", key=f"limit_keep_{mark}", type="primary")
@@ -225,19 +218,16 @@ def _one(policy: Policy, check: str, limit: Limit | None, mark: str) -> Policy |
     if not judge:
         return None
     value = now.value if limit is not None and typed == shown else round(float(typed or 0.0) / unit.factor, 12)
-    after = replace(now, value=value, required=bool(required), **texts)
+    after = replace(now, value=value, **required, **texts)
     return with_limit(policy, check, changed_limit(limit, after))
 
 
 def _told(about: Limit | Policy, names: Sequence[str], key: str) -> dict[str, Any]:
     """Draw the widgets of some of its settings, lines in two columns; returns their values."""
-    settings, columns, found = params(type(about)), st.columns(2), {}
-    for number, name in enumerate(names):
-        place = st if settings[name].param.form == "prose" else columns[number % 2]
-        told: dict[str, Any] = {"value": getattr(about, name), "place": place, "persist_state": None}
-        value = control(settings[name], key.format(name), **told)
-        found[name] = value.strip() if isinstance(value, str) else value
-    return found
+    settings, columns = params(type(about)), st.columns(2)
+    places = [st if settings[name].param.form == "prose" else columns[i % 2] for i, name in enumerate(names)]
+    found = filled(about, names, key, places)
+    return {name: value.strip() if isinstance(value, str) else value for name, value in found.items()}
 
 
 def _whole(policy: Policy, mark: str) -> Policy | None:

@@ -1,4 +1,4 @@
-"""The frame around every page: settings, navigation, the guard for cold deep links, headings and wording helpers."""
+"""The frame around every page: settings, navigation, the guard for cold deep links, headings and links."""
 
 from __future__ import annotations
 
@@ -29,66 +29,59 @@ _HEAD_START = 0.1
 
 @dataclass(frozen=True, slots=True)
 class PageHead:
-    """What the navigation calls a page, its icon, its title, and the question it answers."""
+    """What the navigation calls a page, its icon, the question it answers, and its title where that is another."""
 
     label: str
     icon: str
-    title: str
     question: str
+    title: str = ""
 
 
 _PAGES = {
     "Audit": {
-        "overview": PageHead("Overview", "flag", "Overview", "What does a fair model reveal about people?"),
-        "data": PageHead("Data", "table_rows", "Data", "Which table, and what are its columns?"),
-        "model": PageHead("Model", "balance", "Model", "Is the model fair, also for people it was not trained on?"),
+        "overview": PageHead("Overview", "flag", "What does a fair model reveal about people?"),
+        "data": PageHead("Data", "table_rows", "Which table, and what are its columns?"),
+        "model": PageHead("Model", "balance", "Is the model fair, also for people it was not trained on?"),
     },
     "Leakage": {
         "correction": PageHead(
             "Correction",
             "tune",
-            "Attribute reconstruction",
             "Does a published fairness tolerance help to infer a sensitive attribute?",
+            title="Attribute reconstruction",
         ),
         "bias_queries": PageHead(
-            "Bias queries", "quiz", "Bias queries", "How much do answers about fairness reveal about individuals?"
+            "Bias queries", "quiz", "How much do answers about fairness reveal about individuals?"
         ),
         "membership": PageHead(
             "Membership",
             "group",
-            "Membership inference",
             "Who was in the training data, and is it easier to infer for some groups?",
+            title="Membership inference",
         ),
         "model_card": PageHead(
-            "Model card", "contact_page", "Model card", "What can an attacker infer from published fairness numbers?"
+            "Model card", "contact_page", "What can an attacker infer from published fairness numbers?"
         ),
-        "people": PageHead(
-            "People at risk", "person_search", "People at risk", "Whom do the attacks find, and what would stop it?"
-        ),
+        "people": PageHead("People at risk", "person_search", "Whom do the attacks find, and what would stop it?"),
     },
     "Defences": {
-        "attriguard": PageHead(
-            "AttriGuard", "shield", "AttriGuard", "Can noise on a person's record stop attribute inference?"
-        ),
+        "attriguard": PageHead("AttriGuard", "shield", "Can noise on a person's record stop attribute inference?"),
         "desk": PageHead(
             "Query desk",
             "account_balance",
-            "Private query desk",
             "How can others ask about fairness without learning about a person?",
+            title="Private query desk",
         ),
     },
     "Decision": {
         "choose": PageHead(
-            "Choose a model",
-            "compare_arrows",
-            "Choose a model",
-            "Which of many models gives the best accuracy within all limits?",
+            "Choose a model", "compare_arrows", "Which of many models gives the best accuracy within all limits?"
         ),
-        "report": PageHead("Report", "fact_check", "Release report", "May this model be released?"),
+        "report": PageHead("Report", "fact_check", "May this model be released?", title="Release report"),
     },
     "Learn": {
-        "learn": PageHead("Worked examples", "school", "Worked examples", "How does each method work, step by step?"),
-        "glossary": PageHead("Glossary", "menu_book", "Glossary", "What do the words mean?"),
+        "learn": PageHead("Worked examples", "school", "How does each method work, step by step?"),
+        "glossary": PageHead("Glossary", "menu_book", "What do the words mean?"),
     },
 }
 """Section of the navigation -> file of a page -> its head."""
@@ -251,7 +244,7 @@ def open_page(page: Any) -> None:
     """Write the page's title, then the wordmark; what the page adds to the title comes later."""
     row = st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", key="head")
     place = row.empty()
-    head = _HEADS.get(page.url_path or _FIRST) or PageHead(page.title, "", page.title, "")
+    head = _HEADS.get(page.url_path or _FIRST) or PageHead(page.title, "", "")
     place.markdown(_headline(head, ""))
     _HEAD.set((row, place, head))
     st.session_state["head"] = (place, head, "")
@@ -263,7 +256,7 @@ def open_page(page: Any) -> None:
 
 def _headline(head: PageHead, badge: str) -> str:
     shown = f" :gray-badge[{badge}]" if badge else ""
-    return f"# {head.title}{shown}\n\n{head.question}"
+    return f"# {head.title or head.label}{shown}\n\n{head.question}"
 
 
 def head(*, badge: str | None = None) -> Any:
@@ -340,15 +333,14 @@ def finding(point: str, evidence: str, *, so_what: str = "", to_do: str = "", li
             return
         meaning, doing = st.columns(2, gap="medium")
         meaning.markdown(f"**So what**\n\n{so_what}")
-        with doing:
-            if links:
-                with st.container(horizontal=True, gap="small", vertical_alignment="center"):
-                    st.markdown("**What you can do**", width="content")
-                    for name in links:
-                        link(name)
-                st.markdown(to_do)
-            else:
-                st.markdown(f"**What you can do**\n\n{to_do}")
+        if not links:
+            doing.markdown(f"**What you can do**\n\n{to_do}")
+            return
+        with doing.container(horizontal=True, gap="small", vertical_alignment="center"):
+            st.markdown("**What you can do**", width="content")
+            for name in links:
+                link(name)
+        doing.markdown(to_do)
 
 
 def link(name: str, label: str = "") -> None:

@@ -132,6 +132,11 @@ def attributes(dataset: str) -> dict[str, str]:
     return offered | {column: name for column, name in own.items() if column not in offered}
 
 
+def attribute_of(config: AuditConfig) -> str:
+    """Return what the sensitive attribute is called."""
+    return config.roles.attribute if config.roles else "attribute"
+
+
 def keep_roles(dataset: str, roles: Roles) -> None:
     """Remember the roles a user chose and make them the audited ones."""
     others = [kept for kept in _own_roles(dataset) if kept.key != roles.key]

@@ -17,7 +17,7 @@ from core.datasets.read_table import read_table
 from core.datasets.roles import Roles
 from core.settings import params
 from core.untrusted import warm_up
-from pages.common import cached, panels, shell, state
+from pages.common import cached, panels, state
 from pages.common.cached import OwnModel
 from pages.common.controls import control
 
@@ -34,42 +34,38 @@ def pending() -> Table | None:
     return table
 
 
-def box(label: str = "Your own table (CSV or Parquet, up to 200 MB)") -> None:
+def box() -> None:
     """Draw the upload box, read what comes, and say what is wrong with it."""
     warm_up()
-    file = st.file_uploader(
-        label,
-        key="upload",
-        on_change=panels.forget,
-        args=("upload_problem",),
+    gone = all(cached.own(name) is None for name in (state.UPLOAD, state.PENDING))
+    panels.upload(
+        "Your own table (CSV or Parquet, up to 200 MB)",
+        "upload",
+        _read,
+        doing="Reading your table",
+        again=gone and not st.session_state.get("upload_removed") and "upload_problem" not in st.session_state,
+        too_large=_TOO_LARGE,
         help="Kept in this session's memory only: never written to disk, gone when you reload or close the page. The "
         "memory is freed ten minutes later.",
     )
-    gone = all(cached.own(name) is None for name in (state.UPLOAD, state.PENDING))
-    lost = gone and not st.session_state.get("upload_removed") and "upload_problem" not in st.session_state
-    if file is not None and (lost or st.session_state.get("upload_read") != file.file_id):
-        _read(file)
-    panels.kept_problem("upload_problem")
 
 
 def _read(file: Any) -> None:
     """Read a table to be given roles; one that is audited, and was lost with a connection, is audited again."""
     audited = st.session_state.get("upload_applied") == file.file_id and cached.own(state.PENDING) is None
     again = audited and cached.own(state.UPLOAD) is None
-    st.session_state["upload_read"], st.session_state["upload_removed"] = file.file_id, False
+    st.session_state["upload_removed"] = False
     panels.forget("roles_problem")
-    with panels.keeping_problem("upload_problem", too_large=_TOO_LARGE):
-        with st.spinner("Reading your table"):
-            header = st.session_state.get(f"header_{file.file_id}") != "data"
-            encoding = st.session_state.get(f"encoding_{file.file_id}") or ""
-            table = read_table(file.getvalue(), file.name, header=header, encoding=encoding)
-        roles = state.chosen_roles(table) if again else None
-        if roles is not None and {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # no model's answers
-            cached.keep_own(state.UPLOAD, table)
-            state.choose("dataset", state.UPLOAD)
-        else:
-            cached.keep_own(state.PENDING, replace(table, name=state.PENDING))
-        st.rerun()
+    header = st.session_state.get(f"header_{file.file_id}") != "data"
+    encoding = st.session_state.get(f"encoding_{file.file_id}") or ""
+    table = read_table(file.getvalue(), file.name, header=header, encoding=encoding)
+    roles = state.chosen_roles(table) if again else None
+    if roles is not None and {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # no model's answers
+        cached.keep_own(state.UPLOAD, table)
+        state.choose("dataset", state.UPLOAD)
+    else:
+        cached.keep_own(state.PENDING, replace(table, name=state.PENDING))
+    st.rerun()
 
 
 def remove_button() -> None:
@@ -79,7 +75,7 @@ def remove_button() -> None:
 
 
 def _remove() -> None:
-    panels.forget("roles_problem", "preset_roles", _MODEL_PENDING, _MODEL_PROBLEM)
+    panels.forget("roles_problem", "preset_roles", _MODEL, _PROBLEM)
     st.session_state["upload_removed"] = True
     if pending() is not None:
         cached.keep_own(state.PENDING)
@@ -90,7 +86,7 @@ def _remove() -> None:
     st.session_state["dataset"] = state.default("dataset")
 
 
-_MODEL_PROBLEM, _MODEL_PENDING = "model_problem", "model_pending"
+_PROBLEM, _MODEL = "model_file_problem", "model_pending"
 
 
 def model_box(table: Table, current: Roles | None, drafted: Roles) -> None:
@@ -100,26 +96,24 @@ def model_box(table: Table, current: Roles | None, drafted: Roles) -> None:
     """
     from core.models.model_files import read_model
 
-    file = st.file_uploader(
+    def take(file: Any) -> None:
+        st.session_state[_MODEL] = (file.name, read_model(file.getvalue(), file.name))
+
+    panels.upload(
         "Or a model file (ONNX or skops): its answers become the prediction and the score",
-        key="model_file",
-        on_change=panels.forget,
-        args=(_MODEL_PROBLEM, _MODEL_PENDING),
+        "model_file",
+        take,
+        doing="Reading the model",
+        forgets=(_MODEL,),
         help="Pickle, joblib, PyTorch and Keras files are refused, because opening one can run any code hidden in it. "
         "Export to ONNX or skops. Kept in this session's memory only.",
     )
-    if file is not None and st.session_state.get("model_read") != file.file_id:
-        st.session_state["model_read"] = file.file_id
-        with panels.keeping_problem(_MODEL_PROBLEM), st.spinner("Reading the model"):
-            st.session_state[_MODEL_PENDING] = (file.name, read_model(file.getvalue(), file.name))
-    if _MODEL_PENDING in st.session_state:
-        _ask_model(table, current, drafted, *st.session_state[_MODEL_PENDING])
-    panels.kept_problem(_MODEL_PROBLEM)
+    if _MODEL in st.session_state:
+        _ask_model(table, current, drafted, *st.session_state[_MODEL])
     if (model := cached.own_model(table.name)) is not None:
         columns = " and ".join(f"“{name}”" for name in (model.prediction, model.score) if name)
-        st.caption(shell.escape(f"{model.plan.file} has predicted for everybody: {columns}."))
-        for note in model.notes:
-            st.caption(shell.escape(note))
+        panels.notes(f"{model.plan.file} has predicted for everybody: {columns}.")
+        panels.notes(*model.notes)
         if st.button("Take its answers out", key="remove_model", icon=":material/delete:"):
             cached.keep_own(table.name, model.asked)
             if current is not None and current.prediction == model.prediction:
@@ -140,15 +134,11 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
     if not model_file.feature_names:
         takes = f"; it takes {model_file.width}." if model_file.width else "."
         columns = [str(column) for column in asked.frame.columns]
-        told: dict[str, Any] = {
-            "persist_state": None,
-            "options": columns,
-            "help": f"Its file does not name them{takes}",
-        }
-        features = tuple(control(params(ModelPlan)["features"], "model_features", **told))
+        told: dict[str, Any] = {"help": f"Its file does not name them{takes}", "persist_state": None}
+        features = tuple(control(params(ModelPlan)["features"], "model_features", options=columns, **told))
         if not st.button("Ask the model", key="ask_model", disabled=not features):
             return
-    with panels.keeping_problem(_MODEL_PROBLEM):
+    with panels.keeping_problem(_PROBLEM):
         threshold, positive = (current.threshold, current.positive) if current else (0.5, "")
         plan = ModelPlan(kind="file", file=name, threshold=threshold, features=features, positive=positive)
         with st.spinner("Asking the model about everybody in the table"):
@@ -157,15 +147,15 @@ def _ask_model(table: Table, current: Roles | None, drafted: Roles, name: str, m
         if current is not None:
             current = replace(current, **answers)
             build_dataset(answered.table, current)
-        panels.forget(_MODEL_PENDING)
+        panels.forget(_MODEL)
         model = OwnModel(model_file=model_file, plan=plan, asked=asked, notes=answered.answers.notes, **answers)
         cached.keep_own(table.name, answered.table, model)
         if current is None:
             st.session_state["preset_roles"] = (answered.table.fingerprint, replace(drafted, **answers))
         _audit_with(current)
-        st.rerun()
     if model_file.feature_names:
-        panels.forget(_MODEL_PENDING)  # there is nothing else to try
+        panels.forget(_MODEL)  # there is nothing else to try
+    st.rerun()
 
 
 def _audit_with(roles: Roles | None) -> None:

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+import core.choose
 from core.choose import Asked, CandidatePoint
-from core.config import AuditConfig
 from core.estimates import proportion
-from core.settings import params
-from pages.common import choose_models, controls
 from tests import samples
 from tests.app.dashboard import Dashboard
 from tests.unit.choose.made import SAFE, half
@@ -51,7 +49,7 @@ def opened(dashboard: Dashboard) -> Dashboard:
 @pytest.fixture
 def safe(monkeypatch: pytest.MonkeyPatch) -> Measured:
     measured = Measured(SAFE)
-    monkeypatch.setattr(choose_models, "measure_all", measured)
+    monkeypatch.setattr(core.choose, "measure_all", measured)
     return measured
 
 
@@ -71,14 +69,6 @@ def test_it_recommends_the_most_accurate_and_opens_its_report(dashboard: Dashboa
     assert (state["method"], state["depth"], state["tolerance"]) == BEST
 
 
-def test_every_model_on_offer_is_one_the_sidebar_can_be_set_to():
-    offered, settings = choose_models._OFFERED, params(AuditConfig)
-    assert set(offered["epsilons"]) <= set(controls.EPSILONS)
-    for name, setting in (("depths", settings["depth"].param), ("tolerances", settings["tolerance"].param)):
-        assert all(setting.least <= value <= setting.most for value in offered[name])
-        assert all(round(value / setting.step) == pytest.approx(value / setting.step) for value in offered[name])
-
-
 def test_overview_shows_what_was_chosen(dashboard: Dashboard, safe: Measured):
     dashboard.open("overview")
     assert "best of 18 within all limits" not in dashboard.told
@@ -91,7 +81,7 @@ def test_overview_shows_what_was_chosen(dashboard: Dashboard, safe: Measured):
 def test_without_a_model_within_all_limits_it_says_what_holds_the_nearest_back(
     dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(choose_models, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
+    monkeypatch.setattr(core.choose, "measure_all", Measured({**SAFE, "membership_auc": 0.62}))
     opened(dashboard)
     assert "No model is within all limits. Nearest: " in dashboard.plain_finding
     assert "Why none." in dashboard.told.replace("*", "")

@@ -35,7 +35,6 @@ from core.membership import (
     target_of,
 )
 from core.membership.findings import strongest_attack
-from pages.common import membership_sections as sections
 from pages.common import membership_study as study
 from tests import expected
 from tests.app.dashboard import Dashboard, RecordedJob
@@ -52,9 +51,9 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Gate:
     """Few shadow models and repeats, and attacks that come only as far as a test allows."""
     monkeypatch.setattr(study, "MOST_SHADOWS", SHADOWS)
     monkeypatch.setattr(study, "SHADOWS", {})
-    monkeypatch.setattr(sections, "REPEATS", 1)
-    monkeypatch.setattr(sections, "EPSILONS", EPSILONS)
-    monkeypatch.setattr(sections, "THETAS", (0.4, 1.0))
+    monkeypatch.setattr(study, "REPEATS", 1)
+    monkeypatch.setattr(core.membership, "EPSILONS", EPSILONS)
+    monkeypatch.setattr(core.membership, "THETAS", (0.4, 1.0))
     made = Gate()
     monkeypatch.setattr(core.membership.inference, "guesses", made.guesses)
     return made

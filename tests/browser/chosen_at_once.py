@@ -2,10 +2,10 @@
 
 from streamlit.web.cli import main
 
-from pages.common import choose_models
+import core.choose
 from tests.app.test_choose import Measured
 from tests.unit.choose.made import SAFE
 
 if __name__ == "__main__":
-    choose_models.measure_all = Measured(SAFE)
+    core.choose.measure_all = Measured(SAFE)  # type: ignore[assignment]
     main()

@@ -24,8 +24,7 @@ from core.config import AuditConfig
 from core.correction import STEPS, CorrectionResult, Disclosure, run
 from core.datasets import AuditDataset
 from core.estimates import points
-from core.sweep.landscape import Landscape, read_landscape
-from pages.common.overview_map import KEPT_MAP
+from core.sweep.landscape import KEPT_MAP, Landscape, read_landscape
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots
 

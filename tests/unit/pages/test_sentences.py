@@ -14,7 +14,7 @@ from core.membership.findings import Reading, epsilon_heading, guarantee, headli
 from core.policy import Limit, bullet, default_policy
 from core.report import check_rows, document
 from core.report.charts import bullet as drawn
-from pages.common.attriguard_sections import _by_value
+from pages.common.attriguard_controls import by_value
 from pages.common.panels import csv_name
 from pages.common.report_policy import changed_limit, with_limit
 from tests.samples_report import sample
@@ -151,7 +151,7 @@ def test_fairpick_is_told_within_the_repeats_that_have_both_and_not_of_too_few()
 
 def test_a_card_of_many_values_has_a_row_a_value():
     cells = {"item": ["app 1", "app 2"], "without noise": ["–", "0.4"], "Ulm": ["1", ""], "Bonn": ["", ""]}
-    listed = _by_value(pd.DataFrame(cells | {"Kiel": ["1", "–"]}))
+    listed = by_value(pd.DataFrame(cells | {"Kiel": ["1", "–"]}))
     assert listed["target value"].tolist() == ["Ulm", "Bonn", "Kiel"]
     assert listed["what changes"].tolist() == ["app 1: – → 1", "nothing", "app 1: – → 1, app 2: 0.4 → –"]
 

@@ -17,6 +17,7 @@ from core.estimates import over_repeats
 from core.sweep.findings import tension
 from core.sweep.landscape import (
     EPSILONS,
+    KEPT_MAP,
     TOLERANCES,
     Landscape,
     LandscapePlan,
@@ -26,7 +27,6 @@ from core.sweep.landscape import (
     read_landscape,
     write_landscape,
 )
-from pages.common.overview_map import KEPT_MAP
 from tests import samples
 
 PLAN = LandscapePlan(tolerances=(0.01, None), epsilons=(math.inf, 1.0), seeds=(0, 3))
