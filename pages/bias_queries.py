@@ -27,7 +27,7 @@ pool = asked.pool_of(config, dataset)
 
 from core.charts.queries import draw_answer_errors, draw_leakage
 from core.queries import NOISES, Exact, curve_finding, findings, noise_text
-from core.queries.tables import tables
+from core.queries.findings import tables
 from pages.common import bias_queries_sections as sections
 
 attribute = shell.escape(wording.attribute(config))
