@@ -37,7 +37,7 @@ pool = asked.pool_of(config, dataset)
 from core import queries
 from core.charts.queries import draw_answer_errors, draw_leakage, draw_targeted, draw_values
 from core.queries import NOISES, Exact, Leak, answers_leak, curve_finding, error_text, findings, noise_text
-from core.queries.tables import tables
+from core.queries.findings import tables
 
 named = state.attribute_of(config)
 attribute = shell.escape(named)

@@ -35,7 +35,7 @@ from core.queries import (
     query_pool,
     repeats_for,
 )
-from core.queries.tables import MEANING, tables
+from core.queries.findings import MEANING, tables
 from core.serialize import plain
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments, given

@@ -2,8 +2,7 @@
 
 from core.compare.changed_settings import Changed
 from core.compare.changes import Audit, CheckChange, Comparison, Outlook, Turn, change_between, change_text, compare
-from core.compare.compare_junit import comparison_junit
-from core.compare.compare_page import comparison_html, since
+from core.compare.comparison_files import comparison_html, comparison_junit, since
 from core.compare.reading import audit_name, readable, readable_apart
 
 __all__ = [

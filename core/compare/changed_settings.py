@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,6 @@ from core.policy import limit_text
 from core.policy.checks import check_title
 from core.release_audit import same_numbers
 from core.serialize import Result
-
-_NO_LIMIT = "no limit"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,8 +27,16 @@ def changed_settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> tup
 
     What an external edition withholds (fingerprints, seeds, files) is left out of the comparison.
     """
-    parts = (_data, _model, _plan, _policy, _code, _seeds)
-    return tuple(one for part in parts for one in part(before, after))
+    attribute = after["data"]["attribute"] or "the attribute"
+    was, now = _told(before, after, attribute), _told(after, before, attribute)
+    found = []
+    for part, values in was.items():
+        pairs = {what: (_value(part, what, values), _value(part, what, now[part])) for what in values | now[part]}
+        pairs |= _settings(before, after, part)
+        for what, (old, new) in pairs.items():
+            if old != new and old not in (None, "") and new not in (None, ""):
+                found.append(Changed(part=part, what=what, before=_words(old), after=_words(new)))
+    return tuple(found)
 
 
 def same_people(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool | None:
@@ -52,10 +58,50 @@ def _split(document: Mapping[str, Any]) -> tuple[Any, ...]:
     return config["seed"], config["train_share"], document["data"]["sets"]
 
 
-def _pair(part: str, what: str, before: Any, after: Any) -> Iterator[Changed]:
-    """Yield a change, where both reports tell the thing and it is not the same."""
-    if before != after and before not in (None, "") and after not in (None, ""):
-        yield Changed(part=part, what=what, before=_words(before), after=_words(after))
+def _told(document: Mapping[str, Any], other: Mapping[str, Any], attribute: str) -> dict[str, dict[str, Any]]:
+    """Return what a report tells of each part; None or "" where it withholds it."""
+    data, model, policy, provenance = (document[name] for name in ("data", "model", "policy", "provenance"))
+    own = [name for name in data["features"] if name not in other["data"]["features"]]
+    told = {
+        "Data": {
+            "table": data["title"],
+            "fingerprint": _short(data["fingerprint"]),
+            "records": data["n"],
+            **{f"{name} records": data["sets"].get(name) for name in ("train", "attack", "validation", "test")},
+            "columns": f"only here: {', '.join(own)}" if own else "none of its own",
+            "sensitive attribute": data["attribute"],
+            "label": data["label"],
+        },
+        "Model": {
+            "title": model["title"],
+            "kind": model["kind"],
+            "answers (fingerprint)": _short(model["fingerprint"]),
+        },
+        "Plan": {},
+        "Policy": {name: policy[name] for name in ("name", "version", "level")}
+        | {"fingerprint": _short(provenance["policy"])},
+        "Code": {
+            "FairLeak": provenance["fairleak"],
+            "code (fingerprint)": _short(provenance["code"]),
+            "Python": provenance["python"],
+            "machine": provenance["platform"],
+            **provenance["packages"],
+        },
+        "Seeds": {"audit": document["plan"]["config"]["seed"]},
+    }
+    for limit in policy["limits"]:
+        title = check_title(limit["check"], attribute)
+        told["Policy"] |= {
+            f"limit: {title}": limit_text(limit["check"], limit["value"]),
+            f"required: {title}": limit["required"],
+            f"source: {title}": limit["source"] or "no source",
+        }
+    return told
+
+
+def _value(part: str, what: str, told: Mapping[str, Any]) -> Any:
+    """Return what one report tells, in words where it has no such package or limit."""
+    return told.get(what, "not installed" if part == "Code" else "no limit" if what.startswith("limit: ") else None)
 
 
 def _words(value: Any) -> str:
@@ -68,47 +114,17 @@ def _short(digits: str) -> str:
     return f"{digits[:4]} {digits[4:8]}" if digits else ""
 
 
-def _data(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Changed]:
-    was, now = before["data"], after["data"]
-    yield from _pair("Data", "table", was["title"], now["title"])
-    yield from _pair("Data", "fingerprint", _short(was["fingerprint"]), _short(now["fingerprint"]))
-    yield from _pair("Data", "records", was["n"], now["n"])
-    for name in ("train", "attack", "validation", "test"):
-        yield from _pair("Data", f"{name} records", was["sets"].get(name), now["sets"].get(name))
-    gone = [name for name in was["features"] if name not in now["features"]]
-    more = [name for name in now["features"] if name not in was["features"]]
-    if gone or more:
-        yield Changed(part="Data", what="columns", before=_listed(gone), after=_listed(more))
-    yield from _pair("Data", "sensitive attribute", was["attribute"], now["attribute"])
-    yield from _pair("Data", "label", was["label"], now["label"])
-    yield from _settings("Data", _roles(before), _roles(after), prefix="role of ")
-
-
-def _listed(names: list[str]) -> str:
-    return f"only here: {', '.join(names)}" if names else "none of its own"
-
-
-def _roles(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    return document["plan"]["config"]["roles"] or {}
-
-
-def _model(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Changed]:
-    was, now = before["model"], after["model"]
-    for name in ("title", "kind"):
-        yield from _pair("Model", name, was[name], now[name])
-    yield from _pair("Model", "answers (fingerprint)", _short(was["fingerprint"]), _short(now["fingerprint"]))
-
-
-def _settings(part: str, before: Mapping[str, Any], after: Mapping[str, Any], prefix: str = "") -> Iterator[Changed]:
-    """Yield the settings that are not the same, by their place in the plan's file."""
-    for one in same_numbers({"settings": before}, {"settings": after}).differences:
-        what = one.path.removeprefix("settings.").replace("config.", "model.")
-        yield from _pair(part, f"{prefix}{what}", one.old, one.new)
-
-
-def _plan(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Changed]:
-    """Yield what the plans ask for otherwise; files, which may have any name, roles and seed aside."""
-    yield from _settings("Plan", _none_in_words(_asked(before["plan"])), _none_in_words(_asked(after["plan"])))
+def _settings(before: Mapping[str, Any], after: Mapping[str, Any], part: str) -> dict[str, tuple[Any, Any]]:
+    """Return what the plans ask for otherwise, by its place in their files, and of the data the roles of columns."""
+    if part == "Data":
+        prefix, asked = "role of ", [document["plan"]["config"]["roles"] or {} for document in (before, after)]
+    elif part == "Plan":
+        prefix, asked = "", [_none_in_words(_asked(document["plan"])) for document in (before, after)]
+    else:
+        return {}
+    differences = same_numbers({"settings": asked[0]}, {"settings": asked[1]}).differences
+    places = [one.path.removeprefix("settings.").replace("config.", "model.") for one in differences]
+    return {f"{prefix}{place}": (one.old, one.new) for place, one in zip(places, differences, strict=True)}
 
 
 def _none_in_words(value: Any) -> Any:
@@ -119,39 +135,9 @@ def _none_in_words(value: Any) -> Any:
 
 
 def _asked(plan: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a plan asks for; files, which may have any name, roles and seed aside."""
     config = {name: value for name, value in plan["config"].items() if name not in ("roles", "seed", "dataset")}
     studies = {name: values for name, values in plan.get("studies", ())}
     parts = {name: plan[name] for name in ("outputs", "answers", "membership", "guard") if name in plan}
     features = {"features": list(plan["model"]["features"])} if plan["model"]["features"] else {}
     return {"config": config, **parts, **({"studies": studies} if studies else {}), **features}
-
-
-def _policy(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Changed]:
-    was, now = before["policy"], after["policy"]
-    for name in ("name", "version", "level"):
-        yield from _pair("Policy", name, was[name], now[name])
-    yield from _pair("Policy", "fingerprint", *(_short(told["provenance"]["policy"]) for told in (before, after)))
-    limits = [{limit["check"]: limit for limit in policy["limits"]} for policy in (was, now)]
-    for check in dict.fromkeys((*limits[0], *limits[1])):
-        title = check_title(check, after["data"]["attribute"] or "the attribute")
-        old, new = (found.get(check) for found in limits)
-        value = [_NO_LIMIT if one is None else limit_text(check, one["value"]) for one in (old, new)]
-        yield from _pair("Policy", f"limit: {title}", *value)
-        if old is not None and new is not None:
-            yield from _pair("Policy", f"required: {title}", old["required"], new["required"])
-            yield from _pair("Policy", f"source: {title}", *(one["source"] or "no source" for one in (old, new)))
-
-
-def _code(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Changed]:
-    was, now = before["provenance"], after["provenance"]
-    yield from _pair("Code", "FairLeak", was["fairleak"], now["fairleak"])
-    yield from _pair("Code", "code (fingerprint)", _short(was["code"]), _short(now["code"]))
-    yield from _pair("Code", "Python", was["python"], now["python"])
-    yield from _pair("Code", "machine", was["platform"], now["platform"])
-    for name in dict.fromkeys((*was["packages"], *now["packages"])):
-        versions = [told["packages"].get(name, "not installed") for told in (was, now)]
-        yield from _pair("Code", name, *versions)
-
-
-def _seeds(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Changed]:
-    yield from _pair("Seeds", "audit", *(document["plan"]["config"]["seed"] for document in (before, after)))

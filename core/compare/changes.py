@@ -176,7 +176,8 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     checks = tuple(sorted(_decided(paired, margin), key=_rank))
     changed = changed_settings(before, after)
     verdict, headline = _overall(checks, margin)
-    broken = [name for name, one in (("earlier", before), ("later", after)) if not _trusted(one)]
+    failed = {"earlier": before["self_tests"], "later": after["self_tests"]}
+    broken = [name for name, tests in failed.items() if not all(test["passed"] for test in tests)]
     if broken and verdict != Outlook.WORSE:
         which = " and the ".join(broken)
         verdict, headline = Outlook.INCONCLUSIVE, f"Inconclusive: the self-test failed in the {which} audit."
@@ -192,11 +193,6 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
         people=_PEOPLE[people],
         margin=margin,
     )
-
-
-def _trusted(document: Mapping[str, Any]) -> bool:
-    """Whether no self-test of an audit failed."""
-    return all(test["passed"] for test in document["self_tests"])
 
 
 def change_between(
@@ -321,12 +317,12 @@ def _decided(paired: Sequence[tuple[CheckChange, Claim | None]], margin: float |
         apart = {name: replace(one, limit=-margin if one.at_least else margin) for name, one in claims.items()}
         kept = {name: one.verdict == Status.PASS for name, one in decide(apart, level=LEVEL).items()}
     done = []
-    for found, claim in paired:
-        if claim is not None:
-            decision = decisions[found.check]
+    for found, _ in paired:
+        if (decision := decisions.get(found.check)) is not None:
+            turn = {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}.get(decision.verdict, found.turn)
             found = replace(
                 found,
-                turn=_turn(found, decision.verdict),
+                turn=Turn.UNCHANGED if _equal(found.before, found.after) else turn,
                 decided=decision.decided,
                 p_adjusted=decision.p_adjusted,
                 within=kept.get(found.check),
@@ -339,17 +335,9 @@ _SAME = 1e-12
 """Computed values no farther apart than this differ by rounding."""
 
 
-def _equal(before: Estimate, after: Estimate) -> bool:
+def _equal(before: Estimate | None, after: Estimate | None) -> bool:
     ends = [(getattr(before, end), getattr(after, end)) for end in ("value", "low", "high")]
     return all(was == now or abs(was - now) <= _SAME or (was != was and now != now) for was, now in ends)
-
-
-def _turn(found: CheckChange, verdict: Status) -> Turn:
-    before, after = found.before, found.after
-    assert before is not None and after is not None and found.change is not None
-    if _equal(before, after):
-        return Turn.UNCHANGED
-    return {Status.PASS: Turn.BETTER, Status.FAIL: Turn.WORSE}.get(verdict, Turn.NOT_DISTINGUISHABLE)
 
 
 _RANKS = (

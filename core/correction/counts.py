@@ -138,12 +138,8 @@ class CountProblem:
         return itertools.product(*self.alternatives())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CountOutcome:
-    """The best counts found (None without any) and a lower bound on the objective, inf when infeasible."""
-
-    counts: Ints | None
-    bound: float
+Solved = tuple[Ints | None, float]
+"""The best counts found (None without any) and a lower bound on the objective, inf when infeasible."""
 
 
 def count_problem(
@@ -167,17 +163,8 @@ def count_problem(
         of_cell = np.zeros(n_cells, dtype=np.uint8)
         of_cell[code] = value
         n, positives = int(np.count_nonzero(value)), int(np.count_nonzero(value == 2))
-        rates.append(
-            Rate(
-                disclosure=number,
-                inside=of_cell > 0,
-                positive=of_cell == 2,
-                n=n,
-                positives=positives,
-                lower=lower,
-                upper=upper,
-            )
-        )
+        cells = {"inside": of_cell > 0, "positive": of_cell == 2}
+        rates.append(Rate(disclosure=number, n=n, positives=positives, lower=lower, upper=upper, **cells))
     place = code * n_groups + guess
     order = np.lexsort((cost, place))
     old = np.bincount(place, minlength=n_cells * n_groups)
@@ -221,93 +208,73 @@ _SCALE = 1000.0
 """Size of the coefficients in the rows of D."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """low <= matrix @ unknowns <= high, and the largest value of each multiplier.
+    """low <= matrix @ unknowns <= high with the chosen alternatives, and the largest value of each multiplier.
 
-    They are `impossible` where an alternative has no fraction.
+    They are `impossible` where an alternative has no fraction; the margin tightens the rows of D.
     """
 
-    matrix: Floats
-    low: Floats
-    high: Floats
-    multipliers: list[int]
-    impossible: bool
-
-
-def linear_rows(problem: CountProblem, chosen: Choice = (), margin: float = 0.0) -> Rows:
-    """Return the rows of a problem with the chosen alternatives; `margin` tightens the rows of D."""
-    maker, cells = _Maker(problem, margin), np.eye(len(problem.old))
-    for cell, size in zip(cells, problem.old.sum(axis=1).tolist(), strict=True):
-        maker.add(cell, slice(None), size, size)
-    for rate in problem.rates:
-        maker.add_rate(rate)
-    for g, (low, high) in enumerate(problem.sizes or ()):
-        maker.add(cells.sum(axis=0), g, low, high)
-    possible = all([maker.attain(alternative) for alternative in chosen])
-    return maker.rows(impossible=not possible)
-
-
-class _Maker:
-    """Collects rows: coefficients of the counts, that of a multiplier, and both limits."""
-
-    def __init__(self, problem: CountProblem, margin: float) -> None:
-        self.problem, self.margin = problem, margin
-        self.found: list[tuple[Floats, float, float, float]] = []
+    def __init__(self, problem: CountProblem, chosen: Choice = (), margin: float = 0.0) -> None:
         self.multipliers: list[int] = []
-
-    def add(self, weights: Any, g: Any, low: float, high: float, multiplier: float = math.nan) -> None:
-        """Add a row with these weights of the cells in one group (or in all of a slice), and of the last multiplier."""
-        row = np.zeros(self.problem.old.shape)
-        row.T[g] = weights
-        self.found.append((row.ravel(), multiplier, low, high))
-
-    def rows(self, *, impossible: bool) -> Rows:
-        counts, coefficients, low, high = (np.array(column) for column in zip(*self.found, strict=True))
+        self.impossible = False
+        self._shape, self._margin = problem.old.shape, margin
+        self._found: list[tuple[Floats, float, float]] = []
+        self._pins: list[tuple[int, int, int]] = []  # row, multiplier, coefficient
+        cells = np.eye(len(problem.old))
+        for cell, size in zip(cells, problem.old.sum(axis=1).tolist(), strict=True):
+            self._add(cell, slice(None), size, size)
+        for rate in problem.rates:
+            self._compare(rate)
+        for g, (low, high) in enumerate(problem.sizes or ()):
+            self._add(cells.sum(axis=0), g, low, high)
+        for alternative in chosen:
+            self._attain(alternative)
+        counts, self.low, self.high = (np.array(column) for column in zip(*self._found, strict=True))
         pinned = np.zeros((len(counts), len(self.multipliers)))
-        own = np.flatnonzero(~np.isnan(coefficients))
-        pinned[own, np.arange(own.size) // 2] = coefficients[own]  # two rows a multiplier
-        return Rows(
-            matrix=np.hstack([counts, pinned]),
-            low=low,
-            high=high,
-            multipliers=self.multipliers,
-            impossible=impossible,
-        )
+        for row, multiplier, coefficient in self._pins:
+            pinned[row, multiplier] = coefficient
+        self.matrix = np.hstack([counts, pinned])
 
-    def add_rate(self, rate: Rate) -> None:
-        k = self.problem.n_groups
+    def _add(self, weights: Any, g: Any, low: float, high: float) -> None:
+        """Add a row with these weights of the cells in one group (or in all of a slice)."""
+        row = np.zeros(self._shape)
+        row.T[g] = weights
+        self._found.append((row.ravel(), low, high))
+
+    def _compare(self, rate: Rate) -> None:
+        k = self._shape[1]
         for g in range(k):  # Ferry et al. (2023): (2) and (3) of RC, (7) and (8) of RC_e
-            self.add(rate.inside, g, 1, rate.n - k + 1)
+            self._add(rate.inside, g, 1, rate.n - k + 1)
         if not 0 < rate.positives < rate.n:  # D = 0 whatever the counts
             return
         if rate.upper * rate.n * (rate.n - k + 1) < 1:  # |D| < 1, and D is an integer
             for g in range(k):
-                self.pin(rate, g, Fraction(rate.positives, rate.n))
+                self._pin(rate, g, Fraction(rate.positives, rate.n))
             return
         for g in range(k):
             for sign in (1, -1):  # (4) and (5) of RC, (9) and (10) of RC_e, multiplied by the size of the group
-                self.add(_gap(rate, sign, -rate.upper), g, -math.inf, -self.margin)
+                self._add(_gap(rate, sign, -rate.upper), g, -math.inf, -self._margin)
 
-    def pin(self, rate: Rate, g: int, fraction: Fraction) -> None:
+    def _pin(self, rate: Rate, g: int, fraction: Fraction) -> None:
         """Ask that A / m is this fraction."""
+        for cells, coefficient in ((rate.positive, -fraction.numerator), (rate.inside, -fraction.denominator)):
+            self._pins.append((len(self._found), len(self.multipliers), coefficient))
+            self._add(cells, g, 0, 0)
         self.multipliers.append(rate.n // fraction.denominator)
-        self.add(rate.positive, g, 0, 0, -fraction.numerator)
-        self.add(rate.inside, g, 0, 0, -fraction.denominator)
 
-    def attain(self, alternative: Attained) -> bool:
-        """Ask that a group attains the lower limit; False where no rate with a denominator up to N can."""
+    def _attain(self, alternative: Attained) -> None:
+        """Ask that a group attains the lower limit, which no rate with a denominator up to N may be able to."""
         rate, g, sign = alternative.rate, alternative.group, alternative.sign
         if (rate.upper - rate.lower) * rate.n**2 >= 1:
-            self.add(_gap(rate, sign, -rate.lower), g, self.margin, math.inf)
-            return True
+            self._add(_gap(rate, sign, -rate.lower), g, self._margin, math.inf)
+            return
         overall = Fraction(rate.positives, rate.n)
         ends = sorted(overall + sign * Fraction(limit) for limit in (rate.lower, rate.upper))
         fraction = ((ends[0] + ends[1]) / 2).limit_denominator(rate.n)
-        if not (ends[0] <= fraction <= ends[1] and 0 <= fraction <= 1):
-            return False
-        self.pin(rate, g, fraction)
-        return True
+        if ends[0] <= fraction <= ends[1] and 0 <= fraction <= 1:
+            self._pin(rate, g, fraction)
+        else:
+            self.impossible = True
 
 
 def _gap(rate: Rate, sign: int, limit: float) -> Floats:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -47,7 +48,7 @@ from core.correction.exact import (
     solve_rows,
     true_tolerance,
 )
-from core.correction.problem import SolverCertificate, correct
+from core.correction.problem import Correction, SolverCertificate, correct
 from core.errors import InputError
 from core.estimates import (
     Estimate,
@@ -172,16 +173,7 @@ def disclose(
     used = true_tolerance(tolerance, achieved) if raise_until_true else tolerance
     guess = attacked.calibrated_guess if cost == "log_odds" else attacked.guess
     prices, exponent = prices_of(attacked, held_out, used, metric, cost)
-    correction = correct(
-        guess,
-        attacked.predictions,
-        tolerance=used,
-        metric=metric,
-        labels=attacked.labels,
-        cost=prices,
-        n_groups=attacked.n_groups,
-        time_limit=math.inf,  # the exact solver counts its work instead
-    )
+    correction = corrected(attacked, guess, prices, metric, tolerance=used)
     named = None
     if draws != 0 and correction.reconstruction is not None:
         people = Blocks.of(attacked, guess, prices, metric=metric)
@@ -217,6 +209,20 @@ def disclose(
         smallest_tolerance=correction.smallest_tolerance,
         certificate=correction.certificate,
     )
+
+
+def corrected(
+    records: AttackedRecords,
+    guess: Codes,
+    cost: Floats | None,
+    metric: str,
+    *,
+    time_limit: float = math.inf,  # the exact solver counts its work instead
+    **known: Any,
+) -> Correction:
+    """Correct guesses about some records with what is known of the model's unfairness; see `correct`."""
+    told: dict[str, Any] = {"labels": records.labels, "cost": cost, "n_groups": records.n_groups}
+    return correct(guess, records.predictions, metric=metric, time_limit=time_limit, **told, **known)
 
 
 def prices_of(
@@ -275,10 +281,9 @@ def gain_of_best(
     n = one.before.n
     people = []
     for name, each in told.items():
-        records, exponent = attacked[name], 1 if each.exponent is None else each.exponent
-        people.append(
-            Blocks.of(records, records.guess, published_cost(records.confidence, exponent), metric=one.metric)
-        )
+        records = attacked[name]
+        cost = published_cost(records.confidence, 1 if each.exponent is None else each.exponent)
+        people.append(Blocks.of(records, records.guess, cost, metric=one.metric))
     draws = DRAWS_OF_BEST if len(one.groups) == 2 else DRAWS_OF_MANY
     named = named_together(people, one.told, raise_until_true=raise_until_true, draws=draws, seed=seed)
     majority = named[0].size.max(axis=1) / named[0].size.sum(axis=1)
@@ -353,16 +358,7 @@ def corrected_accuracy(records: AttackedRecords, *, tolerance: float, metric: st
     right = np.full(len(exponents), np.count_nonzero(guess == truth), dtype=np.float64)
     if records.n_groups > 2:
         for i, exponent in enumerate(exponents):
-            vector = correct(
-                guess,
-                records.predictions,
-                tolerance=tolerance,
-                metric=metric,
-                labels=records.labels,
-                cost=base**exponent,
-                n_groups=records.n_groups,
-                time_limit=math.inf,
-            ).reconstruction
+            vector = corrected(records, guess, base**exponent, metric, tolerance=tolerance).reconstruction
             right[i] = math.nan if vector is None else np.count_nonzero(vector == truth)
         return right / guess.size
     for _, rows in row_sets(metric, records.labels, guess.size):

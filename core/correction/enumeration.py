@@ -55,12 +55,8 @@ class _Points:
     r: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class _Sums:
-    """Sums of some groups' points, least r for each, with the sum and the point each comes from."""
-
-    sums: _Points
-    parents: tuple[tuple[int, Ints, Ints, _Points], ...]
+_Sums = tuple[_Points, list[tuple[int, Ints, Ints, _Points]]]
+"""Sums of some groups' points, least r for each; of each group, with the sum and the point that each sum comes from."""
 
 
 def is_one_row_set(problem: CountProblem) -> bool:
@@ -197,13 +193,13 @@ def _match(problem: CountProblem, groups: list[_Group], budget: float, work: lis
     listed = [group.points(budget) for group in groups]
     order = sorted(range(len(groups)), key=lambda g: listed[g].r.size)
     halves = [_added([(g, listed[g]) for g in half], budget, work) for half in (order[::2], order[1::2])]
-    pair = _cheapest_pair(problem.rates[0], halves[0].sums, halves[1].sums, budget)
+    pair = _cheapest_pair(problem.rates[0], halves[0][0], halves[1][0], budget)
     if pair is None:
         return None
     counts = np.zeros_like(problem.old)
     positive = int(np.flatnonzero(problem.rates[0].positive)[0])
-    for half, place in zip(halves, pair[:2], strict=True):
-        for g, parent, point, points in reversed(half.parents):
+    for (_, parents), place in zip(halves, pair[:2], strict=True):
+        for g, parent, point, points in reversed(parents):
             counts[positive, g] = points.a[point[place]]
             counts[1 - positive, g] = points.b[point[place]]
             place = int(parent[place])
@@ -227,7 +223,7 @@ def _added(listed: list[tuple[int, _Points]], budget: float, work: list[int]) ->
         kept = _least_of_equal(a, b, attained, r)
         sums = _Points(a[kept], b[kept], attained[kept], r[kept])
         parents.append((g, parent[kept], point[kept], points))
-    return _Sums(sums, tuple(parents))
+    return sums, parents
 
 
 def _key(a: Ints, b: Ints, attained: Mask) -> Ints:

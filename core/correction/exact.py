@@ -87,14 +87,9 @@ def smallest_tolerance(
     there are 2 to 20. Predictions (n,), 0 or 1, metric and labels are those of `core.fairness.unfairness`.
     """
     predicted, groups = binary_array(predictions, name="predictions"), group_number(n_groups)
-    tolerances = []
-    for _, rows in row_sets(metric, labels, predicted.size):
-        inside = predicted if rows is None else predicted[rows]
-        if inside.size < groups:
-            return math.inf
-        q, larger = _last_bracket(inside.size, int(np.count_nonzero(inside)), groups)
-        tolerances.append(larger.numerator / larger.denominator / q)
-    return max(tolerances)
+    sets = [predicted if rows is None else predicted[rows] for _, rows in row_sets(metric, labels, predicted.size)]
+    found = [smallest_fraction(inside.size, int(np.count_nonzero(inside)), groups) for inside in sets]
+    return max(math.inf if one is None else float(one) for one in found)
 
 
 def true_tolerance(tolerance: float, achieved: float) -> float:
@@ -107,16 +102,10 @@ def smallest_fraction(n: int, positives: int, n_groups: int) -> Fraction | None:
     """Return the smallest tolerance of n records with this many positive predictions; None where n < n_groups."""
     if n < n_groups:
         return None
-    q, larger = _last_bracket(n, positives, n_groups)
-    return Fraction(larger.numerator, larger.denominator * q)
-
-
-def _last_bracket(n: int, positives: int, n_groups: int) -> tuple[int, Fraction]:
-    """Return q and max(D_u / m_u, D_v / m_v) of the last bracket with enough parts; 0 where d >= K."""
     d = math.gcd(n, positives)
     q, p = n // d, positives // d
     if d >= n_groups:
-        return q, Fraction(0)
+        return Fraction(0)
     need = -(-n_groups // d)
     high, low = (1, q - p), (1, p)  # (m, D) of the rates 1/1 and 0/1
     while True:
@@ -131,7 +120,7 @@ def _last_bracket(n: int, positives: int, n_groups: int) -> tuple[int, Fraction]
         other = low if gap > 0 else high
         moved = (m + k * other[0], far - k * near)
         high, low = (moved, other) if gap > 0 else (other, moved)
-    return q, max(Fraction(end[1], end[0]) for end in (high, low))
+    return max(Fraction(end[1], end[0] * q) for end in (high, low))
 
 
 WIDENING = 1 + 1e-12

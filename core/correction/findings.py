@@ -73,7 +73,8 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
             gains = "gains" if now.gain.low > 0 else "loses" if now.gain.high < 0 else "gains nothing significant"
             by = "" if gains.endswith("significant") else f" {points(now.gain).lstrip('+−')}"
             point = f"Tolerance {at} is false for this model (unfairness {reached}): believing it, {who} {gains}{by}."
-            to_do = f"Do not publish it: it is not true. The smallest tolerance that holds is {_holds(now.achieved)}."
+            holds = tolerance_text(math.ceil(1000 * now.achieved - 1e-9) / 1000)
+            to_do = f"Do not publish it: it is not true. The smallest tolerance that holds is {holds}."
         elif now.gain.low > 0:
             still = ", but imputation without the model does better still" if ahead and adversary not in STRONG else ""
             point = f"Publishing the fairness tolerance helps {who} by {points(now.gain)}{still}."
@@ -91,7 +92,8 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     worse = ""
     if adversary not in STRONG and own.high < now.majority.value:
         worse = f"This attacker is worse than always guessing “{majority}”: it over-predicts small groups. "
-    if now.gain is not None and now.gain.low > 0 and _falls(now):
+    falls = now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
+    if falls and now.gain is not None and now.gain.low > 0:
         worse += f"The gain is in the larger groups: balanced accuracy falls, {_balanced(now)}. "
     few = (f"Only {count(own.n)} people are attacked: take it as a hint.",) if own.n < _FEW else ()
     return Finding(
@@ -106,17 +108,8 @@ def headline(result: CorrectionResult, now: Disclosure, *, adversary: str, as_pu
     )
 
 
-def _falls(now: Disclosure) -> bool:
-    return now.balanced_after is not None and now.balanced_after.value < now.balanced_before.value
-
-
 def _balanced(now: Disclosure) -> str:
     return f"{percent(now.balanced_before)} → {percent(now.balanced_after)}" if now.balanced_after else ""
-
-
-def _holds(achieved: float) -> str:
-    """Write the smallest tolerance in steps of 0.001 that is true."""
-    return tolerance_text(math.ceil(1000 * achieved - 1e-9) / 1000)
 
 
 def _smallest(now: Disclosure) -> str:
@@ -187,17 +180,16 @@ def privacy_noise(result: CorrectionResult, now: Disclosure) -> Finding | None:
             point="Trained without DP training noise (ε = ∞).",
             evidence="A smaller ε shows its effect.",
         )
-    changes = "no correction meets the tolerance" if now.gain is None else f"the tolerance {_effect(now.gain)}"
+    changes = "no correction meets the tolerance"
+    if now.gain is not None:
+        clear = now.gain.low > 0 or now.gain.high < 0
+        changes = f"the tolerance changes accuracy by {_change(now.gain)}"
+        changes += "" if clear else ", no statistically significant effect"
     return Finding(
         point=f"Trained with DP training noise, ε = {epsilon_text(config.epsilon)}.",
         evidence=f"It hides whether one record was used. It does not stop imputation from other columns "
         f"({percent(result.strong)}). Nor does it hide what the model does to groups: {changes}.",
     )
-
-
-def _effect(gain: Estimate) -> str:
-    clear = "" if gain.low > 0 or gain.high < 0 else ", no statistically significant effect"
-    return f"changes accuracy by {_change(gain)}{clear}"
 
 
 def truth_of(now: Disclosure, tolerance: float, difference: float) -> Finding:

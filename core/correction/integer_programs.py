@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from core.arrays import Floats, Ints
-from core.correction.counts import Choice, CountOutcome, CountProblem, linear_rows
+from core.correction.counts import Choice, CountProblem, Rows, Solved
 from core.correction.tangents import TIGHTENING, relaxed_bound
 from core.solvers import SolverStatus, empty_model, linear, rescaled, run
 
@@ -78,7 +78,7 @@ class _Programs:
 
     def program(self, choice: Choice, margin: float) -> tuple[SolverStatus, float, Ints | None]:
         """Run CBC; return what it claims, the objective it reached, and the counts."""
-        rows = linear_rows(self.problem, choice, margin)
+        rows = Rows(self.problem, choice, margin)
         if rows.impossible:
             return SolverStatus.INFEASIBLE, 0.0, None
         model, old = empty_model(), self.problem.old
@@ -136,7 +136,7 @@ class _Programs:
         return costs
 
 
-def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: float) -> CountOutcome:
+def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: float) -> Solved:
     """Return the best counts CBC finds in the given time, with their lower bound.
 
     The seconds are for the model and CBC together, which looks at its clock now and then, so it may overrun a little.
@@ -148,7 +148,7 @@ def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: flo
         if programs.best is not None or programs.solve(choice)[0] != SolverStatus.INFEASIBLE:
             possible.append(choice)
     if programs.best is None:
-        return CountOutcome(counts=None, bound=0.0 if possible or problem.surely_possible() else math.inf)
+        return None, 0.0 if possible or problem.surely_possible() else math.inf
 
     def search() -> float:
         bound = math.inf
@@ -162,4 +162,4 @@ def solve_counts_by_ilp(problem: CountProblem, *, per_record: bool, seconds: flo
     bound = rescaled(lambda: programs.value, search, lambda: time.perf_counter() >= deadline)
     if bound == 0.0:
         bound = relaxed_bound(problem, programs.best)
-    return CountOutcome(counts=programs.best, bound=min(bound, programs.value))
+    return programs.best, min(bound, programs.value)

@@ -37,9 +37,9 @@ from core.adversaries import AttackedRecords, permuted_by_set
 from core.config import AuditConfig
 from core.correction.attribute_attacks import ATTACKERS, KINDS, PROTOCOLS, CorrectionResult, attack_model
 from core.correction.attribution import Attribution
-from core.correction.disclosure import Disclosure, disclose, prices_of, true_unfairness
+from core.correction.disclosure import Disclosure, corrected, disclose, prices_of, true_unfairness
 from core.correction.exact import smallest_tolerance, true_tolerance
-from core.correction.problem import Disclosed, SolverCertificate, correct, correct_jointly
+from core.correction.problem import Disclosed, SolverCertificate, correct_jointly
 from core.datasets.dataset import AuditDataset
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, accuracy_gain, difference, proportion
@@ -101,9 +101,8 @@ def disclose_more(
         "exact": {"unfairness": exact},
         "exact_shares": {"unfairness": exact, "group_shares": shares},
     }
-    common: dict[str, Any] = {"cost": prices, "n_groups": attacked.n_groups, "time_limit": _SECONDS_OF_MORE}
     found = {
-        known: correct(guess, attacked.predictions, metric=metric, labels=attacked.labels, **common, **more)
+        known: corrected(attacked, guess, prices, metric, time_limit=_SECONDS_OF_MORE, **more)
         for known, more in told.items()
     }
     bounds = [
@@ -115,22 +114,21 @@ def disclose_more(
         )
         for name in IDENTIFIABLE
     ]
-    found["all_metrics"] = correct_jointly(guess, bounds, **common)
-    measured = []
-    for known, correction in found.items():
-        after = correction.reconstruction
-        measured.append(
-            MoreDisclosed(
-                known=known,
-                before=before,
-                after=None if after is None else accuracy(truth, after),
-                gain=None if after is None else accuracy_gain(truth, guess, after),
-                n_changed=correction.n_changed,
-                certificate=correction.certificate,
-                reason=correction.reason,
-            )
+    found["all_metrics"] = correct_jointly(
+        guess, bounds, cost=prices, n_groups=attacked.n_groups, time_limit=_SECONDS_OF_MORE
+    )
+    return tuple(
+        MoreDisclosed(
+            known=known,
+            before=before,
+            after=None if (after := correction.reconstruction) is None else accuracy(truth, after),
+            gain=None if after is None else accuracy_gain(truth, guess, after),
+            n_changed=correction.n_changed,
+            certificate=correction.certificate,
+            reason=correction.reason,
         )
-    return tuple(measured)
+        for known, correction in found.items()
+    )
 
 
 IDENTIFIABLE = METRICS[:3]

@@ -28,14 +28,14 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Mask
-from core.correction.counts import CountOutcome, components, count_problem
+from core.correction.counts import components, count_problem
 from core.correction.exact import WIDENING, RowProblem, group_number, smallest_tolerance, solve_rows
 from core.correction.integer_programs import solve_counts_by_ilp
 from core.correction.tangents import solve_counts
@@ -159,12 +159,10 @@ def interval_of(value: object, *, name: str) -> tuple[float, float]:
     if not isinstance(value, (tuple, list, np.ndarray)):
         number = unit_interval(value, name=name)  # type: ignore[arg-type]
         return number, number
-    if len(value) != 2:
-        raise InputError(f"{name} must be a number or an interval (low, high), got {len(value)} values.")
-    low, high = (unit_interval(end, name=name) for end in value)
-    if low > high:
-        raise InputError(f"{name} must be an interval (low, high) in rising order, got ({low:g}, {high:g}).")
-    return low, high
+    ends = [unit_interval(end, name=name) for end in value]
+    if len(ends) != 2 or ends[0] > ends[1]:
+        raise InputError(f"{name} must be a number or an interval (low, high) in rising order, got {tuple(ends)}.")
+    return ends[0], ends[1]
 
 
 def share_counts(shares: Shares | None, n: int, n_groups: int) -> tuple[tuple[int, int], ...] | None:
@@ -194,10 +192,8 @@ def _share_limits(share: object, n: int, group: int) -> tuple[int, int]:
     if low == high and not isinstance(share, (tuple, list, np.ndarray)):
         low, high = max(0.0, (low * n - 0.5) / n), min(1.0, (high * n + 0.5) / n)
     fewest, most = math.ceil(low * n - 1e-9), math.floor(high * n + 1e-9)
-    if fewest > most:
-        raise InputError(f"group_shares of group {group} must allow a whole count of {n} records, got {share}.")
-    if most < 1:
-        raise InputError(f"group_shares of group {group} must leave the group a record, got {share} of {n} records.")
+    if not max(fewest, 1) <= most:
+        raise InputError(f"group_shares of group {group} must allow a whole count from 1 of {n} records, got {share}.")
     return max(fewest, 0), min(most, n)
 
 
@@ -377,8 +373,10 @@ def _corrected(claim: Claim, solver: str, time_limit: float, started: float) -> 
     choice(solver, SOLVERS, name="solver")
     if not time_limit > 0:
         raise InputError(f"time_limit must be above 0 seconds, got {time_limit!r}.")
-    sortable = solver == "exact" and _is_sortable(claim)
-    vector, bounds = _by_sorting(claim) if sortable else _by_counts(claim, solver, started + time_limit)
+    sortable, written = solver == "exact" and _is_sortable(claim), claim.guess.copy()
+    parts = _by_sorting(claim, written) if sortable else _by_counts(claim, written, solver, started + time_limit)
+    solved, bounds = zip(*parts, strict=True)
+    vector = written if all(solved) else None
     certificate = certify(claim, vector, bounds, solver=solver, seconds=0.0)
     needed, reason = None, ""
     if certificate.status == SolverStatus.INFEASIBLE:
@@ -410,12 +408,13 @@ def _is_sortable(claim: Claim) -> bool:
     return bound.metric != "equalized_odds" and claim.sizes is None
 
 
-_Solved = tuple[Codes | None, list[float]]
+_Parts = Iterator[tuple[bool, float]]
+"""Of each part, whether there is a reconstruction, which is then in the vector, and a lower bound on its objective."""
 
 
-def _by_sorting(claim: Claim) -> _Solved:
+def _by_sorting(claim: Claim, vector: Codes) -> _Parts:
     """Solve each row set of a single disclosure with two groups."""
-    bound, vector, bounds, complete, sizes = claim.bounds[0], claim.guess.copy(), [], True, None
+    bound, sizes = claim.bounds[0], None
     if claim.sizes is not None:  # both groups' shares limit group 1's records
         n, (fewest, most), own = vector.size, *claim.sizes
         sizes = max(own[0], n - most), min(own[1], n - fewest)
@@ -430,17 +429,14 @@ def _by_sorting(claim: Claim) -> _Solved:
             sizes=sizes,
         )
         solved, reached = solve_rows(problem)
-        bounds.append(reached)
-        if solved is None:
-            complete = False
-        else:
+        if solved is not None:
             vector[inside] = solved
-    return (vector if complete else None), bounds
+        yield solved is not None, reached
 
 
-def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
+def _by_counts(claim: Claim, vector: Codes, solver: str, deadline: float) -> _Parts:
     """Solve the counts of every component."""
-    vector, bounds, complete, limits = claim.guess.copy(), [], True, []
+    limits = []
     for number, bound in enumerate(claim.bounds):
         for _, rows in bound.row_sets():
             value = (bound.predictions + np.uint8(1)) * (np.uint8(1) if rows is None else rows)
@@ -448,19 +444,16 @@ def _by_counts(claim: Claim, solver: str, deadline: float) -> _Solved:
     for part in components(count_problem(claim.guess, claim.cost, claim.n_groups, limits, claim.sizes)):
         seconds = deadline - time.perf_counter()
         if part.meets(part.old):
-            outcome = CountOutcome(counts=part.old, bound=0.0)
+            counts, reached = part.old, 0.0
         elif any(rate.impossible(part.n_groups) for rate in part.rates):
-            outcome = CountOutcome(counts=None, bound=math.inf)
+            counts, reached = None, math.inf
         elif solver == "exact":
-            outcome = solve_counts(part, seconds=seconds)
+            counts, reached = solve_counts(part, seconds=seconds)
         else:
-            outcome = solve_counts_by_ilp(part, per_record=solver == "ilp_general", seconds=seconds)
-        bounds.append(outcome.bound)
-        if outcome.counts is None:
-            complete = False
-        else:
-            part.place(outcome.counts, vector)
-    return (vector if complete else None), bounds
+            counts, reached = solve_counts_by_ilp(part, per_record=solver == "ilp_general", seconds=seconds)
+        if counts is not None:
+            part.place(counts, vector)
+        yield counts is not None, reached
 
 
 def _why_infeasible(claim: Claim) -> tuple[float | None, str]:

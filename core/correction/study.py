@@ -72,16 +72,11 @@ def correction_gain(result: CorrectionResult) -> Measurement:
         return not_run("correction_gain", reason)
     if unsolved:
         return not_run("correction_gain", f"The correction of {unsolved[0]} was not solved, so the best is unknown.")
-    reached: dict[str, dict[str, float]] = {"before": {}, "after": {}}
-    details = {}
-    for kind, each in found.items():
-        for when in ("before", "after", "gain"):
-            details[f"{ATTACKERS[kind]}, {when}"] = value = getattr(each, when).value
-            reached.setdefault(when, {})[ATTACKERS[kind]] = value
-    majority = {_MAJORITY: any_one.majority.value}
-    before, after = reached["before"] | majority, reached["after"] | majority
-    first, last = max(before, key=before.__getitem__), max(after, key=after.__getitem__)
-    controls = {ATTACKERS[kind]: each.before for kind, each in found.items()} | {_MAJORITY: any_one.majority}
+    before, after = (
+        {**{ATTACKERS[kind]: getattr(each, when) for kind, each in found.items()}, _MAJORITY: any_one.majority}
+        for when in ("before", "after")
+    )
+    first, last = (max(reached, key=lambda who: reached[who].value) for reached in (before, after))
     promised, difference = config.tolerance, subject.model.difference_train
     false, truth = findings.false_promise(promised, any_one.achieved), findings.truth_of(any_one, promised, difference)
     instead = f" So the attackers used {any_one.used:g}, the smallest that holds in steps of 0.001."
@@ -90,7 +85,7 @@ def correction_gain(result: CorrectionResult) -> Measurement:
         estimate=gain_of_best(
             {kind: result.attack(kind).attacked for kind in found}, found, raise_until_true=True, seed=config.seed
         ),
-        control=controls[first],
+        control=before[first],
         control_name="the best attacker before disclosure",
         attacked=(
             f"{f'{false} ' if false else ''}The {subject.attribute} of {subject.trained_on}, by {len(found)} attackers "
@@ -106,13 +101,17 @@ def correction_gain(result: CorrectionResult) -> Measurement:
             f"{truth.point} {truth.evidence}{f' {truth.so_what}{instead}' if truth.so_what else ''}",
             "The interval holds for the attackers tried together.",
         ),
-        details=details
+        details={
+            f"{ATTACKERS[kind]}, {when}": getattr(each, when).value
+            for kind, each in found.items()
+            for when in ("before", "after", "gain")
+        }
         | {
             "majority-class baseline": any_one.majority.value,
             "disclosed tolerance used": any_one.used,
             "unfairness on these records": any_one.achieved,
-            "best before": before[first],
-            "best after": after[last],
+            "best before": before[first].value,
+            "best after": after[last].value,
             "disclosed tolerance": promised,
             "difference between groups on these records": difference,
         },
@@ -132,19 +131,6 @@ def attribution_rows(result: CorrectionResult) -> Iterator[Row]:
             }
 
 
-def correction_rows(result: CorrectionResult) -> Iterator[Row]:
-    """Yield what every attacker gains from several tolerances, the disclosed one among them, as they are."""
-    others = TOLERANCES if len(result.group_names) == 2 else _MANY
-    for tolerance in sorted({*others, result.config.tolerance}):
-        yield from _told(result, tolerance)
-
-
-def true_correction_rows(result: CorrectionResult) -> Iterator[Row]:
-    """Yield what the check needs where the disclosed tolerance does not hold."""
-    if tolerance_told(result) != result.config.tolerance:
-        yield from _told(result, None)
-
-
 def _disclosed(result: CorrectionResult, kind: str, tolerance: float | None) -> Disclosure:
     """Return what one attacker gains from a tolerance; from the disclosed one, raised until it holds, when left out."""
     config, raised = result.config, tolerance is None
@@ -153,6 +139,7 @@ def _disclosed(result: CorrectionResult, kind: str, tolerance: float | None) -> 
 
 
 def _told(result: CorrectionResult, tolerance: float | None) -> Iterator[Row]:
+    """Yield what every attacker gains from a tolerance as it is; from the disclosed one, raised, when left out."""
     for kind, title in ATTACKERS.items():
         each = _disclosed(result, kind, tolerance)
         yield {
@@ -282,12 +269,14 @@ class CorrectionStudy(Study[CorrectionSettings, CorrectionResult]):
 
     def tables(self, result: CorrectionResult, settings: CorrectionSettings) -> Mapping[str, tuple[Row, ...]]:
         """Return the steps of the attribution, and every attacker's corrections."""
-        made = {
-            "Where the leak comes from": attribution_rows,
-            "Corrections over tolerances": correction_rows,
-            "Correction with a true tolerance": true_correction_rows,
+        plan = result.config.tolerance
+        tolerances = sorted({*(TOLERANCES if len(result.group_names) == 2 else _MANY), plan})
+        holds = tolerance_told(result) == plan
+        return {
+            "Where the leak comes from": tuple(attribution_rows(result)),
+            "Corrections over tolerances": tuple(row for told in tolerances for row in _told(result, told)),
+            "Correction with a true tolerance": () if holds else tuple(_told(result, None)),
         }
-        return {title: tuple(rows(result)) for title, rows in made.items()}
 
 
 STUDY = CorrectionStudy()

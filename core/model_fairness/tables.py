@@ -28,7 +28,12 @@ SETS = ("training", "test")
 """Sets of records whose fairness is measured."""
 
 _AMONG = {"all": "everybody", "label 0": "negative label", "label 1": "positive label"}
-_RATES = {"all": "selection rate", "label 0": "false-positive rate", "label 1": "true-positive rate"}
+_RATES = {
+    "statistical_parity": "selection rate",
+    "predictive_equality": "false-positive rate",
+    "equal_opportunity": "true-positive rate",
+    "equalized_odds": "larger of both",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,20 +97,21 @@ def _columns(name: str, found: Estimate, records: str) -> dict[str, float | None
 
 def metric_rate_rows(subject: Subject) -> Iterator[Row]:
     """Yield every group's selection, false-positive and true-positive rate, on training and test records."""
-    names = subject.dataset.group_names
     for found in fairness_metrics(subject):
-        if found.metric == "equalized_odds":  # the rates of predictive equality and of equal opportunity
-            continue
-        for rate in found.rates:
-            yield {
-                "metric": METRIC_TITLES[found.metric],
-                "records": found.records,
-                "among": _AMONG[rate.part],
-                "group": names[int(rate.group)],
-                "people": rate.count,
-                **estimate_columns("positive predictions", rate.rate),
-                "everybody": plain_number(rate.overall.value),
-            }
+        if found.metric != "equalized_odds":  # the rates of predictive equality and of equal opportunity
+            yield from (_rate_row(subject, found.metric, found.records, _AMONG[r.part], r) for r in found.rates)
+
+
+def _rate_row(subject: Subject, metric: str, records: str, among: str, rate: GroupRate) -> Row:
+    return {
+        "metric": METRIC_TITLES[metric],
+        "records": records,
+        "among": among,
+        "group": subject.dataset.group_names[int(rate.group)],
+        "people": rate.count,
+        **estimate_columns("positive predictions", rate.rate),
+        "everybody": plain_number(rate.overall.value),
+    }
 
 
 def metrics_heading(subject: Subject, seen: str) -> str:
@@ -122,26 +128,19 @@ def metrics_heading(subject: Subject, seen: str) -> str:
 def metric_words(subject: Subject, records: str) -> tuple[Row, ...]:
     """Return the four metrics on one set of records in words: a row each group, then deviation and difference."""
     found = {one.metric: one for one in fairness_metrics(subject) if one.records == records}
-    titles = {"equal_opportunity": "label 1", "predictive_equality": "label 0", "statistical_parity": "all"}
-    columns = {metric: _title(metric, titles.get(metric, "")) for metric in METRICS}
+    columns = {metric: f"{METRIC_TITLES[metric]}: {_RATES[metric]}" for metric in METRICS}
     codes = range(subject.dataset.n_groups) if subject.dataset.n_groups > 2 else (1, 0)
-    rows: list[Row] = []
-    for code in codes:
-        cells = {columns[metric]: _rate_words(found[metric], code) for metric in titles}
-        values = {columns[metric]: cells.get(columns[metric], "") for metric in METRICS}
-        rows.append({"Group or measure": subject.dataset.group_names[code], **values})
+    names = subject.dataset.group_names
+    rows = [(names[code], [_rate_words(found[metric], code) for metric in METRICS]) for code in codes]
     for title, field in (("Largest deviation from overall", "unfairness"), ("Difference between groups", "difference")):
-        values = {columns[metric]: _gap_words(getattr(found[metric], field), records) for metric in METRICS}
-        rows.append({"Group or measure": title, **values})
-    return tuple(rows)
-
-
-def _title(metric: str, part: str) -> str:
-    return f"{METRIC_TITLES[metric]}: {_RATES.get(part, 'larger of both')}"
+        rows.append((title, [_gap_words(getattr(found[metric], field), records) for metric in METRICS]))
+    return tuple({"Group or measure": name, **dict(zip(columns.values(), own, strict=True))} for name, own in rows)
 
 
 def _rate_words(found: MetricResult, code: int) -> str:
-    """Write a group's rate as "36.8% (35.1 to 38.5%), n 1,187"."""
+    """Write a group's rate as "36.8% (35.1 to 38.5%), n 1,187"; nothing for two rates."""
+    if found.metric == "equalized_odds":
+        return ""
     for rate in found.rates:
         if int(rate.group) == code:
             return f"{percent(rate.rate)} ({interval(rate.rate)}), n {count(rate.count)}"
@@ -157,32 +156,26 @@ def _gap_words(found: Estimate, records: str) -> str:
 
 def rate_rows(subject: Subject) -> Iterator[Row]:
     """Yield every group's rate by the audited metric, on training and test records."""
-    names = subject.dataset.group_names
     for records, rates in (("training", subject.model.rates_train), ("test", subject.model.rates_test)):
         for rate in rates:
-            yield {
-                "metric": METRIC_TITLES[subject.config.metric],
-                "records": records,
-                "among": "everybody" if rate.part == "all" else rate.part,
-                "group": names[int(rate.group)],
-                "people": rate.count,
-                **estimate_columns("positive predictions", rate.rate),
-                "everybody": plain_number(rate.overall.value),
-            }
+            among = "everybody" if rate.part == "all" else rate.part
+            yield _rate_row(subject, subject.config.metric, records, among, rate)
 
 
 def constraint_rows(subject: Subject) -> Iterator[Row]:
     """Yield the tolerance asked for and the unfairness reached, by both measures, on training and test records."""
     model, config = subject.model, subject.config
     asked = {"exponentiated_gradient": config.tolerance, "threshold_optimizer": 0.0}.get(config.method)
-    columns = ("unfairness", "low", "high")
-    apart = ("difference between groups", "difference, low", "difference, high")
     for records, value, gap in (
         ("training", (model.unfairness_train, None, None), (model.difference_train, None, None)),
         ("unseen", _ends(model.unfairness_test), _ends(model.difference_test)),
     ):
-        numbers = zip((*columns, *apart), (*value, *gap), strict=True)
-        yield {"records": records, "asked": asked, **dict(numbers)}
+        yield {
+            "records": records,
+            "asked": asked,
+            **dict(zip(("unfairness", "low", "high"), value, strict=True)),
+            **dict(zip(("difference between groups", "difference, low", "difference, high"), gap, strict=True)),
+        }
 
 
 def _ends(found: Estimate) -> tuple[float, float, float]:

@@ -7,14 +7,12 @@ from core.queries.decoders import DECODER_TITLES, DECODERS, PROGRAMS, Reading, d
 from core.queries.findings import (
     AnswersLeak,
     PlannedAnswers,
-    accuracy_text,
     answers_excess,
     answers_leak,
     curve_finding,
     declared_limits,
     error_text,
     findings,
-    needed_text,
     noise_text,
 )
 from core.queries.gaps import (
@@ -66,7 +64,6 @@ __all__ = [
     "SmoothLaplace",
     "Trials",
     "accuracy_limit",
-    "accuracy_text",
     "answers_excess",
     "answers_leak",
     "curve_finding",
@@ -79,7 +76,6 @@ __all__ = [
     "largest_loss",
     "leakage",
     "needed",
-    "needed_text",
     "noise_text",
     "noiseless_row",
     "partition_absolute",

@@ -115,11 +115,13 @@ def read_answers(answered: Answered, decoder: str) -> list[Reading]:
         return [_without_answers(answered, decoder, r) for r in range(repeats)]
     if decoder in PROGRAMS:
         return [_compressed(answered, r, decoder, None) for r in range(repeats)]
-    noisy = answered.mechanism.noisy
-    if answered.mechanism.absolute and not (noisy and decoder != "published"):
+    noisy, published = answered.mechanism.noisy, decoder == "published"
+    if answered.mechanism.absolute and (published or not noisy):
         return [_by_person(answered, decoder, r, _absolute_evidence(answered, r)) for r in range(repeats)]
-    if decoder == "published":
-        return [_published(answered, r) for r in range(repeats)]
+    if published and answered.design in ("targeted", "bits"):  # as the paper does: differences, bits
+        return [_by_person(answered, decoder, r, _person_evidence(answered, r)) for r in range(repeats)]
+    if published:  # or the shortest vector in l1
+        return [_compressed(answered, r, "l1", None) for r in range(repeats)]
     if not noisy:
         return _noiseless(answered, decoder)
     return _propagated(answered, aware=decoder == "strongest")
@@ -136,13 +138,6 @@ def _without_answers(answered: Answered, decoder: str, r: int) -> Reading:
         return _from_posterior(answered.prior[r], answered.share)
     n = answered.prior.shape[1]
     return Reading(values=np.zeros(n), threshold=0.5, recovered=np.ones(n, dtype=np.uint8))
-
-
-def _published(answered: Answered, r: int) -> Reading:
-    """Read as the paper does: differences, bits or the shortest vector in l1."""
-    if answered.design in ("targeted", "bits"):
-        return _by_person(answered, "published", r, _person_evidence(answered, r))
-    return _compressed(answered, r, "l1", None)
 
 
 def _compressed(answered: Answered, r: int, method: str, prior: Floats | None) -> Reading:

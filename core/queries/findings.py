@@ -1,20 +1,21 @@
 """Findings about answers to bias queries: page, terminal and reports take their sentences from here.
 
-And the checks of planned answers: the gain over the features, and the bound on one person.
+And the checks of planned answers: the gain over the features, and the bound on one person; tables of the leaks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 from core.estimates import ALMOST_ALL, Estimate, at_most, certain, count, interval, percent, points, strongest
 from core.param import Param
+from core.quantities import Row, Tables, change, share
 from core.queries.decoders import DECODER_TITLES
 from core.queries.guarantees import ErrorQuantiles, accuracy_limit, targeted_leakage
 from core.queries.mechanisms import NOISE_TITLES, NOISES, Answering, Exact
-from core.queries.trials import Asking, Leak, QuestionAccuracy, Trials, needed
+from core.queries.trials import Asking, Leak, Trials, needed
 from core.serialize import Result
 from core.settings import Settings, params
 from core.study import Basis, Check, Finding, Measurement, not_run
@@ -247,13 +248,18 @@ def _caveats(answering: Answering) -> tuple[str, ...]:
 
 def curve_finding(trials: Trials, curve: Sequence[Leak], answering: Answering, *, whole: bool = True) -> Finding:
     """Return how many answers of a curve suffice, and the accuracy of the queried models."""
-    return Finding(
-        point=needed_text(curve, answering, whole=whole),
-        evidence="" if answering.absolute else accuracy_text(trials.accuracy(trials.numbers[-1])),
+    point = _needed_text(curve, answering, whole=whole)
+    if answering.absolute:
+        return Finding(point=point)
+    found = trials.accuracy(trials.numbers[-1])
+    evidence = (
+        f"Accuracy of the queried models: {percent(found.asked)} (± {100 * found.spread:.1f} from model to model); "
+        f"of the audited model: {percent(found.base)}."
     )
+    return Finding(point=point, evidence=evidence)
 
 
-def needed_text(curve: Sequence[Leak], answering: Answering, *, whole: bool = True) -> str:
+def _needed_text(curve: Sequence[Leak], answering: Answering, *, whole: bool) -> str:
     """Return how many answers of a curve reach 95% and everybody; `whole` unless it is still growing."""
     last = max((leak.m for leak in curve), default=0)
     how = {"exact": "Without noise", "rounded": "With this rounding"}.get(answering.noise, "With this noise")
@@ -264,14 +270,6 @@ def needed_text(curve: Sequence[Leak], answering: Answering, *, whole: bool = Tr
         return f"{how}, {count(last)} answers are not enough for 95% balanced accuracy."
     rest = f"{count(last)} are not enough" if everybody is None else f"{count(everybody)} suffice"
     return f"{how}, {count(most)} answers reach 95% balanced accuracy; {rest} for everybody in every repetition."
-
-
-def accuracy_text(found: QuestionAccuracy) -> str:
-    """Return the accuracy of the queried models beside that of the audited one."""
-    return (
-        f"Accuracy of the queried models: {percent(found.asked)} (± {100 * found.spread:.1f} from model to model); "
-        f"of the audited model: {percent(found.base)}."
-    )
 
 
 DECLARED = (
@@ -307,39 +305,6 @@ def declared_limits(planned: PlannedAnswers) -> tuple[float, float]:
     return accuracy_limit(planned.epsilon, sizes_known=True), accuracy_limit(planned.epsilon)
 
 
-def _sentences(check: str, planned: PlannedAnswers, found: AnswersLeak) -> dict[str, Any]:
-    """Return the sentences of a check's measurement."""
-    how = "every queried score, and how the answers are made"
-    targeted, answers = check == "targeted_leakage", answers_text(planned.questions, planned.answering)
-    if not planned.questions:
-        attacked, knows = "Nothing: no answers to bias queries are planned.", "No answers."
-        assumptions = ["The plan declares 0 answers; it was not measured, and does not hold once a query is answered."]
-    elif targeted:
-        attacked = f"The {found.attribute} of one person among {planned.people:,}, from {answers}."
-        knows = f"The group sizes, {how}; nothing else of the person."
-        assumptions = _declared(planned)
-    else:
-        target = f"Whether the {found.attribute} is {found.largest}," if found.largest else f"The {found.attribute}"
-        attacked = (
-            f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} repetitions, read by the "
-            f"{DECODER_TITLES[_best(found)[0]]} from {answers}."
-        )
-        n1, n0 = found.sizes
-        knows = f"The features and labels of these people, that {n1:,} and {n0:,} of them are in the two groups, {how}."
-        assumptions = ["The queries are slight changes of the audited model; other queries may reveal more or less."]
-        if found.largest:
-            assumptions.append(
-                f"Answers compare two groups: of {found.n_groups} the largest, {found.largest}, stands against "
-                "everybody else; answers about other groups may reveal more or less."
-            )
-        assumptions.append(
-            "The interval is over repetitions with other people, queries and noise, and holds for the decoders tried "
-            "together."
-        )
-    control = "random guessing" if targeted else "features alone, no answers" if planned.questions else ""
-    return {"attacked": attacked, "knows": knows, "control_name": control, "assumptions": tuple(assumptions)}
-
-
 def _declared(planned: PlannedAnswers) -> list[str]:
     if planned.mechanism == "exact":
         return ["Exact answers have no guarantee: one query that accepts a single person reveals them."]
@@ -353,47 +318,103 @@ def _declared(planned: PlannedAnswers) -> list[str]:
     ]
 
 
-def _best(found: AnswersLeak) -> tuple[str, Estimate]:
-    """Return the decoder that gains most, and its gain with an interval that holds for all decoders together."""
-    gains = {leak.decoder: leak.gain for leak in found.leaks}
-    return strongest(gains, freedom=found.leaks[0].leakage.n - 1, within=(-1.0, 1.0))
-
-
 def answers_excess(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
     """Return the balanced accuracy after the answers minus that of the features alone, of the best decoder."""
     if not planned.questions:
-        return _certain("answers_excess", found, planned, 0.0)
+        return _none_planned("answers_excess", found, 0.0)
     if not found.leaks:
         return not_run("answers_excess", found.reason)
+    freedom = found.leaks[0].leakage.n - 1
+    best, gain = strongest({leak.decoder: leak.gain for leak in found.leaks}, freedom=freedom, within=(-1.0, 1.0))
+    target = f"Whether the {found.attribute} is {found.largest}," if found.largest else f"The {found.attribute}"
+    n1, n0 = found.sizes
+    assumptions = ["The queries are slight changes of the audited model; other queries may reveal more or less."]
+    if found.largest:
+        assumptions.append(
+            f"Answers compare two groups: of {found.n_groups} the largest, {found.largest}, stands against "
+            "everybody else; answers about other groups may reveal more or less."
+        )
     gains = {f"{DECODER_TITLES[leak.decoder]}, gain": leak.gain.value for leak in found.leaks}
     rates = {f"{DECODER_TITLES[leak.decoder]}, balanced accuracy": leak.leakage.value for leak in found.leaks}
     return Measurement(
         check="answers_excess",
-        estimate=_best(found)[1],
-        freedom=found.leaks[0].leakage.n - 1,
+        estimate=gain,
+        freedom=freedom,
         control=found.prior,
+        control_name="features alone, no answers",
+        attacked=f"{target} of {planned.people:,} test people at a time, in {planned.repeats:,} repetitions, read by "
+        f"the {DECODER_TITLES[best]} from {answers_text(planned.questions, planned.answering)}.",
+        knows=f"The features and labels of these people, that {n1:,} and {n0:,} of them are in the two groups, {_HOW}.",
+        assumptions=(
+            *assumptions,
+            "The interval is over repetitions with other people, queries and noise, and holds for the decoders tried "
+            "together.",
+        ),
         details=gains | rates,
-        **_sentences("answers_excess", planned, found),
     )
 
 
 def targeted_bound(found: AnswersLeak, planned: PlannedAnswers) -> Measurement:
     """Return the guarantee of the planned answers against an attacker who knows the group sizes."""
-    known, unknown = declared_limits(planned)
-    details = {"group sizes known": known, "group sizes not known": unknown} if planned.questions else None
-    return _certain("targeted_leakage", found, planned, known, control=0.5, details=details)
-
-
-def _certain(
-    check: str, found: AnswersLeak, planned: PlannedAnswers, value: float, *, control: float | None = None, **more: Any
-) -> Measurement:
-    """Return a number that follows from the plan."""
     n = planned.people if planned.questions else found.n_people
+    chance: dict[str, Any] = {"control": certain(0.5, n), "control_name": "random guessing"}
+    if not planned.questions:
+        return _none_planned("targeted_leakage", found, 0.5, **chance)
+    known, unknown = declared_limits(planned)
+    answers = answers_text(planned.questions, planned.answering)
+    return Measurement(
+        check="targeted_leakage",
+        basis=Basis.DECLARED,
+        estimate=certain(known, planned.people),
+        attacked=f"The {found.attribute} of one person among {planned.people:,}, from {answers}.",
+        knows=f"The group sizes, {_HOW}; nothing else of the person.",
+        assumptions=tuple(_declared(planned)),
+        details={"group sizes known": known, "group sizes not known": unknown},
+        **chance,
+    )
+
+
+_HOW = "every queried score, and how the answers are made"
+
+
+def _none_planned(check: str, found: AnswersLeak, value: float, **control: Any) -> Measurement:
+    """Return the number that follows from giving no answers."""
     return Measurement(
         check=check,
         basis=Basis.DECLARED,
-        estimate=certain(value, n),
-        control=None if control is None else certain(control, n),
-        **_sentences(check, planned, found),
-        **more,
+        estimate=certain(value, found.n_people),
+        attacked="Nothing: no answers to bias queries are planned.",
+        knows="No answers.",
+        assumptions=("The plan declares 0 answers; it was not measured, and does not hold once a query is answered.",),
+        **control,
     )
+
+
+MEANING = (
+    "Balanced accuracy: random guessing reaches 50%; 95% CIs over repetitions with other people, queries and noise.",
+    "Gain: over the features alone, repetition by repetition.",
+)
+"""What the columns mean."""
+
+
+def tables(leaks: Mapping[str, Sequence[Leak]], errors: Mapping[str, ErrorQuantiles]) -> Tables:
+    """Return the leaks by how the answers are made, and the errors of an answer by kind of noise."""
+    return {
+        "Leakage by answers": [row for answers, own in leaks.items() for row in _leak_rows(answers, own)],
+        "Error of an answer": [
+            {"noise": NOISES[noise], "median error": error.median, "95th percentile": error.high}
+            for noise, error in errors.items()
+        ],
+    }
+
+
+def _leak_rows(noise: str, leaks: Sequence[Leak]) -> Iterator[Row]:
+    for leak in sorted(leaks, key=lambda leak: leak.m):
+        own = leak_row(DECODER_TITLES[leak.decoder], leak.m, leak.leakage.n, leak.leakage)
+        everybody = {"lowest draw": share(leak.lowest), "draws with everybody inferred": share(leak.complete)}
+        yield {"noise": noise, **own, "gain": change(leak.gain), **everybody}
+
+
+def leak_row(attacker: str, answers: int, draws: int, leakage: Estimate) -> dict[str, object]:
+    """Return how much an attacker recovers after so many answers."""
+    return {"attacker": attacker, "answers": answers, "draws": draws, "balanced accuracy": share(leakage)}

@@ -90,6 +90,21 @@ def attribute_array(sensitive: npt.ArrayLike) -> npt.NDArray[np.uint8]:
     return a
 
 
+def people(
+    scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None = None
+) -> tuple[Floats, npt.NDArray[np.uint8]]:
+    """Return scores (m, n) and attribute (n,) of those a question is about: with labels, the people with label 1."""
+    a = binary_array(sensitive, name="sensitive")
+    h = score_matrix(scores, n=a.size)
+    if labels is None:
+        return h, a
+    y = binary_array(labels, name="labels")
+    one_length(sensitive=a, labels=y)
+    if not y.any():
+        raise InputError("An equal opportunity gap needs people with label 1, there are none.")
+    return h[:, y == 1], a[y == 1]
+
+
 def check_sizes(n_advantaged: int, n_disadvantaged: int, n: int | None = None) -> tuple[int, int]:
     """Return the group sizes as whole numbers, each at least 1, together n."""
     first = whole_number(n_advantaged, name="n_advantaged", least=1)
@@ -143,11 +158,7 @@ def equal_opportunity_gap(scores: npt.ArrayLike, sensitive: npt.ArrayLike, label
     scores : array-like of shape (m, n) or (n,), in [0, 1]
     sensitive, labels : array-like of shape (n,), 0 or 1
     """
-    a, y = binary_array(sensitive, name="sensitive"), binary_array(labels, name="labels")
-    one_length(sensitive=a, labels=y)
-    h = score_matrix(scores, n=a.size)
-    positive = y == 1
-    return statistical_parity_gap(h[:, positive], a[positive])
+    return statistical_parity_gap(*people(scores, sensitive, labels))
 
 
 def leakage(sensitive: npt.ArrayLike, recovered: npt.ArrayLike) -> float:
@@ -205,7 +216,13 @@ def design_scores(design: str, base: npt.ArrayLike, m: int, *, rng: np.random.Ge
         return np.clip(row + rng.uniform(-WIDTH, WIDTH, (m, n)), 0.0, 1.0)
     if design == "random_binary":
         return rng.integers(0, 2, (m, n)).astype(np.float64)
-    return _targeted(row[0], m) if design == "targeted" else _bits(n, m)
+    if design == "targeted":  # the base scores, with person k - 1 flipped in row k
+        scores, person = np.tile(row[0], (m, 1)), np.arange(m - 1)
+        scores[person + 1, person] = 1.0 - row[0, person]
+        return scores
+    scores, person = np.zeros((m, n)), np.arange(min(n, m * BITS_A_QUESTION))
+    scores[person // BITS_A_QUESTION, person] = np.exp2(-(person % BITS_A_QUESTION))
+    return scores
 
 
 def most_questions(design: str, n: int) -> int | None:
@@ -213,22 +230,6 @@ def most_questions(design: str, n: int) -> int | None:
     if choice(design, DESIGNS, name="design") == "targeted":
         return n + 1
     return math.ceil(n / BITS_A_QUESTION) if design == "bits" else None
-
-
-def _targeted(base: Floats, m: int) -> Floats:
-    """Repeat the base scores and flip person k - 1 in row k."""
-    scores = np.tile(base, (m, 1))
-    person = np.arange(m - 1)
-    scores[person + 1, person] = 1.0 - base[person]
-    return scores
-
-
-def _bits(n: int, m: int) -> Floats:
-    """Give person j the score 2^-(j mod 50) in the question of its fifty."""
-    scores = np.zeros((m, n))
-    person = np.arange(min(n, m * BITS_A_QUESTION))
-    scores[person // BITS_A_QUESTION, person] = np.exp2(-(person % BITS_A_QUESTION))
-    return scores
 
 
 def _edge(n: int, k: int, *, absolute: bool) -> float:

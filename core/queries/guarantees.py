@@ -29,15 +29,9 @@ import numpy.typing as npt
 
 from core.arrays import Floats
 from core.errors import InputError
-from core.queries.gaps import check_sizes, counted, local_sensitivity
-from core.queries.mechanisms import AdditiveNoise, LaplaceGlobal, Mechanism, NoisySums, Rounded, SmoothCauchy, people
+from core.queries.gaps import check_sizes, counted, local_sensitivity, people
+from core.queries.mechanisms import AdditiveNoise, LaplaceGlobal, Mechanism, NoisySums, Rounded, SmoothCauchy
 from core.serialize import Result
-
-
-def _budget(epsilon: float, sizes_known: bool) -> float:
-    if not epsilon >= 0:
-        raise InputError(f"epsilon must be at least 0, got {epsilon!r}.")
-    return 2 * epsilon if sizes_known else epsilon
 
 
 def accuracy_limit(epsilon: float, *, sizes_known: bool = False) -> float:
@@ -45,34 +39,19 @@ def accuracy_limit(epsilon: float, *, sizes_known: bool = False) -> float:
 
     `epsilon`, at least 0, is the budget of all answers together; who knows the group sizes has the limit of 2ε.
     """
-    return 1 / (1 + math.exp(-_budget(epsilon, sizes_known)))
+    if not epsilon >= 0:
+        raise InputError(f"epsilon must be at least 0, got {epsilon!r}.")
+    return 1 / (1 + math.exp(-(2 * epsilon if sizes_known else epsilon)))
 
 
-def accuracy_limit_with_prior(prior: npt.ArrayLike, epsilon: float, *, n_advantaged: int | None = None) -> float:
+def accuracy_limit_with_prior(q: Floats, epsilon: float) -> float:
     """Return the largest expected balanced accuracy of an attacker with a calibrated prior, in [0.5, 1].
 
-    Raises `InputError` if a prior lies outside [0, 1], all are 0 or all are 1, or `n_advantaged` is not in
-    1 to n − 1.
-
-    Parameters
-    ----------
-    prior : array-like of shape (n,) or (R, n), in [0, 1]
-        P(advantaged) of each person before any answer, in R repeats whose limits are averaged; at ε = 0 the limit is
-        what it gives alone.
-    epsilon : float, at least 0
-    n_advantaged : int, optional
-        The attacker knows that this many of the n are advantaged: the prior is conditioned on it, and 2ε counts.
+    The prior `q` is P(advantaged) of each person before any answer, in (0, 1), of shape (R, n), in R repeats whose
+    limits are averaged; at ε = 0 the limit is what it gives alone. For an attacker who knows the sizes it is that of
+    `prior_given_sizes`, and 2ε counts.
     """
-    epsilon = _budget(epsilon, n_advantaged is not None)
-    q = np.asarray(prior, dtype=np.float64)
-    q = q[np.newaxis] if q.ndim == 1 else q
-    if q.ndim != 2 or not q.size or not ((q >= 0) & (q <= 1)).all():
-        raise InputError("prior must be numbers in [0, 1], one for each person.")
-    if n_advantaged is not None:
-        q = prior_given_sizes(q, n_advantaged)
     share = q.mean(axis=1, keepdims=True)
-    if not ((share > 0) & (share < 1)).all():
-        raise InputError(f"prior must leave both groups possible, got a mean of {float(share.flat[0]):g}.")
     w1, w0 = q / share, (1 - q) / (1 - share)
     gain = (w1 - w0 * math.exp(-epsilon)) / (1 + math.exp(-epsilon))
     best = np.maximum(np.maximum(0, w1 - w0), gain)
@@ -127,8 +106,6 @@ def prior_given_sizes(prior: npt.ArrayLike, n_advantaged: int) -> Floats:
     """
     q = np.clip(np.asarray(prior, dtype=np.float64), 1e-9, 1 - 1e-9)
     n = q.shape[1]
-    if not 1 <= n_advantaged <= n - 1:
-        raise InputError(f"n_advantaged must be from 1 to {n - 1}, got {n_advantaged!r}.")
     p = counted(q, n_advantaged)
     before = _sums(p, n_advantaged)
     after = _sums(p[:, ::-1], n_advantaged)[::-1]
@@ -215,8 +192,6 @@ class ErrorQuantiles(Result):
     median: float
     high: float
     """Half of the answers are off by at most `median`, 95 of 100 by at most `high`."""
-    closed_form: bool
-    """Computed, not drawn."""
 
     @property
     def exceeds_range(self) -> bool:
@@ -252,8 +227,7 @@ def answer_error(
         scale = mechanism.scale(n1, a.size - n1, len(h))
         heavy = mechanism.noise == "cauchy"
         middle, high = (1.0, math.tan(0.475 * math.pi)) if heavy else (math.log(2), math.log(20))
-        return ErrorQuantiles(median=middle * scale, high=high * scale, closed_form=True)
-    random = isinstance(mechanism, NoisySums)
-    errors = np.abs(mechanism.draws(h, a, rng=rng, draws=draws if random else 1) - truth)
-    median, high = np.quantile(errors, [0.5, 0.95])
-    return ErrorQuantiles(median=float(median), high=float(high), closed_form=not random)
+        return ErrorQuantiles(median=middle * scale, high=high * scale)
+    repeats = draws if isinstance(mechanism, NoisySums) else 1
+    median, high = np.quantile(np.abs(mechanism.draws(h, a, rng=rng, draws=repeats) - truth), [0.5, 0.95])
+    return ErrorQuantiles(median=float(median), high=float(high))

@@ -23,10 +23,10 @@ import numpy.typing as npt
 from core.arrays import Floats
 from core.errors import InputError, PrivacyLeakWarning
 from core.param import Param
-from core.queries.gaps import global_sensitivity, score_matrix, smooth_sensitivity, statistical_parity_gap
+from core.queries.gaps import global_sensitivity, people, smooth_sensitivity, statistical_parity_gap
 from core.serialize import Result
 from core.settings import Settings
-from core.validation import binary_array, one_length, whole_number
+from core.validation import whole_number
 
 FINENESS = 1024  # cells to one noise scale, at least
 REACH = 2.0**50  # cells to either side of 0; within it a cell's number is exact in double precision
@@ -36,21 +36,6 @@ def positive_epsilon(epsilon: float) -> None:
     """Refuse a privacy budget that is not above 0; infinity is allowed and means no noise."""
     if isinstance(epsilon, bool) or not isinstance(epsilon, (int, float, np.number)) or not epsilon > 0:
         raise InputError(f"epsilon must be above 0, got {epsilon!r}.")
-
-
-def people(
-    scores: npt.ArrayLike, sensitive: npt.ArrayLike, labels: npt.ArrayLike | None = None
-) -> tuple[Floats, npt.NDArray[np.uint8]]:
-    """Return scores (m, n) and attribute (n,) of those a question is about: with labels, the people with label 1."""
-    a = binary_array(sensitive, name="sensitive")
-    h = score_matrix(scores, n=a.size)
-    if labels is None:
-        return h, a
-    y = binary_array(labels, name="labels")
-    one_length(sensitive=a, labels=y)
-    if not y.any():
-        raise InputError("An equal opportunity gap needs people with label 1, there are none.")
-    return h[:, y == 1], a[y == 1]
 
 
 def public_grid(scale: float) -> float:
@@ -147,10 +132,6 @@ class AdditiveNoise(Mechanism):
     def scale(self, n_advantaged: int, n_disadvantaged: int, m: int) -> float:
         """Return the scale of the noise on each of m answers."""
         raise NotImplementedError
-
-    def holds(self, n_advantaged: int, n_disadvantaged: int) -> bool:
-        """Return whether these answers keep their ε among groups of about these sizes."""
-        return not self.as_published
 
     def grid(self, n: int, m: int) -> float:
         """Return the public grid of the answers to m questions on n people: from the noise of two equal groups."""

@@ -79,14 +79,12 @@ NOISELESS_ATTACKS = ("l1", "nonnegative", "box", "box_with_prior")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiselessRow(Result):
-    """One row of the table: n people, m questions, and by attack what came of the repeats.
+    """What came of the repeats of one row of the table, by attack.
 
     `leakages` are means with 95% intervals, `complete` the share in which everybody was recovered. `bits_complete` says
     whether the bits attack recovered everybody each time, with `bits_questions`.
     """
 
-    n: int
-    m: int
     leakages: dict[str, Estimate]
     complete: dict[str, float]
     bits_complete: bool
@@ -114,8 +112,6 @@ def noiseless_row(pool: QueryPool, n: int, m: int, *, repeats: int, seed: int = 
         found = reveal_bits(answers, people.n, n_advantaged=n1, n_disadvantaged=n0)
         packed = packed and bool((found == people.sensitive).all())
     return NoiselessRow(
-        n=n,
-        m=m,
         leakages={attack: rate_over_repeats(values) for attack, values in told.items()},
         complete={attack: float(np.mean(np.array(values) == 1.0)) for attack, values in told.items()},
         bits_complete=packed,

@@ -58,7 +58,6 @@ import numpy.typing as npt
 from core.arrays import Floats
 from core.errors import InputError
 from core.queries.gaps import (
-    BITS_A_QUESTION,
     answer_array,
     check_sizes,
     design_scores,
@@ -98,13 +97,6 @@ class Recovery(Result):
 SAME = 1e-12  # answers do not distinguish scores nearer than this
 
 
-def reveal_single(answer: float) -> int:
-    """Return the attribute of the only person a model accepts, from its gap: 1/N1 or −1/N0 (example 1)."""
-    if not math.isfinite(answer) or answer == 0.0:
-        raise InputError(f"answer must be 1/N1 or -1/N0 for a model that accepts one person, got {answer!r}.")
-    return int(answer > 0.0)
-
-
 def reveal_double(answers: tuple[float, float], scores: tuple[float, float]) -> int:
     """Return the attribute of the one person on whom two models differ (example 2).
 
@@ -113,7 +105,10 @@ def reveal_double(answers: tuple[float, float], scores: tuple[float, float]) -> 
     step = float(np.diff(score_matrix(scores, n=2)[0])[0])
     if abs(step) < SAME:
         raise InputError(f"scores of the two models must differ for the person asked about, got {scores[0]} twice.")
-    return reveal_single((answers[1] - answers[0]) / step)
+    alone = (answers[1] - answers[0]) / step  # the gap of a model that accepts that person alone (example 1)
+    if not math.isfinite(alone) or alone == 0.0:
+        raise InputError(f"answers must be 1/N1 or -1/N0 apart for each unit of score, got {alone!r}.")
+    return int(alone > 0.0)
 
 
 def reveal_flips(base_scores: npt.ArrayLike, answers: npt.ArrayLike) -> npt.NDArray[np.uint8]:
@@ -213,65 +208,34 @@ def reveal_bits(answers: npt.ArrayLike, n: int, *, n_advantaged: int, n_disadvan
     n : int
         Number of people.
     n_advantaged, n_disadvantaged : int
-        Group sizes, summing to n (`sizes_from_answer`).
+        Group sizes, summing to n.
     """
     sizes = check_sizes(n_advantaged, n_disadvantaged, n)
     sp = answer_array(answers)
     most = most_questions("bits", n) or 1
     if not 1 <= sp.size <= most:
         raise InputError(f"answers must be 1 to {most} for {n} people, got {sp.size}.")
-    guesses = [_number(float(answer), _people(question, n), sizes) for question, answer in enumerate(sp)]
-    tried = np.array([_attributes(guesses, step, n, sizes) for step in NEIGHBOURS])
-    return _nearest(tried, sp, sizes)
-
-
-def _people(question: int, n: int) -> int:
-    """Return how many people a question is about."""
-    return min(BITS_A_QUESTION, n - question * BITS_A_QUESTION)
-
-
-def _number(answer: float, people: int, sizes: tuple[int, int]) -> int:
-    """Return K of the module's docstring, to the nearest."""
-    r, q = (Fraction(1.0 / size) for size in sizes)
-    return round((((1 << people) - 1) * r - (1 << (people - 1)) * Fraction(answer)) / (r + q))
-
-
-def _attributes(guesses: list[int], step: int, n: int, sizes: tuple[int, int]) -> npt.NDArray[np.uint8]:
-    """Return everybody's attribute if every K is `step` above its guess."""
-    attribute = np.full(n, sizes[0] >= sizes[1], dtype=np.uint8)
-    for question, guess in enumerate(guesses):
-        people = _people(question, n)
-        k = min(max(guess + step, 0), (1 << people) - 1)
-        start = question * BITS_A_QUESTION
-        attribute[start : start + people] = [1 - (k >> place & 1) for place in reversed(range(people))]
-    return attribute
-
-
-def _nearest(tried: npt.NDArray[np.uint8], sp: Floats, sizes: tuple[int, int]) -> npt.NDArray[np.uint8]:
-    """Choose, for each question, the attributes whose answer is nearest to the one given."""
-    n = tried.shape[1]
     scores = design_scores("bits", np.zeros(n), sp.size, rng=np.random.default_rng(0))
+    asked = [np.flatnonzero(row) for row in scores]
+    r, q = (Fraction(1.0 / size) for size in sizes)
+    numbers = []  # K of the module's docstring, to the nearest
+    for people, answer in zip(asked, sp.tolist(), strict=True):
+        k = people.size
+        numbers.append(round((((1 << k) - 1) * r - (1 << (k - 1)) * Fraction(answer)) / (r + q)))
+    tried = np.full((len(NEIGHBOURS), n), sizes[0] >= sizes[1], dtype=np.uint8)
+    for attribute, step in zip(tried, NEIGHBOURS, strict=True):
+        for people, number in zip(asked, numbers, strict=True):
+            digits = min(max(number + step, 0), (1 << people.size) - 1)
+            attribute[people] = [1 - (digits >> place & 1) for place in reversed(range(people.size))]
     weights = np.where(tried == 1, 1.0 / sizes[0], -1.0 / sizes[1])
     away = np.array([np.abs(scores @ v - sp) for v in weights])  # a product at a time, as `statistical_parity_gap`
-    chosen = away.argmin(axis=0)
     found = tried[0].copy()
-    for question, row in enumerate(chosen):
-        start = question * BITS_A_QUESTION
-        found[start : start + BITS_A_QUESTION] = tried[row, start : start + BITS_A_QUESTION]
+    for people, nearest in zip(asked, away.argmin(axis=0), strict=True):
+        found[people] = tried[nearest, people]
     return found
 
 
 WHOLE = 1e-6  # how far 1/answer may lie from a whole number, relative to it
-
-
-def sizes_from_answer(answer: float, n: int) -> tuple[int, int]:
-    """Return (n_advantaged, n_disadvantaged) from the gap of a model that accepts one person (remark 4).
-
-    Raises `InputError` if the answer is neither 1/N1 nor -1/N0 with sizes from 1 to n - 1, as a noisy or rounded one
-    is.
-    """
-    size = _size(abs(float(answer)), n, told=answer)
-    return (size, n - size) if answer > 0 else (n - size, size)
 
 
 def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> npt.NDArray[np.uint8]:
@@ -285,7 +249,7 @@ def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> npt.ND
         raise InputError(f"n must be at least 2, got {n}.")
     alone = np.eye(n)
     first = float(_answers(ask(alone[:1]), 1)[0])
-    size = _size(first, n, told=first)
+    size = _size(first, n)
     rest = alone[1:]
     if 2 * size == n:
         rest[:, 0] = 1.0
@@ -295,12 +259,12 @@ def partition_absolute(ask: Callable[[Floats], npt.ArrayLike], n: int) -> npt.ND
     return (like_first == (2 * size >= n)).astype(np.uint8)
 
 
-def _size(answer: float, n: int, *, told: float) -> int:
-    """Return the whole number `answer` is one over."""
+def _size(answer: float, n: int) -> int:
+    """Return the whole number `answer` is one over (remark 4)."""
     size = round(1.0 / answer) if 0.0 < answer <= 1.0 + WHOLE else 0
     if not 1 <= size < n or abs(answer * size - 1.0) > WHOLE:
         raise InputError(
-            f"The answer to a model that accepts one of {n} people must be one over a group's size, got {told!r}."
+            f"The answer to a model that accepts one of {n} people must be one over a group's size, got {answer!r}."
         )
     return size
 
@@ -384,7 +348,7 @@ def recover_compressed(
     answers : array-like of shape (m,)
         Their gaps, exact or not.
     n_advantaged, n_disadvantaged : int, at least 1, summing to n
-        Group sizes; one question reveals them (`sizes_from_answer`). "sizes_unknown" does not look at them.
+        Group sizes; a question that accepts one person reveals them (remark 4). "sizes_unknown" does not look at them.
     method : str
         One of `RECOVERY_METHODS`.
     prior : array-like of shape (n,), in [0, 1]

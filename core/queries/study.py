@@ -18,9 +18,9 @@ from core.queries.findings import (
     answers_excess,
     answers_leak,
     findings,
+    leak_row,
     targeted_bound,
 )
-from core.queries.tables import leak_row
 from core.queries.trials import Asking, Trials, query_pool
 from core.seeds import child_generator
 from core.study import Finding, Measurement, Plant, Report, Row, Study

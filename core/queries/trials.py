@@ -130,13 +130,12 @@ class QueryPool(Result):
         if n_disadvantaged is None:
             n_disadvantaged = round(n * there[1] / self.people.n)
         sizes = n - n_disadvantaged, n_disadvantaged
-        for size, name in zip(sizes, (self.advantaged, self.disadvantaged), strict=True):
+        for size, most, name in zip(sizes, there, (self.advantaged, self.disadvantaged), strict=True):
             if size < FEWEST_IN_GROUP:
                 raise InputError(
                     f"A gap needs at least {FEWEST_IN_GROUP} people of each group, or the first answer reveals them; "
                     f"a sample of {n} holds {size} of {name}."
                 )
-        for size, most, name in zip(sizes, there, (self.advantaged, self.disadvantaged), strict=True):
             if size > most:
                 raise InputError(f"The test set holds {most:,} of {name}, too few for a sample with {size:,}.")
         return sizes

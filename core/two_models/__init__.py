@@ -1,6 +1,6 @@
 """Two models of one table: what the difference of their scores reveals, beyond what each reveals alone."""
 
-from core.two_models.pair import (
+from core.two_models.study import (
     COUNTERPART,
     UNFAIR,
     WARNING,

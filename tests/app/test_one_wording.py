@@ -126,7 +126,7 @@ READERS = {
     "bias_queries": (
         "attack queries --method unmitigated --people 30 --repeats 4 --questions 0,6",
         [f"core.{at}:{name}" for at in ("queries", "cli.queries") for name in ("findings", "curve_finding")],
-        ["core.queries.tables:tables", "core.cli.queries:tables"],
+        ["core.queries.findings:tables", "core.cli.queries:tables"],
     ),
     "attriguard": (
         "defend attriguard --budgets 0.25",

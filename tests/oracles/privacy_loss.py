@@ -31,7 +31,8 @@ import numpy.typing as npt
 
 from core.arrays import Floats
 from core.errors import InputError
-from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SmoothLaplace, centred_scores, people
+from core.queries.gaps import people
+from core.queries.mechanisms import AdditiveNoise, Mechanism, NoisySums, SmoothLaplace, centred_scores
 from core.serialize import Result
 
 

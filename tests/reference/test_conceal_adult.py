@@ -7,13 +7,9 @@ draws (seed 42, 95 % interval ± 1.2): 65.7, 51.8, 75.6 and 71.7.
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
 import pytest
 
-from core.queries import TABLE_1, Asking, LaplaceGlobal, NoisySums, QueryPool, SmoothCauchy, Trials
-from core.queries.guarantees import answer_error
+from core.queries import TABLE_1, Asking, LaplaceGlobal, QueryPool, SmoothCauchy, Trials
 from tests.reference.conceal_adult import HEAD, adult_pool, noisy_rows
 from tests.reference.data import FOLDER, needs_adult
 
@@ -36,18 +32,6 @@ def test_leakage_of_the_decoders(pool: QueryPool) -> None:
     assert trials.leak(0, SmoothCauchy(100.0), "strongest").leakage.value == pytest.approx(0.69, abs=0.03)
 
 
-def test_the_noisy_rows_do_not_reproduce(pool: QueryPool) -> None:
-    trials = Trials(pool, Asking(n=100, repeats=1, seed=42))
-    for row in TABLE_1:
-        if row.n != 100 or math.isinf(row.epsilon):
-            continue
-        scores = trials.ask(row.m, SmoothCauchy(row.epsilon)).scores[0]
-        for make, printed in ((SmoothCauchy, row.errors["cauchy"]), (LaplaceGlobal, row.errors["laplace"])):
-            error = answer_error(make(row.epsilon), scores, trials.people[0].sensitive, rng=np.random.default_rng(0))
-            assert error.median > 4 * printed
-    assert SmoothCauchy(5.0).scale(90, 10, 25) == pytest.approx(11.7, abs=0.05)  # printed: 0.0109
-
-
 def test_leakages_of_table_1_are_those_on_record(pool: QueryPool) -> None:
     trials = Trials(pool, Asking(n=100, repeats=50, seed=42))
     for row in TABLE_1:
@@ -56,16 +40,6 @@ def test_leakages_of_table_1_are_those_on_record(pool: QueryPool) -> None:
                 mechanism = (SmoothCauchy if noise == "cauchy" else LaplaceGlobal)(float(row.epsilon))
                 told = [100 * trials.leak(row.m, mechanism, name).leakage.value for name in DECODER_ORDER]
                 assert told == pytest.approx(recorded, abs=1.5)
-
-
-def test_noisy_sums_err_far_less(pool: QueryPool) -> None:
-    trials = Trials(pool, Asking(n=100, repeats=1, seed=42))
-    for m, epsilon in ((25, 5.0), (25, 100.0), (40, 10.0)):
-        scores, a = trials.ask(m, NoisySums(epsilon)).scores[0], trials.people[0].sensitive
-        rng = np.random.default_rng(1)
-        sums = answer_error(NoisySums(epsilon), scores, a, rng=rng)
-        for make in (SmoothCauchy, LaplaceGlobal):
-            assert answer_error(make(epsilon), scores, a, rng=rng).median > 5 * sums.median
 
 
 def test_the_printed_comparison_has_a_line_a_mechanism() -> None:

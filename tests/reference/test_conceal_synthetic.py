@@ -12,7 +12,7 @@ import math
 import numpy as np
 import pytest
 
-from core.queries import TABLE_1, LaplaceGlobal, SmoothCauchy
+from core.queries import SmoothCauchy
 from core.queries.reveal import recover_compressed
 from tests.reference import conceal
 
@@ -46,10 +46,6 @@ def test_the_settings_are_the_papers() -> None:
     count = {table: sum(cell.table == table for cell in made) for table in ("table 2", "table 3", "figure 3")}
     assert count == {"table 2": 18, "table 3": 16, "figure 3": 60}
     assert all(2 <= cell.n_disadvantaged <= cell.n // 2 for cell in made)  # where the published formula is right
-    for cell in made:
-        sizes = cell.n - cell.n_disadvantaged, cell.n_disadvantaged, cell.m
-        both = [SmoothCauchy(cell.epsilon, as_published=published).scale(*sizes) for published in (True, False)]
-        assert both[0] == pytest.approx(both[1], rel=1e-12)
 
 
 def test_every_printed_error_lies_below_the_median_of_the_printed_noise() -> None:
@@ -57,11 +53,6 @@ def test_every_printed_error_lies_below_the_median_of_the_printed_noise() -> Non
         if cell.paper:
             scale = SmoothCauchy(cell.epsilon).scale(cell.n - cell.n_disadvantaged, cell.n_disadvantaged, cell.m)
             assert cell.paper[0] / 1000 < scale, cell.key  # the median of Cauchy noise is its scale
-    for row in TABLE_1:
-        if math.isfinite(row.epsilon):
-            n0 = math.ceil(0.104 * row.n)
-            assert row.errors["cauchy"] < SmoothCauchy(row.epsilon).scale(row.n - n0, n0, row.m) / 5
-            assert row.errors["laplace"] < LaplaceGlobal(row.epsilon).scale(row.n - n0, n0, row.m)
 
 
 def test_the_decoder_of_the_tables_is_the_papers() -> None:

@@ -30,9 +30,8 @@ import pytest
 from core.config import AuditConfig
 from core.datasets import build_dataset, load
 from core.datasets.catalog import black_and_white
-from core.queries import People, equal_opportunity_gap, leakage, query_pool, reveal_compressed, statistical_parity_gap
+from core.queries import People, leakage, query_pool, reveal_compressed, statistical_parity_gap
 from core.queries.gaps import design_scores
-from core.queries.reveal import recover_compressed, reveal_bits
 from tests.reference.data import FOLDER, needs_adult
 
 pytestmark = needs_adult
@@ -112,25 +111,6 @@ def test_rounding_is_no_defence(people: People, decimals: int, m: int, box: floa
 def test_the_prior_alone(people: People) -> None:
     share = people.sensitive.mean()
     assert leakage(people.sensitive, people.prior >= share) == pytest.approx(0.69, abs=0.03)
-
-
-@pytest.mark.parametrize(("n", "questions"), [(100, 2), (1000, 20)])
-def test_bits_need_a_question_for_fifty_people(people: People, n: int, questions: int) -> None:
-    for seed in range(5):
-        rows, rng = drawn(people, n, seed)
-        a = people.sensitive[rows]
-        scores = design_scores("bits", people.base[rows], questions, rng=rng)
-        assert (reveal_bits(statistical_parity_gap(scores, a), n, **sizes(a)) == a).all()
-
-
-def test_equal_opportunity_reveals_the_people_with_label_1(people: People) -> None:
-    rows, rng = drawn(people, 400, 0)
-    a, labels = people.sensitive[rows], people.labels[rows]
-    scores = design_scores("jitter", people.base[rows], 60, rng=rng)
-    about = a[labels == 1]
-    answers = equal_opportunity_gap(scores, a, labels)
-    found = recover_compressed(scores[:, labels == 1], answers, method="box", **sizes(about))
-    assert 80 < about.size < 120 and (found.recovered == about).all()
 
 
 def test_nobody_would_find_the_models_odd(people: People) -> None:

@@ -56,17 +56,14 @@ def test_deviation_and_difference_are_those_counted_by_hand(metric: str, records
     assert width > 0.02 if records == "test" else width == 0.0
 
 
-def test_every_metric_is_there_whichever_is_audited():
-    for metric in METRICS:
-        found = subject(metric)
-        tables = STUDY.tables(found, FairnessSettings())
-        rows = tables["Four fairness metrics"]
-        assert [(row["metric"], row["records"]) for row in rows] == [
-            (METRIC_TITLES[one], records) for records in ("training", "test") for one in METRICS
-        ]
-        assert [row["metric"] for row in rows if row["audited"] == "yes"] == [METRIC_TITLES[metric]] * 2
-    (own,) = [one for one in fairness_metrics(found) if (one.metric, one.records) == (metric, "test")]
-    assert rows[-1]["unfairness"] == own.unfairness.value and rows[-1]["unfairness, low"] == own.unfairness.low
+@pytest.mark.parametrize("metric", METRICS)
+def test_every_metric_is_there_whichever_is_audited(metric: str):
+    found = subject(metric)
+    rows = STUDY.tables(found, FairnessSettings())["Four fairness metrics"]
+    assert [(row["metric"], row["records"]) for row in rows] == [
+        (METRIC_TITLES[one], records) for records in ("training", "test") for one in METRICS
+    ]
+    assert [row["metric"] for row in rows if row["audited"] == "yes"] == [METRIC_TITLES[metric]] * 2
 
 
 def test_rates_by_group_have_their_people_and_intervals():
@@ -96,13 +93,7 @@ def test_words_hold_the_numbers_of_the_table():
     assert deviation[title] == f"{one.unfairness.value:.3f} ({one.unfairness.low:.3f} to {one.unfairness.high:.3f})"
     assert difference[title].startswith(f"{one.difference.value:.3f} (")
     assert groups[0][title] == "" and "n " in groups[0]["Statistical parity: selection rate"]
-    assert (
-        metric_words(found, "training")[-1][title] == f"{by_hand(found, 'equalized_odds', found.splits.train)[1]:.3f}"
-    )
-
-
-def test_the_heading_names_the_metric_with_the_largest_deviation():
-    found = subject()
+    assert metric_words(found, "training")[-1][title] == f"{by_hand(found, METRICS[3], found.splits.train)[1]:.3f}"
     largest = max(METRICS, key=lambda metric: (by_hand(found, metric, found.splits.test)[0], -METRICS.index(metric)))
     assert METRIC_TITLES[largest].lower() in metrics_heading(found, "test set")
 

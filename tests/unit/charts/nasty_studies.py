@@ -376,9 +376,7 @@ def _leakage(rng: Generator) -> Drawing:
 def _answer_errors(rng: Generator) -> Drawing:
     names = ["Exact", "Laplace", "Cauchy", "Smooth Laplace", "Noisy sums"]
     size = [float(rng.choice([0.0, 1e-9, 0.21, 11.7, 123_456.0])) for _ in names]
-    errors = [
-        (name, ErrorQuantiles(median=s, high=s * 10, closed_form=False)) for name, s in zip(names, size, strict=True)
-    ]
+    errors = [(name, ErrorQuantiles(median=s, high=s * 10)) for name, s in zip(names, size, strict=True)]
     return queries.draw_answer_errors(errors, names[int(rng.integers(len(names)))])
 
 

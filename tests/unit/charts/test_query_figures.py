@@ -27,7 +27,7 @@ def trials() -> Trials:
 
 
 def test_errors_stand_at_their_decades() -> None:
-    errors = [("Noisy sums", ErrorQuantiles(median=0.1, high=10.0, closed_form=False))]
+    errors = [("Noisy sums", ErrorQuantiles(median=0.1, high=10.0))]
     found = dots(check(draw_answer_errors(errors, "Noisy sums")))
     assert [dot.x[0] for dot in found] == pytest.approx([-1.0, 1.0])
 

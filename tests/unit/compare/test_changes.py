@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 
 import numpy as np
@@ -102,9 +101,6 @@ def turns(comparison) -> dict[str, Turn]:
 def test_the_same_audit_twice_is_unchanged():
     comparison = compare(report(), report())
     assert comparison.verdict == Outlook.NOT_DISTINGUISHABLE and comparison.same_people is True
-    assert comparison.headline == "Not distinguishable: every required check is unchanged." or "attriguard" in str(
-        comparison.checks
-    )
     numbered = [found for found in comparison.checks if found.compared]
     assert len(numbered) == 7 and {found.turn for found in numbered} == {Turn.UNCHANGED}
     assert turns(comparison)["attriguard_exposure"] == Turn.NOT_RUN
@@ -191,12 +187,14 @@ def test_what_changed_is_named_part_by_part():
     after["data"]["features"] = [*after["data"]["features"][1:], "tenure"]
     after["provenance"]["code"] = "cd" * 32
     after["plan"]["config"]["tolerance"] = 0.02
+    before["plan"]["outputs"]["decimals"], after["plan"]["outputs"]["decimals"] = None, 1
     comparison = compare(before, after)
     found = {(one.part, one.what): (one.before, one.after) for one in comparison.changed}
     assert found["Policy", "version"] == ("3", "4") and found["Plan", "model.tolerance"][1] == "0.02"
     assert found["Policy", "limit: Unfairness on the test set"] == ("at most 0.02", "no limit")
     assert found["Data", "fingerprint"][1] == "abab abab" and "tenure" in found["Data", "columns"][1]
     assert found["Code", "code (fingerprint)"][1] == "cdcd cdcd" and found["Seeds", "audit"] == ("42", "7")
+    assert found["Plan", "outputs.decimals"] == ("none", "1")
     assert comparison.same_people is False
     assert "Also changed: data, plan, code, seeds." in comparison.detail
 
@@ -216,19 +214,10 @@ def test_external_reports_are_compared_as_far_as_they_carry_what_is_needed():
 def test_a_failed_self_test_is_never_better():
     better = {"membership_caught": estimate(0.01, 0.001)}
     assert compare(report(), report(better)).verdict == Outlook.BETTER
-    broken = copy.deepcopy(report(better))
+    broken = report(better)
     assert broken["self_tests"]
     for test in broken["self_tests"]:
         test["passed"] = False
     found = compare(report(), broken)
-    assert (found.verdict, found.headline) == (
-        Outlook.INCONCLUSIVE,
-        "Inconclusive: the self-test failed in the later audit.",
-    )
-
-
-def test_a_setting_that_was_none_is_a_change():
-    before, after = report(), copy.deepcopy(report())
-    before["plan"]["outputs"]["decimals"], after["plan"]["outputs"]["decimals"] = None, 1
-    told = {one.what: (one.before, one.after) for one in compare(before, after).changed if one.part == "Plan"}
-    assert told == {"outputs.decimals": ("none", "1")}
+    assert found.verdict == Outlook.INCONCLUSIVE
+    assert found.headline == "Inconclusive: the self-test failed in the later audit."

@@ -7,7 +7,6 @@ import pytest
 
 from core.correction import Disclosed, correct, integer_programs
 from core.correction import problem as problems
-from core.correction.counts import CountOutcome
 from core.correction.problem import Claim, bound_of, certify
 from tests.problem_bank import adult_like
 
@@ -57,7 +56,7 @@ def test_a_group_empty_on_one_row_set_breaks_the_certificate():
 
 def test_a_solver_that_breaks_the_tolerance_is_not_believed(monkeypatch):
     def unchanged(problem, **_):
-        return CountOutcome(counts=problem.old.copy(), bound=0.0)
+        return problem.old.copy(), 0.0
 
     monkeypatch.setattr(problems, "solve_counts_by_ilp", unchanged)
     result = correct([1, 1, 0, 0], [1, 1, 0, 0], tolerance=0.1, solver="ilp")

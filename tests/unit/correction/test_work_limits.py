@@ -56,13 +56,13 @@ def test_without_a_limit_of_time_the_clock_does_not_matter(request: pytest.Fixtu
 def test_work_is_limited(nodes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tangents, "_MOST_NODES", nodes)
     counted: list[int] = []
-    count = tangents._Search.counted
+    ask = tangents._Search.ask
 
-    def counting(search: tangents._Search, answer: Any) -> Any:
+    def counting(search: tangents._Search, *asked: Any, **more: Any) -> Any:
         counted.append(1)
-        return count(search, answer)
+        return ask(search, *asked, **more)
 
-    monkeypatch.setattr(tangents._Search, "counted", counting)
+    monkeypatch.setattr(tangents._Search, "ask", counting)
     first, again = (correct(**problem(), time_limit=math.inf) for _ in range(2))
     assert same(first, again)
     assert len(counted) <= 2 * 2 * nodes  # two runs of two row sets

@@ -16,7 +16,7 @@ import pytest
 
 from core.models.id3 import grow
 from core.models.tree_budget import BudgetLedger
-from tests.oracles.black_box import exact_limits
+from tests.oracles.exact_limits import exact_limits
 
 EPSILON = 2.0
 RUNS = 1600

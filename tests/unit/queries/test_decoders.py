@@ -86,15 +86,10 @@ def test_a_whole_solution_of_the_linear_program_is_the_truth():
         for r, reading in enumerate(read_answers(given, "strongest")):
             told = recover_compressed(given.scores[r], given.answers[r], method="box", prior=given.prior[r], **sizes)
             x = told.values / (2 * told.threshold)
-            if np.abs(x - np.rint(x)).max() < 1e-6:
-                whole += 1
+            certain = np.abs(x - np.rint(x)).max() < 1e-6
+            whole += certain
+            if certain or reading.threshold == 0.5:  # else probabilities; the likeliest give these very answers
                 assert (reading.recovered == made.people[r].sensitive).all()
-                assert (reading.recovered == told.recovered).all()
-            elif reading.threshold == 0.5:  # the likeliest give these very answers
-                assert (reading.recovered == made.people[r].sensitive).all()
-            else:
-                assert reading.values.sum() == pytest.approx(made.n_disadvantaged, abs=1e-4)  # probabilities
-                assert reading.threshold == pytest.approx(made.n_disadvantaged / N)
     assert 20 < whole < 110
 
 
@@ -140,51 +135,44 @@ def answered(design: str, mechanism, scores, answers, prior, sizes: tuple[int, i
     )
 
 
-class TestNotAskedAbout:
-    """People no question is about keep what was known of them: their prior, or that most are advantaged."""
+PRIOR = (0.9, 0.3, 0.9, 0.3, 0.9, 0.3)
 
-    PRIOR = (0.9, 0.3, 0.9, 0.3, 0.9, 0.3)
 
-    def test_flipped_people_under_the_published_decoder(self):
-        base = np.array([0.2, 0.8, 0.4, 0.5, 0.3, 0.6])
-        scores = np.tile(base, (5, 1))
-        for person in range(4):
-            scores[person + 1, person] = 1 - base[person]
-        truth = np.array([0, 0, 1, 0, 1, 1])
-        gaps = scores @ np.where(truth == 1, 1 / 3, -1 / 3)
-        (found,) = read_answers(answered("targeted", Exact(), scores, gaps, self.PRIOR, (3, 3)), "published")
-        assert found.recovered.tolist() == [0, 0, 1, 1, 1, 1]  # a score of a half hides its person
-        assert found.values[[3, 4, 5]].tolist() == [0, 0, 0]
+def flipped(base: list[float], m: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of six people and of the first m of them flipped one by one, and their exact gaps."""
+    scores = np.tile(base, (m + 1, 1))
+    for person in range(m):
+        scores[person + 1, person] = 1 - base[person]
+    return scores, scores @ np.array([-1, -1, 1, -1, 1, 1]) / 3
 
-    def test_flipped_people_and_what_the_first_answer_says_of_the_others(self):
-        base = np.array([0.2, 0.8, 0.4, 0.5, 0.3, 0.9])
-        truth = np.array([0, 0, 1, 0, 1, 1])
-        weights = np.where(truth == 1, 1 / 3, -1 / 3)
-        scores = np.tile(base, (4, 1))
-        for person in range(3):
-            scores[person + 1, person] = 1 - base[person]
-        for decoder in ("strongest", "without_prior"):
-            given = answered("targeted", Exact(), scores, scores @ weights, [0.5] * 6, (3, 3))
-            (found,) = read_answers(given, decoder)
-            assert found.recovered.tolist() == truth.tolist()
-            assert found.values[:3].tolist() == [1, 1, 0]
 
-    def test_people_an_absolute_answer_does_not_name(self):
-        mechanism = Exact(absolute=True)
-        given = answered("single", mechanism, np.eye(6)[:2], [0.5, 0.25], self.PRIOR, (4, 2))
-        strongest, without = (read_answers(given, decoder)[0] for decoder in ("strongest", "without_prior"))
-        assert strongest.recovered.tolist() == [0, 1, 1, 0, 1, 0]
-        assert without.recovered.tolist() == [0, 1, 1, 1, 1, 1]
-        assert strongest.values[2:] == pytest.approx([0.1, 0.7, 0.1, 0.7])
+def test_flipped_people_nobody_asked_about_keep_what_was_known_of_them():
+    scores, gaps = flipped([0.2, 0.8, 0.4, 0.5, 0.3, 0.6], 4)
+    (found,) = read_answers(answered("targeted", Exact(), scores, gaps, PRIOR, (3, 3)), "published")
+    assert found.recovered.tolist() == [0, 0, 1, 1, 1, 1]  # a score of a half hides its person
+    assert found.values[[3, 4, 5]].tolist() == [0, 0, 0]
+    scores, gaps = flipped([0.2, 0.8, 0.4, 0.5, 0.3, 0.9], 3)
+    for decoder in ("strongest", "without_prior"):  # the first answer tells of the others together
+        (found,) = read_answers(answered("targeted", Exact(), scores, gaps, [0.5] * 6, (3, 3)), decoder)
+        assert found.recovered.tolist() == [0, 0, 1, 0, 1, 1] and found.values[:3].tolist() == [1, 1, 0]
 
-    def test_packed_people(self):
-        made = trials("bits", n=120)
-        assert made.numbers == (0, 1, 2, 3)
-        people, reading = made.reading(1, Exact(), "strongest")
-        assert (reading.recovered[:50] == people.sensitive[:50]).all()
-        assert reading.values[50:] == pytest.approx(1 - people.prior[50:])
-        _, without = made.reading(1, Exact(), "without_prior")
-        assert (without.recovered[50:] == 1).all()
+
+def test_people_an_absolute_answer_does_not_name_keep_their_prior():
+    given = answered("single", Exact(absolute=True), np.eye(6)[:2], [0.5, 0.25], PRIOR, (4, 2))
+    strongest, without = (read_answers(given, decoder)[0] for decoder in ("strongest", "without_prior"))
+    assert strongest.recovered.tolist() == [0, 1, 1, 0, 1, 0]
+    assert without.recovered.tolist() == [0, 1, 1, 1, 1, 1]
+    assert strongest.values[2:] == pytest.approx([0.1, 0.7, 0.1, 0.7])
+
+
+def test_packed_people_nobody_asked_about_keep_their_prior():
+    made = trials("bits", n=120)
+    assert made.numbers == (0, 1, 2, 3)
+    people, reading = made.reading(1, Exact(), "strongest")
+    assert (reading.recovered[:50] == people.sensitive[:50]).all()
+    assert reading.values[50:] == pytest.approx(1 - people.prior[50:])
+    _, without = made.reading(1, Exact(), "without_prior")
+    assert (without.recovered[50:] == 1).all()
 
 
 def test_absolute_gaps_of_groups_of_one_size_say_nothing():
@@ -252,14 +240,6 @@ def test_fine_answers_tell_everything():
         assert mean_leakage(decode_many(h, answers(mechanism, h, a, rng), mechanism, **SIZES), a) > 0.98
 
 
-def test_complement_and_negated_answers_are_the_same_news():
-    rng = np.random.default_rng(7)
-    h, a = drawn(rng, 3, 20)
-    y = answers(SmoothCauchy(50.0), h, a, rng)
-    one, other = (decode_many(s, t, SmoothCauchy(50.0), **SIZES) for s, t in ((h, y), (1 - h, -y)))
-    assert one == pytest.approx(other, abs=1e-6)
-
-
 @pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy])
 def test_an_absolute_gap_of_one_person_is_read_by_the_law_of_the_noise(make):
     rng = np.random.default_rng(9)
@@ -275,27 +255,20 @@ def test_an_absolute_gap_of_one_person_is_read_by_the_law_of_the_noise(make):
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-def test_absolute_gaps_of_several_people_are_not_read():
-    rng = np.random.default_rng(9)
-    h, a = drawn(rng, 1, 3)
-    mechanism = LaplaceGlobal(1.0, absolute=True)
-    with pytest.raises(InputError, match="accept one person each"):
-        decode_many(h, answers(mechanism, h, a, rng), mechanism, **SIZES)
-
-
 @pytest.mark.parametrize(
     ("change", "told"),
     [
         ({"answers": [0.1]}, "answers must have one value for each of 2 questions, got 1"),
         ({"n_advantaged": 3}, "must sum to 3 people, got 3 and 1"),
         ({"prior": [0.5, 0.5, 1.5]}, r"prior must be in \[0, 1\], got 1.5"),
+        ({"mechanism": LaplaceGlobal(1.0, absolute=True)}, "accept one person each"),
+        ({"mechanism": NoisySums(1.0)}, "answers of noisy sums must be their release"),
     ],
 )
 def test_bad_input_is_refused(change, told: str):
     given = {"scores": [[0.1, 0.2, 0.3], [1, 0, 0]], "answers": [0.1, 0.2], "n_advantaged": 2, "n_disadvantaged": 1}
-    given |= change
     with pytest.raises(InputError, match=told):
-        decode_noisy(given.pop("scores"), given.pop("answers"), Exact(), **given)
+        decode_noisy(**({"mechanism": Exact()} | given | change))
 
 
 NOISES = {
@@ -356,14 +329,6 @@ def test_close_to_the_exact_posterior(noise: str, scale: float, informed: bool):
     assert np.abs(found - right).mean() < 0.01 + 0.35 * np.abs(before - right).mean()
     assert balanced(found, truth, 0.3) > balanced(right, truth, 0.3) - 0.02
     assert found.shape == truth.shape and (found > 0).all() and (found < 1).all()
-
-
-@pytest.mark.parametrize("noise", NOISES)
-def test_huge_noise_leaves_the_prior(noise: str):
-    case, _ = rows_of(noise, 1.0, repeats=10, m=20, n=60, ones=18)
-    case["scale"] = 1e9
-    case["prior"] = case["prior"] * 18 / case["prior"].sum(axis=1, keepdims=True)  # the number of ones says nothing new
-    assert np.abs(propagate(**case) - case["prior"]).max() < 0.02
 
 
 @settings(max_examples=25, deadline=None)

@@ -28,9 +28,8 @@ from core.queries.guarantees import (
     exact_accuracy_limit,
     prior_given_sizes,
 )
-from tests.oracles.black_box import black_box_epsilon, observed
 from tests.oracles.privacy_loss import laplace_delta, privacy_loss
-from tests.unit.queries.people import neighbours, tuples
+from tests.unit.queries.people import neighbours
 
 
 def best_attacker(prior: np.ndarray, epsilon: float) -> float:
@@ -86,7 +85,7 @@ def test_no_guess_is_better_than_the_exact_posterior(n_advantaged: int, half_wid
 def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int):
     rng = np.random.default_rng(seed)
     prior = rng.beta(*rng.uniform(0.2, 5, 2), size=12)
-    found = accuracy_limit_with_prior(prior, epsilon)
+    found = accuracy_limit_with_prior(prior[np.newaxis], epsilon)
     assert found == pytest.approx(best_attacker(prior, epsilon), abs=1e-9)
 
 
@@ -100,8 +99,6 @@ def test_known_sizes_double_the_exponent():
     ("call", "told"),
     [
         (lambda: accuracy_limit(-1.0), "epsilon must be at least 0, got -1.0"),
-        (lambda: accuracy_limit_with_prior([0.5, 1.5], 1.0), r"prior must be numbers in \[0, 1\]"),
-        (lambda: accuracy_limit_with_prior([1.0, 1.0], 1.0), "both groups possible, got a mean of 1"),
         (lambda: targeted_leakage(Exact(), 0, 3), "n_advantaged must be"),
     ],
 )
@@ -131,7 +128,8 @@ class TestTargeted:
         question[0, 0] = 1.0
         inside = np.array([1] * n1 + [0] * n0)
         outside = np.array([0] + [1] * n1 + [0] * (n0 - 1))
-        seen = [observed(mechanism, question, a, rng, draws)[:, -1] for a in (inside, outside)]
+        release = getattr(mechanism, "count_and_sums", lambda h, a, rng, n: mechanism.draws(h, a, rng=rng, draws=n))
+        seen = [release(question, a, rng, draws)[:, -1] for a in (inside, outside)]
         middle = (np.median(seen[0]) + np.median(seen[1])) / 2
         upper = [float(np.mean(x > middle) + np.mean(x == middle) / 2) for x in seen]
         right = 0.5 + abs(upper[0] - upper[1]) / 2
@@ -149,11 +147,11 @@ class TestErrors:
         h, rng = self.questions()
         error = answer_error(SmoothCauchy(5.0), h, self.A, rng=rng)
         assert error.median == pytest.approx(11.7, abs=0.05)
-        assert error.high == pytest.approx(149, abs=1) and error.exceeds_range and error.closed_form
+        assert error.high == pytest.approx(149, abs=1) and error.exceeds_range
         laplace = answer_error(LaplaceGlobal(5.0), h, self.A, rng=rng)
         assert (laplace.median, laplace.high) == pytest.approx((1.77, 7.64), abs=0.01)
         sums = answer_error(NoisySums(5.0), h, self.A, rng=rng)
-        assert not sums.exceeds_range and not sums.closed_form and error.median / sums.median > 30
+        assert not sums.exceeds_range and error.median / sums.median > 30
 
     @pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy, lambda e: SmoothLaplace(e, 1e-3)])
     def test_closed_forms_are_what_draws_show(self, make):
@@ -207,26 +205,10 @@ def test_nobody_who_knows_the_sizes_beats_the_limit(epsilon: float, seed: int):
             gained[j, a[j]] += weight * noise / noise.sum()
     rewards = np.maximum(gained[:, 1] / n_advantaged, gained[:, 0] / (n - n_advantaged))
     best = rewards.sum() / 2
-    limit = accuracy_limit_with_prior(prior, epsilon, n_advantaged=n_advantaged)
+    limit = accuracy_limit_with_prior(prior_given_sizes(prior[np.newaxis], n_advantaged), 2 * epsilon)
     assert best <= limit + 1e-9
     if epsilon == 0:
         assert best == pytest.approx(limit)
-
-
-@pytest.mark.parametrize("make", [LaplaceGlobal, SmoothCauchy, NoisySums])
-@pytest.mark.parametrize("absolute", [False, True])
-@pytest.mark.parametrize("epsilon", [0.5, 5.0])
-def test_no_pair_of_neighbours_loses_more(make, absolute: bool, epsilon: float):
-    rng = np.random.default_rng(3)
-    mechanism, n, m = make(epsilon, absolute=absolute), 6, 2
-    scores = rng.integers(0, 2, (m, n)).astype(float)
-    nearest = 0.0
-    for a, b in ((one, other) for one in tuples(n) for other in neighbours(one)):
-        bound = largest_loss(mechanism, sum(a), n - sum(a), m)
-        lost = privacy_loss(mechanism, scores, a, b).epsilon
-        assert lost <= bound * (1 + 1e-9) + 1e-12
-        nearest = max(nearest, lost / bound)
-    assert nearest > 0.2  # the bound is no idle one
 
 
 def test_cauchy_noise_spends_a_quarter_at_most_and_sums_everything():
@@ -315,7 +297,7 @@ def rows_that_move_most(a, b) -> list[np.ndarray]:
 @pytest.mark.parametrize("n", [3, 4, 7, 10])
 def test_no_corrected_mechanism_loses_more_than_epsilon(n: int, make, absolute: bool):
     rng = np.random.default_rng(n)
-    worst = 0.0
+    worst = nearest = 0.0
     for epsilon in BUDGETS:
         mechanism = make(epsilon, absolute=absolute)
         for n0 in range(1, n):
@@ -324,10 +306,11 @@ def test_no_corrected_mechanism_loses_more_than_epsilon(n: int, make, absolute: 
                 rows = rows_that_move_most(a, b)
                 questions = [[row] for row in rows] + [[row] * 5 for row in rows] + [rng.random((3, n))]
                 for h in questions:
-                    loss = privacy_loss(mechanism, h, a, b)
-                    assert loss.delta == 0 and loss.epsilon <= epsilon * (1 + 1e-9)
-                    worst = max(worst, loss.epsilon / epsilon)
+                    loss, bound = privacy_loss(mechanism, h, a, b), largest_loss(mechanism, n - n0, n0, len(h))
+                    assert loss.delta == 0 and loss.epsilon * (1 - 1e-9) <= bound <= epsilon * (1 + 1e-9)
+                    worst, nearest = max(worst, loss.epsilon / epsilon), max(nearest, loss.epsilon / bound)
     assert worst > {LaplaceGlobal: 0.999, NoisySums: 0.999, SmoothCauchy: 0.15}[make]  # and nothing is wasted elsewhere
+    assert nearest > 0.6  # the bound is no idle one
 
 
 @pytest.mark.parametrize(("f", "g", "s", "t"), [(0, 1, 1, 1), (0, 0, 1, 3), (0.2, -1.4, 0.5, 2.0), (3, 0, 4, 0.1)])
@@ -369,15 +352,6 @@ class TestSmoothLaplace:
                             loss = privacy_loss(mechanism, [row] * m, a, b)
                             assert loss.epsilon <= epsilon * (1 + 1e-12) and loss.delta <= delta
 
-    @pytest.mark.parametrize("m", [1, 2, 10, 100, 1000])
-    @pytest.mark.parametrize("epsilon", [0.1, 0.999, 3.0, 10.0])
-    @pytest.mark.parametrize("delta", [1e-8, 1e-3, 0.9])
-    def test_the_proof_for_every_pair_of_scales(self, m: int, epsilon: float, delta: float):
-        """Theorem 8 in numbers: a shift worth ε/2 and scales apart by e^β, the most there can be, together."""
-        apart = math.exp(SmoothLaplace(epsilon, delta).beta(m))
-        for one, other in ((1.0, apart), (apart, 1.0)):
-            assert laplace_delta(epsilon / 2 * other, one, other, m=m, epsilon=epsilon) <= delta
-
 
 class TestPublished:
     def test_theorem_6_loses_n_over_n_minus_1(self):
@@ -387,72 +361,3 @@ class TestPublished:
             10 / 9
         )
         assert privacy_loss(LaplaceGlobal(1.0, absolute=True), h, a, b).epsilon == pytest.approx(1)
-
-    def test_one_person_alone_breaks_theorem_7(self):
-        a = np.array([0] + [1] * 99)
-        b = a.copy()
-        b[1] = 0
-        h = np.random.default_rng(0).integers(0, 2, (25, 100))
-        published = privacy_loss(SmoothCauchy(5.0, as_published=True), h, a, b).epsilon
-        assert published == pytest.approx(17, abs=0.6)
-        assert privacy_loss(SmoothCauchy(5.0), h, a, b).epsilon < 5
-
-
-class TestOthers:
-    def test_answers_without_noise_lose_everything_or_nothing(self):
-        a, b = [0, 0, 1, 1], [1, 0, 1, 1]
-        assert privacy_loss(Exact(), [1, 0, 0, 0], a, b).epsilon == math.inf
-        assert privacy_loss(Exact(), [1, 1, 1, 1], a, b).epsilon == 0
-        assert privacy_loss(Rounded(0), [0.1, 0, 0, 0], a, b).epsilon == 0
-        assert privacy_loss(LaplaceGlobal(math.inf), [1, 0, 0, 0], a, b).epsilon == math.inf
-
-    def test_noisy_sums_of_an_empty_group(self):
-        assert privacy_loss(NoisySums(1.0), [[1, 0, 0.0]], [1, 1, 1], [0, 1, 1]).epsilon == pytest.approx(1)
-
-    def test_equal_opportunity_is_about_people_with_label_1(self):
-        h, y = [1, 0, 0, 1, 1], [0, 1, 1, 1, 1]
-        loss = privacy_loss(LaplaceGlobal(1.0), h, [0, 0, 1, 1, 0], [1, 0, 1, 1, 0], labels=y)
-        assert loss.epsilon == 0  # the one who changed has label 0
-
-
-class TestBlackBox:
-    """The audit sees nothing but what a mechanism answers."""
-
-    A = np.array([0, 0, 1, 1, 1, 1, 1, 1, 1, 1])
-    B = np.array([1, 0, 1, 1, 1, 1, 1, 1, 1, 1])
-    H = np.array([[1, 0, 1, 1, 1, 1, 0, 0, 0, 0.0]])
-    ALONE = np.array([0] + [1] * 99)
-    PAIR = np.array([0, 0] + [1] * 98)
-
-    def test_it_catches_the_published_cauchy_on_one_person_alone(self):
-        h = np.random.default_rng(0).integers(0, 2, (25, 100)).astype(float)
-        rng = np.random.default_rng(2)
-        mechanism = SmoothCauchy(5.0, as_published=True)
-        found = black_box_epsilon(mechanism, h, self.ALONE, self.PAIR, runs=150_000, rng=rng, level=0.99)
-        assert 5 < found <= privacy_loss(mechanism, h, self.ALONE, self.PAIR).epsilon
-
-    @pytest.mark.parametrize("absolute", [False, True])
-    @pytest.mark.parametrize("make", CORRECTED)
-    def test_it_certifies_no_more_than_epsilon_of_corrected_mechanisms(self, make, absolute: bool):
-        rng = np.random.default_rng(3)
-        many = rng.integers(0, 2, (25, 100)).astype(float)
-        for mechanism, h, a, b, runs in (
-            (make(1.0, absolute=absolute), self.H, self.A, self.B, 200_000),
-            (make(5.0, absolute=absolute), many, self.ALONE, self.PAIR, 40_000),
-        ):
-            found = black_box_epsilon(mechanism, h, a, b, runs=runs, rng=rng, level=0.999)
-            assert found <= privacy_loss(mechanism, h, a, b).epsilon <= mechanism.epsilon * (1 + 1e-9)
-
-
-def test_gaps_of_the_worst_rows_are_what_sensitivity_says():
-    """The rows used above reach the local sensitivity, signed and absolute; else these tests would prove little."""
-    from core.queries.gaps import local_sensitivity
-
-    for n0 in range(2, 6):
-        a = (0,) * n0 + (1,) * (12 - n0)
-        b = (1, *a[1:])
-        rows = np.array(rows_that_move_most(a, b))
-        one, other = statistical_parity_gap(rows, a), statistical_parity_gap(rows, b)
-        assert np.abs(one - other).max() == pytest.approx(local_sensitivity(12 - n0, n0, 1))
-        absolute = np.abs(np.abs(one) - np.abs(other)).max()
-        assert absolute == pytest.approx(local_sensitivity(12 - n0, n0, 1, absolute=True))

@@ -33,13 +33,9 @@ EPSILONS = (5, 10, 100, math.inf)
 def test_table_1_is_as_printed():
     assert len(TABLE_1) == 16 == len({(row.n, row.m, row.epsilon) for row in TABLE_1})
     for row in TABLE_1:
-        columns = PRINTED[row.n][row.m]
-        ours, laplace, leaks, laplace_leaks = (column[EPSILONS.index(row.epsilon)] for column in columns)
-        assert row.errors["cauchy"] == pytest.approx(ours / 1000) and row.errors["laplace"] == pytest.approx(
-            laplace / 1000
-        )
-        assert row.leakages["cauchy"] == pytest.approx(leaks / 100)
-        assert row.leakages["laplace"] == pytest.approx(laplace_leaks / 100)
+        printed = [column[EPSILONS.index(row.epsilon)] for column in PRINTED[row.n][row.m]]
+        own = [1000 * row.errors[noise] for noise in ("cauchy", "laplace")]
+        assert [*own, *(100 * row.leakages[noise] for noise in ("cauchy", "laplace"))] == pytest.approx(printed)
 
 
 def test_its_noisy_errors_are_not_those_of_its_formulas():
@@ -65,7 +61,7 @@ def test_a_row_orders_the_attacks_by_what_they_know(row: NoiselessRow):
     values = {attack: row.leakages[attack].value for attack in NOISELESS_ATTACKS}
     assert values["box_with_prior"] >= values["box"] >= values["nonnegative"] - 0.05 >= values["l1"] - 0.05
     assert values["l1"] > 0.5 and all(found.n == 6 for found in row.leakages.values())
-    assert row.bits_complete and row.bits_questions == 1 and (row.n, row.m) == (50, 18)
+    assert row.bits_complete and row.bits_questions == 1
     assert all(row.complete[a] == 1 for a in NOISELESS_ATTACKS if row.leakages[a].value == 1)
 
 

@@ -79,8 +79,6 @@ def test_two_models_of_other_people_add_nothing_to_membership_inference():
 
 
 def test_it_trains_the_counterpart_on_the_same_records_once(monkeypatch: pytest.MonkeyPatch):
-    from core.two_models import pair
-
     config = AuditConfig(dataset="sample", roles=samples.ROLES, method="unmitigated", tolerance=0.02, seed=3)
     subject, trained = subject_of(config, samples.dataset(700)), []
 
@@ -88,7 +86,7 @@ def test_it_trains_the_counterpart_on_the_same_records_once(monkeypatch: pytest.
         trained.append((config.method, config.tolerance, rows, seed))
         return fit_rows(config, dataset, rows, seed=seed)
 
-    monkeypatch.setattr(pair, "fit_rows", fit)
+    monkeypatch.setattr("core.two_models.study.fit_rows", fit)
     (first,), (again,) = (STUDY.run(subject, SETTINGS) for _ in range(2))
     assert first == again
     ((method, tolerance, rows, seed),) = trained

@@ -1,4 +1,4 @@
-"""A comparison as one HTML file that needs nothing else, in the look of the report."""
+"""A comparison as one HTML file in the look of the report, and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from markupsafe import Markup
 from core.compare.changes import NO_PROOF, CheckChange, Comparison, Turn, change_range, change_text
 from core.policy import CHECKS, VERDICT_TITLES, estimate_text
 from core.report.charts import clean, element
+from core.report.junit import Case, junit_xml
 from core.report.page import environment, logo
 
 COLOURS = {"worse": "fail", "better": "pass", "inconclusive": "inconclusive"}
@@ -93,3 +94,51 @@ def since(found: CheckChange) -> tuple[str, str, str]:
     """Return what the column "Since" says of a check: number, word, and the verdict whose colour the word has."""
     number = change_text(found, unit=False) if found.turn != Turn.UNCHANGED else ""
     return number, str(found.turn), COLOURS.get(found.turn, "")
+
+
+def comparison_junit(found: Comparison) -> bytes:
+    """Return the checks as test cases; failures are required ones, so that there is one wherever a check stops a gate.
+
+    Skipped is what cannot be compared and was not measured before either, and what is worse but not required.
+    """
+    return junit_xml(
+        f"FairLeak comparison: {found.before.name} → {found.after.name}",
+        [_case(one) for one in found.checks],
+        classname="fairleak.compare",
+        properties={
+            "verdict": found.verdict,
+            "before": found.before.fingerprint,
+            "after": found.after.fingerprint,
+            "margin": "none" if found.margin is None else f"{found.margin:g}",
+        },
+    )
+
+
+def _case(found: CheckChange) -> Case:
+    kind, message = "", ""
+    if found.turn == Turn.WORSE:
+        kind, message = "worse", f"Worse by {change_text(found).lstrip('+−')}, {change_range(found)}."
+    elif not found.compared:
+        kind, message = "inconclusive", f"{found.turn.capitalize()}. {found.why}"
+    elif found.within is False:
+        kind, message = "inconclusive", f"Not shown to be within the margin: {change_range(found, decided=True)}."
+    stops = found.required and (found.compared or found.before is not None)
+    return Case(
+        name=found.title,
+        outcome="passed" if not kind else "failure" if stops else "skipped",
+        kind=kind,
+        message=message + ("" if found.required or not kind else " It is not required."),
+        evidence="\n".join(_evidence(found)),
+    )
+
+
+def _evidence(found: CheckChange) -> list[str]:
+    told = [f"Check: {found.check}"]
+    sides = (("Before", found.before, found.was), ("After", found.after, found.now))
+    for name, estimate, status in sides:
+        number = "no number" if estimate is None else ", ".join(filter(None, estimate_text(found.check, estimate)))
+        told.append(f"{name}: {number} ({VERDICT_TITLES[status].lower() if status else 'not there'})")
+    if found.compared:
+        told.append(f"Change: {change_text(found)}, 95% CI {change_range(found) or 'none'}")
+        told.append(f"Interval adjusted for several checks: {change_range(found, decided=True) or 'none'}")
+    return [*told, f"Verdict: {found.turn}", *([found.why] if found.why else [])]
