@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
+from core.arrays import Ints
 from core.people.people_at_risk import PeopleAtRisk
 from core.people.people_attacks import ATTACKS
 from core.people.remedies import plan_text
@@ -72,7 +70,7 @@ def effect_rows(result: PeopleAtRisk) -> list[Row]:
     ]
 
 
-def people_rows(result: PeopleAtRisk, places: Sequence[int] | npt.NDArray[np.intp]) -> list[Row]:
+def people_rows(result: PeopleAtRisk, places: Sequence[int] | Ints) -> list[Row]:
     """Return a row a person: what finds them, and the smallest fix."""
     number = result.number
     return [
