@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
-from core.membership.settings import FEWEST_SHADOWS
+from core.membership.settings import check_shadows
 from core.models.query_access import QueryAccess
 from core.seeds import child_generator, child_seed
 from core.study import Report
@@ -283,8 +283,7 @@ def _trained_shadows(evidence: Evidence) -> Shadows:
     Nobody's membership is used.
     """
     shadows, split = evidence.shadows, evidence.split
-    if shadows < FEWEST_SHADOWS or shadows % 2:
-        raise InputError(f"shadows must be an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
+    check_shadows(shadows)
     assert evidence.train is not None
     looked_at = np.concatenate([split.judged_rows, split.population])
     drawn = _draws(evidence)
