@@ -147,9 +147,10 @@ def proved_cells(published: Published, sensitive: Codes) -> tuple[npt.NDArray[np
     if published.noise is not None:
         return proof, 0
     told, nobody, everybody = equations(published, None), np.zeros(people.size), people.astype(np.float64)
-    first: Floats | None = published.release.cells.members(sensitive).astype(np.float64)
+    members = published.release.cells.members(sensitive).astype(np.float64)
+    first: Floats | None = members
     settled = True
-    if not _agree(told.features @ first, told.low, told.high):
+    if not _agree(told.features @ members, told.low, told.high):
         first, settled = _agreeing_counts(told, nobody, everybody, nobody)
     if first is None:  # no counts agree, or it is not known whether any do
         return proof, 0 if settled else people.size

@@ -190,7 +190,8 @@ def count_intervals(cells: Cells, models: Sequence[str], limits: Mapping[str, Fl
         for name in names:
             low, high = _intersected(cells, models, limits[name], name, (low, high), size)
         least[part] = np.stack([low, high], axis=1)
-        told[part] = np.reshape([~np.isnan(limits[name][:, 0]) for name in names], (-1, len(models))).any(axis=0)
+        given = np.array([~np.isnan(limits[name][:, 0]) for name in names], dtype=np.bool_)
+        told[part] = np.asarray(given.reshape(-1, len(models)).any(axis=0))
     if all(part in least for part in ("all", *_WITHIN)):
         _add_up(models, least)
     for part in least:

@@ -1,52 +1,10 @@
-"""Tables of membership attacks: every number that was measured, and why one was not."""
+"""Tables of membership attacks: what the run of the command in the golden files does not show."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-import pytest
-
-from core.membership.disparity import Disparities
-from core.membership.findings import MEASURES, NO_BETTER
-from core.membership.tables import RATES, curve_rows, gap_rows, tables
+from core.membership.tables import curve_rows
 from core.quantities import plain_row
-from tests.unit.charts.membership_samples import REASON, attack, bands, compared, fairpick_bands, findings, low_fpr, roc
-
-
-def test_gaps_stand_with_their_rates_and_tests_or_the_reason_why_there_are_none():
-    one, small = compared(), ("few", "few has 3 members.")
-    measured = Disparities(results=(one,), not_measured=(small,))
-    found = attack("network", disparities=measured, low_fpr=(low_fpr(reason=REASON),), muted=True)
-    rows = {(row["group"], row["gap"]): plain_row(row) for row in gap_rows(found)}
-    for name, title in MEASURES.items():
-        row, test = rows[one.group, title], one.tests[name]
-        own = getattr(one, name)
-        columns = ("group − others", "group − others, low", "group − others, high", "p (Holm)", "smallest detectable")
-        assert [row[key] for key in columns] == [
-            own.value,
-            own.low,
-            own.high,
-            test.p_adjusted,
-            test.smallest_detectable,
-        ]
-    assert (rows[one.group, "VD"]["rate of the group"], rows[one.group, "FPR gap"]["rate of the others"]) == (
-        one.recall[0].value,
-        one.false_alarms[1].value,
-    )
-    notes = [row["note"] for row in rows.values()]
-    assert notes == [f"greyed out: {NO_BETTER}", "", "", small[1], REASON]
-
-
-def test_a_tpr_is_read_where_enough_non_members_stand_behind_it():
-    flat = replace(roc(0.8, 4000), fpr=np.array([0.0, 1.0]), tpr=np.array([0.0, 1.0]))
-    fine = roc(2.0, 4000, seed=2)
-    rows = tables([findings([attack("lira", roc_by_group=(fine, flat))])])["ROC curves"]
-    assert [row["people"] for row in rows] == ["all"] * 4 + ["men"] * 4 + ["women"] * 4
-    of_men, of_women = ([plain_row(row) for row in rows[k : k + 4]] for k in (4, 8))
-    assert of_men[0]["TPR"] is None and "10,000 non-members" in str(of_men[0]["note"])
-    assert [row["TPR"] for row in of_men[1:]] == [pytest.approx(fine.tpr_at(rate).value) for rate in RATES[1:]]
-    assert all(row["TPR"] is None for row in of_women) and "ties prevent it" in str(of_women[1]["note"])
+from tests.unit.charts.membership_samples import bands, fairpick_bands
 
 
 def test_curves_say_how_many_rows_each_way_deletes():
