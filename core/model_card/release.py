@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -38,9 +38,6 @@ from core.model_card.published_counts import (
 )
 from core.serialize import Result
 from core.validation import binary_array, choice, privacy_budget, whole_number
-
-if TYPE_CHECKING:
-    import pandas
 
 MOST_MODELS = 200
 """Models a release may hold: what many more tell is worked out too slowly, and about few people they tell all."""
@@ -292,12 +289,6 @@ class Published(Result):
             raise InputError("At least one published number is needed, got none.")
         typed = [_typed(release, model, name, value) for (model, name), value in values.items()]
         return cls(release=release, numbers=tuple(sorted(typed, key=lambda number: number.statistic not in SIZE_PARTS)))
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a number: model, statistic, value, low, high."""
-        import pandas as pd
-
-        return pd.DataFrame([number.to_dict() for number in self.numbers])
 
 
 def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> Counts:
