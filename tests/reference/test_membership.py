@@ -60,7 +60,6 @@ from core.membership import (
     roc,
     table_grouping,
 )
-from core.membership.attacks import lira, network
 from core.membership.roc import precision_recall
 from core.membership.targets import TargetFindings, id3_target, quality
 from tests.reference.data import FOLDER, needs_adult, needs_compas
@@ -89,7 +88,7 @@ def run(people: MemberPeople, *, max_depth: int, seed: int) -> Run:
     """Train the tree on half of the people and let the published network judge."""
     split = member_split(people.n, seed=seed)
     p = id3_target(people, max_depth=max_depth)(split.members, seed)
-    found = network.judge(Evidence(released=p, labels=people.labels, split=split, seed=seed))
+    found = REGISTRY["network"].judge(Evidence(released=p, labels=people.labels, split=split, seed=seed))
     precision, recall = precision_recall(found.verdict, split.judged[1])
     return Run(
         split=split,
@@ -185,7 +184,8 @@ def test_lira_on_everybody():
     people, first = people_of("compas"), runs_of("compas")[0]
     whole = judging_everybody(first.split.members, first.split.outsiders)
     train = id3_target(people, max_depth=DEPTH["compas"])
-    score = lira.judge(Evidence(released=first.probability, labels=people.labels, split=whole, train=train)).score
+    evidence = Evidence(released=first.probability, labels=people.labels, split=whole, train=train)
+    score = REGISTRY["lira"].judge(evidence).score
     found = roc(score, whole.judged[1])
     assert found.auc.value == pytest.approx(0.652, abs=0.02) and found.auc.low > first.auc
     assert caught_gap(score, whole, people.groups) == pytest.approx(0.001, abs=0.04)

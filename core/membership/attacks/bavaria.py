@@ -30,7 +30,7 @@ import math
 import numpy as np
 
 from core.arrays import Floats, Ints, Mask
-from core.membership.attack import Attack, MemberGuess
+from core.membership.attack import Attack, Judged
 from core.membership.evidence import LEAST_DEVIATION, Evidence, Shadows, logit
 
 _DIGITS = 9
@@ -43,7 +43,7 @@ _START = (0.1, 2.0)
 """κ and α from which the fit starts; β/α starts at the variance around own means."""
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by the ratio of two predictive densities; scores alone, and no verdict."""
     from scipy.stats import t
 
@@ -54,7 +54,7 @@ def judge(evidence: Evidence) -> MemberGuess:
     if not shadows.online:  # as many shadows for all: orders people as the distribution function does
         _, location, scale = without
         score = (phi - location) / scale
-    return MemberGuess(name="bavaria", rows=rows, score=np.round(score, _DIGITS), verdict=None)
+    return np.round(score, _DIGITS), None
 
 
 def predictive(shadows: Shadows, used: Mask) -> tuple[Floats, Floats, Floats]:
@@ -94,7 +94,6 @@ def fitted_prior(count: Ints, mean: Floats, squares: Floats, centre: float) -> t
 
 
 ATTACK = Attack(
-    name="bavaria",
     title="BaVarIA",
     phrase="BaVarIA",
     paper="Brännvall 2026",
@@ -102,5 +101,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores", "shadows"}),
     uses=frozenset({"study"}),
     turn=75,
-    judge=judge,
+    scores=scores,
 )

@@ -12,6 +12,7 @@ from scipy.stats import ks_2samp
 from core.errors import InputError
 from core.estimates import Estimate, holm
 from core.membership import (
+    REGISTRY,
     MemberPeople,
     MembershipSettings,
     attacked,
@@ -22,7 +23,6 @@ from core.membership import (
     target_of,
     vulnerability_disparity,
 )
-from core.membership.attacks import loss
 from core.membership.disparity import (
     GAPS,
     Disparities,
@@ -358,7 +358,7 @@ def gaps(people: MemberPeople, seed: int, epsilon: float = math.inf) -> Disparit
     """Return the gaps of the quick attack on a tree."""
     settings = MembershipSettings(epsilon=epsilon, max_depth=3, seed=seed)
     target = attacked(people, settings, target_of(people, settings))
-    guess = loss.judge(target.evidence)
+    guess = REGISTRY["loss"].judge(target.evidence)
     assert guess.verdict is not None
     member = target.inside[guess.rows]
     return disparities(guess.verdict, people.groups[guess.rows], member, names=people.group_names, seed=seed, **DRAWS)
