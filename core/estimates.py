@@ -381,6 +381,11 @@ def points(value: Estimate | float) -> str:
     return f"{number_text(100 * difference, '+.1f')} points"
 
 
+def point_interval(value: Estimate) -> str:
+    """Write the limits of a difference of rates as "+5.9 to +8.1"."""
+    return " to ".join(points(end).removesuffix(" points") for end in (value.low, value.high))
+
+
 def gap(value: float, *, decimals: int = 3) -> str:
     """Write a signed gap as "+0.131" or "−0.079"; one that is nan as "n/a"."""
     return number_text(value, f"+.{decimals}f")
@@ -397,6 +402,11 @@ def ratio(value: Estimate) -> str:
 def count(number: int) -> str:
     """Write a count as "15,375"."""
     return f"{number:,}"
+
+
+def joined(names: Sequence[str]) -> str:
+    """Write several names: "LiRA, RMIA and boosting"."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def in_words(number: int) -> str:

@@ -26,13 +26,13 @@ def people(n: int = 300, k: int = 12, *, seed: int = 3) -> ReleasedPeople:
         title="Sample",
         attribute="origin",
         group="north",
-        other="south",
+        group_names=("south", "north"),
         rows=np.arange(n)[::-1].copy(),
-        posterior=posterior,
+        posteriors=np.column_stack([1 - posterior, posterior]),
+        codes=sensitive,
         predictions=np.array(rows, dtype=np.uint8),
         names=tuple(f"model {i + 1}" for i in range(k)),
         labels=labels,
-        sensitive=sensitive,
         columns=columns,
     )
 

@@ -63,8 +63,8 @@ def people_with(
 ) -> ReleasedPeople:
     """Return test people, all arrays of shape (n,) but for the reader's probabilities, (n, K)."""
     rows = np.arange(labels.size)
-    return ReleasedPeople.of(
-        names[1],
+    return ReleasedPeople(
+        group=names[1],
         title="",
         attribute="sex",
         group_names=names,

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-import numpy.typing as npt
 
 from core.adversaries import Outputs, ReleasedAttack, attack_released, decimals_of
-from core.arrays import Floats
+from core.arrays import Floats, Ints
 from core.estimates import Estimate, accuracy, accuracy_gain, balanced_accuracy, balanced_gain, mean, strongest
 from core.param import Param
 from core.seeds import child_generator
@@ -55,7 +54,7 @@ class Judged:
     `attack` is one of `core.adversaries.ATTACKS`, or both where the halves chose differently.
     """
 
-    truth: npt.NDArray[np.intp] = field(repr=False)
+    truth: Ints = field(repr=False)
     before: Floats = field(repr=False)
     after: Floats = field(repr=False)
     share: Floats
@@ -77,7 +76,7 @@ class Judged:
         before, after = (self.guess(p, balanced=balanced) for p in (self.before, self.after))
         return (balanced_gain if balanced else accuracy_gain)(self.truth, before, after)
 
-    def guess(self, probability: Floats, *, balanced: bool = False) -> npt.NDArray[np.intp]:
+    def guess(self, probability: Floats, *, balanced: bool = False) -> Ints:
         """Return the likeliest group, or the one whose probability is farthest above its share."""
         return np.asarray((probability / self.share if balanced else probability).argmax(axis=1))
 
@@ -136,7 +135,7 @@ def _judged(subject: Subject, plan: OutputsPlan) -> dict[str, Judged]:
         labels=subject.model.predictions, scores=scores, decimals=0 if scores is None else decimals_of(scores)
     )
 
-    def ask(known: npt.NDArray[np.intp], judged: npt.NDArray[np.intp]) -> ReleasedAttack:
+    def ask(known: Ints, judged: Ints) -> ReleasedAttack:
         return attack_released(
             x, outputs, sensitive, known, judged, n_groups=dataset.n_groups, categorical=categorical, seed=seed
         )
@@ -148,15 +147,13 @@ def _judged(subject: Subject, plan: OutputsPlan) -> dict[str, Judged]:
     return made
 
 
-def _halves(
-    rows: npt.NDArray[np.intp], sensitive: npt.NDArray[np.intp], seed: int
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+def _halves(rows: Ints, sensitive: Ints, seed: int) -> tuple[Ints, Ints]:
     order = child_generator(seed, "halves of the training records").permutation(rows)
     order = order[np.argsort(sensitive[order], kind="stable")]  # every other one of each group
     return order[::2], order[1::2]
 
 
-def _together(found: list[tuple[ReleasedAttack, npt.NDArray[np.intp]]], sensitive: npt.NDArray[np.intp]) -> Judged:
+def _together(found: list[tuple[ReleasedAttack, Ints]], sensitive: Ints) -> Judged:
     return Judged(
         truth=np.concatenate([sensitive[rows] for _, rows in found]),
         before=np.concatenate([attack.before for attack, _ in found]),

@@ -16,7 +16,7 @@ from core.charts.rows import Mark, Row, draw_rows
 from core.charts.theme import group_style
 from core.charts.words import known, short
 from core.correction import STEPS, Attribution, Disclosure
-from core.estimates import Estimate, Spread, epsilon_text, interval, percent, points, tolerance_text
+from core.estimates import Estimate, Spread, epsilon_text, interval, percent, point_interval, points, tolerance_text
 from core.models import METHOD_TITLES
 from core.sweep import SweepRow, summary_frame
 from core.sweep.landscape import MEMBER_ATTACKER, Landscape, MapCell
@@ -358,7 +358,8 @@ def _hover(found: Landscape, cell: MapCell, same_for_all: str) -> str:
     if cell.tolerance is None:
         lines.append("nothing is disclosed")
     else:
-        lines.append(f"gain from disclosure {points(cell.gain)} ({_gain_text(cell.gain)})")
+        span = "one seed, no interval" if math.isnan(cell.gain.low) else point_interval(cell.gain)
+        lines.append(f"gain from disclosure {points(cell.gain)} ({span})")
         lines.append(f"the tolerance holds in {cell.n_true} of {cell.n_seeds} seeds")
     return "<br>".join(
         [
@@ -374,12 +375,6 @@ def _hover(found: Landscape, cell: MapCell, same_for_all: str) -> str:
             f"in brackets 95% over {cell.n_seeds} seeds",
         ]
     )
-
-
-def _gain_text(found: Estimate) -> str:
-    if math.isnan(found.low):
-        return "one seed, no interval"
-    return " to ".join(points(limit).removesuffix(" points") for limit in (found.low, found.high))
 
 
 def _distance(found: Estimate) -> str:

@@ -18,7 +18,6 @@ from core.datasets import Roles, Table, build_dataset
 from core.errors import InputError, PrivacyLeakWarning
 from core.membership import (
     ATTACKS,
-    FEWEST_SHADOWS,
     TARGET_TITLES,
     Attacked,
     Audit,
@@ -36,6 +35,7 @@ from core.membership import (
     summarise_curve,
 )
 from core.membership.findings import Reading, deletions, epsilon_heading, findings, picking_heading
+from core.membership.settings import check_shadows
 from core.membership.tables import DETAILS, MEANING, curve_rows, deleted_rows, tables
 from core.param import Param
 from core.quantities import Row
@@ -105,11 +105,8 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
 
 def _check(asked: RunSettings, settings: MembershipSettings) -> None:
     """Refuse what does not go together."""
-    target, shadows = settings.target, settings.shadows
-    if shadows < FEWEST_SHADOWS:
-        raise InputError(f"--shadows must be at least {FEWEST_SHADOWS}, got {shadows}.")
-    if shadows % 2:
-        raise InputError(f"--shadows must be even, got {shadows}: half of the models are trained with each person.")
+    target = settings.target
+    check_shadows(settings.shadows, "--shadows")
     for flag, there in (
         ("train-epsilons", asked.epsilons is not None),
         ("accounting", settings.accounting != "savings"),

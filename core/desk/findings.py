@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from core.datasets.columns import as_text, quoted
 from core.desk.record import LedgerAnswer, LedgerStatus, Quote, Registration, Verification
 from core.desk.registration import FORM
-from core.estimates import at_most, count, gap, percent
+from core.estimates import at_most, count, gap, joined, percent
 from core.model_card.ceiling import accuracy_under
 from core.study import Finding
 
@@ -70,7 +70,7 @@ def together(others: Mapping[str, int], *, most: int = 6) -> str | None:
     named = [f"{n:,} {quoted(value)}" for value, n in list(others.items())[:most]]
     if len(others) > most:
         named.append(f"{sum(list(others.values())[most:]):,} with {len(others) - most} more values")
-    return f"{', '.join(named[:-1])} and {named[-1]}"
+    return joined(named)
 
 
 def prices(remaining: float, *, least: float = LEAST_PRICE) -> tuple[float, ...]:

@@ -41,6 +41,8 @@ _RECORDS = 2.0 * math.sqrt(2.0) * 2 * (COLUMNS + 1)
 
 _PEOPLE = 10
 
+_Mechanism = AdditiveNoise | NoisySums
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audited(Result):
@@ -73,40 +75,29 @@ def audits(epsilon: float, *, noise: float, canaries: int, repeats: int, seed: i
     """
     asked = epsilon / noise
 
-    def tree() -> Audited:
-        seen = tree_run(asked, canaries, seed=seed)
-        ledger = BudgetLedger(accounting="savings", asked=epsilon, depth=COLUMNS, n_attributes=COLUMNS)
-        return Audited(mechanism="Private tree", promised=epsilon, spent=ledger.total, seen=seen)
+    def audited(name: str, seen: OneRun | TwoTables, spent: float | None, delta: float = 0.0) -> Audited:
+        return Audited(mechanism=name, promised=epsilon, spent=spent, seen=seen, delta=delta)
 
-    def answers(name: str, made: Callable[[float], AdditiveNoise | NoisySums], delta: float) -> Callable[[], Audited]:
-        def audit() -> Audited:
-            seen = answer_draws(made(epsilon), made(asked), repeats, seed=seed, name=name, delta=delta)
-            spent = largest_loss(made(epsilon), _PEOPLE - 2, 2, 1)
-            if spent is None and made(epsilon).holds(_PEOPLE - 2, 2):
-                spent = epsilon  # proved up to δ
-            return Audited(mechanism=name, promised=epsilon, spent=spent, seen=seen, delta=delta)
+    def answers(name: str, made: Callable[[float], _Mechanism], delta: float) -> Audited:
+        claimed = made(epsilon)
+        spent = largest_loss(claimed, _PEOPLE - 2, 2, 1)
+        if spent is None and claimed.holds(_PEOPLE - 2, 2):
+            spent = epsilon  # proved up to δ
+        seen = answer_draws(claimed, made(asked), repeats, seed=seed, name=name, delta=delta)
+        return audited(name, seen, spent, delta)
 
-        return audit
-
-    def desk() -> Audited:
-        seen, spent = desk_draws(epsilon, asked, repeats, seed=seed)
-        return Audited(mechanism="Query desk", promised=epsilon, spent=spent, seen=seen)
-
-    def card() -> Audited:
-        seen = card_draws(epsilon, asked, repeats, seed=seed)
-        return Audited(mechanism="Model card", promised=epsilon, spent=epsilon, seen=seen)
-
-    yield tree
-    kinds: tuple[tuple[str, Callable[[float], AdditiveNoise | NoisySums], float], ...] = (
+    ledger = BudgetLedger(accounting="savings", asked=epsilon, depth=COLUMNS, n_attributes=COLUMNS)
+    yield lambda: audited("Private tree", tree_run(asked, canaries, seed=seed), ledger.total)
+    kinds: tuple[tuple[str, Callable[[float], _Mechanism], float], ...] = (
         ("Laplace answers", LaplaceGlobal, 0.0),
         ("Cauchy answers", SmoothCauchy, 0.0),
         ("Smooth Laplace answers", lambda budget: SmoothLaplace(budget, DELTA), DELTA),
         ("Noisy sums", NoisySums, 0.0),
     )
     for name, made, delta in kinds:
-        yield answers(name, made, delta)
-    yield desk
-    yield card
+        yield partial(answers, name, made, delta)
+    yield lambda: audited("Query desk", *desk_draws(epsilon, asked, repeats, seed=seed))
+    yield lambda: audited("Model card", card_draws(epsilon, asked, repeats, seed=seed), epsilon)
 
 
 def tree_run(epsilon: float, canaries: int, *, seed: int) -> OneRun:
@@ -127,13 +118,7 @@ def tree_run(epsilon: float, canaries: int, *, seed: int) -> OneRun:
 
 
 def answer_draws(
-    claimed: AdditiveNoise | NoisySums,
-    mechanism: AdditiveNoise | NoisySums,
-    draws: int,
-    *,
-    seed: int,
-    name: str,
-    delta: float,
+    claimed: _Mechanism, mechanism: _Mechanism, draws: int, *, seed: int, name: str, delta: float
 ) -> TwoTables:
     """Return what distinguishes two neighbouring tables in a mechanism's answers; `claimed` is what it should be."""
     scores = np.eye(1, _PEOPLE)

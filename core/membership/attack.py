@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.arrays import Codes, Floats, Ints
+from core.arrays import Codes, Floats, Ints, Mask
 from core.membership.evidence import Evidence
 
 
@@ -28,6 +28,9 @@ class MemberGuess:
     """(m,): 1 = classified as a member."""
 
 
+Judged = tuple[Floats, Codes | Mask | None]
+"""Of the m judged, members first: a score, higher for members, and who is called one, if the attack decides."""
+
 NEEDS = {
     "labels": "true and predicted labels",
     "scores": "released scores",
@@ -44,11 +47,12 @@ NEEDS = {
 class Attack:
     """An attack, as its file in `core.membership.attacks` declares it: all that its readers need to know of it."""
 
-    name: str
+    name: str = ""
+    """That of its file."""
     title: str
     phrase: str
     """What it is called inside a sentence, such as "the loss threshold"."""
-    paper: str
+    paper: str = ""
     """Authors and year; empty where it is not published."""
     glossary: str
     """What it does, in one sentence."""
@@ -58,8 +62,14 @@ class Attack:
     """Where it is run: "study" is page and command, "scores" an audit of released scores, "labels" one of labels."""
     turn: int
     """Its place among the attacks, the quickest first."""
-    judge: Callable[[Evidence], MemberGuess]
+    scores: Callable[[Evidence], Judged]
     """Says of the judged how much speaks for each being a member."""
+
+    def judge(self, evidence: Evidence) -> MemberGuess:
+        """Return what it says of the judged."""
+        score, verdict = self.scores(evidence)
+        called = None if verdict is None else verdict.astype(np.uint8)
+        return MemberGuess(name=self.name, rows=evidence.split.judged_rows, score=score, verdict=called)
 
     @property
     def described(self) -> str:
@@ -90,12 +100,11 @@ class Attack:
         return f"{told}."
 
 
-def above_threshold(name: str, score: Floats, evidence: Evidence) -> MemberGuess:
+def above_threshold(score: Floats, evidence: Evidence) -> Judged:
     """Call those of the judged members whose score, (n,), reaches the threshold that is best for the known."""
     known, member = evidence.split.known
     rows = evidence.split.judged_rows
-    verdict = score[rows] >= best_threshold(score[known], member)
-    return MemberGuess(name=name, rows=rows, score=score[rows], verdict=verdict.astype(np.uint8))
+    return score[rows], score[rows] >= best_threshold(score[known], member)
 
 
 def best_threshold(score: Floats, member: Codes) -> float:

@@ -469,12 +469,14 @@ def lira_gaps(
     P-values are for scores that are distributed alike in both groups, among members and among non-members, adjusted
     over the groups measured; `significant` asks for an interval that leaves out 0 besides.
     """
-    found, tests, none = [], [], not_measured(level=level)
+    found, none = [], not_measured(level=level)
     pairs = [(pair, side, _too_few(side, member, pair, fpr)) for pair, side in _one_against_others(groups, names)]
     able = sum(not reason for _, _, reason in pairs)
     everybody = Side.of(score, np.ones(score.size, dtype=np.bool_), member, fpr)
     for pair, side, reason in pairs:
-        estimate, rates = none, (none, none)
+        result = GapResult(
+            group=pair[0], others=pair[1], fpr=fpr, estimate=none, rates=(none, none), test=None, reason=reason
+        )
         if not reason:
             sides = (Side.of(score, side == 1, member, fpr), Side.of(score, side == 0, member, fpr))
             rng = child_generator(seed, f"bootstrap of low false alarms, {pair[0]}")
@@ -484,17 +486,15 @@ def lira_gaps(
                 gap_estimate(weights, caught, members, drawn @ weights, level=level)
                 for weights in ((1, 0), (0, 1), (1, -1))
             )
-            rates = (first, second)
             rng = child_generator(seed, f"permutations of low false alarms, {pair[0]}")
             p = _share_as_extreme(estimate.value, permuted_sides(sides, everybody, permutations, rng))
             error = max(float((drawn @ (1, -1)).std()), float(variances(caught, members).sum() ** 0.5))
             least = smallest_detectable(error, level=level, comparisons=able)
-            tests.append(GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=False))
-        found.append(
-            GapResult(group=pair[0], others=pair[1], fpr=fpr, estimate=estimate, rates=rates, test=None, reason=reason)
-        )
-    corrected = iter(_corrected(tests, level))
-    return tuple(result if result.reason else _tested(result, next(corrected)) for result in found)
+            test = GapTest(p_value=p, p_adjusted=p, smallest_detectable=least, significant=False)
+            result = replace(result, estimate=estimate, rates=(first, second), test=test)
+        found.append(result)
+    corrected = iter(_corrected([result.test for result in found if result.test is not None], level))
+    return tuple(result if result.test is None else _tested(result, next(corrected)) for result in found)
 
 
 def _tested(result: GapResult, test: GapTest) -> GapResult:

@@ -18,9 +18,10 @@ import numpy.typing as npt
 
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
-from core.membership.settings import FEWEST_SHADOWS
+from core.membership.settings import check_shadows
 from core.models.query_access import QueryAccess
 from core.seeds import child_generator, child_seed
+from core.study import Report
 
 FEWEST = 10
 """Fewest known, and fewest judged, members and non-members; of fewer no curve is drawn and no advantage measured."""
@@ -97,19 +98,19 @@ def member_split(n: int, *, seed: int, known_share: float = 0.15, judged_share: 
     return _shared_out(order[:half], order[half : 2 * half], known_share, judged_share)
 
 
-def split_between(
-    members: Ints, outsiders: Ints, *, seed: int, known_share: float = 0.15, judged_share: float = 0.2
-) -> MembershipSplit:
+def split_between(members: Ints, outsiders: Ints, *, seed: int) -> MembershipSplit:
     """Draw whom the attacker knows and judges among given members and non-members, as many of each.
 
-    The shares are of the smaller of the two sets. For the audited model the members are the audit's training records
-    and the non-members its test records. Raises `InputError` as `member_split`.
+    The shares are those of `member_split`, of the smaller of the two sets. For the audited model the members are the
+    audit's training records and the non-members its test records. Raises `InputError` as `member_split`.
     """
     rng = child_generator(seed, "membership split")
-    return _shared_out(rng.permutation(members), rng.permutation(outsiders), known_share, judged_share)
+    return _shared_out(rng.permutation(members), rng.permutation(outsiders))
 
 
-def _shared_out(members: Ints, outsiders: Ints, known_share: float, judged_share: float) -> MembershipSplit:
+def _shared_out(
+    members: Ints, outsiders: Ints, known_share: float = 0.15, judged_share: float = 0.2
+) -> MembershipSplit:
     """Take the first rows of shuffled members and non-members as known, the next as judged."""
     size = min(members.size, outsiders.size)
     known = int(known_share * size)
@@ -148,9 +149,6 @@ def judging_everybody(members: Ints, outsiders: Ints, *, aside: Ints = NOBODY) -
 
 Train = Callable[[Ints, int], Floats]
 """Trains a model on these rows with this seed and returns P(label = 1) of everybody."""
-
-Report = Callable[[int, int], None]
-"""Called with (steps done, steps in all); may raise `core.errors.Cancelled` to stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -285,8 +283,7 @@ def _trained_shadows(evidence: Evidence) -> Shadows:
     Nobody's membership is used.
     """
     shadows, split = evidence.shadows, evidence.split
-    if shadows < FEWEST_SHADOWS or shadows % 2:
-        raise InputError(f"shadows must be an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
+    check_shadows(shadows)
     assert evidence.train is not None
     looked_at = np.concatenate([split.judged_rows, split.population])
     drawn = _draws(evidence)

@@ -32,7 +32,7 @@ from core.serialize import Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FairPickFindings(Result):
-    """What FairPick or its control deleted: rows by group, clusters by label.
+    """What FairPick or its control deleted: rows by group.
 
     `ignored` are negative deletions the published variant asks for and drops; `largest_before` and `largest_after` the
     largest absolute difference of the group proportions of a cluster.
@@ -40,7 +40,6 @@ class FairPickFindings(Result):
 
     theta: float
     deleted: dict[str, int]
-    clusters: dict[int, int]
     ignored: int
     largest_before: float
     largest_after: float
@@ -183,7 +182,10 @@ def clusters(sides: Sides, members: Ints, *, seed: int) -> Clusters:
     number, counts, centres = np.zeros(y.size, dtype=np.int64), {}, {}
     for label in (0, 1):
         here = np.flatnonzero(y == label)
-        _check(np.bincount(g[here], minlength=2), label)
+        people = np.bincount(g[here], minlength=2)
+        if people.min() < FEWEST:
+            got = f"got {people.min()} of group {int(people.argmin())}"
+            raise InputError(f"FairPick needs at least {FEWEST} people of each group with label {label}, {got}.")
         random_state = child_seed(seed, f"clusters of label {label}")
         number[here], centres[label] = _largest(features[here], g[here], random_state)
         counts[label] = _counts(number[here], g[here], len(centres[label]))
@@ -208,16 +210,6 @@ def _largest(features: Floats, groups: Codes, random_state: int) -> tuple[Ints, 
 def _counts(cluster: Ints, groups: Codes, k: int) -> Ints:
     """Return the people by cluster and group, of shape (k, 2)."""
     return np.bincount(2 * cluster + groups, minlength=2 * k).reshape(k, 2)
-
-
-def _check(people: Ints, label: int) -> None:
-    if not people.any():
-        raise InputError(f"FairPick needs people with both labels, got none with label {label}.")
-    if people.min() < FEWEST:
-        raise InputError(
-            f"FairPick needs at least {FEWEST} people of each group with label {label}, got {people.min()} of group "
-            f"{int(people.argmin())}."
-        )
 
 
 DELETION_REMINDER = (
@@ -259,7 +251,6 @@ def fairpick(
     findings = FairPickFindings(
         theta=theta,
         deleted={name: int(np.count_nonzero(gone & (g == code))) for code, name in enumerate(sides.names)},
-        clusters={label: len(counts) for label, counts in found.counts.items()},
         ignored=ignored,
         largest_before=float(max(before)),
         largest_after=float(max(after)),

@@ -16,10 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
-from core.arrays import Codes, Floats
+from core.arrays import Codes
 from core.config import AuditConfig
 from core.datasets import AuditDataset
 from core.datasets.splits import split as audit_split
@@ -36,14 +37,15 @@ from core.membership.disparity import (
     lira_gaps,
     recall_by_range,
 )
-from core.membership.evidence import Evidence, MembershipSplit, Report, Train, member_split, split_between
+from core.membership.evidence import Evidence, MembershipSplit, Train, member_split, split_between
 from core.membership.fairpick import Clusters, FairPick, FairPickFindings, Sides, clusters, fairpick, like_outsiders
 from core.membership.people import MemberPeople
-from core.membership.roc import Roc, group_rocs, is_muted, precision_recall, roc
+from core.membership.roc import Roc, is_muted, precision_recall, roc
 from core.membership.settings import MembershipSettings
 from core.membership.targets import TargetFindings, audited_target, ledger_of, quality, target_of
 from core.models import GIVEN
 from core.serialize import Result
+from core.study import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +160,7 @@ def attacked(
         sides = two_sides(people, settings.group)
         picked, split = thinned(sides, split, clusters(sides, split.members, seed=settings.seed), settings)
     released = train(split.members, settings.seed)
-    evidence = _evidence(people, settings, split, released, train=train, balance=picked is not None)
+    evidence = _evidence(people, settings, split=split, released=released, train=train, balance=picked is not None)
     return Attacked(people=people, settings=settings, evidence=evidence, picked=picked)
 
 
@@ -172,28 +174,10 @@ def thinned(
     return picked, split.keeping(picked.kept, outsiders=outsiders)
 
 
-def _evidence(
-    people: MemberPeople,
-    settings: MembershipSettings,
-    split: MembershipSplit,
-    released: Floats,
-    *,
-    train: Train | None = None,
-    predictions: Codes | None = None,
-    balance: bool = False,
-) -> Evidence:
-    return Evidence(
-        labels=people.labels,
-        split=split,
-        released=released,
-        features=people.codes,
-        predictions=predictions,
-        seed=settings.seed,
-        balance=balance,
-        train=train,
-        shadows=settings.shadows,
-        online=settings.online,
-    )
+def _evidence(people: MemberPeople, settings: MembershipSettings, **more: Any) -> Evidence:
+    """Return what an attacker is given of these people with these settings, and more."""
+    seed, shadows, online = settings.seed, settings.shadows, settings.online
+    return Evidence(labels=people.labels, features=people.codes, seed=seed, shadows=shadows, online=online, **more)
 
 
 def attacked_as(
@@ -217,7 +201,7 @@ def attacked_as(
             "Membership attacks on given predictions need a column that says which records the model was trained on, "
             "the table's roles name none."
         )
-    evidence = _evidence(people, settings, split, dataset.scores, predictions=dataset.predictions)
+    evidence = _evidence(people, settings, split=split, released=dataset.scores, predictions=dataset.predictions)
     return Attacked(people=people, settings=settings, evidence=evidence)
 
 
@@ -237,21 +221,20 @@ def judge(target: Attacked, guess: MemberGuess, *, people: MemberPeople | None =
     rows, member = guess.rows, target.inside[guess.rows]
     groups, names = people.groups[rows], people.group_names
     curve = roc(guess.score, member, level=level)
+    by_group = [groups == code for code in range(len(names))]
     measured = precision = recall = None
     ranges: tuple[RangeTable, ...] = ()
     if guess.verdict is not None:
         precision, recall = precision_recall(guess.verdict, member, level=level)
         measured = disparities(guess.verdict, groups, member, names=names, level=level, seed=seed)
-        sides = ((one.group, one.others, groups == names.index(one.group)) for one in measured.results)
         certainty = target.evidence.own[rows]
-        ranges = tuple(
-            recall_by_range(certainty, guess.verdict, side, member, names=(group, others))
-            for group, others, side in sides
-        )
+        for one in measured.results:
+            side = by_group[names.index(one.group)]
+            ranges += (recall_by_range(certainty, guess.verdict, side, member, names=(one.group, one.others)),)
     return AttackFindings(
         name=guess.name,
         roc=curve,
-        roc_by_group=group_rocs(guess.score, member, groups, len(names), level=level),
+        roc_by_group=tuple(roc(guess.score[own], member[own], level=level) for own in by_group),
         precision=precision,
         recall=recall,
         disparities=measured,

@@ -181,12 +181,6 @@ def roc(score: npt.ArrayLike, member: npt.ArrayLike, *, level: float = 0.95) -> 
     return Roc(fpr=fpr, tpr=tpr, auc=auc, n_members=members, n_outsiders=outsiders)
 
 
-def group_rocs(score: Floats, member: Codes, groups: Codes, n_groups: int, *, level: float = 0.95) -> tuple[Roc, ...]:
-    """Return the curve of each group among its own people, by code; an empty one for a group that is too small."""
-    sides = (groups == code for code in range(n_groups))
-    return tuple(roc(score[own], member[own], level=level) for own in sides)
-
-
 def counts_above(score: Floats, member: Codes) -> tuple[Ints, Ints]:
     """Return non-members and members at or above each distinct score, falling, after a 0 each."""
     order = np.argsort(-score, kind="stable")

@@ -17,6 +17,13 @@ from core.validation import LEAST_EPSILON
 FEWEST_SHADOWS = 4
 """Two trained with and two without each judged person, if evenly."""
 
+
+def check_shadows(shadows: int, name: str = "shadows", *, least: str = "") -> None:
+    """Refuse a number of shadow models of which one half cannot be trained with a person and one half without."""
+    if shadows < FEWEST_SHADOWS or shadows % 2:
+        raise InputError(f"{name} must be {least}an even number of at least {FEWEST_SHADOWS}, got {shadows!r}.")
+
+
 TARGET_TITLES = {
     "dp_id3": "DP-ID3 tree",
     "decision_tree": "Decision tree",
@@ -118,5 +125,5 @@ class MembershipPlan(Result):
 
     def __post_init__(self) -> None:
         validate(self)
-        if self.shadows and (self.shadows < FEWEST_SHADOWS or self.shadows % 2):
-            raise InputError(f"shadows must be 0 or an even number of at least {FEWEST_SHADOWS}, got {self.shadows}.")
+        if self.shadows:
+            check_shadows(self.shadows, least="0 or ")

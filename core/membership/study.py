@@ -6,26 +6,27 @@ nobody's membership, and boosting learns from the other half. A policy may limit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from core.adversaries.cross_fitting import TAUGHT, taught_both_ways
-from core.arrays import Codes
+from core.arrays import Codes, Floats, Ints
 from core.errors import InputError
-from core.estimates import Estimate, certain, count, estimate_columns, percent, strongest
+from core.estimates import Estimate, certain, count, estimate_columns, joined, percent, strongest
 from core.membership.attack import MemberGuess
 from core.membership.attacks import REGISTRY, attacks_on
 from core.membership.disparity import GapResult, lira_gaps
-from core.membership.evidence import Evidence, judging_everybody
+from core.membership.evidence import Evidence, Train, judging_everybody
 from core.membership.findings import release_findings
-from core.membership.membership_plants import PLANTED, TARGET
 from core.membership.roc import Roc, advantage, roc
 from core.membership.settings import MembershipPlan
 from core.membership.targets import audited_access, audited_target, most_caught
-from core.study import Check, Finding, Measurement, Report, Row, Study, not_run
+from core.planted import Drawn, subject_of
+from core.seeds import child_generator
+from core.study import Check, Finding, Measurement, Plant, Report, Row, Study, not_run
 from core.subject import SETS_UNKNOWN, Subject
 
 FALSE_ALARMS = 0.01
@@ -67,6 +68,10 @@ DECLARED = (
     ),
 )
 """The four checks, in the order of a policy."""
+
+
+TARGET = "membership target"
+"""Under which a subject keeps what its model can be trained again with."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -142,6 +147,123 @@ def evidence_of(subject: Subject, settings: MembershipPlan, report: Report | Non
     )
 
 
+# People and models of which it is known who is remembered. The AUC is tried on real trees, grown until every training
+# record is right: the plainest case of overfitting. A TPR at 1% FPR needs scores that tell people apart, and LiRA many
+# trainings; there the target is a law: a model that answers about each person by their own record, a little chance,
+# and, for those it was trained on, how well it remembers them.
+
+_SIDE = 1000
+"""Members, and as many non-members, where a TPR at 1% FPR is read: 1% of these must be ten or more."""
+
+_NOT_JUDGED = 200
+"""Attack records, which no membership attack looks at."""
+
+_REMEMBERED = 4.0
+"""How far a law's answers move for those trained on; from training to training their standard deviation is 1."""
+
+
+def _tied(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+    """Return a model that scores a third of label 0 exactly 0; planted, half of the members with label 1 exactly 1."""
+    rng, n = child_generator(seed, f"ties, planted {planted}"), 2 * _SIDE + _NOT_JUDGED
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    scores = rng.binomial(50, np.where(labels == 1, 0.7, 0.3)) / 50
+    scores[(labels == 0) & (rng.random(n) < 1 / 3)] = 0.0
+    remembered = (labels == 1) & (rng.random(n) < 0.5) & (np.arange(n) < _SIDE)
+    scores[remembered & planted] = 1.0
+    return _subject(np.zeros((n, 1)), labels, scores, _SIDE, seed=seed), MembershipPlan(shadows=0)
+
+
+def _grown(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+    """Return a tree that knows every training record; or one that was trained on none of those judged."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    rng, side = child_generator(seed, f"grown tree, planted {planted}"), 300
+    features = rng.random((3 * side, 3))
+    labels = (rng.random(len(features)) < 0.2 + 0.6 * features[:, 0]).astype(np.uint8)
+    trained = slice(0, side) if planted else slice(side, 2 * side)
+    tree = DecisionTreeClassifier(random_state=0).fit(features[trained], labels[trained])
+    scores = tree.predict_proba(features)[:, 1]
+    return _subject(features, labels, scores, side, seed=seed, aside=side), MembershipPlan(shadows=0)
+
+
+def _remembering(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+    """Return a law that remembers whom it was trained on, or nobody, and that can be trained again."""
+    subject, again = _lawful(
+        seed, f"remembered, planted {planted}", _SIDE, (_REMEMBERED,) * 2 if planted else (0.0, 0.0)
+    )
+    subject.trainable = True
+    subject.once(TARGET, lambda: again)
+    return subject, MembershipPlan(shadows=4)
+
+
+def _remembering_one_group(seed: int, planted: bool) -> tuple[Subject, MembershipPlan]:
+    """Return a law that remembers one of two groups, or both alike."""
+    remembered = (0.0, _REMEMBERED) if planted else (_REMEMBERED / 2,) * 2
+    return _lawful(seed, f"groups remembered, planted {planted}", 2 * _SIDE, remembered)[0], MembershipPlan(shadows=0)
+
+
+def _lawful(seed: int, name: str, side: int, remembered: tuple[float, float]) -> tuple[Subject, Train]:
+    """Return answers of a law by how well it remembers group 0 and group 1, and the law as an attacker thinks it is."""
+    rng, n = child_generator(seed, name), 2 * side + _NOT_JUDGED
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    level = rng.standard_normal(n)
+    own = np.where(np.arange(n) % 2 == 1, remembered[1], remembered[0])
+    scores = _law(level, own, labels)(np.arange(side), seed)
+    subject = _subject(np.zeros((n, 1)), labels, scores, side, seed=seed)
+    return subject, _law(level, np.full(n, _REMEMBERED / 2), labels)
+
+
+def _law(level: Floats, remembered: Floats, labels: Codes) -> Train:
+    """Return a target made of chance: everybody's level, a draw, and what is remembered of those trained on."""
+
+    def train(rows: Ints, seed: int) -> Floats:
+        own = level + np.random.default_rng(seed).standard_normal(level.size)
+        own[rows] += remembered[rows]
+        return np.asarray(1.0 / (1.0 + np.exp(np.where(labels == 1, -own, own))))
+
+    return train
+
+
+def _subject(
+    features: Floats, labels: Codes, scores: Floats, side: int, *, seed: int, aside: int = _NOT_JUDGED
+) -> Subject:
+    """Return scores of so many members and non-members, every other one of group 1."""
+    people = Drawn(features=features, labels=labels, sensitive=(np.arange(labels.size) % 2).astype(np.uint8))
+    return subject_of(people, (scores >= 0.5).astype(np.uint8), (side, aside, side), seed=seed, scores=scores)
+
+
+PLANTED = (
+    Plant(
+        attack="Members identified by ties of score and label (TPR at 1% FPR)",
+        told="Null: scores that tie alike for members and others. Planted: half of the members with label 1 score 1.",
+        make=_tied,
+        limits={"membership_caught": 0.01},
+        share=0.5,
+    ),
+    Plant(
+        attack="Members distinguished from non-members (AUC)",
+        told="Null: a tree trained on none of those judged. Planted: one grown until it knows every training record.",
+        make=_grown,
+        limits={"membership_auc": 0.5, "membership_advantage": 0.0},
+        share=0.5,
+    ),
+    Plant(
+        attack="Members identified (TPR at 1% FPR)",
+        told="Null: a model that remembers nobody. Planted: one that remembers whom it was trained on.",
+        make=_remembering,
+        limits={"membership_caught": 0.01},
+    ),
+    Plant(
+        attack="Gap between groups in members identified (TPR at 1% FPR)",
+        told="Null: a model that remembers both groups alike. Planted: one that remembers one of them.",
+        make=_remembering_one_group,
+        limits={"membership_gap": 0.0},
+        share=0.5,
+    ),
+)
+"""What the study is tried on."""
+
+
 class Membership(Study[MembershipPlan, JudgedMembers]):
     """Every attack for which there is evidence, each on everybody in training and test records."""
 
@@ -207,7 +329,7 @@ def _assumptions(members: JudgedMembers) -> tuple[str, ...]:
     told = [
         "The interval is over members and non-members; the model and its training are taken as they are.",
         "Training and test records are taken to be drawn alike: any other difference between them counts as a leak.",
-        f"The interval holds for the attacks tried together: {_joined(tried)}.",
+        f"The interval holds for the attacks tried together: {joined(tried)}.",
     ]
     decimals = subject.outputs.decimals
     if subject.released_scores is None:
@@ -215,15 +337,16 @@ def _assumptions(members: JudgedMembers) -> tuple[str, ...]:
     elif decimals is None:
         told.append("The attacker sees scores; where only decisions are published, less is found.")
     else:
-        plural = "decimal" if decimals == 1 else "decimals"
-        told.append(f"The attacker sees scores with {decimals} {plural}; more may tell more.")
+        told.append(
+            f"The attacker sees scores with {decimals} decimal{'' if decimals == 1 else 's'}; more may tell more."
+        )
     if max(subject.splits.train.size + subject.splits.test.size - TAUGHT, 0) > TAUGHT:
         told.append(f"Boosting learns from {count(TAUGHT)} people of each half, drawn at random, and judges all.")
     if subject.released_scores is None and "boundary" not in members.guesses:
         told.append("The boundary attack needs a model that can be asked again; only predictions are given.")
     untried = [attack for attack in attacks_on("scores", shadows=True) if attack.name not in members.guesses]
     if untried:
-        names = _joined([attack.phrase for attack in untried])
+        names = joined([attack.phrase for attack in untried])
         names = names[:1].upper() + names[1:]
         if subject.released_scores is None:
             told.append(f"{names} need scores; they were not tried.")
@@ -234,18 +357,14 @@ def _assumptions(members: JudgedMembers) -> tuple[str, ...]:
     return tuple(told)
 
 
-def _joined(names: Sequence[str]) -> str:
-    """Write several names: "LiRA, RMIA and boosting"."""
-    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else "".join(names)
-
-
 def measured(members: JudgedMembers) -> dict[str, Measurement]:
     """Return a measurement for each check."""
+    why = _without_scores(members)
     return {
-        "membership_caught": membership_caught(members),
+        "membership_caught": not_run("membership_caught", why) if why else membership_caught(members),
         "membership_auc": _best("membership_auc", members, {k: c.auc for k, c in members.curves.items()}, chance=0.5),
         "membership_advantage": _best("membership_advantage", members, members.advantages, chance=0.0, least=-1.0),
-        "membership_gap": membership_gap(members),
+        "membership_gap": not_run("membership_gap", why) if why else membership_gap(members),
     }
 
 
@@ -254,20 +373,17 @@ def _knows(members: JudgedMembers, name: str) -> str:
     return REGISTRY[name].knows(scores=members.subject.released_scores is not None, shadows=members.shadows)
 
 
-def _labels_alone(check: str, members: JudgedMembers) -> Measurement | None:
-    """Return why a TPR at 1% FPR is not measured where the model has no scores, or does not release them."""
+def _without_scores(members: JudgedMembers) -> str:
+    """Return why a TPR at 1% FPR is not measured where the model has no scores, or does not release them; else ""."""
     if not members.subject.has_scores:
-        return not_run(check, "Scores are needed; only predicted labels are given.")
+        return "Scores are needed; only predicted labels are given."
     if members.subject.released_scores is None:
-        why = "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
-        return not_run(check, why)
-    return None
+        return "A TPR at 1% FPR needs scores; the plan releases labels alone. AUC and advantage are measured on labels."
+    return ""
 
 
 def membership_caught(members: JudgedMembers) -> Measurement:
-    """Return the share of members that the best attack tried identifies at 1% FPR."""
-    if (unmeasured := _labels_alone("membership_caught", members)) is not None:
-        return unmeasured
+    """Return the share of members that the best attack tried identifies at 1% FPR, of released scores."""
     curves, config = members.curves, members.subject.config
     reasons = {key: curve.resolution_reason(FALSE_ALARMS) for key, curve in curves.items()}
     if all(reasons.values()):
@@ -304,9 +420,7 @@ def _best(
 
 
 def membership_gap(members: JudgedMembers) -> Measurement:
-    """Return the largest difference between a group and the others in TPR at 1% FPR of each."""
-    if (unmeasured := _labels_alone("membership_gap", members)) is not None:
-        return unmeasured
+    """Return the largest difference between a group and the others in TPR at 1% FPR of each, by released scores."""
     found = {(name, gap.group): gap for name, gaps in members.gaps.items() for gap in gaps}
     if reason := next((gap.reason for gap in found.values() if gap.reason), ""):
         return not_run("membership_gap", f"TPR at 1% FPR {reason.removeprefix('n/a, ')}.")

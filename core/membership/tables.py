@@ -13,7 +13,6 @@ from core.membership.disparity import GapTest
 from core.membership.fairpick import FairPickFindings
 from core.membership.findings import MEASURES, NO_BETTER
 from core.membership.inference import AttackFindings, MembershipFindings
-from core.membership.roc import Roc
 from core.quantities import Quantity, Row, Tables, change, share
 
 RATES = (0.001, 0.01, 0.1, 0.5)
@@ -114,13 +113,15 @@ def _curve_rows(attack: AttackFindings, groups: Sequence[str]) -> Iterator[Row]:
     """Yield the TPR at some FPRs, of everybody and of each group."""
     for people, curve in (("all", attack.roc), *zip(groups, attack.roc_by_group, strict=True)):
         for rate in RATES:
-            yield {"people": people, "FPR": share(rate)} | _curve_cells(curve, rate)
-
-
-def _curve_cells(curve: Roc, rate: float) -> dict[str, Any]:
-    sizes = {"members": curve.n_members, "non-members": curve.n_outsiders}
-    note = curve.resolution_reason(rate).removeprefix("n/a, ")
-    return {"TPR": share(curve.tpr_at(rate)), **sizes, "AUC": Quantity(curve.auc), "note": note}
+            yield {
+                "people": people,
+                "FPR": share(rate),
+                "TPR": share(curve.tpr_at(rate)),
+                "members": curve.n_members,
+                "non-members": curve.n_outsiders,
+                "AUC": Quantity(curve.auc),
+                "note": curve.resolution_reason(rate).removeprefix("n/a, "),
+            }
 
 
 def _range_rows(attack: AttackFindings) -> Iterator[Row]:

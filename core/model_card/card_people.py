@@ -11,23 +11,23 @@ tolerances, have it while they learn.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.config import AuditConfig
 from core.datasets.dataset import AuditDataset
 from core.datasets.splits import Splits, split
 from core.errors import InputError
-from core.model_card.published_counts import Floats
 from core.model_card.settings import FAMILIES, NATURAL, SETS, ReleaseSettings
 from core.models import fit_model
 from core.seeds import child_generator
 from core.serialize import Result
-from core.subject import prior_of, train_model
+from core.study import Report
+from core.subject import Progress, prior_of, train_model
 from core.validation import choice
 
 if TYPE_CHECKING:
@@ -48,56 +48,49 @@ class ReleasedPeople(Result):
     attribute: str
     group: str
     """The group that counts as s = 1."""
-    other: str
-    """What to call everybody else."""
-    rows: npt.NDArray[np.intp] = field(repr=False)
+    group_names: tuple[str, ...]
+    """All groups, by code."""
+    rows: Ints = field(repr=False)
     """Row numbers in the dataset."""
-    posterior: Floats = field(repr=False)
-    """(n,): what the attacker knows without the release."""
-    predictions: npt.NDArray[np.uint8] = field(repr=False)
+    posteriors: Floats = field(repr=False)
+    """(n, K): what the attacker knows without the release, the probability of each group."""
+    codes: Codes = field(repr=False)
+    """(n,): which group everybody is in."""
+    predictions: Codes = field(repr=False)
     """(k, n)"""
     names: tuple[str, ...] = field(repr=False)
-    labels: npt.NDArray[np.uint8] = field(repr=False)
+    labels: Codes = field(repr=False)
     """(n,)"""
-    sensitive: npt.NDArray[np.uint8] = field(repr=False)
-    """(n,): 1 = the group, 0 = everybody else."""
     columns: pandas.DataFrame = field(repr=False)
     """Features as they read, to say what disclosed people have in common."""
     left_out: tuple[str, ...] = ()
     """One sentence for each reason why records of the table are not looked at, with their number."""
     rows_read: int = 0
     """Records of the table, those left out included."""
-    group_names: tuple[str, ...] = ()
-    posteriors: Floats | None = field(default=None, repr=False)
-    codes: npt.NDArray[np.uint8] | None = field(default=None, repr=False)
-    """All groups, the attacker's probability of each, (n, K), and which of them everybody is in, (n,)."""
-
-    @classmethod
-    def of(
-        cls, group: str, *, group_names: Sequence[str], posteriors: Floats, codes: npt.NDArray[np.uint8], **more: Any
-    ) -> ReleasedPeople:
-        """Return people of whose groups one counts as 1."""
-        names, code = tuple(group_names), list(group_names).index(group)
-        return cls(
-            group=group,
-            other=names[1 - code] if len(names) == 2 else EVERYBODY_ELSE,
-            posterior=np.ascontiguousarray(posteriors[:, code], dtype=np.float64),
-            sensitive=(codes == code).astype(np.uint8),
-            group_names=names,
-            posteriors=posteriors,
-            codes=codes,
-            **more,
-        )
-
-    def about(self, group: str) -> ReleasedPeople:
-        """Return the same people with another group counting as 1."""
-        named = [each.name for each in fields(self) if each.name not in ("group", "other", "posterior", "sensitive")]
-        return ReleasedPeople.of(group, **{name: getattr(self, name) for name in named})
 
     @property
     def n(self) -> int:
         """Number of people."""
         return int(self.labels.size)
+
+    @property
+    def _code(self) -> int:
+        return self.group_names.index(self.group)
+
+    @property
+    def other(self) -> str:
+        """What to call everybody else."""
+        return self.group_names[1 - self._code] if len(self.group_names) == 2 else EVERYBODY_ELSE
+
+    @property
+    def posterior(self) -> Floats:
+        """(n,): the attacker's probability of the group without the release."""
+        return np.ascontiguousarray(self.posteriors[:, self._code], dtype=np.float64)
+
+    @property
+    def sensitive(self) -> Codes:
+        """(n,): 1 = the group, 0 = everybody else."""
+        return (self.codes == self._code).astype(np.uint8)
 
     def some(self, most: int, *, seed: int) -> ReleasedPeople:
         """Return so many of the people, drawn with a seed; 0 is all."""
@@ -105,12 +98,10 @@ class ReleasedPeople(Result):
         return replace(
             self,
             rows=self.rows[drawn],
-            posterior=self.posterior[drawn],
+            posteriors=self.posteriors[drawn],
+            codes=self.codes[drawn],
             predictions=self.predictions[:, drawn],
             labels=self.labels[drawn],
-            sensitive=self.sensitive[drawn],
-            posteriors=None if self.posteriors is None else self.posteriors[drawn],
-            codes=None if self.codes is None else self.codes[drawn],
             columns=self.columns.iloc[drawn].reset_index(drop=True),
         )
 
@@ -120,10 +111,10 @@ def released_people(
     dataset: AuditDataset,
     settings: ReleaseSettings,
     *,
-    audited: npt.NDArray[np.uint8] | None = None,
-    given: npt.NDArray[np.uint8] | None = None,
+    audited: Codes | None = None,
+    given: Codes | None = None,
     names: Sequence[str] = (),
-    report: Callable[[int, int], None] | None = None,
+    report: Report | None = None,
 ) -> ReleasedPeople:
     """Train attacker and models with the splits and seed of the config; what is published of them does not matter.
 
@@ -138,21 +129,15 @@ def released_people(
     kept_columns(dataset, settings.without)
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     rows = released_rows(config, dataset, on=settings.on)
-    total = 2 + (count if family in NATURAL else 0)
-
-    def tick(done: int) -> None:
-        if report is not None:
-            report(done, total)
-
-    tick(0)
+    steps = Progress(2 + (count if family in NATURAL else 0), report)
     posteriors = prior_of(dataset, splits, rows, seed=config.seed)
-    tick(1)
+    steps.tick()
     if family == "given":
         predictions, called = _given(given, names, rows, dataset.n)
     else:
         own = audited if audited is not None else train_model(config, dataset, splits).predictions
         predictions, called = np.asarray(own)[None, rows], ("audited model",)
-    tick(2)
+    steps.tick()
     if family in NATURAL and count > 1:
         more, more_names = natural_models(
             dataset,
@@ -163,12 +148,12 @@ def released_people(
             metric=config.metric,
             without=settings.without,
             seed=config.seed,
-            report=lambda done, _: tick(2 + done),
+            report=lambda done, _: steps.reach(2 + done),
         )
         predictions, called = np.vstack([predictions, more]), (*called, *more_names)
-    tick(total)
-    people = ReleasedPeople.of(
-        group,
+    steps.reach(steps.total)
+    people = ReleasedPeople(
+        group=group,
         title=dataset.title,
         attribute=dataset.roles.attribute,
         group_names=groups,
@@ -185,13 +170,13 @@ def released_people(
     return people.some(settings.people, seed=config.seed)
 
 
-def released_rows(config: AuditConfig, dataset: AuditDataset, *, on: str = "test") -> npt.NDArray[np.intp]:
+def released_rows(config: AuditConfig, dataset: AuditDataset, *, on: str = "test") -> Ints:
     """Return the row numbers of the people whose numbers are published."""
     splits = split(dataset, train_share=config.train_share, seed=config.seed)
     return splits.test if choice(on, SETS, name="on") == "test" else splits.train
 
 
-def drawn_people(n: int, most: int, *, seed: int) -> npt.NDArray[np.intp]:
+def drawn_people(n: int, most: int, *, seed: int) -> Ints:
     """Return which of n people are looked at; 0 is all of them."""
     some = most if 0 < most < n else n
     return np.sort(child_generator(seed, "released people").choice(n, some, replace=False))
@@ -205,9 +190,7 @@ def _left_out(dataset: AuditDataset) -> tuple[str, ...]:
     return told or (f"{dataset.rows_read - dataset.n:,} records are left out.",)
 
 
-def _given(
-    given: npt.NDArray[np.uint8] | None, names: Sequence[str], rows: npt.NDArray[np.intp], n: int
-) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
+def _given(given: Codes | None, names: Sequence[str], rows: Ints, n: int) -> tuple[Codes, tuple[str, ...]]:
     """Return the prediction columns that were handed in, for the released records."""
     columns = np.zeros((0, n), dtype=np.uint8) if given is None else np.asarray(given)
     if not len(columns) or columns.shape[1:] != (n,):
@@ -215,7 +198,7 @@ def _given(
     return columns[:, rows], tuple(names)
 
 
-def _readable(dataset: AuditDataset, rows: npt.NDArray[np.intp]) -> pandas.DataFrame:
+def _readable(dataset: AuditDataset, rows: Ints) -> pandas.DataFrame:
     """Return the features of some records as they read: categories by name, a missing one as "missing"."""
     import pandas as pd
 
@@ -242,15 +225,15 @@ _TOLERANCES = 0.2
 def natural_models(
     dataset: AuditDataset,
     splits: Splits,
-    rows: npt.NDArray[np.intp],
+    rows: Ints,
     *,
     count: int = 20,
     family: str = "mixed",
     metric: str = "statistical_parity",
     without: Sequence[str] = (),
     seed: int = 0,
-    report: Callable[[int, int], None] | None = None,
-) -> tuple[npt.NDArray[np.uint8], tuple[str, ...]]:
+    report: Report | None = None,
+) -> tuple[Codes, tuple[str, ...]]:
     """Train 1 to 200 models on the training records; return their predictions (count, rows) and their names.
 
     The fair models of "tolerances" are fair in the metric; no model sees the features `without`. The first models of
@@ -259,10 +242,8 @@ def natural_models(
     """
     columns, train = kept_columns(dataset, without), splits.train
     x, y, s = dataset.features[:, columns], dataset.labels, dataset.sensitive
-    predictions, names = [], []
+    predictions, names, steps = [], [], Progress(count, report)
     for i in range(count):
-        if report is not None:
-            report(i, count)
         if family == "tolerances":
             tolerance = _TOLERANCES * i / max(count - 1, 1)
             model = fit_model(
@@ -273,12 +254,11 @@ def natural_models(
             name, answers = _trained(dataset, train, rows, columns, family, i, seed)
         predictions.append(answers)
         names.append(f"{i + 1} {name}")
-    if report is not None:
-        report(count, count)
+        steps.tick()
     return np.array(predictions, dtype=np.uint8), tuple(names)
 
 
-def kept_columns(dataset: AuditDataset, without: Sequence[str]) -> npt.NDArray[np.intp]:
+def kept_columns(dataset: AuditDataset, without: Sequence[str]) -> Ints:
     """Return the columns of all features but some."""
     for name in without:
         choice(name, dataset.feature_names, name="without")
@@ -298,14 +278,8 @@ def _recipe(family: str, i: int) -> tuple[str, str, int]:
 
 
 def _trained(
-    dataset: AuditDataset,
-    train: npt.NDArray[np.intp],
-    rows: npt.NDArray[np.intp],
-    columns: npt.NDArray[np.intp],
-    family: str,
-    i: int,
-    seed: int,
-) -> tuple[str, npt.NDArray[np.uint8]]:
+    dataset: AuditDataset, train: Ints, rows: Ints, columns: Ints, family: str, i: int, seed: int
+) -> tuple[str, Codes]:
     """Return name and predictions of one model."""
     kind, learner, depth = _recipe(family, i)
     rng = child_generator(seed, f"natural model {i}")
@@ -325,7 +299,7 @@ def _trained(
     return name, estimator.fit(x[train], y[train]).predict(x[rows]).astype(np.uint8)
 
 
-def _estimator(learner: str, depth: int, categorical: npt.NDArray[np.bool_], seed: int) -> Any:
+def _estimator(learner: str, depth: int, categorical: Mask, seed: int) -> Any:
     if learner == "tree":
         from sklearn.tree import DecisionTreeClassifier
 

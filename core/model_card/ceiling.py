@@ -28,7 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from core.model_card.published_counts import SIZE_PARTS, Floats, part_of, value_of
+from core.arrays import Floats, Mask
+from core.model_card.published_counts import SIZE_PARTS, part_of, value_of
 from core.model_card.release import Published
 from core.serialize import Result
 from core.validation import probabilities
@@ -117,12 +118,12 @@ def _given_count(q: Floats, law: Floats) -> Floats:
     return np.divide(one, law, out=np.zeros_like(one), where=law > 0)
 
 
-def _agreeing(published: Published, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+def _agreeing(published: Published, shape: tuple[int, ...]) -> Mask:
     """Return which vectors of counts agree with all numbers, one axis a cell."""
     release, cells = published.release, published.release.cells
     axes = [np.arange(n).reshape([-1 if i == j else 1 for j in range(len(shape))]) for i, n in enumerate(shape)]
 
-    def total(kept: npt.NDArray[np.bool_]) -> Floats:
+    def total(kept: Mask) -> Floats:
         parts = [axis for axis, own in zip(axes, kept, strict=True) if own]
         return np.asarray(sum(parts, np.zeros((1,) * len(shape))), dtype=np.float64)
 

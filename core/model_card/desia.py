@@ -32,14 +32,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Mask
+from core.arrays import Codes, Floats, Ints, Mask
 from core.estimates import Estimate, accuracy, accuracy_gain
-from core.model_card.equations import Equations, exact_equations
+from core.model_card.equations import Equations, equations
 from core.model_card.pinned_people import UNSURE, Pinned, pinned
-from core.model_card.published_counts import PARTS, SIZE_PARTS, Floats, part_of, value_of
+from core.model_card.published_counts import PARTS, SIZE_PARTS, part_of, value_of
 from core.model_card.release import Published
 from core.seeds import child_generator
-from core.serialize import Result, plain
+from core.serialize import Result
 from core.validation import binary_array, probabilities
 
 SIMULATED = 2_000
@@ -99,18 +99,8 @@ class Desia(Result):
     @property
     def figures(self) -> dict[str, Any]:
         """Everything but what is said of single people, as plain data."""
-        names = (
-            "simulated",
-            "proved",
-            "proved_unsure",
-            "proved_right",
-            "programs_open",
-            "relaxed",
-            "accuracy",
-            "gain",
-            "lead",
-        )
-        return {name: plain(getattr(self, name)) for name in names} | {"near certain": self.pinned.count}
+        told = {name: value for name, value in self.to_dict().items() if name not in ("pinned", "probability")}
+        return told | {"near certain": self.pinned.count}
 
 
 def desia(
@@ -134,7 +124,7 @@ def desia(
         proved_unsure=int((known & (q >= UNSURE[0]) & (q <= UNSURE[1])).sum()),
         proved_right=accuracy(s[known], said[known]),
         programs_open=left,
-        relaxed=published.noise is None and _is_large(exact_equations(published)),
+        relaxed=published.noise is None and _is_large(equations(published, None)),
         accuracy=accuracy(s, guesses[2]),
         gain=accuracy_gain(s, guesses[0], guesses[2]),
         lead=accuracy_gain(s, guesses[1], guesses[2]),
@@ -146,7 +136,7 @@ def desia(
 # The proof
 
 
-def proved_cells(published: Published, sensitive: npt.NDArray[np.uint8]) -> tuple[npt.NDArray[np.int8], int]:
+def proved_cells(published: Published, sensitive: Codes) -> tuple[npt.NDArray[np.int8], int]:
     """Return the group proved of each cell, (cells,), 1, 0 or `OPEN`, and how many programs were not settled.
 
     `sensitive` is the truth: where it agrees with the numbers, it is a first solution, and saves programs. What holds
@@ -156,17 +146,14 @@ def proved_cells(published: Published, sensitive: npt.NDArray[np.uint8]) -> tupl
     proof = np.full(people.size, OPEN, dtype=np.int8)
     if published.noise is not None:
         return proof, 0
-    told = exact_equations(published)
-
-    def solved(cost: Floats, low: Floats, high: Floats) -> Floats | str:
-        return _agreeing_counts(told, low, high, cost)
-
+    told, nobody, everybody = equations(published, None), np.zeros(people.size), people.astype(np.float64)
     members = published.release.cells.members(sensitive).astype(np.float64)
-    first: Floats | str = members if _agree(told.features @ members, told.low, told.high) else _UNSETTLED
-    if isinstance(first, str):
-        first = solved(np.zeros(people.size), np.zeros(people.size), people.astype(np.float64))
-    if isinstance(first, str):  # no counts agree, or it is not known whether any do
-        return proof, people.size if first == _UNSETTLED else 0
+    first: Floats | None = members
+    settled = True
+    if not _agree(told.features @ members, told.low, told.high):
+        first, settled = _agreeing_counts(told, nobody, everybody, nobody)
+    if first is None:  # no counts agree, or it is not known whether any do
+        return proof, 0 if settled else people.size
     some, others = _seen(first, people)
     programs = left = 0
     for cell in range(people.size):
@@ -176,19 +163,20 @@ def proved_cells(published: Published, sensitive: npt.NDArray[np.uint8]) -> tupl
             left += 1
             continue
         programs += 1
-        low, high = np.zeros(people.size), people.astype(np.float64)
+        low, high = nobody.copy(), everybody.copy()
         if some[cell]:  # all solutions had it full so far
             high[cell] -= 1
         else:
             low[cell] = 1
-        counts = solved(some.astype(np.float64) - others, low, high)  # more where nobody was of group 1 yet
-        if isinstance(counts, str):
-            left += counts == _UNSETTLED
-            if counts == _NONE:
-                proof[cell] = int(some[cell])
-            continue
-        more, fewer = _seen(counts, people)
-        some, others = some | more, others | fewer
+        wanted = some.astype(np.float64) - others  # more where nobody was of group 1 yet
+        counts, settled = _agreeing_counts(told, low, high, wanted)
+        if counts is not None:
+            more, fewer = _seen(counts, people)
+            some, others = some | more, others | fewer
+        elif settled:
+            proof[cell] = int(some[cell])
+        else:
+            left += 1
     return proof, left
 
 
@@ -196,24 +184,23 @@ def _is_large(told: Equations) -> bool:
     return told.features.size > _LARGE
 
 
-def _seen(counts: Floats, people: npt.NDArray[np.int64]) -> tuple[Mask, Mask]:
+def _seen(counts: Floats, people: Ints) -> tuple[Mask, Mask]:
     """Return in which cells a solution has somebody of group 1, and somebody of group 0."""
     return counts >= 1.0 - _TOLERANCE, counts <= people - 1.0 + _TOLERANCE
-
-
-_NONE, _UNSETTLED = "none", "unsettled"
 
 
 _TOLERANCE = 1e-5
 """What counts of a solver may be off by."""
 
 
-def _agreeing_counts(told: Equations, low: Floats, high: Floats, cost: Floats) -> Floats | str:
-    """Return counts in [low, high] that agree with the equations, whole ones if the card is not large; or why not."""
+def _agreeing_counts(told: Equations, low: Floats, high: Floats, cost: Floats) -> tuple[Floats | None, bool]:
+    """Return counts in [low, high] that agree with the equations, None if none is found, and whether that is settled.
+
+    They are whole if the card is not large.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     whole = not _is_large(told)
-
     found = milp(
         cost,
         integrality=np.full(low.size, int(whole)),
@@ -222,12 +209,11 @@ def _agreeing_counts(told: Equations, low: Floats, high: Floats, cost: Floats) -
         options={"node_limit": _NODES, "mip_rel_gap": 1e6},  # the first that agrees will do
     )
     if found.x is None:
-        return _NONE if found.status == 2 else _UNSETTLED
+        return None, found.status == 2
     counts = np.rint(found.x) if whole else found.x
-    agrees = _agree(told.features @ counts, told.low, told.high) and _agree(
-        counts, low, high
-    )  # whatever the solver says
-    return np.asarray(counts) if agrees else _UNSETTLED
+    # whatever the solver says
+    agrees = _agree(told.features @ counts, told.low, told.high) and _agree(counts, low, high)
+    return (np.asarray(counts), True) if agrees else (None, False)
 
 
 def _agree(values: Floats, low: Floats, high: Floats) -> bool:
@@ -308,9 +294,7 @@ def _values(published: Published, sums: _Sums) -> Floats:
     """Return the numbers of simulated cards before rounding and noise, (draws, numbers); not finite without a group."""
     cells, noise = published.release.cells, published.noise
     if noise is not None:
-        return np.column_stack(
-            [*(sums.sizes[part] for part in noise.parts), *(sums.counts[part] for part in noise.parts)]
-        )
+        return np.column_stack([own[part] for own in (sums.sizes, sums.counts) for part in noise.parts])
     columns = [sums.sizes[part_of(each.statistic)] for each in published.numbers if each.statistic in SIZE_PARTS]
     for name, limits in published.limits.items():
         part, given = part_of(name), ~np.isnan(limits[:, 0])
@@ -321,25 +305,18 @@ def _values(published: Published, sums: _Sums) -> Floats:
     return np.column_stack(columns)
 
 
-def _shift(
-    published: Published, sums: _Sums, members: npt.NDArray[np.int64], cards: npt.NDArray[np.intp], cell: int
-) -> Floats:
+def _shift(published: Published, sums: _Sums, members: Ints, cards: Ints, cell: int) -> Floats:
     """Return the mean change of the numbers of some cards where one person of a cell joins group 1."""
     cells = published.release.cells
     full = (members[cards, cell] == cells.people[cell]).astype(np.float64)  # there one person leaves it instead
     accepted = cells.predictions[:, cell].astype(np.float64)
-    values = []
-    for more in (-full, 1.0 - full):
+
+    def with_more(more: Floats) -> Floats:
         by = {part: more * cells.inside(part)[cell] for part in sums.sizes}
-        values.append(
-            _values(
-                published,
-                _Sums(
-                    sizes={part: own[cards] + by[part] for part, own in sums.sizes.items()},
-                    counts={part: own[cards] + np.outer(by[part], accepted) for part, own in sums.counts.items()},
-                ),
-            )
-        )
-    changes = values[1] - values[0]
+        sizes = {part: own[cards] + by[part] for part, own in sums.sizes.items()}
+        counts = {part: own[cards] + np.outer(by[part], accepted) for part, own in sums.counts.items()}
+        return _values(published, _Sums(sizes, counts))
+
+    changes = with_more(1.0 - full) - with_more(-full)
     finite = np.isfinite(changes).all(axis=1)
     return np.asarray(changes[finite].mean(axis=0)) if finite.any() else np.zeros(changes.shape[1])

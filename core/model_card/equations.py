@@ -23,13 +23,15 @@ R^(−½) K R^(−½).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from core.model_card.published_counts import Floats, number_names, part_of
+from core.arrays import Codes, Floats, Ints
+from core.model_card.published_counts import Cells, Counts, number_names, part_of
 from core.model_card.release import Published, Release
 from core.projection import Constraints, Projection
 from core.projection import project as project_on
@@ -46,7 +48,7 @@ _FEW = 300
 class Equations:
     """Linear equations in the memberships: Σ a s lies in [low, high], infinite where there is no limit, up to noise."""
 
-    pattern: npt.NDArray[np.intp]  # (n,): cell of each person; everybody in a cell has the same features
+    pattern: Ints  # (n,): cell of each person; everybody in a cell has the same features
     features: Floats  # (rows, cells)
     low: Floats
     high: Floats
@@ -77,44 +79,24 @@ class _Row(NamedTuple):
     variance: float = 0.0
 
 
-def equations(published: Published, posterior: Floats) -> Equations:
-    """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size."""
-    return _noisy_equations(published) if published.noise is not None else _noiseless_equations(published, posterior)
+def equations(published: Published, posterior: Floats | None) -> Equations:
+    """Return the equations; the posterior (n,) matters only for gaps of groups of unknown size.
 
-
-def exact_equations(published: Published) -> Equations:
-    """Return the equations of numbers without noise that are no approximation: all but gaps of unknown sizes."""
-    return _noiseless_equations(published, None)
-
-
-def _noiseless_equations(published: Published, posterior: Floats | None) -> Equations:
-    """Return the equations; without a posterior those that need none."""
-    release = published.release
-    rows: list[_Row] = []
-    _add_sizes(published, rows)
-    _add_counts(published, rows)
-    curved = _add_unsized(published, posterior, rows)
-    return Equations(
-        pattern=release.cells.pattern,
-        features=np.array([row.features for row in rows]).reshape(-1, release.cells.people.size),
-        low=np.array([row.low for row in rows]),
-        high=np.array([row.high for row in rows]),
-        variance=np.array([row.variance for row in rows]),
-        curved=curved,
-    )
-
-
-def _noisy_equations(published: Published) -> Equations:
-    release, noise = published.release, published.noise
-    assert noise is not None
-    value = np.concatenate([noise.sizes, noise.sums.ravel()])
-    return Equations(
-        pattern=release.cells.pattern,
-        features=_noisy_features(release),
-        low=value,
-        high=value,
-        variance=np.full(value.size, noise.variance),
-    )
+    Without one these are left out, and what is left is no approximation.
+    """
+    cells, noise, counts, curved = published.release.cells, published.noise, published.counts, False
+    if noise is not None:
+        value = np.concatenate([noise.sizes, noise.sums.ravel()])
+        features, low, high = _noisy_features(published.release), value, value
+        variance = np.full(value.size, noise.variance)
+    else:
+        assert counts is not None
+        unsized = {name: limits for name, limits in published.limits.items() if part_of(name) not in counts.sizes}
+        curved = posterior is not None and any(name.endswith("_gap") for name in unsized)
+        rows = [*_size_rows(cells, counts), *_count_rows(cells, counts), *_unsized_rows(cells, unsized, posterior)]
+        features = np.array([row.features for row in rows]).reshape(-1, cells.people.size)
+        low, high, variance = (np.array([row[column] for row in rows]) for column in (1, 2, 3))
+    return Equations(pattern=cells.pattern, features=features, low=low, high=high, variance=variance, curved=curved)
 
 
 def _noisy_features(release: Release) -> Floats:
@@ -124,21 +106,17 @@ def _noisy_features(release: Release) -> Floats:
     return np.vstack([inside, accepted.reshape(-1, inside.shape[1])])
 
 
-def _add_sizes(published: Published, rows: list[_Row]) -> None:
-    """Add the group sizes; that of everybody only where it does not follow from the others."""
-    assert published.counts is not None
-    known = published.counts.sizes
-    for part, size in known.items():
-        if part != "all" or not {"label 1", "label 0"} <= set(known):
-            rows.append(_Row(published.release.cells.inside(part).astype(np.float64), float(size), float(size)))
+def _size_rows(cells: Cells, counts: Counts) -> Iterator[_Row]:
+    """Yield the group sizes; that of everybody only where it does not follow from the others."""
+    for part, size in counts.sizes.items():
+        if part != "all" or not {"label 1", "label 0"} <= set(counts.sizes):
+            yield _Row(cells.inside(part).astype(np.float64), float(size), float(size))
 
 
-def _add_counts(published: Published, rows: list[_Row]) -> None:
-    """Add the counts of accepted people; once for models alike, and not where they follow from others."""
-    assert published.counts is not None
-    cells, counts = published.release.cells, published.counts
-    added = {part: counts.told[part] & (limits[:, 0] == limits[:, 1]) for part, limits in counts.limits.items()}
-    within = added.get("label 1", np.False_) & added.get("label 0", np.False_)
+def _count_rows(cells: Cells, counts: Counts) -> Iterator[_Row]:
+    """Yield the counts of accepted people; once for models alike, and not where they follow from others."""
+    settled = {part: counts.told[part] & (limits[:, 0] == limits[:, 1]) for part, limits in counts.limits.items()}
+    within = settled.get("label 1", np.False_) & settled.get("label 0", np.False_)
     for part, limits in counts.limits.items():
         inside = cells.inside(part)
         wanted = counts.told[part] & ~within if part == "all" else counts.told[part]
@@ -146,79 +124,69 @@ def _add_counts(published: Published, rows: list[_Row]) -> None:
         for i in np.flatnonzero(wanted):
             row = cells.predictions[i] * inside
             alike = row if row[inside][0] == 0 else inside - row
-            if not alike.any() or alike.tobytes() in seen:
-                continue
-            seen.add(alike.tobytes())
-            rows.append(_Row(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1])))
+            if alike.any() and alike.tobytes() not in seen:
+                seen.add(alike.tobytes())
+                yield _Row(row.astype(np.float64), float(limits[i, 0]), float(limits[i, 1]))
 
 
-def _add_unsized(published: Published, posterior: Floats | None, rows: list[_Row]) -> bool:
-    """Add the numbers about groups of unknown size, gaps only with a posterior; return whether any of them is a gap."""
-    assert published.counts is not None
-    cells, curved = published.release.cells, False
-    q = np.zeros(published.release.n) if posterior is None else posterior
+def _unsized_rows(cells: Cells, unsized: Mapping[str, Floats], posterior: Floats | None) -> Iterator[_Row]:
+    """Yield the numbers about groups of unknown size, gaps only with a posterior."""
+    q = np.zeros(cells.pattern.size) if posterior is None else posterior
     expected, spread = cells.expected(q), cells.expected(q * (1.0 - q))
-    for name, limits in published.limits.items():
-        part = part_of(name)
-        if part in published.counts.sizes or (posterior is None and name.endswith("_gap")):
+    for name, limits in unsized.items():
+        part, gap = part_of(name), name.endswith("_gap")
+        if gap and posterior is None:
             continue
         inside = cells.inside(part).astype(np.float64)
         people, positives = float(cells.size(part)), cells.positives(part).astype(np.float64)
         for i in np.flatnonzero(~np.isnan(limits[:, 0])):
             low, high = limits[i]
             accepted = cells.predictions[i] * inside
-            if name.endswith("_gap"):
-                mean, variance = float(expected @ inside), float(spread @ inside)
-                _add_gap(rows, accepted, inside, (low, high), float(positives[i]), people, mean, variance)
-                curved = True
+            if gap:
+                size = float(expected @ inside), float(spread @ inside)
+                yield _gap_row(accepted, inside, (low, high), float(positives[i]), people, size)
             elif name.endswith("_1"):
-                _add_rate(rows, accepted, inside, (low, high), (0.0, 0.0))
+                yield from _rate_rows(accepted, inside, (low, high), (0.0, 0.0))
             else:
                 limit = (positives[i] - people * low, positives[i] - people * high)
-                _add_rate(rows, accepted, inside, (low, high), limit)
-    return curved
+                yield from _rate_rows(accepted, inside, (low, high), limit)
 
 
-def _add_rate(
-    rows: list[_Row], accepted: Floats, inside: Floats, rate: tuple[float, float], limit: tuple[float, float]
-) -> None:
-    """Add Σ s (h − r) at both limits of a rate: falling in r for group 1, and for group 0 against P − n r.
+def _rate_rows(
+    accepted: Floats, inside: Floats, rate: tuple[float, float], limit: tuple[float, float]
+) -> Iterator[_Row]:
+    """Yield Σ s (h − r) at both limits of a rate: falling in r for group 1, and for group 0 against P − n r.
 
     For group 1 the sum is at most 0 at the upper limit and at least 0 at the lower. For group 0 it is the other way
     round: Σ (1 − s)(h − r) changes the sign of s.
     """
-    low, high = rate
-    if low == high:
-        rows.append(_Row(accepted - low * inside, limit[0], limit[0]))
+    low, high = (accepted - end * inside for end in rate)
+    if rate[0] == rate[1]:
+        yield _Row(low, limit[0], limit[0])
     elif limit == (0.0, 0.0):
-        rows.append(_Row(accepted - high * inside, -np.inf, 0.0))
-        rows.append(_Row(accepted - low * inside, 0.0, np.inf))
+        yield from (_Row(high, -np.inf, 0.0), _Row(low, 0.0, np.inf))
     else:
-        rows.append(_Row(accepted - low * inside, -np.inf, limit[0]))
-        rows.append(_Row(accepted - high * inside, limit[1], np.inf))
+        yield from (_Row(low, -np.inf, limit[0]), _Row(high, limit[1], np.inf))
 
 
-def _add_gap(
-    rows: list[_Row],
+def _gap_row(
     accepted: Floats,
     inside: Floats,
     gap: tuple[float, float],
     positives: float,
     people: float,
-    mean: float,
-    variance: float,
-) -> None:
-    d, half = (gap[0] + gap[1]) / 2, (gap[1] - gap[0]) / 2
+    size: tuple[float, float],
+) -> _Row:
+    """Return a gap, made straight around mean and variance of the unknown size of group 1."""
+    (mean, variance), d, half = size, (gap[0] + gap[1]) / 2, (gap[1] - gap[0]) / 2
     slope = (people - 2 * mean) / people
-    reach = _SIZE_REACH * np.sqrt(variance)
-    most = min(mean * (people - mean) / people + abs(slope) * reach, people / 4)
+    most = min(mean * (people - mean) / people + abs(slope) * _SIZE_REACH * np.sqrt(variance), people / 4)
     middle, slack = d * mean**2 / people, half * most
     features, bend = accepted - (positives / people + d * slope) * inside, d * variance / people
     if people <= _FEW:
         furthest = -bend * _SIZE_REACH**2
-        rows.append(_Row(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack))
-    else:
-        rows.append(_Row(features, middle - bend - slack, middle - bend + slack, 2 * bend**2))
+        return _Row(features, middle + min(furthest, 0.0) - slack, middle + max(furthest, 0.0) + slack)
+    return _Row(features, middle - bend - slack, middle - bend + slack, 2 * bend**2)
 
 
 _ROUNDS = 6
@@ -292,7 +260,7 @@ class Modes:
         own = (self.features**2 / (self.values + 1.0)[:, None]).sum(axis=0)
         return np.asarray(own[self.release.cells.pattern])
 
-    def distance(self, sensitive: npt.NDArray[np.uint8]) -> float:
+    def distance(self, sensitive: Codes) -> float:
         """Return xᵀ (K + R)⁻¹ x / (2 ln 2), x = A (s − q): the formula's own gain; its mean over s ~ q is `df_bits`."""
         cells = self.release.cells
         off = self.features @ (cells.members(sensitive) - cells.expected(self.posterior))

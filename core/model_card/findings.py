@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import replace
 
-from core.estimates import Estimate, at_most, count, number_text, percent, points
+from core.estimates import Estimate, at_most, count, number_text, percent, point_interval, points
 from core.model_card.card_people import EVERYBODY_ELSE, ReleasedPeople
 from core.model_card.desia import Desia
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST
@@ -168,7 +168,6 @@ def average_accuracy(study: ReleaseStudy) -> Finding:
     """Say what happens to the accuracy over all people."""
     found, people = study.measured, study.people
     gain = found.accuracy_gain
-    low, high = (points(end).removesuffix(" points") for end in (gain.low, gain.high))
     change = points(gain) if gain.low > 0.0 or gain.high < 0.0 else "no statistically significant difference"
     who, guess = ("always", people.group) if 2 * int(people.sensitive.sum()) > people.n else ("always", people.other)
     if guess == EVERYBODY_ELSE:
@@ -176,7 +175,7 @@ def average_accuracy(study: ReleaseStudy) -> Finding:
     return Finding(
         point=f"Average accuracy: {change}.",
         evidence=f"Accuracy over all people: {percent(found.accuracy_before)} before, "
-        f"{percent(found.accuracy_after)} after ({points(gain)}; 95% CI: {low} to {high}). "
+        f"{percent(found.accuracy_after)} after ({points(gain)}; 95% CI: {point_interval(gain)}). "
         f"Majority-class baseline ({who} guess “{guess}”): {percent(found.majority)}.{_ceiling(study)}",
         estimate=gain,
         baseline=found.majority,
@@ -227,8 +226,7 @@ def by_proof_and_simulation(study: ReleaseStudy, found: Desia) -> Finding:
 
 
 def _change(gain: Estimate) -> str:
-    low, high = (points(end).removesuffix(" points") for end in (gain.low, gain.high))
-    return f"{points(gain)} (95% CI: {low} to {high})"
+    return f"{points(gain)} (95% CI: {point_interval(gain)})"
 
 
 def noise_seed(study: ReleaseStudy) -> Finding:

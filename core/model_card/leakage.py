@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from core.arrays import Floats
 from core.errors import InputError
 from core.estimates import Estimate
 from core.model_card.card_people import ReleasedPeople
@@ -13,7 +14,6 @@ from core.model_card.desia import Desia, desia
 from core.model_card.equations import DISTANCE_MEDIAN, DISTANCE_WORST, project
 from core.model_card.meter import Measured, Meter, Prediction, measured, meter, predict
 from core.model_card.pinned_people import Draws, InCommon, Pinned, in_common, noise_generator, pinned, worst_of_draws
-from core.model_card.published_counts import Floats
 from core.model_card.release import Disputed, Published, Release, disputed
 from core.model_card.settings import ReleaseSettings
 from core.serialize import Result, plain
@@ -143,8 +143,7 @@ def measure_card(
     if published is None:
         published = release.publish(people.sensitive, rng=noise_generator(settings.seed))
     projected = project(people.posterior, published)
-    read = meter(people.posterior, metered)
-    prediction = predict(people.posterior, metered, seed=settings.seed, metered=read)
+    prediction = predict(people.posterior, metered, seed=settings.seed)
     chance = None if projected.status == "infeasible" else prediction.chance
     found = pinned(people.posterior, projected.probability, sensitive=people.sensitive)
     return ReleaseStudy(
@@ -156,7 +155,7 @@ def measure_card(
         published=published,
         status=projected.status,
         reason=projected.reason,
-        meter=read,
+        meter=meter(people.posterior, metered),
         prediction=prediction,
         measured=measured(people.posterior, projected.probability, people.sensitive, chance=chance),
         pinned=found,

@@ -17,10 +17,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.errors import InputError
-from core.estimates import Estimate, accuracy, accuracy_gain, balanced_accuracy, balanced_gain, certain, not_measured
+from core.estimates import (
+    LEVEL,
+    Estimate,
+    accuracy,
+    accuracy_gain,
+    balanced_accuracy,
+    balanced_gain,
+    certain,
+    not_measured,
+    quantile,
+)
 from core.model_card.equations import Modes, modes_of, project
-from core.model_card.published_counts import SIZE_PARTS, Floats, part_of
+from core.model_card.published_counts import SIZE_PARTS, part_of
 from core.model_card.release import Published, PublishedNumber, Release, table_value
 from core.seeds import child_generator
 from core.serialize import Result
@@ -164,13 +175,6 @@ def _kurtosis(modes: Modes) -> float:
     return float(np.sum(own**2 * spread * (1.0 - 6.0 * spread)))
 
 
-def _student(freedom: int) -> float:
-    """Return the quantile of Student's law that leaves 2.5% above it."""
-    from scipy.special import stdtrit
-
-    return float(stdtrit(freedom, 0.5 + 0.95 / 2))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured(Result):
     """Before and after the release, on the same people."""
@@ -232,12 +236,12 @@ def moved_bits(before: Floats, after: Floats) -> float:
     return total
 
 
-def gained_bits(before: Floats, after: Floats, s: npt.NDArray[np.uint8]) -> Floats:
+def gained_bits(before: Floats, after: Floats, s: Codes) -> Floats:
     """Return what each person's log-loss falls by, in bits; all arrays of shape (n,)."""
     return _log2_said(after, s) - _log2_said(before, s)
 
 
-def _log2_said(probability: Floats, s: npt.NDArray[np.uint8]) -> Floats:
+def _log2_said(probability: Floats, s: Codes) -> Floats:
     """Return the log of the probability given to the truth; never below −1000, where a certainty was wrong."""
     return np.log2(np.maximum(np.where(s == 1, probability, 1.0 - probability), 2.0**-1000))
 
@@ -270,26 +274,23 @@ class Prediction(Result):
     """How the gain of one release is spread over them."""
 
 
-def predict(
-    posterior: npt.ArrayLike, released: Release | Published, *, seed: int = 0, metered: Meter | None = None
-) -> Prediction:
+def predict(posterior: npt.ArrayLike, released: Release | Published, *, seed: int = 0) -> Prediction:
     """Return the expected gain of a release; no true attribute is used.
 
     Draws are compared with what the formula says of the same draw (`Modes.distance`), whose mean and variance are known
     exactly (a control variate). Few draws are then enough where the formula is nearly right. Draws that leave a
     published number without one of its groups are drawn again. A `Published` release is tried out with the same
-    numbers, as precise as these are. The posterior is as for `meter`, whose result of the same release may be handed in
-    as `metered`.
+    numbers, as precise as these are. The posterior is as for `meter`.
     """
     modes = modes_of(posterior, released)
     chance, draws = formula_chance(modes), 0
     bits = Estimate(value=chance.mean, low=math.nan, high=math.nan, n=modes.release.n)
-    if (meter_of(modes) if metered is None else metered).share > _FEW_SETTLE or _sizes_open(released):
+    if meter_of(modes).share > _FEW_SETTLE or _sizes_open(released):
         gains = _tried_out(modes, released, child_generator(seed, "predicted bits"))
         if gains is not None:
             mean, error, deviation, draws = gains
             chance = replace(chance, mean=mean, deviation=math.hypot(deviation, error))
-            half = _student(draws - 2) * error
+            half = quantile(LEVEL, draws - 2) * error
             bits = Estimate(value=mean, low=mean - half, high=mean + half, n=draws)
     low, high = chance.range()
     return Prediction(bits=bits, draws=draws, low=low, high=high, chance=chance)
@@ -324,7 +325,7 @@ def _tried_out(
         mean, error, explained, left = _controlled(np.array(gains), np.array(distances), modes.df_bits, variance)
         enough = error <= _CLOSE * abs(mean) and explained >= _EXPLAINED * (explained + left)
         if enough or len(gains) == MOST_DRAWS:
-            wider = _student(len(gains) - 2) / _student(10**6)
+            wider = quantile(LEVEL, len(gains) - 2) / quantile(LEVEL, 10**6)
             return mean, error, math.sqrt(explained + left * wider**2), len(gains)
     return None
 
@@ -341,7 +342,7 @@ def _controlled(gains: Floats, distances: Floats, mean: float, variance: float) 
     return float(gains.mean()) - slope * away, error, slope**2 * variance, residual
 
 
-def _again(published: Published, s: npt.NDArray[np.uint8], rng: np.random.Generator) -> Published:
+def _again(published: Published, s: Codes, rng: np.random.Generator) -> Published:
     """Return the same numbers of other memberships, as precise: exact, rounded alike, or in as wide an interval."""
     release = published.release
     if published.noise is not None:

@@ -7,21 +7,23 @@ that several draws never say less than the study shows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.estimates import Estimate, accuracy, proportion
 from core.model_card.equations import project
 from core.model_card.meter import Meter, meter, predict
-from core.model_card.published_counts import Floats
 from core.model_card.release import Release
 from core.seeds import child_generator
 from core.serialize import Result
+from core.study import Report
+from core.subject import Progress
 
 if TYPE_CHECKING:
     import pandas
@@ -37,15 +39,14 @@ SETTLED = (0.005, 0.995)
 class Pinned(Result):
     """Who is disclosed: unsure before, near certain after."""
 
-    people: npt.NDArray[np.intp]
+    people: Ints
     """Their row numbers."""
     count: int
     n_unsure: int
-    n: int
-    """Disclosed; unsure before; all."""
+    """Disclosed; unsure before."""
     right: Estimate | None
     """Share of the disclosed inferred correctly; None without a truth."""
-    said: npt.NDArray[np.uint8]
+    said: Codes
     """(count,), 0 or 1: what is now believed of each."""
     before: Floats
     after: Floats
@@ -62,7 +63,6 @@ def pinned(before: npt.ArrayLike, after: npt.ArrayLike, *, sensitive: npt.ArrayL
         people=people,
         count=int(people.size),
         n_unsure=int(np.count_nonzero(unsure)),
-        n=int(then.size),
         right=None if sensitive is None else accuracy(np.asarray(sensitive)[people], said),
         said=said,
         before=then[people],
@@ -154,7 +154,7 @@ def in_common(found: Pinned, columns: pandas.DataFrame, release: Release) -> InC
     )
 
 
-def common_values(columns: pandas.DataFrame, chosen: npt.NDArray[np.bool_]) -> tuple[CommonValue, ...]:
+def common_values(columns: pandas.DataFrame, chosen: Mask) -> tuple[CommonValue, ...]:
     """Return up to 8 values the chosen have clearly more often."""
     n_chosen, n_rest = int(chosen.sum()), int((~chosen).sum())
     found = []
@@ -170,7 +170,7 @@ def common_values(columns: pandas.DataFrame, chosen: npt.NDArray[np.bool_]) -> t
     return tuple(found[:8])
 
 
-def _split(column: Any) -> Iterator[tuple[str, npt.NDArray[np.bool_]]]:
+def _split(column: Any) -> Iterator[tuple[str, Mask]]:
     """Yield each value of a column, or each quarter of its numbers, and who has it."""
     import pandas as pd
 
@@ -227,12 +227,7 @@ class Advice(Result):
 
 
 def advise(
-    posterior: npt.ArrayLike,
-    release: Release,
-    *,
-    sensitive: npt.ArrayLike,
-    seed: int = 0,
-    report: Callable[[int, int], None] | None = None,
+    posterior: npt.ArrayLike, release: Release, *, sensitive: npt.ArrayLike, seed: int = 0, report: Report | None = None
 ) -> Advice:
     """Return the finest precision that discloses nobody; the release's own precision is one of those tried.
 
@@ -250,30 +245,18 @@ def advise(
         *((places, None) for places in sorted(rounded, key=lambda one: -math.inf if one is None else -one)),
         *((None, budget) for budget in sorted(noisy, reverse=True)),
     ]
-    tried: list[Tried] = []
+    tried, steps = list[Tried](), Progress(len(plans), report)
     predicted: dict[Meter, float] = {}  # precisions that leave the same open are tried out once
-    for done, (decimals, epsilon) in enumerate(plans):
-        if report is not None:
-            report(done, len(plans))
-        if epsilon is not None and not release.sizes:
-            continue
-        plan = release.with_precision(decimals=decimals, epsilon=epsilon)
-        read = meter(posterior, plan)
-        if read not in predicted:
-            predicted[read] = predict(posterior, plan, seed=seed, metered=read).bits.value
-        worst = worst_of_draws(posterior, plan, sensitive=sensitive, seed=seed)
-        tried.append(
-            Tried(
-                decimals=decimals,
-                epsilon=epsilon,
-                pinned=worst.pinned,
-                df_bits=predicted[read],
-                known=worst.known,
-                draws=worst.count,
-            )
-        )
-    if report is not None:
-        report(len(plans), len(plans))
+    for decimals, epsilon in plans:
+        if epsilon is None or release.sizes:
+            plan = release.with_precision(decimals=decimals, epsilon=epsilon)
+            read = meter(posterior, plan)
+            if read not in predicted:
+                predicted[read] = predict(posterior, plan, seed=seed).bits.value
+            worst = worst_of_draws(posterior, plan, sensitive=sensitive, seed=seed)
+            row = Tried(decimals=decimals, epsilon=epsilon, pinned=worst.pinned, df_bits=predicted[read])
+            tried.append(replace(row, known=worst.known, draws=worst.count))
+        steps.tick()
     finest = _finest([row for row in tried if row.epsilon is None])
     largest = _finest([row for row in tried if row.epsilon is not None])
     return Advice(

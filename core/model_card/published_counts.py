@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
-
-Floats = npt.NDArray[np.float64]
 
 STATISTIC_TITLES = {
     "sp_gap": "Statistical parity gap",
@@ -96,13 +95,13 @@ def each_number(statistics: tuple[str, ...]) -> Iterator[str]:
 class Cells:
     """The people with the same predictions of all models and the same label make a cell."""
 
-    pattern: npt.NDArray[np.intp]  # (n,): the cell of each person
-    predictions: npt.NDArray[np.uint8]  # (k, cells)
-    labels: npt.NDArray[np.uint8] | None  # (cells,)
-    people: npt.NDArray[np.int64]  # (cells,): how many there are in each
+    pattern: Ints  # (n,): the cell of each person
+    predictions: Codes  # (k, cells)
+    labels: Codes | None  # (cells,)
+    people: Ints  # (cells,): how many there are in each
 
     @classmethod
-    def of(cls, predictions: npt.NDArray[np.uint8], labels: npt.NDArray[np.uint8] | None) -> Cells:
+    def of(cls, predictions: Codes, labels: Codes | None) -> Cells:
         """Return the cells of people with these predictions (k, n) and labels (n,)."""
         known = predictions if labels is None else np.vstack([predictions, labels])
         packed = np.ascontiguousarray(np.packbits(known, axis=0).T)
@@ -115,7 +114,7 @@ class Cells:
             people=np.bincount(pattern, minlength=first.size),
         )
 
-    def inside(self, part: str) -> npt.NDArray[np.bool_]:
+    def inside(self, part: str) -> Mask:
         """Return which cells belong to "all", "label 1" or "label 0"."""
         if part == "all" or self.labels is None:
             return np.ones(self.people.size, dtype=np.bool_)
@@ -125,11 +124,11 @@ class Cells:
         """Return how many people a part holds."""
         return int(self.people[self.inside(part)].sum())
 
-    def positives(self, part: str) -> npt.NDArray[np.int64]:
+    def positives(self, part: str) -> Ints:
         """Return how many of them each model accepts, shape (k,)."""
         return self.predictions.astype(np.int64) @ (self.people * self.inside(part))
 
-    def members(self, sensitive: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    def members(self, sensitive: Codes) -> Ints:
         """Return how many people of group 1 each cell holds."""
         return np.bincount(self.pattern, weights=sensitive, minlength=self.people.size).astype(np.int64)
 
@@ -154,55 +153,45 @@ class Counts:
     """
 
     sizes: dict[str, int]
-    limits: dict[str, npt.NDArray[np.int64]]
-    told: dict[str, npt.NDArray[np.bool_]]
+    limits: dict[str, Ints]
+    told: dict[str, Mask]
 
 
 def known_sizes(cells: Cells, sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the group sizes with the one that follows from two others."""
-    known = dict(sizes)
-    if all(part in known for part in _WITHIN):
-        total = sum(known[part] for part in _WITHIN)
-        if known.setdefault("all", total) != total:
-            raise InputError(
-                f"Group sizes contradict each other: {known['label 1']} with label 1 and {known['label 0']} with label "
-                f"0 are not {known['all']} in all."
-            )
+    known, (one, zero) = dict(sizes), _WITHIN
+    if one in known and zero in known:
+        known.setdefault("all", known[one] + known[zero])
     elif "all" in known and cells.labels is not None:
         for part, other in (_WITHIN, _WITHIN[::-1]):
             if part in known:
                 known[other] = known["all"] - known[part]
-                people = cells.size(other)
-                if not 0 <= known[other] <= people:
-                    raise InputError(
-                        f"Group sizes contradict each other: {known['all']} in all and {known[part]} with {part} leave "
-                        f"{known[other]} of {people} with {other}."
-                    )
+    if one in known and zero in known:
+        within = [f"{known[part]} of {cells.size(part)} with {part}" for part in _WITHIN]
+        possible = all(0 <= known[part] <= cells.size(part) for part in _WITHIN)
+        if not possible or known["all"] != known[one] + known[zero]:
+            raise InputError(f"Group sizes contradict each other: {known['all']} in all, {within[0]}, {within[1]}.")
     return known
 
 
 def count_intervals(cells: Cells, models: Sequence[str], limits: Mapping[str, Floats], sizes: dict[str, int]) -> Counts:
     """Return what the numbers of named models say in counts; refuse those that fit none, or contradict each other."""
-    least: dict[str, npt.NDArray[np.int64]] = {}
-    told: dict[str, npt.NDArray[np.bool_]] = {}
+    least: dict[str, Ints] = {}
+    told: dict[str, Mask] = {}
     for part in ("all", *_WITHIN):
         names = [name for name in limits if part_of(name) == part]
         if part not in sizes or (part != "all" and cells.labels is None):
             continue
         size, people, positives = sizes[part], cells.size(part), cells.positives(part)
-        for name in names:
-            if size in (0, people):
-                raise InputError(
-                    f"{name} needs people of both groups{part_name(part)}, got none of group {int(size == 0)}."
-                )
+        if names:
+            check_both_groups(names[0], size, people)
         low = np.maximum(0, size - people + positives)
         high = np.minimum(size, positives)
         for name in names:
             low, high = _intersected(cells, models, limits[name], name, (low, high), size)
         least[part] = np.stack([low, high], axis=1)
-        told[part] = np.zeros(len(models), dtype=np.bool_)
-        for name in names:
-            told[part] |= ~np.isnan(limits[name][:, 0])
+        given = np.array([~np.isnan(limits[name][:, 0]) for name in names], dtype=np.bool_)
+        told[part] = np.asarray(given.reshape(-1, len(models)).any(axis=0))
     if all(part in least for part in ("all", *_WITHIN)):
         _add_up(models, least)
     for part in least:
@@ -210,22 +199,29 @@ def count_intervals(cells: Cells, models: Sequence[str], limits: Mapping[str, Fl
     return Counts(sizes=sizes, limits=least, told=told)
 
 
+def check_both_groups(name: str, size: int, people: int) -> None:
+    """Refuse a number about people of whom none, or all, are of group 1."""
+    if size in (0, people):
+        told = part_name(part_of(name))
+        raise InputError(f"{name} needs people of both groups{told}, got none of group {int(size == 0)}.")
+
+
+def _whole_counts(
+    name: str, limits: Floats, size: int | Ints, positives: float | Floats, people: float
+) -> tuple[Floats, Floats]:
+    """Return the least and the most whole people that agree with a number of which both limits, (2, ...), are given."""
+    ends = np.stack([count_of(name, limit, size, positives, people) for limit in limits])
+    return np.ceil(ends.min(axis=0) - PEOPLE_ROUNDING), np.floor(ends.max(axis=0) + PEOPLE_ROUNDING)
+
+
 def _intersected(
-    cells: Cells,
-    models: Sequence[str],
-    limits: Floats,
-    name: str,
-    so_far: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
-    size: int,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    cells: Cells, models: Sequence[str], limits: Floats, name: str, so_far: tuple[Ints, Ints], size: int
+) -> tuple[Ints, Ints]:
     """Return the counts that also agree with one more number."""
     part = part_of(name)
-    people, positives = cells.size(part), cells.positives(part).astype(np.float64)
-    given = ~np.isnan(limits[:, 0])
-    ends = np.sort(np.stack([count_of(name, limits[:, j], size, positives, people) for j in (0, 1)], axis=1), axis=1)
-    ends = np.where(given[:, None], ends, [[0.0, float(people)]])
-    own_low = np.ceil(ends[:, 0] - PEOPLE_ROUNDING).astype(np.int64)
-    own_high = np.floor(ends[:, 1] + PEOPLE_ROUNDING).astype(np.int64)
+    people, given = cells.size(part), ~np.isnan(limits[:, 0])
+    least, most = _whole_counts(name, limits.T, size, cells.positives(part).astype(np.float64), people)
+    own_low, own_high = (np.where(given, own, rest).astype(np.int64) for own, rest in ((least, 0), (most, people)))
     if (empty := own_low > own_high).any():
         i = int(empty.argmax())
         low, high = limits[i]
@@ -249,7 +245,7 @@ def _range(low: int, high: int) -> str:
     return f"{low}" if low == high else f"{low} to {high}"
 
 
-def _add_up(models: Sequence[str], least: dict[str, npt.NDArray[np.int64]]) -> None:
+def _add_up(models: Sequence[str], least: dict[str, Ints]) -> None:
     """Make the counts of the labels and of everybody agree, in place."""
     one, zero, both = (least[part] for part in (*_WITHIN, "all"))
     both[:, 0] = np.maximum(both[:, 0], one[:, 0] + zero[:, 0])
@@ -265,7 +261,7 @@ def _add_up(models: Sequence[str], least: dict[str, npt.NDArray[np.int64]]) -> N
         )
 
 
-def _same_predictions(cells: Cells, models: Sequence[str], part: str, limits: npt.NDArray[np.int64], size: int) -> None:
+def _same_predictions(cells: Cells, models: Sequence[str], part: str, limits: Ints, size: int) -> None:
     """Make models that predict the same for a part agree on its count, in place; opposite models likewise."""
     inside = cells.inside(part)
     if not inside.any():
@@ -312,7 +308,7 @@ def implied_sizes(cells: Cells, limits: Mapping[str, Floats], sizes: Mapping[str
     return known
 
 
-def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> npt.NDArray[np.int64]:
+def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> Ints:
     """Return the sizes at which each model has a whole number of accepted people that agrees with all its numbers."""
     people, positives = cells.size(part), cells.positives(part)
     sizes = np.arange(1, people)
@@ -322,8 +318,7 @@ def _possible(cells: Cells, part: str, limits: Mapping[str, Floats]) -> npt.NDAr
         for name, table in limits.items():
             if np.isnan(table[i, 0]):
                 continue
-            ends = [count_of(name, table[i, j], sizes, accepted, people) for j in (0, 1)]
-            low = np.maximum(low, np.ceil(np.minimum(*ends) - PEOPLE_ROUNDING))
-            high = np.minimum(high, np.floor(np.maximum(*ends) + PEOPLE_ROUNDING))
+            least, most = _whole_counts(name, table[i], sizes, accepted, people)
+            low, high = np.maximum(low, least), np.minimum(high, most)
         sizes = sizes[low <= high]
     return sizes

@@ -13,11 +13,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.model_card.published_counts import (
     PARTS,
@@ -25,7 +26,7 @@ from core.model_card.published_counts import (
     STATISTICS,
     Cells,
     Counts,
-    Floats,
+    check_both_groups,
     count_intervals,
     each_number,
     implied_sizes,
@@ -37,9 +38,6 @@ from core.model_card.published_counts import (
 )
 from core.serialize import Result
 from core.validation import binary_array, choice, privacy_budget, whole_number
-
-if TYPE_CHECKING:
-    import pandas
 
 MOST_MODELS = 200
 """Models a release may hold: what many more tell is worked out too slowly, and about few people they tell all."""
@@ -131,7 +129,7 @@ class Release(Result):
         """Scale of the Laplace noise; 0 without."""
         return (1.0 + self.n_models) / (math.inf if self.epsilon is None else self.epsilon)
 
-    def mask(self, part: str) -> npt.NDArray[np.bool_]:
+    def mask(self, part: str) -> Mask:
         """Return who belongs to a part, shape (n,)."""
         return self.cells.inside(part)[self.cells.pattern]
 
@@ -151,10 +149,7 @@ class Release(Result):
         members = self.cells.members(s)
         for name in each_number(self.statistics):
             part = part_of(name)
-            size, people = int(members[self.cells.inside(part)].sum()), self.cells.size(part)
-            if size in (0, people):
-                told = part_name(part)
-                raise InputError(f"{name} needs people of both groups{told}, got none of group {int(size == 0)}.")
+            check_both_groups(name, int(members[self.cells.inside(part)].sum()), self.cells.size(part))
         if self.epsilon is None:
             return Published(release=self, numbers=_without_noise(self, members))
         if rng is None:
@@ -163,7 +158,7 @@ class Release(Result):
         return Published(release=self, numbers=_with_noise(self, noise), noise=noise)
 
 
-def _prediction_matrix(predictions: Any) -> npt.NDArray[np.uint8]:
+def _prediction_matrix(predictions: Any) -> Codes:
     """Return the predictions as a matrix of 0 and 1, one row a model."""
     try:
         rows = np.atleast_2d(np.asarray(predictions))
@@ -174,7 +169,7 @@ def _prediction_matrix(predictions: Any) -> npt.NDArray[np.uint8]:
     return np.stack([binary_array(row, name="predictions") for row in rows])
 
 
-def _statistics(statistics: Sequence[str], labels: npt.NDArray[np.uint8] | None) -> tuple[str, ...]:
+def _statistics(statistics: Sequence[str], labels: Codes | None) -> tuple[str, ...]:
     asked = tuple(dict.fromkeys(choice(name, STATISTICS, name="statistics") for name in statistics))
     if not asked:
         raise InputError(f"A release needs at least one of the statistics {', '.join(STATISTICS)}, got none.")
@@ -295,26 +290,20 @@ class Published(Result):
         typed = [_typed(release, model, name, value) for (model, name), value in values.items()]
         return cls(release=release, numbers=tuple(sorted(typed, key=lambda number: number.statistic not in SIZE_PARTS)))
 
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row a number: model, statistic, value, low, high."""
-        import pandas as pd
-
-        return pd.DataFrame([number.to_dict() for number in self.numbers])
-
 
 def _counts(release: Release, limits: dict[str, Floats], sizes: dict[str, int]) -> Counts:
     """Return what numbers without noise say in whole people."""
-    known = known_sizes(release.cells, sizes)
-    told = implied_sizes(release.cells, limits, known)
-    return count_intervals(
-        release.cells, release.names, limits, known if told == known else known_sizes(release.cells, told)
-    )
+    cells = release.cells
+    told = implied_sizes(cells, limits, known_sizes(cells, sizes))
+    return count_intervals(cells, release.names, limits, known_sizes(cells, told))
 
 
-def check_number(model: str, name: str, value: float | tuple[float, float], *, models: Sequence[str] = ()) -> None:
-    """Refuse a typed number that cannot be one, of any group; `models` are the names there are, if known.
+def check_number(
+    model: str, name: str, value: float | tuple[float, float], *, models: Sequence[str] = ()
+) -> tuple[float, float]:
+    """Return the limits of a typed number; refuse one that cannot be, of any group.
 
-    A value is a number, or an interval (low, high) that holds it.
+    A value is a number, or an interval (low, high) that holds it; `models` are the names there are, if known.
     """
     told = f"{name} of {model}" if model else name
     low, high = _interval(told, value)
@@ -323,7 +312,7 @@ def check_number(model: str, name: str, value: float | tuple[float, float], *, m
             raise InputError(f"A group size belongs to no model, got {name} of {model!r}.")
         if low != high or low != round(low) or low < 0:
             raise InputError(f"{name} must be a whole number of people, got {_written(value)}.")
-        return
+        return low, high
     if statistic_of(name) not in STATISTICS or (name in STATISTICS) != name.endswith("_gap"):
         raise InputError(f"A published number must be a gap, a rate ending in _1 or _0, or a size, got {name!r}.")
     if not model or (models and model not in models):
@@ -333,6 +322,7 @@ def check_number(model: str, name: str, value: float | tuple[float, float], *, m
     least = -1.0 if name.endswith("_gap") else 0.0
     if low < least or high > 1.0:
         raise InputError(f"{told} must be in [{least:g}, 1], got {_written(value)}.")
+    return low, high
 
 
 _SHOWN = 4
@@ -357,8 +347,7 @@ def _written(value: Any) -> str:
 
 def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumber:
     """Check one typed number against the people."""
-    check_number(model, name, value, models=release.names)
-    (low, high), part = _interval(name, value), part_of(name)
+    (low, high), part = check_number(model, name, value, models=release.names), part_of(name)
     if part != "all" and release.labels is None:
         raise InputError(f"labels must be given for {name}, which looks within a label.")
     people = release.cells.size(part)
@@ -376,24 +365,28 @@ def _typed(release: Release, model: str, name: str, value: Any) -> PublishedNumb
     return PublishedNumber(model=model, statistic=name, value=middle, low=max(low, least), high=min(high, 1.0))
 
 
-def _without_noise(release: Release, members: npt.NDArray[np.int64]) -> tuple[PublishedNumber, ...]:
+def _without_noise(release: Release, members: Ints) -> tuple[PublishedNumber, ...]:
     half = 0.0 if release.decimals is None else 0.5 * 10.0**-release.decimals + HALF_STEP_ROUNDING
-    numbers = []
+    numbers: list[PublishedNumber] = []
     for name, part in release.size_parts.items():
-        size = float(members[release.cells.inside(part)].sum())
-        numbers.append(PublishedNumber(model="", statistic=name, value=size, low=size, high=size))
+        numbers += _numbers([""], name, members[release.cells.inside(part)].sum(keepdims=True), 0.0)
     for name in each_number(release.statistics):
         values = _values(release, members, name)
         if release.decimals is not None:
             values = np.round(values, release.decimals) + 0.0
-        numbers += [
-            PublishedNumber(model=model, statistic=name, value=value, low=value - half, high=value + half)
-            for model, value in zip(release.names, values.tolist(), strict=True)
-        ]
+        numbers += _numbers(release.names, name, values, half)
     return tuple(numbers)
 
 
-def _values(release: Release, members: npt.NDArray[np.int64], name: str) -> Floats:
+def _numbers(
+    models: Sequence[str], name: str, values: npt.NDArray[Any], reach: Floats | float
+) -> list[PublishedNumber]:
+    """Return a number of each model, which is known up to its reach to either side."""
+    each = zip(models, values.astype(np.float64).tolist(), np.broadcast_to(reach, values.shape).tolist(), strict=True)
+    return [PublishedNumber(model=m, statistic=name, value=v, low=v - own, high=v + own) for m, v, own in each]
+
+
+def _values(release: Release, members: Ints, name: str) -> Floats:
     """Return one number of every model, exactly; nan where a group it compares has nobody."""
     cells, part = release.cells, part_of(name)
     here = members * cells.inside(part)
@@ -404,7 +397,7 @@ def _values(release: Release, members: npt.NDArray[np.int64], name: str) -> Floa
     return value_of(name, counts, size, positives, people)
 
 
-def noisy_sums(release: Release, members: npt.NDArray[np.int64], rng: np.random.Generator) -> NoisySums:
+def noisy_sums(release: Release, members: Ints, rng: np.random.Generator) -> NoisySums:
     """Return what the mechanism lets out once; `members` are those of group 1 in each cell, see `Cells.members`."""
     cells, scale = release.cells, release.noise_scale
     inside = np.stack([cells.inside(part) for part in release.strata]) * members
@@ -417,21 +410,22 @@ def noisy_sums(release: Release, members: npt.NDArray[np.int64], rng: np.random.
     )
 
 
+_REACH = math.log(20.0) / math.sqrt(2.0)
+"""Deviations that hold the middle 95% of a Laplace law, 2.12; of a sum of several a little more."""
+
+
 def _with_noise(release: Release, noise: NoisySums) -> tuple[PublishedNumber, ...]:
     """Return the numbers the noisy sums add up to."""
-    numbers = []
+    numbers: list[PublishedNumber] = []
     for name, part in release.size_parts.items():
         if part not in ("all", *noise.parts) or (part == "all" and "all" not in release.parts):
             continue
         strata = noise.within(part)
-        deviation = np.sqrt(noise.variance * len(strata))
-        numbers.append(_noisy_number("", name, float(noise.sizes[strata].sum()), deviation))
+        deviation = math.sqrt(noise.variance * len(strata))
+        numbers += _numbers([""], name, noise.sizes[strata].sum(keepdims=True), _REACH * deviation)
     for name in each_number(release.statistics):
         values, deviations = _from_sums(release, noise, name)
-        numbers += [
-            _noisy_number(model, name, value, own)
-            for model, value, own in zip(release.names, values.tolist(), deviations.tolist(), strict=True)
-        ]
+        numbers += _numbers(release.names, name, values, _REACH * deviations)
     return tuple(numbers)
 
 
@@ -451,12 +445,6 @@ def _from_sums(release: Release, noise: NoisySums, name: str) -> tuple[Floats, F
 
     by_count, by_size = at(0.5, 0.0) - at(-0.5, 0.0), 2 * (at(0.0, 0.25) - at(0.0, -0.25))
     return at(0.0, 0.0), np.sqrt(noise.variance * len(strata) * (by_count**2 + by_size**2))
-
-
-def _noisy_number(model: str, name: str, value: float, deviation: float) -> PublishedNumber:
-    """Return a number with the middle 95% of a Laplace law, 2.12 deviations; of sums of several a little more."""
-    reach = math.log(20.0) / math.sqrt(2.0) * float(deviation)
-    return PublishedNumber(model=model, statistic=name, value=value, low=value - reach, high=value + reach)
 
 
 _ROUNDING = 1e-9
@@ -497,7 +485,7 @@ def disputed(published: Published, sensitive: npt.ArrayLike) -> tuple[Disputed, 
     return tuple(found)
 
 
-def table_value(published: Published, number: PublishedNumber, s: npt.NDArray[np.uint8]) -> float:
+def table_value(published: Published, number: PublishedNumber, s: Codes) -> float:
     """Return what memberships (n,) give for one number; nan where a group it compares has nobody."""
     release = published.release
     members = release.cells.members(s)

@@ -25,7 +25,7 @@ def tables(study: ReleaseStudy, advice: Advice | None = None) -> Tables:
         "What disclosed people have in common": common_rows(study),
         "Precisions tried": [] if advice is None else precision_rows(advice),
         DETAILS[2]: alike if study.pinned.count else [],
-        PUBLISHED if study.published.noise is None else DRAWN: study.published.to_frame().to_dict("records"),
+        PUBLISHED if study.published.noise is None else DRAWN: [one.to_dict() for one in study.published.numbers],
         FIGURES: study.to_frame().to_dict("records"),
     }
 

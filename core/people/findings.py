@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.estimates import count, number_text, percent, points
+from core.estimates import count, number_text, percent, point_interval, points
 from core.people.people_at_risk import PeopleAtRisk
 from core.people.people_attacks import ATTACKS, CERTAIN, KNOWN
 from core.people.remedies import Effect, plan_text
@@ -79,8 +79,7 @@ def _groups(result: PeopleAtRisk) -> str:
     other = rates[0] if len(names) == 2 else None
     beside = f"{percent(rates[code], decimals=1)} of {names[code]}"
     beside += f", {percent(other, decimals=1)} of {others}" if other is not None else f", compared with {others}"
-    low, high = (points(end).removesuffix(" points") for end in (gap.low, gap.high))
-    return f"Found: {beside} (difference {points(gap)}, 95% CI {low} to {high})."
+    return f"Found: {beside} (difference {points(gap)}, 95% CI {point_interval(gap)})."
 
 
 def _imputed(result: PeopleAtRisk) -> str:

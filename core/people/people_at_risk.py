@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from core.arrays import Codes, Ints, Mask
 from core.errors import InputError
@@ -49,12 +48,12 @@ class PeopleAtRisk(Result):
         return int(self.rows.size)
 
     @cached_property
-    def found(self) -> npt.NDArray[np.bool_]:
+    def found(self) -> Mask:
         """(n, 4): who finds whom, also whom imputation finds too."""
         return np.column_stack([attack.found for attack in self.attacks])
 
     @cached_property
-    def leaks(self) -> npt.NDArray[np.bool_]:
+    def leaks(self) -> Mask:
         """(n, 4): who finds whom that imputation does not find."""
         return np.column_stack([attack.leak for attack in self.attacks])
 
@@ -89,16 +88,15 @@ class PeopleAtRisk(Result):
     @property
     def rates(self) -> tuple[Estimate, ...]:
         """The share of each group that at least one attack finds, in the order of `group_names`."""
-        risk = self.number > 0
-        sizes = np.bincount(self.groups, minlength=len(self.group_names))
-        hits = np.bincount(self.groups[risk], minlength=len(self.group_names))
-        return tuple(proportion(int(hit), int(size)) for hit, size in zip(hits, sizes, strict=True))
+        return tuple(self._share(self.groups == code) for code in range(len(self.group_names)))
+
+    def _share(self, who: Mask) -> Estimate:
+        return proportion(int(((self.number > 0) & who).sum()), int(who.sum()))
 
     def gap(self, code: int) -> Estimate:
         """Return the share of a group that is found minus that of everybody else."""
-        inside, risk = self.groups == code, self.number > 0
-        own, others = (proportion(int((risk & who).sum()), int(who.sum())) for who in (inside, ~inside))
-        return difference(own, others)
+        inside = self.groups == code
+        return difference(self._share(inside), self._share(~inside))
 
     @cached_property
     def common(self) -> tuple[CommonValue, ...]:
@@ -113,9 +111,7 @@ class PeopleAtRisk(Result):
         made = [(tuple(map(bool, pattern)), int(n)) for pattern, n in zip(patterns, counts, strict=True)]
         return tuple(sorted((one for one in made if any(one[0])), key=lambda one: (sum(one[0]), -one[1], one[0])))
 
-    def chosen(
-        self, *, at_least: int = 1, group: str = "", record: str = "", hide_imputed: bool = True
-    ) -> npt.NDArray[np.intp]:
+    def chosen(self, *, at_least: int = 1, group: str = "", record: str = "", hide_imputed: bool = True) -> Ints:
         """Return places of the people found by at least so many attacks: most attacks first, then by record.
 
         Whom imputation finds too counts only where that is not hidden. `record` is a row number, or "" for all.

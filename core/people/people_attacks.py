@@ -23,7 +23,7 @@ import numpy as np
 from core.arrays import Codes, Floats, Ints, Mask
 from core.correction import true_tolerance
 from core.correction.soft import soft_correct
-from core.errors import FairLeakError, InputError
+from core.errors import InputError
 from core.fairness import row_sets
 from core.membership import FEWEST_SHADOWS, REGISTRY, MembershipPlan, roc
 from core.membership.attack import MemberGuess
@@ -113,19 +113,13 @@ class PeopleAttacks:
 
     def __init__(self, subject: Subject, settings: PeopleSettings, report: Report | None = None) -> None:
         self.settings, self._report, self._done = settings, report, 0
-        self.subject = subject
+        self.subject, self.dataset = subject, subject.dataset
         self._made: dict[object, Found] = {}
-        dataset = self.dataset = subject.dataset
-        everybody: ReleasedPeople = subject.once(
-            CARDS.format(settings.models), lambda: _everybody(subject, settings.models)
-        )
-        posteriors = everybody.posteriors
-        assert posteriors is not None
-        self.everybody, self.prior_of_all = everybody, posteriors
-        self.chosen = drawn_people(everybody.n, settings.people, seed=subject.config.seed)
-        self.people: ReleasedPeople = everybody.some(settings.people, seed=subject.config.seed)
-        self.rows, self.prior = self.people.rows, posteriors[self.chosen]
-        self.truth: Codes = dataset.sensitive[self.rows]
+        card, seed = CARDS.format(settings.models), subject.config.seed
+        self.everybody: ReleasedPeople = subject.once(card, lambda: _everybody(subject, settings.models))
+        self.chosen = drawn_people(self.everybody.n, settings.people, seed=seed)
+        self.people = self.everybody.some(settings.people, seed=seed)
+        self.rows, self.prior, self.truth = self.people.rows, self.people.posteriors, self.people.codes
         self.tick()
 
     @property
@@ -142,21 +136,16 @@ class PeopleAttacks:
         """Report progress."""
         self._done += steps
         if self._report is not None:
-            self._report(self._done, max(self._done, self.steps))
-
-    @property
-    def steps(self) -> int:
-        """About how many steps are reported: each model with its shadows."""
-        return 1 + (1 + self.settings.shadows) * 3
+            self._report(self._done, max(self._done, self.settings.steps))
 
     def run(self, attack: str, settings: PeopleSettings, training: tuple[str, float] | None = None) -> Found:
         """Return whom an attack finds, of the audited model or one trained by another (method, ε)."""
-        own = tuple(getattr(settings, name) for name in _READS[attack])
-        key = attack, own, training
+        made_by, reads = _RUN[attack]
+        key = attack, tuple(getattr(settings, name) for name in reads), training
         if key not in self._made:
             try:
-                self._made[key] = self._attacks[attack](self._subject(training), settings)
-            except (InputError, _NotRun) as error:
+                self._made[key] = made_by(self, self._subject(training), settings)
+            except InputError as error:
                 nobody = np.zeros(self.n, dtype=np.bool_)
                 self._made[key] = Found(attack=attack, reason=str(error), found=nobody, leak=nobody)
         return self._made[key]
@@ -174,22 +163,13 @@ class PeopleAttacks:
 
         return self.subject.once(MODELS.format(method, epsilon), train)
 
-    @property
-    def _attacks(self) -> dict[str, Callable[[Subject, PeopleSettings], Found]]:
-        return {
-            "correction": self._correction,
-            "queries": self._queries,
-            "card": self._card,
-            "membership": self._membership,
-        }
-
     def _correction(self, subject: Subject, settings: PeopleSettings) -> Found:
         """Tell the attacker the tolerance, raised until it holds for the training records."""
         rows, config, model = self.everybody.rows, subject.config, subject.model
         told = config.tolerance if settings.tolerance is None else settings.tolerance
         used = true_tolerance(told, model.unfairness_train)
         after = soft_correct(
-            self.prior_of_all,
+            self.everybody.posteriors,
             model.predictions[rows],
             tolerance=used,
             metric=config.metric,
@@ -200,9 +180,9 @@ class PeopleAttacks:
     def _queries(self, subject: Subject, settings: PeopleSettings) -> Found:
         """Answer queries about the people the metric speaks of, all in one series."""
         if not settings.answers:
-            raise _NotRun("No answers to bias queries are planned.")
+            raise InputError("No answers to bias queries are planned.")
         if not subject.has_scores:
-            raise _NotRun("Bias queries need scores; only predicted labels are given.")
+            raise InputError("Bias queries need scores; only predicted labels are given.")
         config, labels = subject.config, self.dataset.labels[self.rows]
         metric = "equal_opportunity" if config.metric == "equalized_odds" else config.metric
         _, asked = row_sets(metric, labels, self.n)[0]
@@ -212,7 +192,7 @@ class PeopleAttacks:
         large = np.minimum(sizes, inside.size - sizes) >= FEWEST_IN_GROUP
         codes = [code for code in self._codes(largest) if large[code]]
         if not codes:
-            raise _NotRun(f"Bias queries need at least {FEWEST_IN_GROUP} people of each group they are about.")
+            raise InputError(f"Bias queries need at least {FEWEST_IN_GROUP} people of each group they are about.")
         m, seed = min(settings.answers, inside.size), config.seed
         answering = Answering(noise=settings.noise, epsilon=settings.answer_epsilon)
         mechanism, rng = answering.mechanism(), child_generator(seed, "people at risk, noise on answers")
@@ -252,9 +232,9 @@ class PeopleAttacks:
         after, names = self.prior.copy(), people.group_names
         codes = [code for code in self._codes(names.index(people.group)) if (self.truth == code).any()]
         for code in codes:
-            found = measure_card(replace(people.about(names[code]), predictions=own), card)
+            found = measure_card(replace(people, group=names[code], predictions=own), card)
             if found.status == "infeasible":
-                raise _NotRun(found.reason)
+                raise InputError(found.reason)
             _write(after, np.arange(self.n), code, found.probability)
         models = "one model" if len(own) == 1 else f"{len(own)} models"
         setting = f"{models}, {card.precision}" + _about(codes, after)
@@ -272,7 +252,7 @@ class PeopleAttacks:
         )
         member = np.isin(guess.rows, subject.splits.train)
         if reason := roc(guess.score, member).resolution_reason(FALSE_ALARMS):
-            raise _NotRun(f"A threshold of 1% FPR {reason.removeprefix('n/a, ')}.")
+            raise InputError(f"A threshold of 1% FPR {reason.removeprefix('n/a, ')}.")
         place = {row: i for i, row in enumerate(guess.rows.tolist())}
         chosen = np.array([place[row] for row in self.rows.tolist()], dtype=np.intp)
         return exceeding("membership", guess.score, member, chosen, f"{REGISTRY[guess.name].phrase} at 1% FPR")
@@ -296,17 +276,13 @@ def _everybody(subject: Subject, models: int) -> ReleasedPeople:
     return released_people(subject.config, subject.dataset, card, audited=subject.model.predictions)
 
 
-class _NotRun(FairLeakError):
-    """An attack that cannot be run on these people, in one sentence."""
-
-
-_READS = {
-    "correction": ("tolerance",),
-    "queries": ("answers", "noise", "answer_epsilon"),
-    "card": ("decimals", "card_epsilon"),
-    "membership": ("shadows",),
+_RUN: dict[str, tuple[Callable[[PeopleAttacks, Subject, PeopleSettings], Found], tuple[str, ...]]] = {
+    "correction": (PeopleAttacks._correction, ("tolerance",)),
+    "queries": (PeopleAttacks._queries, ("answers", "noise", "answer_epsilon")),
+    "card": (PeopleAttacks._card, ("decimals", "card_epsilon")),
+    "membership": (PeopleAttacks._membership, ("shadows",)),
 }
-"""Attack -> the settings its result hangs on, besides the people and the model."""
+"""Attack -> what runs it, and the settings its result hangs on, besides the people and the model."""
 
 
 def judged_members(subject: Subject, shadows: int, report: Report | None = None) -> MemberGuess:

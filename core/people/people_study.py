@@ -27,7 +27,7 @@ class People(Study[PeopleSettings, PeopleAtRisk]):
 
     def steps(self, subject: Subject, settings: PeopleSettings) -> int:
         """Return how many steps are reported at least: the models with their shadows."""
-        return 1 + 3 * (1 + settings.shadows)
+        return settings.steps
 
     def run(self, subject: Subject, settings: PeopleSettings, report: Report | None = None) -> Iterator[PeopleAtRisk]:
         """Yield whom the attacks find, with the fix of each."""

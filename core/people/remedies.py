@@ -17,6 +17,8 @@ import numpy as np
 
 from core.arrays import Mask
 from core.correction import true_tolerance
+from core.estimates import joined
+from core.model_card.settings import precision_text
 from core.models import GIVEN
 from core.people.people_attacks import ATTACKS, PeopleAttacks
 from core.people.settings import PeopleSettings
@@ -53,54 +55,42 @@ Plan = tuple[Remedy, ...]
 
 def remedies_of(subject: Subject, settings: PeopleSettings) -> tuple[Remedy, ...]:
     """Return the remedies that are stricter than what is planned."""
-    told = true_tolerance(
-        subject.config.tolerance if settings.tolerance is None else settings.tolerance, subject.model.unfairness_train
-    )
+    return tuple(_remedies(subject, settings))
+
+
+def _remedies(subject: Subject, settings: PeopleSettings) -> Iterator[Remedy]:
+    config = subject.config
+    change: dict[str, Any]
+    told = config.tolerance if settings.tolerance is None else settings.tolerance
+    told = true_tolerance(told, subject.model.unfairness_train)
+    for one in TOLERANCES:
+        if one > told:
+            yield Remedy(slot="correction", title=f"disclosed tolerance {one:g}", change=(("tolerance", one),))
     noisy = settings.noise == "noisy_sums"
-    found = [
-        Remedy(slot="correction", title=f"disclosed tolerance {one:g}", change=(("tolerance", one),))
-        for one in TOLERANCES
-        if one > told
-    ]
-    found += [
-        Remedy(
-            slot="queries",
-            title=f"noisy answers (ε = {one:g})",
-            change=(("noise", "noisy_sums"), ("answer_epsilon", one)),
-        )
-        for one in ANSWERS
-        if settings.answers and not (noisy and one >= settings.answer_epsilon)
-    ]
-    found += [
-        Remedy(
-            slot="card",
-            title=f"card with {one} decimal{'' if one == 1 else 's'}",
-            change=(("decimals", one), ("card_epsilon", None)),
-        )
-        for one in DECIMALS
-        if settings.card_epsilon is None and (settings.decimals is None or one < settings.decimals)
-    ]
-    found += [
-        Remedy(slot="card", title=f"card with noise (ε = {one:g})", change=(("card_epsilon", one),))
-        for one in CARD
-        if settings.card_epsilon is None or one < settings.card_epsilon
-    ]
-    if subject.trainable and subject.config.method != GIVEN:
-        now = subject.config.epsilon if subject.config.method == "dp_id3" else math.inf
-        found += [
-            Remedy(slot="training", title=f"private tree (ε = {one:g})", training=("dp_id3", one))
-            for one in TRAINING
-            if one < now
-        ]
-    return tuple(found)
+    for one in ANSWERS:
+        if settings.answers and not (noisy and one >= settings.answer_epsilon):
+            change = {"noise": "noisy_sums", "answer_epsilon": one}
+            yield Remedy(slot="queries", title=f"noisy answers (ε = {one:g})", change=tuple(change.items()))
+    for places in DECIMALS:
+        if settings.card_epsilon is None and (settings.decimals is None or places < settings.decimals):
+            change = {"decimals": places, "card_epsilon": None}
+            title = f"card with {precision_text(places, None)}"
+            yield Remedy(slot="card", title=title, change=tuple(change.items()))
+    for one in CARD:
+        if settings.card_epsilon is None or one < settings.card_epsilon:
+            yield Remedy(slot="card", title=f"card with noise (ε = {one:g})", change=(("card_epsilon", one),))
+    now = config.epsilon if config.method == "dp_id3" else math.inf
+    for one in TRAINING:
+        if subject.trainable and config.method != GIVEN and one < now:
+            yield Remedy(slot="training", title=f"private tree (ε = {one:g})", training=("dp_id3", one))
 
 
-def still_found(attacks: PeopleAttacks, plan: Plan, *, only: tuple[str, ...] = tuple(ATTACKS)) -> dict[str, Mask]:
+def still_found(attacks: PeopleAttacks, plan: Plan) -> dict[str, Mask]:
     """Return attack -> (n,): whom it still finds, imputation left aside, under a plan; all four are run again."""
     settings, training = attacks.settings, next((one.training for one in plan if one.slot == "training"), None)
     for remedy in plan:
         settings = replace(settings, **dict(remedy.change))
-    return {name: attacks.run(name, settings, training).leak for name in only}
+    return {name: attacks.run(name, settings, training).leak for name in ATTACKS}
 
 
 def anybody(found: dict[str, Mask]) -> Mask:
@@ -164,5 +154,4 @@ def strongest_plan(remedies: tuple[Remedy, ...]) -> Plan:
 
 def plan_text(plan: Plan) -> str:
     """Write a plan: "card with 1 decimal and private tree (ε = 10)"."""
-    titles = [remedy.title for remedy in plan]
-    return f"{', '.join(titles[:-1])} and {titles[-1]}" if len(titles) > 1 else "".join(titles)
+    return joined([remedy.title for remedy in plan])

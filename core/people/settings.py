@@ -58,6 +58,11 @@ class PeopleSettings(Settings):
     ] = None
     shadows: Annotated[int, params(MembershipPlan)["shadows"].param] = 16
 
+    @property
+    def steps(self) -> int:
+        """About how many steps are reported: each model with its shadows."""
+        return 1 + 3 * (1 + self.shadows)
+
     def __post_init__(self) -> None:
         super(PeopleSettings, self).__post_init__()
         MembershipPlan(shadows=self.shadows)  # which has a rule of its own

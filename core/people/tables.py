@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-import numpy.typing as npt
-
+from core.arrays import Ints
 from core.people.people_at_risk import PeopleAtRisk
 from core.people.people_attacks import ATTACKS
 from core.people.remedies import plan_text
@@ -20,8 +18,14 @@ def tables(result: PeopleAtRisk) -> Tables:
     """Return attacks, people, sets, numbers of attacks, remedies, groups and common values."""
     return {
         "Attacks on people": attack_rows(result),
-        "Found by several attacks": several_rows(result),
-        "Which attacks find the same people": set_rows(result),
+        "Found by several attacks": [
+            {"at least": k, "people": result.at_least(k), "if independent": round(result.expected(k), 1)}
+            for k in range(1, 1 + len(ATTACKS))
+        ],
+        "Which attacks find the same people": [
+            {**{name: "●" if hit else "" for name, hit in zip(ATTACKS.values(), pattern, strict=True)}, "people": n}
+            for pattern, n in result.sets
+        ],
         "What each remedy does": effect_rows(result),
         "Groups of the people found": [
             {"group": name, "found": share(rate)} for name, rate in zip(result.group_names, result.rates, strict=True)
@@ -48,22 +52,6 @@ def attack_rows(result: PeopleAtRisk) -> list[Row]:
     ]
 
 
-def several_rows(result: PeopleAtRisk) -> list[Row]:
-    """Return how many people are found by at least so many attacks, and how many independent attacks would find."""
-    return [
-        {"at least": k, "people": result.at_least(k), "if independent": round(result.expected(k), 1)}
-        for k in range(1, 1 + len(ATTACKS))
-    ]
-
-
-def set_rows(result: PeopleAtRisk) -> list[Row]:
-    """Return how many people exactly these attacks find."""
-    return [
-        {**{name: "●" if hit else "" for name, hit in zip(ATTACKS.values(), pattern, strict=True)}, "people": n}
-        for pattern, n in result.sets
-    ]
-
-
 def effect_rows(result: PeopleAtRisk) -> list[Row]:
     """Return how many people each remedy frees, and how many are found with it."""
     return [
@@ -72,7 +60,7 @@ def effect_rows(result: PeopleAtRisk) -> list[Row]:
     ]
 
 
-def people_rows(result: PeopleAtRisk, places: Sequence[int] | npt.NDArray[np.intp]) -> list[Row]:
+def people_rows(result: PeopleAtRisk, places: Sequence[int] | Ints) -> list[Row]:
     """Return a row a person: what finds them, and the smallest fix."""
     number = result.number
     return [

@@ -170,8 +170,8 @@ def readers_of(audited: Audited) -> ReleasedPeople | str:
         raise
     except Exception as error:  # the report then says that there is no leakage estimate
         return f"its attacker could not be trained ({type(error).__name__})"
-    return ReleasedPeople.of(
-        dataset.group_names[1],
+    return ReleasedPeople(
+        group=dataset.group_names[1],
         title=dataset.title,
         attribute=audited.attribute,
         group_names=dataset.group_names,

@@ -282,7 +282,7 @@ def cards_of(documents: Mapping[str, Mapping[str, Any]], people: ReleasedPeople)
         numbers = {code: published_of(document, people, code, exact=form == "every_digit") for code in codes}
         told = {code: published for code, published in numbers.items() if published is not None}
         cards = [
-            measure_card(people.about(people.group_names[code]), ReleaseSettings(), published=published)
+            measure_card(replace(people, group=people.group_names[code]), ReleaseSettings(), published=published)
             for code, published in told.items()
         ]
         study = max(cards, key=lambda card: card.prediction.bits.value, default=None)
@@ -303,7 +303,6 @@ _STILL = 1e-6
 
 def _joint_bits(people: ReleasedPeople, published: Mapping[int, Published]) -> float:
     """Return the bits by which all cards together shorten a description of everybody's group."""
-    assert people.posteriors is not None and people.codes is not None
     before = after = np.asarray(people.posteriors, dtype=np.float64)
     for _ in range(_ROUNDS if published else 0):
         start = after

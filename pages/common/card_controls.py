@@ -235,7 +235,7 @@ class Card:
             everybody = need(self.store, key, label, lambda job: self._train(job, first))
             if wanted > first:
                 want(self.whole, patience=0.0)
-        about: ReleasedPeople = everybody.about(self.settings.group or everybody.group_names[1])
+        about: ReleasedPeople = replace(everybody, group=self.settings.group or everybody.group_names[1])
         return about.some(self.settings.people, seed=self.config.seed)
 
     def _train(self, job: Job, number: int) -> ReleasedPeople:

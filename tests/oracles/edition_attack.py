@@ -36,7 +36,6 @@ def _counts(rates: list[Mapping[str, Any]], accepted: int) -> list[tuple[int, ..
 
 def attacked(document: Mapping[str, Any], people: ReleasedPeople) -> tuple[float, np.ndarray]:
     """Return how many bits the truth costs less after reading, and who was open before and is nearly certain after."""
-    assert people.posteriors is not None and people.codes is not None
     pattern, k = people.predictions[0] + 2 * people.labels, len(people.group_names)
     codes = [people.group_names.index(group["group"]) for group in document["groups"]]
     rows: list[tuple[np.ndarray, int, float, float]] = []  # patterns, group, least, most

@@ -229,7 +229,7 @@ BAD = {
     "attack membership --target audited --repeats 2": "--repeats is not for the target audited",
     "attack membership --group 2": "--group must be below 2, how many there are, got 2",
     "attack membership --target given": "--target must be one of dp_id3, decision_tree, random_forest, logistic",
-    "attack membership --shadows 5": "--shadows must be even, got 5: half of the models",
+    "attack membership --shadows 5": "--shadows must be an even number of at least 4, got 5.",
 }
 
 

@@ -119,7 +119,8 @@ def test_flags_stand_in_place_of_what_the_file_says(run: Run):
 
 def test_a_posterior_that_is_not_known_discloses_not_nobody(run: Run, monkeypatch: pytest.MonkeyPatch):
     _, people, _ = expected()
-    use(monkeypatch, replace(people, posterior=(1 - people.sensitive).astype(float)))  # of the wrong group of everybody
+    wrong = np.eye(2)[1 - people.codes]  # of the wrong group of everybody
+    use(monkeypatch, replace(people, posteriors=wrong))
     code, text, _ = run(CARD)
     assert code == 2 and "Near-certain inference: not known" in text and "Not reliable: " in text
     assert "nobody of" not in text and "Even exact numbers" not in text and "Publish at most" not in text

@@ -6,6 +6,7 @@ declares it as `ATTACK`; that is all it takes to be used by page, command and au
 
 import importlib
 import pkgutil
+from dataclasses import replace
 
 from core.membership.attack import Attack
 
@@ -15,7 +16,8 @@ __all__ = ["ATTACKS", "REGISTRY", "attacks_in", "attacks_on"]
 def attacks_in(folders: list[str]) -> dict[str, Attack]:
     """Return the attacks that the files of this package declare, by name, the quickest first."""
     names = [file.name for file in pkgutil.iter_modules(folders)]
-    attacks: list[Attack] = [importlib.import_module(f"{__name__}.{name}").ATTACK for name in names]
+    modules = {name: importlib.import_module(f"{__name__}.{name}") for name in names}
+    attacks: list[Attack] = [replace(module.ATTACK, name=name) for name, module in modules.items()]
     return {attack.name: attack for attack in sorted(attacks, key=lambda attack: attack.turn)}
 
 

@@ -26,12 +26,11 @@ for each attack it tries, leaves BaVarIA out.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from core.arrays import Floats, Ints, Mask
-from core.membership.attack import Attack, MemberGuess
+from core.membership.attack import Attack, Judged
 from core.membership.evidence import LEAST_DEVIATION, Evidence, Shadows, logit
 
 _DIGITS = 9
@@ -44,44 +43,29 @@ _START = (0.1, 2.0)
 """κ and α from which the fit starts; β/α starts at the variance around own means."""
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by the ratio of two predictive densities; scores alone, and no verdict."""
+    from scipy.stats import t
+
     shadows, rows = evidence.shadow_models, evidence.split.judged_rows
     phi = logit(evidence.own)[rows]
     without = predictive(shadows, ~shadows.inside)
-    score = predictive(shadows, shadows.inside).log_density(phi) - without.log_density(phi)
+    score = t.logpdf(phi, *predictive(shadows, shadows.inside)) - t.logpdf(phi, *without)
     if not shadows.online:  # as many shadows for all: orders people as the distribution function does
-        score = (phi - without.location) / without.scale
-    return MemberGuess(name="bavaria", rows=rows, score=np.round(score, _DIGITS), verdict=None)
+        _, location, scale = without
+        score = (phi - location) / scale
+    return np.round(score, _DIGITS), None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StudentT:
-    """Each person's distribution of the next φ, arrays of shape (m,)."""
-
-    freedom: Floats
-    location: Floats
-    scale: Floats
-
-    def log_density(self, x: Floats) -> Floats:
-        """Return the log density at one value a person."""
-        from scipy.stats import t
-
-        return np.asarray(t.logpdf(x, self.freedom, self.location, self.scale))
-
-
-def predictive(shadows: Shadows, used: Mask) -> StudentT:
-    """Return each judged person's distribution of the next φ, given their used shadows, (shadows, m)."""
+def predictive(shadows: Shadows, used: Mask) -> tuple[Floats, Floats, Floats]:
+    """Return degrees of freedom, location and scale of each judged person's next φ, given their used shadows."""
     count, mean, squares = shadows.sums(used)
     centre = float((count * mean).sum() / max(count.sum(), 1))
     kappa, alpha, beta = fitted_prior(count, mean, squares, centre)
     strength, shape = kappa + count, alpha + count / 2
     rate = _rate(kappa, beta, count, squares, (mean - centre) ** 2)
-    return StudentT(
-        freedom=2 * shape,
-        location=(kappa * centre + count * mean) / strength,
-        scale=np.sqrt(rate * (strength + 1) / (shape * strength)),
-    )
+    location = (kappa * centre + count * mean) / strength
+    return 2 * shape, location, np.sqrt(rate * (strength + 1) / (shape * strength))
 
 
 def _rate(kappa: float, beta: float, count: Ints, squares: Floats, distance: Floats) -> Floats:
@@ -110,7 +94,6 @@ def fitted_prior(count: Ints, mean: Floats, squares: Floats, centre: float) -> t
 
 
 ATTACK = Attack(
-    name="bavaria",
     title="BaVarIA",
     phrase="BaVarIA",
     paper="Brännvall 2026",
@@ -118,5 +101,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores", "shadows"}),
     uses=frozenset({"study"}),
     turn=75,
-    judge=judge,
+    scores=scores,
 )

@@ -24,7 +24,7 @@ import numpy as np
 
 from core.adversaries.cross_fitting import halves
 from core.arrays import Codes, Floats, Ints
-from core.membership.attack import Attack, MemberGuess, best_threshold
+from core.membership.attack import Attack, Judged, best_threshold
 from core.membership.evidence import Evidence
 from core.models.query_access import QueryAccess
 from core.seeds import child_generator
@@ -36,14 +36,14 @@ _AT_ONCE = 500_000
 """Records the model is asked about at once."""
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by how the model labels their record when it is changed, half of the judged teaching how."""
     assert evidence.access is not None
     rows, member = evidence.split.judged
     labels, right = evidence.labels[rows], (evidence.predicted == evidence.labels)[rows]
     kept = _kept(evidence.access, rows, labels, evidence.labels.size, child_generator(evidence.seed, "boundary attack"))
     score, verdict = _either((right + kept) / (COPIES + 1), right - kept / COPIES, member, seed=evidence.seed)
-    return MemberGuess(name="boundary", rows=rows, score=score, verdict=verdict)
+    return score, verdict
 
 
 def _kept(access: QueryAccess, rows: Ints, labels: Codes, people: int, rng: np.random.Generator) -> Ints:
@@ -81,7 +81,6 @@ def _either(robust: Floats, isolated: Floats, member: Codes, *, seed: int) -> tu
 
 
 ATTACK = Attack(
-    name="boundary",
     title="Boundary attack",
     phrase="the boundary attack",
     paper="Choquette-Choo et al. 2021",
@@ -89,5 +88,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "queries", "halves"}),
     uses=frozenset({"labels"}),
     turn=56,
-    judge=judge,
+    scores=scores,
 )

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.membership.attack import Attack, MemberGuess, above_threshold
+from core.membership.attack import Attack, Judged, above_threshold
 from core.membership.evidence import Evidence
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by the probability of the label the model prefers."""
     p = evidence.probability
-    return above_threshold("confidence", np.maximum(p, 1.0 - p), evidence)
+    return above_threshold(np.maximum(p, 1.0 - p), evidence)
 
 
 ATTACK = Attack(
-    name="confidence",
     title="Confidence threshold",
     phrase="the confidence threshold",
     paper="Salem et al. 2019",
@@ -26,5 +25,5 @@ ATTACK = Attack(
     needs=frozenset({"scores"}),
     uses=frozenset({"study"}),
     turn=20,
-    judge=judge,
+    scores=scores,
 )

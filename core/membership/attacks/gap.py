@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.membership.attack import Attack, MemberGuess
+from core.membership.attack import Attack, Judged
 from core.membership.evidence import Evidence
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Classify people who are predicted correctly as members: labels alone are needed."""
-    rows = evidence.split.judged_rows
-    right = (evidence.predicted == evidence.labels)[rows]
-    return MemberGuess(name="gap", rows=rows, score=right.astype(np.float64), verdict=right.astype(np.uint8))
+    right = (evidence.predicted == evidence.labels)[evidence.split.judged_rows]
+    return right.astype(np.float64), right
 
 
 ATTACK = Attack(
-    name="gap",
     title="Gap attack",
     phrase="the gap attack",
     paper="Yeom et al. 2018",
@@ -24,5 +22,5 @@ ATTACK = Attack(
     needs=frozenset({"labels"}),
     uses=frozenset({"labels"}),
     turn=40,
-    judge=judge,
+    scores=scores,
 )

@@ -19,14 +19,14 @@ from __future__ import annotations
 import numpy as np
 
 from core.arrays import Floats
-from core.membership.attack import Attack, MemberGuess
+from core.membership.attack import Attack, Judged
 from core.membership.evidence import Evidence, logit
 
 _OWN_VARIANCE = 64
 """From this many shadows on a person has a variance of their own (Carlini et al. 2022, section VI-C)."""
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by how the target's answer compares with that of shadow models; scores alone, and no verdict.
 
     Each person has variances of their own from 64 shadows on; before, all share one inside and one outside.
@@ -39,7 +39,7 @@ def judge(evidence: Evidence) -> MemberGuess:
         score = _log_density(phi, in_mean, in_deviation) - _log_density(phi, out_mean, out_deviation)
     else:
         score = (phi - out_mean) / out_deviation  # orders people as its normal distribution function does
-    return MemberGuess(name="lira", rows=rows, score=score, verdict=None)
+    return score, None
 
 
 def _log_density(x: Floats, mean: Floats, deviation: Floats) -> Floats:
@@ -48,7 +48,6 @@ def _log_density(x: Floats, mean: Floats, deviation: Floats) -> Floats:
 
 
 ATTACK = Attack(
-    name="lira",
     title="LiRA",
     phrase="LiRA",
     paper="Carlini et al. 2022",
@@ -56,5 +55,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores", "shadows"}),
     uses=frozenset({"study", "scores"}),
     turn=60,
-    judge=judge,
+    scores=scores,
 )

@@ -8,12 +8,12 @@ from __future__ import annotations
 import numpy.typing as npt
 
 from core.adversaries.cross_fitting import cross_fitted
-from core.membership.attack import Attack, MemberGuess
+from core.membership.attack import Attack, Judged
 from core.membership.attacks import lira
 from core.membership.evidence import Evidence, logit
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Score the judged by boosting on the target's φ beside means and deviations of their shadows' φ."""
     shadows, (rows, member) = evidence.shadow_models, evidence.split.judged
     phi = logit(evidence.own)[rows]
@@ -22,19 +22,17 @@ def judge(evidence: Evidence) -> MemberGuess:
         mean, deviation = shadows.normal(used, True)
         columns += [mean, deviation, phi - mean]
     if shadows.online:
-        columns.append(lira.judge(evidence).score)
+        columns.append(lira.scores(evidence)[0])
     score, verdict = cross_fitted(columns, member, seed=evidence.seed, name="boosting on shadows")
-    return MemberGuess(name="lira_boosted", rows=rows, score=score, verdict=verdict)
+    return score, verdict
 
 
 ATTACK = Attack(
-    name="lira_boosted",
     title="LiRA's shadows, boosted",
     phrase="boosting on LiRA's shadows",
-    paper="",
     glossary="Learns by boosting how members differ from what shadow models say of them.",
     needs=frozenset({"labels", "scores", "shadows", "halves"}),
     uses=frozenset({"scores"}),
     turn=70,
-    judge=judge,
+    scores=scores,
 )

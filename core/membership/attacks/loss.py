@@ -7,21 +7,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.membership.attack import Attack, MemberGuess, above_threshold
+from core.membership.attack import Attack, Judged, above_threshold
 from core.membership.evidence import Evidence
 
 _LEAST = 1e-12
 """A probability of 0 counts as this, so that a loss is finite."""
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by the log of the probability of their own label, the loss with its sign turned."""
     own = np.round(evidence.own, 12)  # 1 - 0.8 ties with 0.2
-    return above_threshold("loss", np.log(np.maximum(own, _LEAST)), evidence)
+    return above_threshold(np.log(np.maximum(own, _LEAST)), evidence)
 
 
 ATTACK = Attack(
-    name="loss",
     title="Loss threshold",
     phrase="the loss threshold",
     paper="Yeom et al. 2018",
@@ -29,5 +28,5 @@ ATTACK = Attack(
     needs=frozenset({"scores", "labels"}),
     uses=frozenset({"study", "scores"}),
     turn=10,
-    judge=judge,
+    scores=scores,
 )

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from core.arrays import Codes, Floats
-from core.membership.attack import Attack, MemberGuess
+from core.membership.attack import Attack, Judged
 from core.membership.evidence import Evidence
 from core.seeds import child_seed
 
@@ -28,7 +28,7 @@ _NO_PROGRESS = 1e9
 """A loss that falls by less is not falling: always."""
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by what a network learned from the target's answers about known people.
 
     To balance is to let members and non-members of a label weigh the same. It is needed once members of one label were
@@ -44,7 +44,7 @@ def judge(evidence: Evidence) -> MemberGuess:
         answers, place = np.unique(p[rows[asked]], return_inverse=True)
         child = child_seed(evidence.seed, f"membership network {label}")
         score[asked] = _learned(p[known[learn]], member[learn], answers, child, evidence.balance)[place]
-    return MemberGuess(name="network", rows=rows, score=score, verdict=(score >= 0.5).astype(np.uint8))
+    return score, score >= 0.5
 
 
 def _learned(known: Floats, member: Codes, asked: Floats, seed: int, balance: bool) -> Floats:
@@ -90,7 +90,6 @@ def _fitted(p: Floats, member: Codes, weights: Floats, seed: int) -> Any:
 
 
 ATTACK = Attack(
-    name="network",
     title="The published attack",
     phrase="the published attack",
     paper="Zhang et al. 2020",
@@ -98,5 +97,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores"}),
     uses=frozenset({"study"}),
     turn=30,
-    judge=judge,
+    scores=scores,
 )

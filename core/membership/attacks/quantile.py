@@ -18,7 +18,7 @@ import numpy as np
 
 from core.arrays import Floats
 from core.errors import InputError
-from core.membership.attack import Attack, MemberGuess
+from core.membership.attack import Attack, Judged
 from core.membership.evidence import LEAST_DEVIATION, Evidence, logit
 from core.seeds import child_generator, child_seed
 
@@ -32,7 +32,7 @@ _DIGITS = 9
 """Decimals of a score, so that equal evidence ties."""
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by how far their φ lies above what is expected of non-members; scores alone, and no verdict.
 
     Raises `InputError` if nobody is in the population.
@@ -48,7 +48,7 @@ def judge(evidence: Evidence) -> MemberGuess:
     phi = logit(evidence.own)
     mean, deviation = _expected(columns[learn], phi[learn], columns[rows], child_seed(evidence.seed, "quantile forest"))
     score = np.round((phi[rows] - mean) / deviation, _DIGITS)
-    return MemberGuess(name="quantile", rows=rows, score=score, verdict=None)
+    return score, None
 
 
 def _expected(known: Floats, phi: Floats, judged: Floats, seed: int) -> tuple[Floats, Floats]:
@@ -64,7 +64,6 @@ def _expected(known: Floats, phi: Floats, judged: Floats, seed: int) -> tuple[Fl
 
 
 ATTACK = Attack(
-    name="quantile",
     title="Quantile regression",
     phrase="quantile regression",
     paper="Bertran et al. 2023",
@@ -72,5 +71,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores", "records", "population"}),
     uses=frozenset({"study", "scores"}),
     turn=55,
-    judge=judge,
+    scores=scores,
 )

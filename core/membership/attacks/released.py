@@ -8,11 +8,11 @@ many non-members with label 0 it says exactly 0 as well.
 from __future__ import annotations
 
 from core.adversaries.cross_fitting import cross_fitted, released_columns
-from core.membership.attack import Attack, MemberGuess
+from core.membership.attack import Attack, Judged
 from core.membership.evidence import Evidence
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by boosting on what is released about them, half of the judged teaching.
 
     Of each half of those judged the attacker knows who is a member, when the other half is judged.
@@ -22,17 +22,15 @@ def judge(evidence: Evidence) -> MemberGuess:
     score = None if evidence.released is None else evidence.probability[rows]
     columns = released_columns(predicted[rows], y[rows], score)
     ranks, verdict = cross_fitted(columns, member, seed=evidence.seed, name="released")
-    return MemberGuess(name="released", rows=rows, score=ranks, verdict=verdict)
+    return ranks, verdict
 
 
 ATTACK = Attack(
-    name="released",
     title="Boosting on everything released",
     phrase="boosting on everything released",
-    paper="",
     glossary="Learns by boosting what the labels and scores of members have in common.",
     needs=frozenset({"labels", "halves"}),
     uses=frozenset({"scores", "labels"}),
     turn=50,
-    judge=judge,
+    scores=scores,
 )

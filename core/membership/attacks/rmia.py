@@ -30,7 +30,7 @@ import numpy as np
 
 from core.arrays import Floats
 from core.errors import InputError
-from core.membership.attack import Attack, MemberGuess
+from core.membership.attack import Attack, Judged
 from core.membership.evidence import Evidence, Shadows
 
 _GAMMA = 1.0
@@ -46,7 +46,7 @@ _DIGITS = 12
 """Decimals of a ratio, so that equal ratios tie."""
 
 
-def judge(evidence: Evidence) -> MemberGuess:
+def scores(evidence: Evidence) -> Judged:
     """Judge people by how many of the population they beat in likelihood ratio; scores alone, and no verdict.
 
     Raises `InputError` if nobody is in the population.
@@ -59,7 +59,7 @@ def judge(evidence: Evidence) -> MemberGuess:
     judged, others = ratio[: rows.size], np.sort(_GAMMA * ratio[rows.size :])
     # z with γ ratio(z) <= ratio(x) are those before the place of x among the sorted
     score = np.searchsorted(others, judged, side="right") / others.size
-    return MemberGuess(name="rmia", rows=rows, score=score, verdict=None)
+    return score, None
 
 
 def _marginal(shadows: Shadows) -> Floats:
@@ -75,7 +75,6 @@ def _marginal(shadows: Shadows) -> Floats:
 
 
 ATTACK = Attack(
-    name="rmia",
     title="RMIA",
     phrase="RMIA",
     paper="Zarifzadeh et al. 2024",
@@ -83,5 +82,5 @@ ATTACK = Attack(
     needs=frozenset({"labels", "scores", "shadows", "population"}),
     uses=frozenset({"study", "scores"}),
     turn=80,
-    judge=judge,
+    scores=scores,
 )

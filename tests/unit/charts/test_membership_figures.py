@@ -219,9 +219,7 @@ def test_accuracy_over_epsilon():
 
 def test_rows_deleted_of_each_group():
     def deleted(numbers: dict[str, int]) -> FairPickFindings:
-        return FairPickFindings(
-            theta=0.6, deleted=numbers, clusters={0: 4, 1: 3}, ignored=0, largest_before=0.05, largest_after=0.03
-        )
+        return FairPickFindings(theta=0.6, deleted=numbers, ignored=0, largest_before=0.05, largest_after=0.03)
 
     drawing = draw_deleted(deleted({NAMES[0]: 3620, "women": 1763}))
     figure = check(drawing)

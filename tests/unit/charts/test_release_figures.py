@@ -60,7 +60,7 @@ def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
 
 
 def test_many_people_at_one_place_are_drawn_once():
-    same = replace(people(), posterior=np.full(300, 0.3))
+    same = replace(people(), posteriors=np.full((300, 2), 0.3))
     now = replace(card(1), probability=np.full(300, 0.31))
     assert len(traces(draw_pinned(same, now), "others")) == 1
 
@@ -69,7 +69,7 @@ def test_a_pin_that_is_wrong_is_a_cross():
     now = CARDS[-1]
     wrong = people().sensitive.copy()
     wrong[now.pinned.people] = 1 - now.pinned.said
-    drawing = draw_pinned(replace(people(), sensitive=wrong), now)
+    drawing = draw_pinned(replace(people(), codes=wrong), now)
     assert not traces(drawing, "right") and len(traces(drawing, "wrong")) == now.pinned.count
     assert " wrong" in drawing.alt and " wrong" not in draw_pinned(people(), CARDS[0]).alt
 

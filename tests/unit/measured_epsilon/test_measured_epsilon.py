@@ -9,8 +9,6 @@ from core.errors import Cancelled, InputError
 from core.measured_epsilon import STUDY, MeasuredEpsilonSettings
 from core.subject import Subject
 
-PLANT = STUDY.plants[0]
-
 
 @pytest.fixture(scope="module")
 def subject() -> Subject:
@@ -54,13 +52,6 @@ def test_half_the_noise_is_seen_although_the_ledger_does_not_change(subject: Sub
     assert "more is measured" in finding.point and "does not hold" in finding.so_what
     assert found.audited[0].spent == last(subject, MeasuredEpsilonSettings()).audited[0].spent == pytest.approx(1.0)
     assert any("on purpose" in caveat for caveat in finding.caveats)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_the_plant_is_seen_and_its_null_is_not(seed: int):
-    for planted in (True, False):
-        subject, settings = PLANT.make(seed, planted)
-        assert bool(last(subject, settings).above) == planted
 
 
 def test_it_grows_repeats_itself_and_can_be_stopped(subject: Subject):

@@ -102,17 +102,6 @@ def test_precision_and_recall_count_and_there_is_none_where_nobody_is_called():
     assert not nobody.any() and np.isnan(precision.value) and recall.value == 0.0
 
 
-def test_the_network_is_near_the_shares_it_should_learn():
-    split = half(20_000)
-    p, y = remembered(split, 20_000)
-    found = guess("network", p, y, split)
-    known, member = split.known
-    for answer in np.unique(p):
-        share = member[p[known] == answer].mean()
-        assert found.score[p[found.rows] == answer].mean() == pytest.approx(share, abs=0.03)
-    assert not np.array_equal(found.score, guess("network", p, y, split, seed=1).score)
-
-
 def test_a_label_of_one_kind_gets_one_verdict():
     split = half(N)
     p, y = remembered(split, N)
@@ -154,17 +143,6 @@ def people(seed: int, n: int = SIDE) -> tuple[np.ndarray, np.ndarray, np.random.
 
 def everybody(n: int = SIDE) -> MembershipSplit:
     return judging_everybody(np.arange(n), np.arange(n, 2 * n))
-
-
-def test_both_labels_at_once_see_the_ties_of_a_forest_without_bootstrap():
-    """Members get exactly their label; of non-members many get exactly 0, and few exactly 1."""
-    labels, feature, rng = people(0, n=4000)
-    score = np.clip(np.round((feature + 0.6 * rng.normal(size=8000) + 1.4) / 4, 2), 0.0, 0.99)
-    score[:4000] = labels[:4000]
-    split = everybody(4000)
-    loss, found = (roc(guess(name, score, labels, split).score, split.judged[1]) for name in ("loss", "released"))
-    assert loss.tpr_at(0.01).value < 0.25  # one tie for both labels: 1 of the members, 0 of many others
-    assert found.tpr_at(0.01).low > 0.3 and found.auc.low > loss.auc.high
 
 
 @pytest.mark.parametrize("labels_alone", [False, True])
@@ -264,8 +242,7 @@ def test_every_file_of_the_folder_is_an_attack_that_can_be_run_and_is_listed():
 
 
 def test_one_more_file_is_one_more_attack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    text = Path(gap.__file__).read_text(encoding="utf-8").replace('name="gap"', 'name="another"')
-    (tmp_path / "another.py").write_text(text, encoding="utf-8")
+    (tmp_path / "another.py").write_text(Path(gap.__file__).read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(attacks, "__path__", [*attacks.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, "core.membership.attacks.another", raising=False)
     found = attacks.attacks_in(list(attacks.__path__))

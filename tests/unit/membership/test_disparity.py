@@ -12,6 +12,7 @@ from scipy.stats import ks_2samp
 from core.errors import InputError
 from core.estimates import Estimate, holm
 from core.membership import (
+    REGISTRY,
     MemberPeople,
     MembershipSettings,
     attacked,
@@ -22,7 +23,6 @@ from core.membership import (
     target_of,
     vulnerability_disparity,
 )
-from core.membership.attacks import loss
 from core.membership.disparity import (
     GAPS,
     Disparities,
@@ -103,16 +103,6 @@ def test_p_values_are_those_of_all_divisions_of_few_people(name: str) -> None:
     found = gap_p_value(GAPS[name], counts, drawn)
     assert 0.01 < exact < 0.99
     assert found == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 40_000))
-
-
-def test_a_gap_without_variance_keeps_some_width() -> None:
-    nobody = Tally(flagged=np.zeros((2, 2), dtype=int), people=np.full((2, 2), 40))
-    found = vulnerability_disparity(*judged(nobody))
-    for name, gap in (("vd", found.vd), ("fpr_gap", found.fpr_gap), ("advantage_gap", found.advantage_gap)):
-        assert gap.value == 0 and gap.low < -0.05 and gap.high > 0.05
-        assert found.tests[name].p_value == 1 and not found.tests[name].significant
-    everybody = vulnerability_disparity(*judged(Tally(flagged=nobody.people, people=nobody.people)))
-    assert everybody.vd.low < -0.05 and everybody.advantage_gap.high > 0.05
 
 
 @pytest.mark.parametrize(
@@ -339,18 +329,6 @@ def test_scores_that_do_not_depend_on_membership_have_no_gap_at_low_false_alarms
     assert 0 < found <= MOST
 
 
-def test_a_target_that_memorises_one_group_is_found_at_low_false_alarms() -> None:
-    found = 0
-    for run in range(RUNS):
-        rng = np.random.default_rng(4000 + run)
-        groups, member = rng.integers(0, 2, 5000), rng.integers(0, 2, 5000)
-        score = rng.normal(size=5000)
-        score[(groups == 1) & (member == 1) & (rng.random(5000) < 0.1)] += 4.0
-        (gap,) = lira_gaps(score, groups, member, names="ab", seed=run, bootstraps=100, permutations=299)
-        found += gap.test is not None and gap.test.significant and gap.estimate.low > 0
-    assert found >= 0.95 * RUNS
-
-
 PEOPLE = 1200
 PLANTED_RUNS = 100
 SIZES = (40, 5, 3)
@@ -380,7 +358,7 @@ def gaps(people: MemberPeople, seed: int, epsilon: float = math.inf) -> Disparit
     """Return the gaps of the quick attack on a tree."""
     settings = MembershipSettings(epsilon=epsilon, max_depth=3, seed=seed)
     target = attacked(people, settings, target_of(people, settings))
-    guess = loss.judge(target.evidence)
+    guess = REGISTRY["loss"].judge(target.evidence)
     assert guess.verdict is not None
     member = target.inside[guess.rows]
     return disparities(guess.verdict, people.groups[guess.rows], member, names=people.group_names, seed=seed, **DRAWS)

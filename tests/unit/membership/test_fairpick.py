@@ -58,18 +58,6 @@ def picked(
     return fairpick(sides, members, clusters(sides, members, seed=seed), theta=theta, seed=seed, **more)
 
 
-def test_deletions_by_hand() -> None:
-    # shares .75 and .25 against .25 and .75: DD = ±.5, TV = .5; s = .25 / .75 = 1/3, f = 1 − .5 · 2/3 = 2/3
-    assert fairpick_counts([[25, 150], [75, 50]], 0.5) == pytest.approx(np.array([[0, 200 / 3], [100 / 3, 0]]))
-
-
-def test_the_published_variant_asks_to_duplicate_and_misses_its_goal() -> None:
-    counts = np.array([[25, 150], [75, 50]])
-    deletions, ignored = fairpick_literal(counts, 0.5)
-    left = (counts - deletions) / (counts - deletions).sum(axis=0)
-    assert ignored == 2 and abs(left[0, 1] - left[0, 0]) > 0.5 * 0.5 + 0.05
-
-
 def test_the_published_variant_deletes_the_people_its_counts_ask_for() -> None:
     found, ours = picked(literal=True, theta=0.5), picked(theta=0.5)
     asked = [fairpick_literal(counts, 0.5) for counts in clusters(SIDES, MEMBERS, seed=4).counts.values()]
@@ -125,7 +113,6 @@ ONE_WOMAN = np.where((LABELS == 1) & (np.cumsum((LABELS == 1) & (GROUPS == 1)) >
 @pytest.mark.parametrize(
     "changed, told",
     [
-        ({"labels": np.ones(900, dtype=int)}, "FairPick needs people with both labels, got none with label 0."),
         ({"features": np.empty((900, 0))}, "codes must hold people and features, got the shape (900, 0)."),
         ({"groups": ONE_WOMAN}, "FairPick needs at least 10 people of each group with label 1, got 7 of group 1."),
     ],

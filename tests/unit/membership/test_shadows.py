@@ -11,7 +11,6 @@ from scipy.stats import norm
 from core.datasets import load
 from core.errors import InputError
 from core.membership import REGISTRY, Evidence, MembershipSplit, judging_everybody, member_people, member_split, roc
-from core.membership.attacks import lira, rmia
 from core.membership.evidence import Shadows, logit
 from core.membership.targets import id3_target
 from tests.unit.membership.samples import guess, half
@@ -101,7 +100,7 @@ def at_random(seed: int, *, online: bool, shadows: int = 6) -> Evidence:
 def test_liras_score_is_the_likelihood_ratio_or_orders_as_the_distribution_function(shadows, own, online):
     """Each person has a variance of her own from 64 shadows on."""
     evidence = at_random(1, online=online, shadows=shadows)
-    made, score = evidence.shadow_models, lira.judge(evidence).score
+    made, score = evidence.shadow_models, REGISTRY["lira"].judge(evidence).score
     logits, phi = logit(made.own[:, :M]), logit(evidence.own)[evidence.split.judged_rows]
     parts = {}
     for side in (True, False)[not online :]:
@@ -138,7 +137,7 @@ def by_hand(evidence: Evidence) -> list[float]:
 @given(seed=st.integers(0, 10_000), online=st.booleans())
 def test_rmias_score_is_the_share_of_the_population_beaten(seed: int, online: bool):
     evidence = at_random(seed, online=online)
-    assert rmia.judge(evidence).score == pytest.approx(by_hand(evidence), abs=1e-12)
+    assert REGISTRY["rmia"].judge(evidence).score == pytest.approx(by_hand(evidence), abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["lira", "rmia"])
@@ -207,6 +206,6 @@ def test_rmia_beside_lira_on_the_demo():
     split, train = member_split(people.n, seed=42), id3_target(people, max_depth=8)
     p = train(split.members, 42)
     evidence = Evidence(released=p, labels=people.labels, split=split, seed=42, train=train, shadows=16)
-    own, theirs = (roc(one.judge(evidence).score, split.judged[1]) for one in (rmia, lira))
+    own, theirs = (roc(REGISTRY[name].judge(evidence).score, split.judged[1]) for name in ("rmia", "lira"))
     assert (own.auc.value, theirs.auc.value) == pytest.approx((0.7287, 0.7296), abs=5e-4)
     assert (own.tpr_at(0.01).value, theirs.tpr_at(0.01).value) == pytest.approx((0.0993, 0.0859), abs=5e-4)

@@ -177,16 +177,6 @@ def test_accountings_cost_what_their_ledgers_say():
     assert {found.target.majority_test for found in (savings, literal, naive)} == {savings.target.majority_test}
 
 
-def test_a_group_of_a_few_is_not_measured_and_says_why_in_one_sentence():
-    own = replace(people(), groups=(np.arange(800) < 12).astype(np.uint8))
-    quick = next(study(own, replace(SETTINGS, target="logistic")))
-    measured = quick.attacks["loss"].disparities
-    assert measured is not None and measured.results == ()
-    ((name, why),) = measured.not_measured
-    assert name == "group 1" and "needs at least 10 members and 10 non-members" in why and why.count(". ") == 0
-    assert math.isnan(quick.attacks["loss"].low_fpr[0].estimate.value)
-
-
 def test_every_interval_has_the_level_that_was_asked_for():
     target, guess = network()
     found = judge(replace(target, settings=replace(SETTINGS, level=0.8)), guess)

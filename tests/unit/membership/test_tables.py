@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-import numpy as np
-import pytest
-
 from core.membership.disparity import Disparities
 from core.membership.findings import MEASURES, NO_BETTER
-from core.membership.tables import RATES, curve_rows, gap_rows, tables
+from core.membership.tables import curve_rows, gap_rows
 from core.quantities import plain_row
-from tests.unit.charts.membership_samples import REASON, attack, bands, compared, fairpick_bands, findings, low_fpr, roc
+from tests.unit.charts.membership_samples import REASON, attack, bands, compared, fairpick_bands, low_fpr
 
 
 def test_gaps_stand_with_their_rates_and_tests_or_the_reason_why_there_are_none():
@@ -36,17 +31,6 @@ def test_gaps_stand_with_their_rates_and_tests_or_the_reason_why_there_are_none(
     )
     notes = [row["note"] for row in rows.values()]
     assert notes == [f"greyed out: {NO_BETTER}", "", "", small[1], REASON]
-
-
-def test_a_tpr_is_read_where_enough_non_members_stand_behind_it():
-    flat = replace(roc(0.8, 4000), fpr=np.array([0.0, 1.0]), tpr=np.array([0.0, 1.0]))
-    fine = roc(2.0, 4000, seed=2)
-    rows = tables([findings([attack("lira", roc_by_group=(fine, flat))])])["ROC curves"]
-    assert [row["people"] for row in rows] == ["all"] * 4 + ["men"] * 4 + ["women"] * 4
-    of_men, of_women = ([plain_row(row) for row in rows[k : k + 4]] for k in (4, 8))
-    assert of_men[0]["TPR"] is None and "10,000 non-members" in str(of_men[0]["note"])
-    assert [row["TPR"] for row in of_men[1:]] == [pytest.approx(fine.tpr_at(rate).value) for rate in RATES[1:]]
-    assert all(row["TPR"] is None for row in of_women) and "ties prevent it" in str(of_women[1]["note"])
 
 
 def test_curves_say_how_many_rows_each_way_deletes():

@@ -30,7 +30,7 @@ def words(*found: Finding) -> str:
 
 
 def with_disclosed(
-    study: ReleaseStudy, said_of: list[int], *, right: float = 1.0, share: float = 0.5, **people_: Any
+    study: ReleaseStudy, said_of: list[int], *, right: float = 1.0, share: float = 0.5, **names: Any
 ) -> ReleaseStudy:
     """Return a card that discloses so many people, where so many are in the group."""
     some = replace(
@@ -41,7 +41,7 @@ def with_disclosed(
         right=replace(study.measured.majority, value=right) if said_of else None,
     )
     sensitive = (np.arange(study.n) < study.n * share).astype(np.uint8)
-    return replace(study, pinned=some, people=replace(study.people, sensitive=sensitive, **people_))
+    return replace(study, pinned=some, people=replace(study.people, codes=sensitive, **names))
 
 
 def noisy(count: int, worst: int, *, draws: int = 20, known: bool = True) -> ReleaseStudy:
@@ -89,14 +89,15 @@ def test_the_headline_goes_by_the_worst_draw(study: ReleaseStudy, point: str):
 
 
 def test_all_disclosed_as_what_most_people_are():
-    def told(said_of: list[int], share: float, **names: str) -> str:
-        return words(*said.findings(with_disclosed(card(12), said_of, share=share, **names)))
+    def told(said_of: list[int], share: float, *more: str) -> str:
+        names = ("south", "north", *more)
+        return words(*said.findings(with_disclosed(card(12), said_of, share=share, group_names=names)))
 
-    assert "All are inferred as “everybody else”, as 90% of people are." in told([0, 0], 0.1, other="everybody else")
+    assert "All are inferred as “everybody else”, as 90% of people are." in told([0, 0], 0.1, "west")
     assert "All are inferred as “north”, as 80% of people are." in told([1], 0.8)
     for said_of, share in (([0, 1], 0.1), ([1, 1], 0.1), ([0], 0.5)):
         assert "All are inferred" not in told(said_of, share)
-    assert "baseline (never guess “north”): " in told([0], 0.1, other="everybody else")
+    assert "baseline (never guess “north”): " in told([0], 0.1, "west")
     assert "baseline (always guess “south”): " in told([0], 0.1) and "(always guess “north”): " in told([0], 0.9)
 
 
@@ -125,7 +126,8 @@ def test_whether_chance_explains_the_difference_is_said_by_where_the_prediction_
 def test_a_guess_that_was_too_sure_gains_more_than_predicted():
     """The attacker's odds are twice too long: group sizes alone repair that, and more than predicted is gained."""
     q = people().posterior
-    wrong = replace(people(), posterior=np.clip(q**2 / (q**2 + 3 * (1 - q) ** 2), 0.01, 0.99))
+    sure = np.clip(q**2 / (q**2 + 3 * (1 - q) ** 2), 0.01, 0.99)
+    wrong = replace(people(), posteriors=np.column_stack([1 - sure, sure]))
     study = measure_card(wrong, ReleaseSettings(count=1, decimals=None))
     assert study.unpredicted == 1 and "the numbers correct it" in said.information_gain(study).so_what
 

@@ -123,7 +123,10 @@ def test_a_subset_may_be_typed_and_intervals_too():
         (lambda: typed({("", "size"): 0, ("a", "sp_gap"): 0.5}), "both groups, got none of group 1"),
         (lambda: typed({("", "size"): 4, ("a", "sp_gap"): 0.4}), "fits no whole number of people in groups of 4 and 4"),
         (lambda: typed({("", "size"): 3, ("", "size_label_1"): 1, ("", "size_label_0"): 1}), "sizes contradict"),
-        (lambda: typed({("", "size"): 6, ("", "size_label_1"): 1}), "leave 5 of 4 with label 0"),
+        (
+            lambda: typed({("", "size"): 6, ("", "size_label_1"): 1}),
+            "6 in all, 1 of 4 with label 1, 5 of 4 with label 0",
+        ),
         (
             lambda: typed({**TYPED, ("a", "sp_rate_1"): 0.25}),
             "contradicts what else is published or known: it says 1 accepted people of group 1, the rest 3",

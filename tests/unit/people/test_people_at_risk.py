@@ -137,7 +137,7 @@ def test_of_three_groups_each_is_attacked_against_everybody_else():
     own = np.vstack([attacks.subject.model.predictions[attacks.rows][np.newaxis], attacks.people.predictions[1:]])
     release = ReleaseSettings(count=len(own), on="train", decimals=3, seed=CONFIG.seed)
     for code in range(k):
-        found = measure_card(replace(attacks.people.about(names[code]), predictions=own), release)
+        found = measure_card(replace(attacks.people, group=names[code], predictions=own), release)
         of_group = attacks.truth == code
         assert (card.found[of_group] == (found.probability[of_group] >= 0.995)).all()
 
@@ -217,8 +217,8 @@ def twins(*, planted: bool) -> Subject:
     unsure = int(np.abs(posteriors - 0.5).argmin())
     other = lots[rows].copy()
     other[unsure] ^= planted
-    everybody = ReleasedPeople.of(
-        "group 1",
+    everybody = ReleasedPeople(
+        group="group 1",
         group_names=("group 0", "group 1"),
         posteriors=np.column_stack([1 - posteriors, posteriors]),
         codes=people.sensitive[rows],
