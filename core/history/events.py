@@ -1,16 +1,27 @@
-"""What the entries of a history say: audits kept, signed and deleted, and which signatures are void."""
+"""What the entries of a history say: what was kept, signed and deleted, what can be signed, and what is void."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from core.chain import FIRST, Damaged, Link, OtherFormat, checked_body
-from core.history.sign_off import DECISIONS, changed_parts
+from core.estimates import in_words
+from core.fingerprint import content_fingerprint
 from core.serialize import Result
 
 FORMAT = 1
+
+DECISIONS: Mapping[str, str] = {
+    "release": "Release",
+    "accept_risk": "Accept the risk",
+    "do_not_release": "Do not release",
+}
+"""Decision -> its words."""
+
+_NAMED = 3
+"""Checks and limits that a sentence calls by their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,3 +185,42 @@ def follow(links: Iterable[Link]) -> Events:
     if not events.number:
         raise Damaged("it has no entries")
     return events
+
+
+def not_releasable(document: Mapping[str, Any]) -> str:
+    """Return why "Release" cannot be signed, naming what is missing; "" where it can."""
+    verdict, limits = document["verdict"], document["policy"]["limits"]
+    titles = {row["check"]: row["title"] for row in verdict["checks"]}
+    blocking = [row["title"] for row in verdict["checks"] if row["blocks"]]
+    unsourced = [titles.get(limit["check"], limit["check"]) for limit in limits if not limit["source"].strip()]
+    missing = []
+    if blocking:
+        missing.append(f"Required and not passed: {_listed(blocking)}.")
+    elif verdict["overall"] != "pass":
+        missing.append("The self-test or a required check fails.")
+    if unsourced:
+        missing.append(f"Limits without a source: {_listed(unsourced)}.")
+    return " ".join(missing)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_NAMED])}; and {in_words(more)} more"
+
+
+def parts_of(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fingerprints of what a report is made of, by what people call it."""
+    origin = document["provenance"]
+    return {
+        "data": document["data"]["fingerprint"],
+        "model": document["model"]["fingerprint"],
+        "plan": origin["plan"],
+        "policy": origin["policy"],
+        "self-test": content_fingerprint(document["self_tests"]),
+        "FairLeak": origin["code"],
+    }
+
+
+def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Return what differs between the parts of two reports, such as "data, policy"."""
+    return ", ".join(name for name, mark in before.items() if mark != after.get(name)) or "results"

@@ -73,7 +73,7 @@ def internal_document(audit: ReleaseAudit) -> Document:
         **{name: getattr(audit, name) for name in _ATTACKED},
         "kind": KIND,
         "edition": "internal",
-        "measurements": [{**m.to_dict(), "details": m.details or {}} for m in _measurements(audit)],
+        "measurements": [{**m.to_dict(), "details": m.details or {}} for m in audit.measurements],
         "tables": [_table(title, rows) for title, rows in audit.tables.items()],
         "withheld": None,
         "edition_attack": None,
@@ -105,15 +105,6 @@ def verdict_section(verdict: Verdict, attribute: str) -> Document:
     }
 
 
-def _measurements(audit: ReleaseAudit) -> list[Any]:
-    """Return every measurement once, also one that only a verdict holds."""
-    found = {m.check: m for m in audit.measurements}
-    for row in audit.verdict.rows:
-        if row.measurement is not None:
-            found.setdefault(row.check, row.measurement)
-    return list(found.values())
-
-
 def _row(row: CheckVerdict, attribute: str) -> dict[str, Any]:
     check = CHECKS[row.check]
     return {
@@ -130,9 +121,8 @@ def rows_of(table: Mapping[str, Any]) -> Iterator[Document]:
 
 
 def _table(title: str, rows: Any) -> dict[str, Any]:
-    columns = dict.fromkeys(str(name) for row in rows for name in row)
-    cells = [{str(name): value for name, value in row.items()} for row in rows]
-    return {"title": title, "columns": list(columns), "rows": [[row.get(name) for name in columns] for row in cells]}
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return {"title": title, "columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
 
 
 BASIS_WORDS = {

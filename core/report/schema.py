@@ -15,7 +15,7 @@ from typing import Any
 
 from core.errors import InputError
 from core.estimates import Estimate
-from core.report.canonical import json_text, parse_json
+from core.report.canonical import parse_json
 from core.report.document import EDITIONS, KIND, OF_CHECK, OF_VERDICT, PEOPLE_AT_RISK, Document
 from core.settings import params, told
 from core.study import Outcome
@@ -187,6 +187,7 @@ def _known() -> dict[tuple[str, str], Schema]:
     from core.release_audit.plan import ModelPlan
 
     check, version = {"$ref": "#/$defs/check"}, {"type": "integer"}
+    settings = {"type": "object", "additionalProperties": {"anyOf": [_CELL, _array(_CELL)]}}  # of any study
     return {
         ("Estimate", "level"): {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         ("Check", "unit"): {"enum": list(UNITS)},
@@ -196,7 +197,7 @@ def _known() -> dict[tuple[str, str], Schema]:
         ("Measurement", "details"): _of(dict[str, float]),
         ("AuditPlan", "schema"): version,
         ("AuditPlan", "studies"): _array(
-            {"type": "array", "prefixItems": [_of(str), _settings()], "minItems": 2, "items": False}
+            {"type": "array", "prefixItems": [_of(str), settings], "minItems": 2, "items": False}
         ),
         ("Policy", "schema"): version,
         ("Limit", "if_not_run"): {"enum": list(params(Limit)["if_not_run"].param.options or ())},
@@ -206,11 +207,6 @@ def _known() -> dict[tuple[str, str], Schema]:
         ("MeteredForm", "status"): {"enum": ["converged", "not_converged", "infeasible", "nothing"]},
         ("ReportMeter", "threshold"): {"type": "integer", "minimum": 2},
     }
-
-
-def _settings() -> Schema:
-    """Return the schema of any study's settings: values, and lists of them."""
-    return {"type": "object", "additionalProperties": {"anyOf": [_CELL, _array(_CELL)]}}
 
 
 def _or_null(schema: Schema) -> Schema:
@@ -235,11 +231,6 @@ def _object(properties: dict[str, Schema], left_out: tuple[str, ...] = ()) -> Sc
     }
 
 
-def to_json(document: Document) -> str:
-    """Return a report, as `core.report.document` makes it, as JSON; equal audits differ in the key "times" alone."""
-    return json_text(document)
-
-
 def from_json(text: str) -> Document:
     """Read a report's JSON and check it against the schema; whether its fingerprint holds is for `verify_report`.
 
@@ -259,22 +250,19 @@ def is_report(found: Mapping[str, Any]) -> bool:
 
 def schema_error(found: Mapping[str, Any]) -> str:
     """Return the first place where an object breaks the schema, in one sentence; empty if it does not."""
+    from jsonschema import Draft202012Validator
+
     if not is_report(found):
         return f"A report must have the kind {KIND!r}, got {told(found.get('kind'))}."
     known = report_schema()["properties"]["schema"]["const"]
     if found.get("schema") != known:
         return f"A report must have the schema version {known}, got {told(found.get('schema'))}."
-    error = next(iter(sorted(_validator().iter_errors(found), key=lambda e: list(map(str, e.absolute_path)))), None)
+    errors = Draft202012Validator(report_schema()).iter_errors(found)
+    error: Any = min(errors, key=lambda one: list(map(str, one.absolute_path)), default=None)
     if error is None:
         return ""
     place = "/".join(str(part) for part in error.absolute_path) or "its top"
     return f"A report must follow its schema; at {told(place)} {_rule(error)}."
-
-
-def _validator() -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(report_schema())
 
 
 def _rule(error: Any) -> str:

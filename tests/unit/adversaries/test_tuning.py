@@ -10,8 +10,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
-from core.adversaries import TunedForest, forest_parameters, train_adversary, tune_forest
-from core.adversaries.adversary import PINNED
+from core.adversaries import TunedForest, train_adversary, tune_forest
+from core.adversaries.adversary import PINNED, forest_parameters
 from core.datasets import AuditDataset
 from core.errors import Cancelled, InputError
 from core.seeds import child_seed

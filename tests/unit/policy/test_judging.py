@@ -9,17 +9,8 @@ import pytest
 
 from core.errors import InputError
 from core.estimates import Estimate, not_measured
-from core.policy import (
-    CHECKS,
-    Policy,
-    Verdict,
-    bullet,
-    control_text,
-    estimate_text,
-    judge,
-    limit_text,
-    range_text,
-)
+from core.policy import CHECKS, Policy, Verdict, bullet, control_text, estimate_text, judge, limit_text
+from core.policy.limits import range_text
 from core.policy.verdict import earlier_words
 from core.study import Measurement
 from tests.policy_samples import done, estimate, policy

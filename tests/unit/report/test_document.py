@@ -15,8 +15,10 @@ import pandas as pd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.report import csv_files, document, report_schema, to_json
-from core.report.canonical import json_text, parse_json, strict
+from core.report import document, to_json
+from core.report.canonical import parse_json, strict
+from core.report.schema import report_schema
+from core.report.tables import csv_files
 from tests.report_people import with_texts
 from tests.samples_report import sample
 
@@ -60,7 +62,7 @@ def test_numbers_json_does_not_know():
 @settings(max_examples=60)
 @given(st.text(st.characters(categories=None), max_size=20))
 def test_any_text_survives_as_json(text):
-    written = json_text({"text": strict(text)})
+    written = to_json({"text": strict(text)})
     written.encode("utf-8")
     assert parse_json(written)["text"] == "".join("\ufffd" if 0xD800 <= ord(c) < 0xE000 else c for c in text)
     assert not set(written) & set("\u202e\u2066\u200f\u2028\x85\ufeff")
