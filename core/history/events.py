@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from core.chain import FIRST, Damaged, Link, OtherFormat, checked_body
 from core.estimates import in_words
@@ -128,7 +128,7 @@ class Events:
         if (body.get("kind") == "opened") != (number == 1):
             raise Damaged(f"entry {number} is not of a kind that may stand there")
         try:
-            self._kinds[body.pop("kind")](self, number, body)
+            self._follow(body.pop("kind"), number, body)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
         self.number, self.hash = number, link.hash
@@ -138,35 +138,32 @@ class Events:
         same = (one for one in self.entries.values() if (one.project, one.fingerprint) == (project, fingerprint))
         return next((one for one in same if one.deleted is None), None)
 
-    def _opened(self, number: int, body: dict[str, Any]) -> None:
-        if body["format"] != FORMAT:
-            raise OtherFormat(body["format"], FORMAT)
-
-    def _kept(self, number: int, body: dict[str, Any]) -> None:
-        entry = Entry(id=number, **body)
-        self._go_on_with(entry)
-        self.entries[number] = entry
-
-    def _signed(self, number: int, body: dict[str, Any]) -> None:
-        entry = self.entries[body["entry"]]
-        signature = Signature(
-            number=number, project=entry.project, fingerprint=entry.fingerprint, parts=entry.parts, **body
-        )
-        _ = signature.title  # a decision that is known
-        self._go_on_with(entry)
-        self.signatures.append(signature)
-
-    def _deleted(self, number: int, body: dict[str, Any]) -> None:
-        entry = self.entries[body.pop("entry")]
-        self.entries[entry.id] = replace(entry, deleted=Deletion(**body))
+    def _follow(self, kind: str, number: int, body: dict[str, Any]) -> None:
+        match kind:
+            case "opened":
+                if body["format"] != FORMAT:
+                    raise OtherFormat(body["format"], FORMAT)
+            case "kept":
+                self.entries[number] = entry = Entry(id=number, **body)
+                self._go_on_with(entry)
+            case "signed":
+                entry = self.entries[body["entry"]]
+                project, mark, parts = entry.project, entry.fingerprint, entry.parts
+                signature = Signature(number=number, project=project, fingerprint=mark, parts=parts, **body)
+                _ = signature.title  # a decision that is known
+                self._go_on_with(entry)
+                self.signatures.append(signature)
+            case "deleted":
+                entry = self.entries[body.pop("entry")]
+                self.entries[entry.id] = replace(entry, deleted=Deletion(**body))
+            case _:
+                raise ValueError(kind)
 
     def _go_on_with(self, entry: Entry) -> None:
         """Void what was signed in the project about another document."""
         for at, one in enumerate(self.signatures):
             if one.project == entry.project:
                 self.signatures[at] = one.beside(entry.fingerprint, entry.parts)
-
-    _kinds: ClassVar = {"opened": _opened, "kept": _kept, "signed": _signed, "deleted": _deleted}
 
 
 def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:

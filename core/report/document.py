@@ -219,7 +219,7 @@ class CheckRow:
         yield "Assumptions", found.assumptions
         if found.estimate is not None:
             yield "Evidence", "{}: {}.".format(*BASIS_WORDS[found.basis])
-        yield "Further numbers", self._details
+        yield "Further numbers", {name: _number(value) for name, value in sorted((found.details or {}).items())}
         if limit is not None:
             where = "where it can be run" if limit.if_not_run == "allowed" else "for release"
             needed = f"required {where}" if limit.required else "shown, not required"
@@ -233,11 +233,6 @@ class CheckRow:
         adjusted = self.verdict.p_adjusted
         small = "p < 0.001" if adjusted < 0.001 else f"p = {adjusted:.3f}"
         return "" if adjusted != adjusted else f"{small} (Holm-adjusted)."
-
-    @property
-    def _details(self) -> dict[str, str]:
-        """The further numbers by name, such as "LiRA, AUC"; counts whole, the rest to three decimals."""
-        return {name: _number(value) for name, value in sorted((self.found.details or {}).items())}
 
     def _words(self, estimate: Estimate | None) -> tuple[str, str]:
         """Write an estimate; a number that is computed, not estimated, has no interval to miss."""
@@ -263,6 +258,7 @@ class CheckRow:
 
 
 def _number(value: float) -> str:
+    """Write a further number: a count whole, the rest to three decimals."""
     if abs(value) < 0.0005:
         return "0.0"
     whole = value == round(value) and abs(value) > 1
