@@ -8,8 +8,8 @@ from core.estimates import Estimate, proportion
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.policy import Policy, judge
 from core.queries import declared_limits
-from core.release_audit import AuditPlan, ModelSummary, ReleaseAudit, SelfTest, failed_tests
-from core.release_audit.result import plan_fingerprint
+from core.release_audit import AuditPlan, ReleaseAudit, SelfTest, failed_tests
+from core.release_audit.result import ModelSummary, plan_fingerprint
 from core.release_audit.self_tests import trials
 from core.study import Measurement
 from tests.samples_report import POLICY, sample

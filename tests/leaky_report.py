@@ -9,7 +9,8 @@ import numpy as np
 
 from core.estimates import Estimate, proportion
 from core.model_card import ReleasedPeople
-from core.release_audit import GroupSummary, ReleaseAudit
+from core.release_audit import ReleaseAudit
+from core.release_audit.result import GroupSummary
 from tests.report_people import people_with
 from tests.samples_report import group, sample
 

@@ -32,7 +32,7 @@ SECONDS = {
     "tests/unit/adversaries/test_tuning.py": 41,
     "tests/golden/test_golden.py": 31,
     "tests/golden/test_golden_pages.py": 25,
-    "tests/unit/sweep/test_kill.py": 40,
+    "tests/unit/sweep/test_store.py": 40,
     "tests/unit/test_command_line.py": 35,
     "tests/app/test_sign_off.py": 40,
     "tests/unit/history/test_killed_writers.py": 60,

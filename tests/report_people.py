@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.model_card import ReleasedPeople
-from core.release_audit import GroupSummary
+from core.release_audit.result import GroupSummary
 from tests.samples_report import GROUPS
 
 _FIXED = {

@@ -9,18 +9,8 @@ from core.config import AuditConfig
 from core.datasets import Roles
 from core.estimates import Estimate, certain, not_measured, proportion
 from core.policy import CHECKS, CheckVerdict, Limit, Policy, Verdict
-from core.release_audit import (
-    AuditPlan,
-    DataPlan,
-    DataSummary,
-    GroupSummary,
-    ModelPlan,
-    ModelSummary,
-    PlannedAnswers,
-    Provenance,
-    ReleaseAudit,
-    SelfTest,
-)
+from core.release_audit import AuditPlan, DataPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
+from core.release_audit.result import DataSummary, GroupSummary, ModelSummary, Provenance
 from core.study import Measurement
 
 HOSTILE = "</td><script>alert('x')</script> & \"women\" <img src=x onerror=alert(1)>"

@@ -34,7 +34,7 @@ import numpy as np
 from core.arrays import Codes, Floats, Ints, Mask
 from core.errors import InputError
 from core.seeds import child_generator
-from core.validation import choice, one_length, seed_value, whole_number
+from core.validation import one_length, seed_value, whole_number
 
 PINNED: dict[str, Any] = {
     "n_estimators": 100,
@@ -143,15 +143,6 @@ def known_columns(features: Floats, labels: Codes, predictions: Codes | None = N
     return known if predictions is None else np.column_stack([known, predictions])
 
 
-def seen_predictions(kind: str, predictions: Codes | None) -> Codes | None:
-    """Return what one of `ADVERSARIES` sees of the model's predictions: A nothing; A′ must be given them."""
-    if choice(kind, ADVERSARIES, name="adversary") == "features":
-        return None
-    if predictions is None:
-        raise InputError("Adversary 'predictions' needs the model's predictions on the attack records, got none.")
-    return predictions
-
-
 def check_groups(sensitive: Codes) -> None:
     """Refuse attack records without two groups, or with a gap in their numbers: an adversary could not name it."""
     present = np.unique(sensitive)
@@ -173,8 +164,8 @@ def train_adversary(
 ) -> Adversary:
     """Train the paper's adversary on records whose sensitive attribute the attacker knows.
 
-    The class weights are balanced whatever the parameters; no search is run. Raises `InputError` if A′ gets no
-    predictions, the records lack a group, or a parameter is unknown or out of range.
+    The class weights are balanced whatever the parameters; no search is run. Raises `InputError` if the records lack a
+    group, or a parameter is unknown or out of range.
 
     Parameters
     ----------
@@ -190,7 +181,7 @@ def train_adversary(
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    seen = seen_predictions(kind, predictions)
+    seen = predictions if kind == "predictions" else None
     check_groups(sensitive)
     known = known_columns(features, labels, seen)
     forest = RandomForestClassifier(

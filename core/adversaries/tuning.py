@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from core.adversaries.adversary import PINNED, forest_parameters, known_columns, seen_predictions
+from core.adversaries.adversary import PINNED, forest_parameters, known_columns
 from core.arrays import Codes, Floats
 from core.errors import InputError
 from core.estimates import Estimate, accuracy, balanced_accuracy, proportion
@@ -94,8 +94,7 @@ def tune_forest(
 ) -> TunedForest:
     """Search the parameters of A's or A′'s forest on records whose sensitive attribute the attacker knows.
 
-    The class-balanced measure of the paper is maximised. Raises `InputError` if A′ gets no predictions, or a group has
-    fewer than 10 records.
+    The class-balanced measure of the paper is maximised. Raises `InputError` if a group has fewer than 10 records.
 
     Parameters
     ----------
@@ -113,7 +112,7 @@ def tune_forest(
         Called with (evaluations done, evaluations in all) before each of them and after the last; may raise
         `core.errors.Cancelled`, which ends the search there and reaches the caller.
     """
-    known = known_columns(features, labels, seen_predictions(kind, predictions))
+    known = known_columns(features, labels, predictions if kind == "predictions" else None)
     groups, counts = np.unique(sensitive, return_counts=True)
     if counts.min() < _FEWEST:
         raise InputError(

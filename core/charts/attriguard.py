@@ -303,7 +303,6 @@ def draw_transfer(attackers: Sequence[str], noises: Sequence[str], fooled: Float
         [[f"<b>{percent(float(rate), decimals=0)}</b>" for rate in row] for row in fooled],
         names=(noises, rows),
         titles=("Noise against", "Attacker"),
-        colors=("grid", "shade"),
         ends=(0.0, 1.0),
         rows=table,
     )

@@ -42,7 +42,7 @@ METHOD_STYLES = {
 """Method -> its colour, marker, and the marker as a letter."""
 
 
-def draw_choice(choice: Choice, *, height: int = 290) -> Drawing:
+def draw_choice(choice: Choice) -> Drawing:
     """Draw every candidate on the half that chooses, where accuracy and leak are allowed, and the frontier."""
     found = sorted(choice.candidates, key=lambda one: _order(one.points[0].config))
     keys, lines = _keys(found), 1 if choice.outcome == Outcomes.RECOMMENDED else 0
@@ -58,7 +58,7 @@ def draw_choice(choice: Choice, *, height: int = 290) -> Drawing:
     y = scale.over([each.choosing.accuracy.value for each in found])
     least = max(y.ends[0], y.place(choice.least_accuracy))
     top = 30 + _KEY * lines
-    drawing = Drawing("Accuracy against the worst leak", height=height + top, x=x, y=y, margins=(46, 18, top, 48))
+    drawing = Drawing("Accuracy against the worst leak", height=290 + top, x=x, y=y, margins=(46, 18, top, 48))
     drawing.shade((0.0, 1.0), (min(least, y.ends[1]), y.ends[1]), "feasible")
     drawing.axes()
     drawing.segment(1.0, y.ends, "ink", width=1.5, dash="longdash")
@@ -77,7 +77,7 @@ def draw_choice(choice: Choice, *, height: int = 290) -> Drawing:
     said = [f"{each.title} {percent(each.choosing.accuracy)}, {_leak(each)}" for each in choice.candidates[:4]]
     more = [f"and {len(choice.candidates) - 4} more"] if len(choice.candidates) > 4 else []
     drawing.say("Scatter plot, model accuracy by worst leak", "best first", [*said, *more])
-    return drawing.note(chosen=choice.chosen.title)
+    return drawing
 
 
 def _order(config: AuditConfig) -> tuple[int, int, float]:

@@ -318,7 +318,6 @@ def draw_landscape(found: Landscape) -> Drawing:
         [[_number(cell) for cell in row] for row in cells],
         names=(columns, [f"ε = {epsilon_text(epsilon)}" for epsilon in epsilons]),
         titles=("Fairness tolerance, trained and disclosed (left: stricter)", "Privacy budget ε"),
-        colors=("grid", "shade"),
         ends=(0.0, most),
         hover=[[_hover(found, cell, same) for cell in row] for row in cells],
         rows=found.to_frame(),

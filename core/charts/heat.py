@@ -19,11 +19,9 @@ def draw_heat(
     *,
     names: tuple[Sequence[str], Sequence[str]],
     titles: tuple[str, str],
-    colors: tuple[str, str],
     ends: tuple[float, float],
     rows: Any,
     hover: Sequence[Sequence[str]] = (),
-    pitch: int = 34,
     beside: tuple[str, Sequence[str]] | None = None,
 ) -> Drawing:
     """Draw cells, the names of columns under them and those of rows at the left.
@@ -36,8 +34,8 @@ def draw_heat(
         What is written in each cell, and what the pointer shows of it: by itself its names and what is written.
     names, titles : (columns, rows)
         As they are; the form shortens them and makes them harmless.
-    colors, ends : (low, high)
-        The colour goes from one to the other between the ends.
+    ends : (low, high)
+        Where the colour begins to grow, and where it ends.
     beside : (heading, words of each row), optional
         A column at the right that belongs to whole rows.
     """
@@ -51,7 +49,7 @@ def draw_heat(
     )
     x = Axis(ends=(-0.5, wide - 0.5), marks=range(wide), words=across, title=titles[0])
     y = Axis(ends=(deep - 0.5, -0.5), marks=range(deep), words=down, title=titles[1])
-    drawing = Drawing(title, height=pitch * deep + 80, x=x, y=y, margins=(left, right, 32, 48))
+    drawing = Drawing(title, height=34 * deep + 80, x=x, y=y, margins=(left, right, 32, 48))
     drawing.rows = rows
     drawing.axes()
     drawing.layout["xaxis"] |= {"ticks": ""}
@@ -66,7 +64,7 @@ def draw_heat(
         z=[[None if math.isnan(value) else value for value in row] for row in values],
         zmin=ends[0],
         zmax=ends[1],
-        colorscale=[[0.0, colors[0]], [1.0, colors[1]]],
+        colorscale=[[0.0, "grid"], [1.0, "shade"]],
         xgap=2,
         ygap=2,
         text=[list(row) for row in words],

@@ -282,7 +282,8 @@ def _gutter(drawing: Drawing, named: Sequence[_Placed], head: str, gutter: int) 
     many = max(1, int((high - low) / pixel - 14) // _PITCH + 1)
     first = [one.curve.width > 2 or one.curve.color in ("strongest", "chance") for one in named]
     if len(named) > _MOST:
-        many = min(many, len({*(i for i, one in enumerate(first) if one), *_outermost(ends)}))
+        outermost = (ends.index(max(ends)), ends.index(min(ends)))
+        many = min(many, len({*(i for i, one in enumerate(first) if one), *outermost}))
     stay = kept(ends, first, many)
     heights = spread([ends[i] for i in stay], _PITCH * pixel, low + 7 * pixel, high - 7 * pixel)
     for i, height in zip(stay, heights, strict=True):
@@ -294,10 +295,6 @@ def _gutter(drawing: Drawing, named: Sequence[_Placed], head: str, gutter: int) 
         words, place = bold + fit(curve.name, left), {"x": 1, "y": height, "refs": ("paper", "y")}
         hover = "" if words.endswith(fit(curve.name, 9999)) else fit(curve.name, 9999)
         drawing.remark(words, curve.color, shift=(_LEADER + 2, 0), hover=hover, **place)
-
-
-def _outermost(ends: Sequence[float]) -> tuple[int, int]:
-    return ends.index(max(ends)), ends.index(min(ends))
 
 
 def _key(drawing: Drawing, named: Sequence[_Placed]) -> None:

@@ -63,14 +63,13 @@ def _gap_row(
     leaks: bool = True,
     found: Estimate | None = None,
     test: GapTest | None = None,
-    waiting: bool = False,
     note: str = "",
     muted: bool = False,
 ) -> Row:
     """Return a gap's row with its interval and value, or with the reason why there is none; shaded where it `leaks`."""
     look: dict[str, Any] = {"name": name, "bold": True, "below": below, "shaded": leaks}
     if found is None or math.isnan(found.value):
-        return Row(value="…" if waiting else "n/a", note=note, **look)
+        return Row(value="…" if note == _WAITING else "n/a", note=note, **look)
     hover = f"{_detectable(test)}<br>p = {test.p_adjusted:.3g}" if test is not None else ""
     mark = Mark(of=found, hover=hover, stroke=4, **_more_exposed(found, decided=found.low > 0 or found.high < 0))
     if not muted:
@@ -99,10 +98,9 @@ def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None) 
     )
     words = {"vd": flagged, "fpr_gap": "non-members flagged", "advantage_gap": "net of false positives"}
     for field, name in _GAPS.items():
-        leaks, waiting = field == "advantage_gap", reason == _WAITING
+        leaks = field == "advantage_gap"
         if result is None:
-            note = reason if field == "vd" or waiting else ""
-            yield _gap_row(name, words[field], leaks=leaks, waiting=waiting, note=note)
+            yield _gap_row(name, words[field], leaks=leaks, note=reason if reason == _WAITING or field == "vd" else "")
         else:
             numbers: dict[str, Any] = {"found": getattr(result, field), "test": result.tests.get(field)}
             yield _gap_row(name, words[field], leaks=leaks, muted=muted and field == "vd", **numbers)
@@ -110,14 +108,13 @@ def _verdict_rows(found: AttackFindings | None, result: DisparityResult | None) 
 
 def _lira_row(findings: MembershipFindings, group: str) -> Row:
     """Return LiRA's gap in TPR at 1% FPR."""
-    lira, reason = findings.attacks.get("lira"), "n/a, the group is too small"
-    found = None if lira is None else next((one for one in lira.low_fpr if one.group == group), None)
+    lira = findings.attacks.get("lira")
+    found = next((one for one in (lira.low_fpr if lira else ()) if one.group == group), None)
     if found is not None:
         below = f"TPR at {100 * found.fpr:g}% FPR"
         return _gap_row("LiRA gap", below, found=found.estimate, test=found.test, note=found.reason)
-    if lira is None:
-        reason = "not run" if "lira" in findings.not_run else _WAITING
-    return _gap_row("LiRA gap", "TPR at 1% FPR", waiting=reason == _WAITING, note=reason)
+    missing = "not run" if "lira" in findings.not_run else _WAITING
+    return _gap_row("LiRA gap", "TPR at 1% FPR", note="n/a, the group is too small" if lira else missing)
 
 
 def draw_group_gaps(found: AttackFindings) -> Drawing:
@@ -209,16 +206,12 @@ def _decades_of_percent(rate: float) -> float:
     return rate if math.isnan(rate) else math.log10(max(rate, _LEAST / 10)) + 2
 
 
-def _reached(roc: Roc, rate: float) -> float:
-    """Return the TPR at this FPR, ties broken at random; nan where all have the same score, and for none."""
-    return math.nan if roc.fpr.size == 2 or math.isnan(rate) else float(roc.reached(rate))
-
-
 def _roc_curve(name: str, roc: Roc, look: dict[str, Any], at: float) -> Curve:
     """Return a curve no finer than can be seen, with a dot at one FPR."""
     grid = np.logspace(math.log10(_LEAST), 0, _POINTS + 1)  # 1% is among them
-    value, dots, caught = "" if math.isnan(at) else "one score for all", [], _reached(roc, at)
-    if not math.isnan(at) and not math.isnan(caught):
+    value, dots = "" if math.isnan(at) else "one score for all", []
+    if roc.fpr.size > 2 and not math.isnan(at):
+        caught = float(roc.reached(at))
         value, hover = percent(caught), f"{short(name)}: TPR at {100 * at:g}% FPR"
         dots = [Dot(x=at, of=max(caught, _LEAST), hover=hover)]
     x, y = grid.tolist(), roc.reached(grid).tolist()

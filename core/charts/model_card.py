@@ -214,14 +214,9 @@ def draw_recognised(study: ReleaseStudy) -> Drawing:
 def draw_attacks(study: ReleaseStudy) -> Drawing:
     """Draw the accuracy of each attack on a card, from imputation without it to what no attacker can exceed."""
     found, other, most = study.measured, study.desia, study.ceiling
-    lines = [
-        Row(
-            name="Imputation",
-            below="no card",
-            marks=[Mark(of=found.accuracy_before, color="before", symbol="circle-open")],
-        ),
-        Row(name="Projection", below="the finding's", marks=[Mark(of=found.accuracy_after, color="leak")]),
-    ]
+    before = Mark(of=found.accuracy_before, color="before", symbol="circle-open")
+    lines = [Row(name="Imputation", below="no card", marks=[before])]
+    lines.append(Row(name="Projection", below="the finding's", marks=[Mark(of=found.accuracy_after, color="leak")]))
     if other is not None:
         lines.append(Row(name="DeSIA", below="simulated", marks=[Mark(of=other.accuracy, color="leak")], bold=True))
     if most is not None:

@@ -153,7 +153,8 @@ def draw_rows(
     ranges = [row.under(axis) for row in rows]
     wide = [*(width(words) for words in written), *(width(words, 12) for words in ranges)]
     right = max([14, width(value, 12) + 14, *(size + 20 for size in wide)])
-    names = [width(f"<b>{fit(words, 9999)}</b>", size) + 14 for row in rows for words, size in _names(row)]
+    lines = [pair for row in rows for pair in ((row.name, 13), (row.below, 12))]
+    names = [width(f"<b>{fit(words, 9999)}</b>", size) + 14 for words, size in lines]
     left = min(max([_NAMES[0], *names]), _NAMES[1], NARROW - _LEAST - right)
     top, below = 8 + LINE * 12 * (bool(head) + bool(value)), 46 + 18 * bool(sides)
     y, height = Axis(ends=(many - 0.5, -0.5), marks=(), words=(), title=""), pitch * many + round(top) + below
@@ -189,10 +190,6 @@ def draw_rows(
     said = [_said(row, words, axis) for row, words in pairs if row.name or row.note] or [empty]
     drawing.say(f"Rows, {axis.title}", value, [*said, *([head] if head else []), *(words for words, _ in sides)])
     return drawing
-
-
-def _names(row: Row) -> tuple[tuple[str, int], ...]:
-    return (row.name, 13), (row.below, 12)
 
 
 def _said(row: Row, words: str, axis: Axis) -> str:

@@ -40,7 +40,7 @@ def plain(words: str) -> str:
 def width(words: str, size: float = 13) -> float:
     """Return the pixels that words take in the font of the charts, a little more rather than less."""
     bold = _BOLD if "<b>" in words else 1.0
-    lines = [unescape(re.sub(r"<[^>]+>", "", line)) for line in words.split("<br>")]
+    lines = [plain(line) for line in words.split("<br>")]
     return bold * size * max(sum(_LETTER.get(one) or _of_script(one) for one in line) for line in lines)
 
 

@@ -5,16 +5,21 @@ Names of groups and columns stand as they are in the table: a page or report tha
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from core.choose.choose import Candidate, Choice, Outcomes, Side
 from core.estimates import count, epsilon_text, in_words, interval, number_text, percent, points
 from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text
 from core.policy.checks import check_title
+from core.policy.verdict import listed
 from core.quantities import Quantity, share
 from core.release_audit.result import StudyFindings
 from core.study import Finding, Row
 from core.two_models import WARNING
 
-LEAKS = {
+_SHORT = {
+    "unfairness": "unfairness",
+    "four_fifths": "selection-rate ratio",
     "attribute_excess": "attribute",
     "attribute_balanced": "attribute (balanced)",
     "attribute_bits": "attribute (bits)",
@@ -24,9 +29,7 @@ LEAKS = {
     "membership_advantage": "membership",
     "membership_gap": "membership gap",
 }
-"""Check of an attack -> its short name."""
-
-_SHORT = {"unfairness": "unfairness", "four_fifths": "selection-rate ratio", **LEAKS}
+"""Check -> its short name."""
 
 
 def short_check(check: str) -> str:
@@ -137,8 +140,8 @@ def _held_back(choice: Choice) -> tuple[CheckVerdict, ...]:
 
 def _so_what(choice: Choice) -> str:
     free, recommended = choice.unconstrained, choice.outcome == Outcomes.RECOMMENDED
-    names = list(dict.fromkeys(short_check(row.check) for row in _held_back(choice)))
-    told = "" if recommended or not names else f"Held back by: {_listed(names)}."
+    names = _names(_held_back(choice))
+    told = "" if recommended or not names else f"Held back by: {listed(names)}."
     if free is None or free is choice.chosen:
         within = "Its whole interval is within every limit that is judged here, on both halves of the people."
         return within if recommended else told or held_back(choice)
@@ -162,9 +165,9 @@ def held_back(choice: Choice) -> str:
     half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
     told = [_against(row) for row in side.blocking[:2]]
     told = [f"On the half that {half}, {one}" if i == 0 else one[:1].upper() + one[1:] for i, one in enumerate(told)]
-    said = {short_check(row.check) for row in side.blocking[:2]}
-    if others := [name for name in _blocking(side) if name not in said]:
-        told.append(f"Also held back by: {_listed(others)}.")
+    said = _names(side.blocking[:2])
+    if others := [name for name in _names(side.blocking) if name not in said]:
+        told.append(f"Also held back by: {listed(others)}.")
     if choice.chosen.choosing.accuracy.value < choice.least_accuracy:
         told.insert(0, f"Its accuracy is below the least accepted ({percent(choice.least_accuracy)}).")
     if choice.chosen.constant:
@@ -230,10 +233,10 @@ def why_this_one(choice: Choice) -> str:
     failing = [c for c in better if c.choosing.status != Status.PASS]
     if failing:
         nearest = min(failing, key=lambda one: one.choosing.accuracy.value)
-        names = _blocking(nearest.choosing)
+        names = _names(nearest.choosing.blocking)
         does = {Status.FAIL: "fails on", Status.INCONCLUSIVE: "is inconclusive on"}
         word = does.get(nearest.choosing.status, "was not measured on")
-        told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {_listed(names[:2])}.")
+        told.append(f"The next more accurate model ({percent(nearest.choosing.accuracy)}) {word} {listed(names[:2])}.")
     if (other := choice.runner_up) is not None:
         lead = chosen.lead(other)
         fair = "" if lead.low > 0 else " Not significant, so that one is a fair choice too."
@@ -280,7 +283,7 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     if choice.fair_and_biased:
         told.append(WARNING)
     if choice.left_out:
-        names = _listed([check_title(name, choice.attribute) for name in choice.left_out])
+        names = listed([check_title(name, choice.attribute) for name in choice.left_out])
         told.append(f"Not measured for candidates: {names}.")
     if choice.untried:
         what = "are still to come" if running else "were not tried for this choice"
@@ -288,60 +291,47 @@ def gaps(choice: Choice, *, running: bool = False) -> tuple[str, ...]:
     return tuple(told)
 
 
+def _names(rows: Iterable[CheckVerdict]) -> list[str]:
+    return list(dict.fromkeys(short_check(row.check) for row in rows))
+
+
 def rows(choice: Choice) -> tuple[Row, ...]:
     """Return the candidates, best first, as they are on the half that chooses and on the half that judges."""
-    return tuple(_row(choice, each) for each in choice.candidates)
-
-
-def _row(choice: Choice, each: Candidate) -> Row:
-    own: dict[str, object] = {
-        "Model": each.title,
-        "Choice": "chosen" if each is choice.chosen else "",
-        "Verdict": VERDICT_TITLES[each.choosing.status],
-        "Accuracy": share(each.choosing.accuracy),
-        "Worst leak": round(each.choosing.leak, 3),
-        "Attack": short_check(each.choosing.leaking),
-        "Held back by": _listed([*["same answer"] * each.constant, *_blocking(each.choosing)]),
-    }
-    if each is choice.chosen:
-        own |= _judged(each.judging)
-    return {**own, "Seeds": len(each.points)}
-
-
-def _blocking(side: Side) -> list[str]:
-    return list(dict.fromkeys(short_check(row.check) for row in side.blocking))
-
-
-def _judged(side: Side) -> dict[str, object]:
-    return {"Judged": VERDICT_TITLES[side.status], "Judged accuracy": share(side.accuracy)}
+    return tuple(
+        {
+            "Model": each.title,
+            "Choice": "chosen" if each is choice.chosen else "",
+            "Verdict": VERDICT_TITLES[each.choosing.status],
+            "Accuracy": share(each.choosing.accuracy),
+            "Worst leak": round(each.choosing.leak, 3),
+            "Attack": short_check(each.choosing.leaking),
+            "Held back by": listed([*["same answer"] * each.constant, *_names(each.choosing.blocking)]),
+            **({"Judged": VERDICT_TITLES[each.judging.status]} if each is choice.chosen else {}),
+            **({"Judged accuracy": share(each.judging.accuracy)} if each is choice.chosen else {}),
+            "Seeds": len(each.points),
+        }
+        for each in choice.candidates
+    )
 
 
 def numbers(choice: Choice) -> tuple[Row, ...]:
     """Return every number of every candidate, by half and check."""
-    found = []
-    for each in choice.candidates:
-        for half, side in (("chooses", each.choosing), ("judges", each.judging)):
-            for row in side.verdict.rows:
-                if row.limit is not None:
-                    measured = None if row.measurement is None else row.measurement.estimate
-                    found.append(
-                        {
-                            "Model": each.title,
-                            "Half": half,
-                            "Check": row.check,
-                            "Value": Quantity(measured),
-                            "Limit": float(row.limit.value),
-                            "Verdict": VERDICT_TITLES[row.verdict],
-                        }
-                    )
-    return tuple(found)
+    return tuple(
+        {
+            "Model": each.title,
+            "Half": half,
+            "Check": row.check,
+            "Value": Quantity(None if row.measurement is None else row.measurement.estimate),
+            "Limit": float(row.limit.value),
+            "Verdict": VERDICT_TITLES[row.verdict],
+        }
+        for each in choice.candidates
+        for half, side in (("chooses", each.choosing), ("judges", each.judging))
+        for row in side.verdict.rows
+        if row.limit is not None
+    )
 
 
 def _ends(low: float, high: float) -> str:
     sign = "+" if low < 0 else ""
     return " to ".join(number_text(100 * end, f"{sign}.1f") for end in (low, high))
-
-
-def _listed(words: list[str]) -> str:
-    *most, last = words or [""]
-    return f"{', '.join(most)} and {last}" if most else last

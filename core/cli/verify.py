@@ -56,7 +56,7 @@ def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> F
     except InputError:
         raise
     except FairLeakError as error:
-        return Finding(name="signature", holds=False, told=f"Signature cannot be checked: {error}")
+        return Finding("signature", False, f"Signature cannot be checked: {error}")
 
 
 def reports_in(path: Path) -> tuple[Path, ...]:

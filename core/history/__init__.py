@@ -8,18 +8,15 @@ A signature covers the fingerprint of one document. It is void as soon as the pr
 that is kept, or signed. Void signatures stay, with what changed.
 """
 
-from core.history.events import Deletion, Entry, Signature, needs_reason
-from core.history.history import History, check_line, default_history, history_place
-from core.history.sign_off import DECISIONS, not_releasable, parts_of
+from core.history.events import DECISIONS, Entry, Signature, needs_reason, not_releasable, parts_of
+from core.history.history import History, check_line, history_place
 
 __all__ = [
     "DECISIONS",
-    "Deletion",
     "Entry",
     "History",
     "Signature",
     "check_line",
-    "default_history",
     "history_place",
     "needs_reason",
     "not_releasable",

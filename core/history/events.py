@@ -1,16 +1,27 @@
-"""What the entries of a history say: audits kept, signed and deleted, and which signatures are void."""
+"""What the entries of a history say: what was kept, signed and deleted, what can be signed, and what is void."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from core.chain import FIRST, Damaged, Link, OtherFormat, checked_body
-from core.history.sign_off import DECISIONS, changed_parts
+from core.estimates import in_words
+from core.fingerprint import content_fingerprint
 from core.serialize import Result
 
 FORMAT = 1
+
+DECISIONS: Mapping[str, str] = {
+    "release": "Release",
+    "accept_risk": "Accept the risk",
+    "do_not_release": "Do not release",
+}
+"""Decision -> its words."""
+
+_NAMED = 3
+"""Checks and limits that a sentence calls by their names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,7 +128,7 @@ class Events:
         if (body.get("kind") == "opened") != (number == 1):
             raise Damaged(f"entry {number} is not of a kind that may stand there")
         try:
-            self._kinds[body.pop("kind")](self, number, body)
+            self._follow(body.pop("kind"), number, body)
         except (KeyError, TypeError, ValueError, AttributeError):
             raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
         self.number, self.hash = number, link.hash
@@ -127,35 +138,32 @@ class Events:
         same = (one for one in self.entries.values() if (one.project, one.fingerprint) == (project, fingerprint))
         return next((one for one in same if one.deleted is None), None)
 
-    def _opened(self, number: int, body: dict[str, Any]) -> None:
-        if body["format"] != FORMAT:
-            raise OtherFormat(body["format"], FORMAT)
-
-    def _kept(self, number: int, body: dict[str, Any]) -> None:
-        entry = Entry(id=number, **body)
-        self._go_on_with(entry)
-        self.entries[number] = entry
-
-    def _signed(self, number: int, body: dict[str, Any]) -> None:
-        entry = self.entries[body["entry"]]
-        signature = Signature(
-            number=number, project=entry.project, fingerprint=entry.fingerprint, parts=entry.parts, **body
-        )
-        _ = signature.title  # a decision that is known
-        self._go_on_with(entry)
-        self.signatures.append(signature)
-
-    def _deleted(self, number: int, body: dict[str, Any]) -> None:
-        entry = self.entries[body.pop("entry")]
-        self.entries[entry.id] = replace(entry, deleted=Deletion(**body))
+    def _follow(self, kind: str, number: int, body: dict[str, Any]) -> None:
+        match kind:
+            case "opened":
+                if body["format"] != FORMAT:
+                    raise OtherFormat(body["format"], FORMAT)
+            case "kept":
+                self.entries[number] = entry = Entry(id=number, **body)
+                self._go_on_with(entry)
+            case "signed":
+                entry = self.entries[body["entry"]]
+                project, mark, parts = entry.project, entry.fingerprint, entry.parts
+                signature = Signature(number=number, project=project, fingerprint=mark, parts=parts, **body)
+                _ = signature.title  # a decision that is known
+                self._go_on_with(entry)
+                self.signatures.append(signature)
+            case "deleted":
+                entry = self.entries[body.pop("entry")]
+                self.entries[entry.id] = replace(entry, deleted=Deletion(**body))
+            case _:
+                raise ValueError(kind)
 
     def _go_on_with(self, entry: Entry) -> None:
         """Void what was signed in the project about another document."""
         for at, one in enumerate(self.signatures):
             if one.project == entry.project:
                 self.signatures[at] = one.beside(entry.fingerprint, entry.parts)
-
-    _kinds: ClassVar = {"opened": _opened, "kept": _kept, "signed": _signed, "deleted": _deleted}
 
 
 def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
@@ -174,3 +182,42 @@ def follow(links: Iterable[Link]) -> Events:
     if not events.number:
         raise Damaged("it has no entries")
     return events
+
+
+def not_releasable(document: Mapping[str, Any]) -> str:
+    """Return why "Release" cannot be signed, naming what is missing; "" where it can."""
+    verdict, limits = document["verdict"], document["policy"]["limits"]
+    titles = {row["check"]: row["title"] for row in verdict["checks"]}
+    blocking = [row["title"] for row in verdict["checks"] if row["blocks"]]
+    unsourced = [titles.get(limit["check"], limit["check"]) for limit in limits if not limit["source"].strip()]
+    missing = []
+    if blocking:
+        missing.append(f"Required and not passed: {_listed(blocking)}.")
+    elif verdict["overall"] != "pass":
+        missing.append("The self-test or a required check fails.")
+    if unsourced:
+        missing.append(f"Limits without a source: {_listed(unsourced)}.")
+    return " ".join(missing)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return "; ".join(names) if more < 2 else f"{'; '.join(names[:_NAMED])}; and {in_words(more)} more"
+
+
+def parts_of(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the fingerprints of what a report is made of, by what people call it."""
+    origin = document["provenance"]
+    return {
+        "data": document["data"]["fingerprint"],
+        "model": document["model"]["fingerprint"],
+        "plan": origin["plan"],
+        "policy": origin["policy"],
+        "self-test": content_fingerprint(document["self_tests"]),
+        "FairLeak": origin["code"],
+    }
+
+
+def changed_parts(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Return what differs between the parts of two reports, such as "data, policy"."""
+    return ", ".join(name for name, mark in before.items() if mark != after.get(name)) or "results"

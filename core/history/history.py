@@ -13,8 +13,16 @@ import core
 from core.chain import TIME, now
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.history.events import Deletion, Entry, Events, Signature, needs_reason
-from core.history.sign_off import DECISIONS, not_releasable, parts_of
+from core.history.events import (
+    DECISIONS,
+    Deletion,
+    Entry,
+    Events,
+    Signature,
+    needs_reason,
+    not_releasable,
+    parts_of,
+)
 from core.report import from_json, report_fingerprint, to_json
 from core.report.canonical import parse_json
 from core.validation import choice, whole_number

@@ -12,25 +12,21 @@ from core.policy.limits import (
     default_policy,
     estimate_text,
     is_placeholder,
-    level_text,
     limit_text,
     placeholders_text,
     policy_text,
     predictions_policy,
-    range_text,
     read_policy,
     source_text,
     value_text,
 )
-from core.policy.settling import what_would_settle
-from core.policy.verdict import Bullet, CheckVerdict, Status, Verdict, bullet, headline_and_detail
+from core.policy.verdict import CheckVerdict, Status, Verdict, bullet, headline_and_detail, what_would_settle
 
 __all__ = [
     "CHECKS",
     "NO_SOURCE",
     "UNITS",
     "VERDICT_TITLES",
-    "Bullet",
     "CheckVerdict",
     "Limit",
     "Policy",
@@ -43,12 +39,10 @@ __all__ = [
     "headline_and_detail",
     "is_placeholder",
     "judge",
-    "level_text",
     "limit_text",
     "placeholders_text",
     "policy_text",
     "predictions_policy",
-    "range_text",
     "read_policy",
     "redacted_of",
     "source_text",

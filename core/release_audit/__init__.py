@@ -14,19 +14,9 @@ from core.release_audit.plan import (
     plan_text,
     read_plan,
 )
-from core.release_audit.result import (
-    DataSummary,
-    GroupSummary,
-    ModelSummary,
-    Provenance,
-    ReleaseAudit,
-    SelfTest,
-    data_fingerprint,
-    failed_tests,
-    provenance,
-)
+from core.release_audit.result import ReleaseAudit, SelfTest, data_fingerprint, failed_tests, provenance
 from core.release_audit.run import audit_steps, audit_with_people
-from core.release_audit.self_tests import cached_self_test, self_test, self_test_apart
+from core.release_audit.self_tests import cached_self_test, self_test_apart
 from core.release_audit.suggestion import catalogue_plan, kept_tolerance, suggested_outputs, suggested_plan
 from core.subject import OutputsPlan
 
@@ -34,16 +24,12 @@ __all__ = [
     "AuditPlan",
     "Comparison",
     "DataPlan",
-    "DataSummary",
     "Difference",
-    "GroupSummary",
     "GuardPlan",
     "MembershipPlan",
     "ModelPlan",
-    "ModelSummary",
     "OutputsPlan",
     "PlannedAnswers",
-    "Provenance",
     "ReleaseAudit",
     "Sameness",
     "SelfTest",
@@ -64,7 +50,6 @@ __all__ = [
     "provenance",
     "read_plan",
     "same_numbers",
-    "self_test",
     "self_test_apart",
     "suggested_outputs",
     "suggested_plan",

@@ -31,7 +31,6 @@ from core.seeds import child_seed
 from core.serialize import RecordError, Result, dumps, loads
 from core.studies import STUDIES
 from core.study import Measurement, Plant, Study
-from core.validation import seed_value
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -80,11 +79,7 @@ def self_test(
 
     `runs`, at least 10, are the null models of a trial; of plants whose share is smaller there are fewer, 10 at the
     least. `report` is called with (models tried, models in all) and may raise `core.errors.Cancelled` to stop.
-    InputError if seed or runs break their rule.
     """
-    seed_value(seed)
-    if isinstance(runs, bool) or not isinstance(runs, int) or runs < _FEWEST:
-        raise InputError(f"runs must be a whole number of at least {_FEWEST}, got {runs!r}.")
     tried = trials() if tried is None else tried
     total = sum(sum(_runs_of(plant, runs)) for _, plant in tried)
     done, found = 0, []
@@ -122,56 +117,45 @@ def _runs_of(plant: Plant[Any], runs: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Kept(Result):
-    """What a file holds: the results, what they rest on, and the SHA-256 of both."""
+    """What a file holds: the results, and the SHA-256 of them and of what they rest on."""
 
-    rests_on: str
     tests: tuple[SelfTest, ...]
     digest: str
 
 
-def cached_self_test(
-    folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS, report: Report | None = None
-) -> tuple[SelfTest, ...]:
+def cached_self_test(folder: Path, *, report: Report | None = None) -> tuple[SelfTest, ...]:
     """Return `self_test`, from a folder if it was done before with this code, these packages and this kind of machine.
 
     The folder is made if it is not there; a file in it that is damaged or of another origin is written again. Where it
-    cannot be written to, the test is done all the same, and again the next time.
+    cannot be written to, the test is done all the same, and again the next time; of two at once the later one stays.
     """
-    kept = there(folder, seed=seed, runs=runs)
+    kept = there(folder)
     if kept is not None:
         return kept
-    tests = self_test(seed=seed, runs=runs, report=report)
-    _keep(tests, folder, _rests_on(seed, runs))
+    tests = self_test(report=report)
+    with contextlib.suppress(OSError, InputError):
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        write_file(kept_file(folder), dumps(_kept(tests)).encode(), what="the self-test's file")
     return tests
 
 
-def there(folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS) -> tuple[SelfTest, ...] | None:
+def there(folder: Path) -> tuple[SelfTest, ...] | None:
     """Return what a folder holds of the test as it would be made now; None if it does not."""
     try:
         kept = loads(kept_file(folder).read_text(encoding="utf-8"), _Kept)
     except (OSError, UnicodeDecodeError, RecordError):
         return None
-    return kept.tests if kept == _kept(kept.tests, _rests_on(seed, runs)) else None
+    return kept.tests if kept == _kept(kept.tests) else None
 
 
-def _rests_on(seed: int, runs: int) -> str:
-    return content_fingerprint(code_fingerprint(), versions(), kind_of_machine(), seed, runs)
-
-
-def _kept(tests: tuple[SelfTest, ...], rests_on: str) -> _Kept:
-    return _Kept(rests_on=rests_on, tests=tests, digest=content_fingerprint(rests_on, *tests))
+def _kept(tests: tuple[SelfTest, ...]) -> _Kept:
+    rests_on = (code_fingerprint(), versions(), kind_of_machine(), SELF_TEST_SEED, RUNS)
+    return _Kept(tests=tests, digest=content_fingerprint(*rests_on, *tests))
 
 
 def kept_file(folder: Path) -> Path:
     """Return where in a folder the results of this code are kept."""
     return Path(folder) / f"self-test-{code_fingerprint()}.json"
-
-
-def _keep(tests: tuple[SelfTest, ...], folder: Path, rests_on: str) -> None:
-    """Write the results where that is possible; of two at once the later ones stay."""
-    with contextlib.suppress(OSError, InputError):
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        write_file(kept_file(folder), dumps(_kept(tests, rests_on)).encode(), what="the self-test's file")
 
 
 _GLANCE = 0.25
@@ -181,9 +165,7 @@ _NICE = 10
 """How far the child gives way to what a person waits for."""
 
 
-def self_test_apart(
-    folder: Path, *, seed: int = SELF_TEST_SEED, runs: int = RUNS, report: Report | None = None
-) -> tuple[SelfTest, ...]:
+def self_test_apart(folder: Path, *, report: Report | None = None) -> tuple[SelfTest, ...]:
     """Return `cached_self_test`, made by a process of its own unless it is there.
 
     `report` is called several times a second; what it raises ends the process and is raised here. FairLeakError if the
@@ -191,12 +173,12 @@ def self_test_apart(
     """
     from joblib.externals.loky.backend.context import get_context
 
-    kept = there(folder, seed=seed, runs=runs)
+    kept = there(folder)
     if kept is not None:
         return kept
     context = get_context("loky")  # which, unlike "spawn", does not run the caller's own script in the child
     ours, theirs = context.Pipe()
-    asked = (theirs, Path(folder).absolute(), seed, runs)
+    asked = (theirs, Path(folder).absolute())
     process = context.Process(target=child, args=asked, env={"OMP_NUM_THREADS": "1"}, daemon=True)
     try:
         process.start()
@@ -227,14 +209,14 @@ def _followed(pipe: Connection, report: Report | None) -> tuple[SelfTest, ...]:
             report(*step)
 
 
-def child(pipe: Connection, folder: Path, seed: int, runs: int) -> None:
+def child(pipe: Connection, folder: Path) -> None:
     """Make the test, send (done, total) after every step and the record at the end; what the child does."""
     threading.Thread(target=_end_with_the_asker, args=(pipe,), daemon=True).start()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # warnings of the models are nobody's business
     if hasattr(os, "nice"):
         os.nice(_NICE)
-    tests = cached_self_test(folder, seed=seed, runs=runs, report=lambda *step: pipe.send(step))
-    pipe.send(dumps(_kept(tests, "")))
+    tests = cached_self_test(folder, report=lambda *step: pipe.send(step))
+    pipe.send(dumps(_kept(tests)))
 
 
 def _end_with_the_asker(pipe: Connection) -> None:

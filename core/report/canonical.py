@@ -24,6 +24,7 @@ import math
 import re
 import types
 import typing
+from collections import Counter
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import cache
@@ -69,8 +70,8 @@ def _number(value: float) -> float | int | str | None:
     return int(value) if value.is_integer() and abs(value) < _WHOLE else value
 
 
-def json_text(document: dict[str, Any]) -> str:
-    """Return a strict document as JSON text with sorted keys, one line an entry, ending in a line break."""
+def to_json(document: dict[str, Any]) -> str:
+    """Return a strict document as JSON with sorted keys, a line an entry; equal audits differ in "times" alone."""
     return f"{_dumped(document, indent=1)}\n"
 
 
@@ -85,17 +86,15 @@ def report_fingerprint(document: dict[str, Any]) -> str:
 
 
 def _dumped(document: dict[str, Any], *, indent: int | None) -> str:
-    separators = (",", ": ") if indent is not None else (",", ":")
-    text = json.dumps(
-        document, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators
-    )
+    compact = None if indent else (",", ":")
+    text = json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False, indent=indent, separators=compact)
     return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def parse_json(text: str) -> dict[str, Any]:
     """Read strict JSON of one object; InputError if it holds nan, infinity or a key twice, or is nested too deeply."""
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+        found = json.loads(text, object_pairs_hook=_once, parse_constant=_finite, parse_float=_finite, parse_int=_whole)
     except RecursionError:
         raise InputError("A report must not be nested as deeply as this one.") from None
     except InputError:
@@ -122,16 +121,9 @@ def _whole(text: str) -> int:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if key in seen:
-                raise InputError(f"A report must hold each key once, got {key[:80]!r} twice.")
-            seen.add(key)
+        ((key, _),) = Counter(key for key, _ in pairs).most_common(1)
+        raise InputError(f"A report must hold each key once, got {key[:80]!r} twice.")
     return found
-
-
-def _refuse(constant: str) -> None:
-    raise InputError(f"A report must be strict JSON, got the number {constant}.")
 
 
 _WIDE = 0.035

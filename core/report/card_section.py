@@ -67,19 +67,15 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
     if reason:
         yield f"Left out: {reason}"
     else:
-        groups = ((markdown(g["group"]), _people(g), *(rate_words(g[r]) for r in _RATES)) for g in told["groups"])
-        yield from _table(("Group", "People", *_RATES.values()), groups)
+        people = {g["group"]: count_words(g["test_rate"] and g["test_rate"]["n"]) for g in told["groups"]}
+        rows = ((markdown(g["group"]), people[g["group"]], *(rate_words(g[r]) for r in _RATES)) for g in told["groups"])
+        yield from _table(("Group", "People", *_RATES.values()), rows)
         yield from ("", _estimated(told))
     yield from ("", "### Limits", "")
     yield "- A pass holds for these attacks on this model and this table. It does not prove that nothing leaks."
     yield "- This is not legal advice."
     made = f"FairLeak {markdown(told['provenance']['fairleak'])}{f', {markdown(day)}' if day else ''}"
     yield f"- From the external report (redacted) with the fingerprint `{mark}`, {made}."
-
-
-def _people(group: Mapping[str, Any]) -> str:
-    rate = group["test_rate"]
-    return count_words(None if rate is None else rate["n"])
 
 
 def exposure(told: Mapping[str, Any]) -> str:
@@ -119,12 +115,10 @@ def _checks(told: Mapping[str, Any], reason: str) -> Iterator[tuple[str, ...]]:
 
 
 def _result(row: CheckRow, reason: str) -> str:
-    if row.measured:
-        return "left out" if reason and row.verdict.check in _COMPUTED else _number(row)
-    return "withheld" if row.found.outcome == "done" else "not run"
-
-
-def _number(row: CheckRow) -> str:
+    if not row.measured:
+        return "withheld" if row.found.outcome == "done" else "not run"
+    if reason and row.verdict.check in _COMPUTED:
+        return "left out"
     return f"{row.value} ({row.interval.removeprefix('95%: ')})" if row.interval else row.value
 
 

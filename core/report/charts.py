@@ -184,24 +184,20 @@ class _Paper:
 
     def shape(self, one: Mapping[str, Any]) -> Markup:
         """Return a line or a rectangle that is no data."""
-        x0, x1 = (
-            self.across(one["xanchor"], "paper") + one[end]
-            if one.get("xsizemode") == "pixel"
-            else self.across(one[end], one.get("xref", "x"))
-            for end in ("x0", "x1")
-        )
-        y0, y1 = (
-            self.down(one["yanchor"], "paper") - one[end]
-            if one.get("ysizemode") == "pixel"
-            else self.down(one[end], one.get("yref", "y"))
-            for end in ("y0", "y1")
-        )
+        x0, x1, y0, y1 = (self._end(one, end) for end in ("x0", "x1", "y0", "y1"))
         if one["type"] == "rect":
             place = {"x": min(x0, x1), "y": min(y0, y1), "width": abs(x1 - x0), "height": abs(y1 - y0)}
             return element("rect", fill=one["fillcolor"], fill_opacity=one.get("opacity"), **place)
         look, dash = one["line"], _DASHES.get(one["line"].get("dash", ""))
         path = f"M{x0:.1f} {y0:.1f}L{x1:.1f} {y1:.1f}"
         return element("path", d=path, stroke=look["color"], stroke_width=look["width"], stroke_dasharray=dash)
+
+    def _end(self, one: Mapping[str, Any], end: str) -> float:
+        """Return where a shape ends, which may be so many pixels right of or above a place of the paper."""
+        axis, (place, sign) = end[0], (self.across, 1) if end[0] == "x" else (self.down, -1)
+        if one.get(f"{axis}sizemode") == "pixel":
+            return place(one[f"{axis}anchor"], "paper") + sign * one[end]
+        return place(one[end], one.get(f"{axis}ref", axis))
 
     def trace(self, one: Mapping[str, Any]) -> Markup:
         """Return a curve, a band or markers."""
@@ -226,12 +222,8 @@ class _Paper:
         look = {"text_anchor": side, "fill": one["font"]["color"], "font_size": size}
         parts = []
         for i, line in enumerate(lines):
-            bold, inside = False, []
-            for part in re.split("(</?b>)", line):
-                if part in ("<b>", "</b>"):
-                    bold = part == "<b>"
-                elif part:
-                    inside.append(element("tspan", unescape(part), font_weight=600 if bold else None))
+            pieces = enumerate(re.split("</?b>", line))  # every second one is bold
+            inside = [element("tspan", unescape(own), font_weight=600 if k % 2 else None) for k, own in pieces if own]
             parts.append(element("text", *inside, x=x, y=y + LINE * size * (i + 0.78), **look))
         return Markup("").join(parts)
 

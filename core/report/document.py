@@ -73,7 +73,7 @@ def internal_document(audit: ReleaseAudit) -> Document:
         **{name: getattr(audit, name) for name in _ATTACKED},
         "kind": KIND,
         "edition": "internal",
-        "measurements": [{**m.to_dict(), "details": m.details or {}} for m in _measurements(audit)],
+        "measurements": [{**m.to_dict(), "details": m.details or {}} for m in audit.measurements],
         "tables": [_table(title, rows) for title, rows in audit.tables.items()],
         "withheld": None,
         "edition_attack": None,
@@ -105,15 +105,6 @@ def verdict_section(verdict: Verdict, attribute: str) -> Document:
     }
 
 
-def _measurements(audit: ReleaseAudit) -> list[Any]:
-    """Return every measurement once, also one that only a verdict holds."""
-    found = {m.check: m for m in audit.measurements}
-    for row in audit.verdict.rows:
-        if row.measurement is not None:
-            found.setdefault(row.check, row.measurement)
-    return list(found.values())
-
-
 def _row(row: CheckVerdict, attribute: str) -> dict[str, Any]:
     check = CHECKS[row.check]
     return {
@@ -130,9 +121,8 @@ def rows_of(table: Mapping[str, Any]) -> Iterator[Document]:
 
 
 def _table(title: str, rows: Any) -> dict[str, Any]:
-    columns = dict.fromkeys(str(name) for row in rows for name in row)
-    cells = [{str(name): value for name, value in row.items()} for row in rows]
-    return {"title": title, "columns": list(columns), "rows": [[row.get(name) for name in columns] for row in cells]}
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return {"title": title, "columns": columns, "rows": [[row.get(name) for name in columns] for row in rows]}
 
 
 BASIS_WORDS = {
@@ -229,7 +219,7 @@ class CheckRow:
         yield "Assumptions", found.assumptions
         if found.estimate is not None:
             yield "Evidence", "{}: {}.".format(*BASIS_WORDS[found.basis])
-        yield "Further numbers", self._details
+        yield "Further numbers", {name: _number(value) for name, value in sorted((found.details or {}).items())}
         if limit is not None:
             where = "where it can be run" if limit.if_not_run == "allowed" else "for release"
             needed = f"required {where}" if limit.required else "shown, not required"
@@ -243,11 +233,6 @@ class CheckRow:
         adjusted = self.verdict.p_adjusted
         small = "p < 0.001" if adjusted < 0.001 else f"p = {adjusted:.3f}"
         return "" if adjusted != adjusted else f"{small} (Holm-adjusted)."
-
-    @property
-    def _details(self) -> dict[str, str]:
-        """The further numbers by name, such as "LiRA, AUC"; counts whole, the rest to three decimals."""
-        return {name: _number(value) for name, value in sorted((self.found.details or {}).items())}
 
     def _words(self, estimate: Estimate | None) -> tuple[str, str]:
         """Write an estimate; a number that is computed, not estimated, has no interval to miss."""
@@ -273,6 +258,7 @@ class CheckRow:
 
 
 def _number(value: float) -> str:
+    """Write a further number: a count whole, the rest to three decimals."""
     if abs(value) < 0.0005:
         return "0.0"
     whole = value == round(value) and abs(value) > 1

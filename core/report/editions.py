@@ -47,7 +47,16 @@ from core.policy.decisions import NO_LIMIT, why
 from core.release_audit import AuditPlan, ReleaseAudit, failed_tests, plan_text
 from core.release_audit.plan import other_studies
 from core.release_audit.result import ModelNote, TableTitle
-from core.report.canonical import THRESHOLD, number_of, printed, read, rounded, rounded_estimate, strict
+from core.report.canonical import (
+    THRESHOLD,
+    number_of,
+    printed,
+    read,
+    rounded,
+    rounded_estimate,
+    strict,
+    to_json,
+)
 from core.report.document import (
     EDITIONS,
     GROUP_RATES,
@@ -60,7 +69,6 @@ from core.report.document import (
 )
 from core.report.metering import METER_WITHHELD, Card, MeterOutcome, ReportMeter, cards_of, meter_of, not_metered
 from core.report.page import to_html
-from core.report.schema import to_json
 from core.report.tables import csv_files
 from core.settings import params
 from core.study import Measurement, Redacted

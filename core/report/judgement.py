@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from core.errors import InputError
-from core.estimates import Estimate, in_words, proportion
+from core.estimates import Estimate, in_words, not_measured, proportion
 from core.fingerprint import code_fingerprint
 from core.policy import CHECKS, CheckVerdict, Status, headline_and_detail, judge
 from core.policy.decisions import Claim, decide
@@ -249,9 +250,9 @@ def rounded_section(found: Document, judged: Document, failed: Sequence[str]) ->
 def _allowed(found: Document, level: float) -> dict[str, set[Status]]:
     """Return check -> the verdicts its rounded number allows, for limits with a number."""
     limits = {limit["check"]: number_of(limit["value"]) for limit in found["policy"]["limits"]}
-    gone = {check for check in withheld_checks(found) if check in limits}
+    gone = {check: limits[check] for check in withheld_checks(found) if check in limits}
     far: dict[str, Claim] = {}
-    near: dict[str, Claim] = {}
+    near = {check: Claim(estimate=not_measured(level=level), limit=limit) for check, limit in gone.items()}
     either: set[str] = set()
     for measurement in found["measurements"]:
         check, estimate = measurement["check"], estimate_of(measurement["estimate"])
@@ -259,8 +260,7 @@ def _allowed(found: Document, level: float) -> dict[str, set[Status]]:
             continue
         far[check], near[check], on_limit = _ends(check, estimate, limits[check], measurement["freedom"])
         either |= {check} if on_limit else set()
-    unknown = {name: _claim(name, limits[name], 1.0, math.nan, level=level, freedom=None) for name in gone}
-    first, second = decide(far, level=level), decide({**near, **unknown}, level=level)
+    first, second = decide(far, level=level), decide(near, level=level)
     return {
         check: {first[check].verdict, second[check].verdict} | (_SIDES if check in either else set()) for check in far
     }
@@ -278,18 +278,12 @@ def _ends(check: str, estimate: Estimate, limit: float, freedom: int | None) -> 
     towards, away = (estimate.value - estimate.low, estimate.high - estimate.value)[:: 1 if side > 0 else -1]
     least = towards - 1.5 * step
     most = (max(towards, away) if least <= 0 else towards) + step / 2
-    most_apart, least_apart = distance + step / 2, max(distance - step / 2, 0.0)
-    return (
-        _claim(check, limit, side * most_apart, max(least, _TINY), level=estimate.level, freedom=freedom),
-        _claim(check, limit, side * least_apart, most, level=estimate.level, freedom=freedom),
-        on_limit,
-    )
 
+    def moved(apart: float, half: float) -> Claim:
+        value = limit + side * apart
+        return replace(own, estimate=replace(estimate, value=value, low=value - half, high=value + half))
 
-def _claim(check: str, limit: float, distance: float, half: float, *, level: float, freedom: int | None) -> Claim:
-    value = limit + distance
-    estimate = Estimate(value=value, low=value - half, high=value + half, n=0, level=level)
-    return Claim(estimate=estimate, limit=limit, at_least=CHECKS[check].at_least, freedom=freedom)
+    return moved(distance + step / 2, max(least, _TINY)), moved(max(distance - step / 2, 0.0), most), on_limit
 
 
 def _step(estimate: Estimate) -> float:

@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import Any, Protocol
+from typing import Any
 
 from core.charts import LIGHT
 from core.errors import FairLeakError, InputError
@@ -49,36 +49,8 @@ _MOST_SIGNATURES = 6
 _MOST_REASON = 90
 
 
-class Signed(Protocol):
-    """What a page prints of a signature that was recorded."""
-
-    @property
-    def title(self) -> str:
-        """The decision in words."""
-
-    @property
-    def name(self) -> str:
-        """Who signed."""
-
-    @property
-    def role(self) -> str:
-        """In which role."""
-
-    @property
-    def when(self) -> str:
-        """When, the day first."""
-
-    @property
-    def proven(self) -> bool:
-        """Whether the name is that of a signed-in user."""
-
-    @property
-    def reason(self) -> str:
-        """Why, where that was written."""
-
-    @property
-    def void(self) -> str:
-        """Why it is void; empty while it stands."""
+Signed = Any
+"""A signature as `core.history.Signature` records it: the history stands on reports, and so reports import none."""
 
 
 def can_be_made() -> bool:

@@ -23,7 +23,7 @@ from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, is_
 from core.glossary import chapters
 from core.membership import REGISTRY
 from core.policy import VERDICT_TITLES, placeholders_text
-from core.report.canonical import estimate_of, json_text, number_of, parse_json
+from core.report.canonical import estimate_of, number_of, parse_json, to_json
 from core.report.charts import bullet, clean, element, group_chart, line_chart
 from core.report.document import BASIS_WORDS, METRIC_RATES, PEOPLE_AT_RISK, CheckRow, Document, check_rows, policy_of
 from core.report.metering import BITS_OF_THE_METER
@@ -158,7 +158,7 @@ def _shown(told: Document) -> dict[str, Any]:
         "provenance": provenance_rows(told),
         "replay": _replay(told),
         "fairleak": told["provenance"]["fairleak"],
-        "text": Markup("\n" + html.escape(json_text(told), quote=False)),
+        "text": Markup("\n" + html.escape(to_json(told), quote=False)),
     }
 
 
@@ -239,12 +239,9 @@ def _sets_known(told: Document) -> bool:
 def _sets(told: Document) -> str:
     """Write "train 15,375, attack 10,446", with "attacked" for people who are drawn from the table."""
     names = {} if _sets_known(told) else {"train": "attacked"}
-    return ", ".join(f"{names.get(n, n)} {count_words(number)}" for n, number in _by_size(told["data"]["sets"]))
-
-
-def _by_size(sets: Mapping[str, int | None]) -> list[tuple[str, int | None]]:
-    order = ("train", "attack", "validation", "test")
-    return sorted(sets.items(), key=lambda item: (order.index(item[0]) if item[0] in order else 9, item[0]))
+    sets = told["data"]["sets"]
+    order = (name for name in ("train", "attack", "validation", "test") if name in sets)
+    return ", ".join(f"{names.get(name, name)} {count_words(sets[name])}" for name in order)
 
 
 def logo() -> Markup:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -131,42 +133,28 @@ def report_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
         ReportTable.of("provenance", "Provenance", provenance),
         *([_meter(document["release_meter"])] if is_metered(document) else []),
     ]
-    taken = {table.name for table in made}
-    for table in document["tables"]:
-        rows = tuple(tuple(row) for row in table["rows"])
-        name = _free(table["title"], taken)
-        made.append(ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows))
-    return (*made, *people_tables(document))
+    return (*made, *_named(document["tables"], "table"), *people_tables(document))
 
 
 def people_tables(document: Mapping[str, Any]) -> tuple[ReportTable, ...]:
     """Return the tables about single people, which internal reports alone have."""
-    found, taken = document.get(PEOPLE_AT_RISK, {}).get("tables", ()), set[str]()
-    return tuple(
-        ReportTable(
-            name=_free(table["title"], taken, "people"),
-            title=table["title"],
-            columns=tuple(table["columns"]),
-            rows=tuple(map(tuple, table["rows"])),
-        )
-        for table in found
-    )
+    return tuple(_named(document.get(PEOPLE_AT_RISK, {}).get("tables", ()), "people"))
+
+
+def _named(tables: Sequence[Mapping[str, Any]], kind: str) -> Iterator[ReportTable]:
+    """Yield tables of a document, each with a name for its file that no other has, of letters every system takes."""
+    taken = {""}
+    for table in tables:
+        words = re.sub("[^a-z0-9]+", "-", table["title"].lower()).strip("-")[:48].strip("-") or "table"
+        names = (f"{kind}-{words}{'' if number == 1 else f'-{number}'}" for number in itertools.count(1))
+        taken.add(name := next(name for name in names if name not in taken))
+        rows = tuple(map(tuple, table["rows"]))
+        yield ReportTable(name=name, title=table["title"], columns=tuple(table["columns"]), rows=rows)
 
 
 def is_metered(document: Mapping[str, Any]) -> bool:
     """Whether a report says what its own numbers reveal; those of earlier versions have no such key."""
     return bool((document.get("release_meter") or {}).get("forms"))
-
-
-def _free(title: str, taken: set[str], kind: str = "table") -> str:
-    """Return a name for a table's file that no other has, of letters that every system takes."""
-    words = "".join(c if c.isascii() and c.isalnum() else "-" for c in title.lower()).strip("-")
-    short = "-".join(part for part in words.split("-") if part)[:48].strip("-") or "table"
-    name, number = f"{kind}-{short}", 2
-    while name in taken:
-        name, number = f"{kind}-{short}-{number}", number + 1
-    taken.add(name)
-    return name
 
 
 def _checks(document: Mapping[str, Any]) -> ReportTable:

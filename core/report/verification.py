@@ -13,10 +13,10 @@ this and nothing else.
 from __future__ import annotations
 
 import base64
-import binascii
 import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +36,7 @@ OF_THIS_CODE = ("code", "page", "words")
 """Findings that hold for a report of this very FairLeak only."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Finding(Result):
     """One thing that was verified, with one sentence: `name` is a part of the report, "signed" or "signature"."""
 
@@ -76,13 +76,13 @@ def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Ver
             findings += _tried(part, verified, found)
         else:
             told = f"{part.capitalize()} cannot be verified in a report of another form."
-            findings.append(Finding(name=part, holds=False, told=told))
+            findings.append(Finding(part, False, told))
     if _is_page(text) and schema[0].holds:
         findings += _tried("page", _page, found, text)
     if signed:
         same = bool(stated) and stated.startswith(wanted)
-        fine, wrong = "It is the report with the fingerprint given.", "It is not the report with that fingerprint."
-        findings.append(_either("signed", same, fine, wrong))
+        told = "It is the report with the fingerprint given." if same else "It is not the report with that fingerprint."
+        findings.append(Finding("signed", same, told))
     return Verification(fingerprint=stated, findings=tuple(findings))
 
 
@@ -134,27 +134,20 @@ def _tried(name: str, verified: Callable[..., Finding | list[Finding]], *given: 
     """Return what was verified; a document on which that breaks is none that FairLeak wrote."""
     try:
         found = verified(*given)
-    except FairLeakError as error:
-        return [Finding(name=name, holds=False, told=f"{name.capitalize()} cannot be verified: {error}")]
     except Exception as error:  # whatever a stranger wrote, it must not end in a traceback
-        told = f"the report holds what FairLeak never writes ({type(error).__name__})."
-        return [Finding(name=name, holds=False, told=f"{name.capitalize()} cannot be verified: {told}")]
+        own = isinstance(error, FairLeakError)
+        told = str(error) if own else f"the report holds what FairLeak never writes ({type(error).__name__})."
+        return [Finding(name, False, f"{name.capitalize()} cannot be verified: {told}")]
     return found if isinstance(found, list) else [found]
-
-
-def _either(name: str, holds: bool, fine: str, wrong: str) -> Finding:
-    return Finding(name=name, holds=holds, told=fine if holds else wrong)
 
 
 def _content(found: Mapping[str, Any], stated: str) -> Finding:
     computed = report_fingerprint(dict(found))
-    return _either(
-        "content",
-        computed == stated,
-        "Content fingerprint holds: it is that of the content.",
-        "Content fingerprint does not hold: the report was altered after it was written (it states "
-        f"{_short(stated)}, its content has {_short(computed)}).",
-    )
+    if computed == stated:
+        return Finding("content", True, "Content fingerprint holds: it is that of the content.")
+    told = f"it states {_short(stated)}, its content has {_short(computed)}"
+    altered = f"Content fingerprint does not hold: the report was altered after it was written ({told})."
+    return Finding("content", False, altered)
 
 
 def _short(fingerprint: str) -> str:
@@ -164,17 +157,16 @@ def _short(fingerprint: str) -> str:
 
 def _schema(found: Mapping[str, Any]) -> Finding:
     error = schema_error(found)
-    return _either("schema", not error, "Schema holds.", f"Schema does not hold: {error}")
+    return Finding("schema", not error, f"Schema does not hold: {error}" if error else "Schema holds.")
 
 
 def _policy(found: Document) -> Finding:
     policy = policy_of(found)
-    return _either(
-        "policy",
-        content_fingerprint(policy) == found["provenance"]["policy"],
-        f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}.",
-        "Policy fingerprint does not hold: the limits in the report are not those it was judged by.",
-    )
+    if content_fingerprint(policy) != found["provenance"]["policy"]:
+        told = "Policy fingerprint does not hold: the limits in the report are not those it was judged by."
+        return Finding("policy", False, told)
+    told = f"Policy fingerprint holds: it was judged by the limits of {policy.name!r}, version {policy.version!r}."
+    return Finding("policy", True, told)
 
 
 def _verdict(found: Document) -> list[Finding]:
@@ -192,33 +184,29 @@ def _numbers(found: Document) -> list[Finding]:
 def _compared(name: str, wrong: Sequence[str], fine: str) -> list[Finding]:
     """Return one finding for each thing that is wrong, or that nothing is."""
     if not wrong:
-        return [Finding(name=name, holds=True, told=fine)]
+        return [Finding(name, True, fine)]
     does = "does" if name == "verdict" else "do"
-    return [Finding(name=name, holds=False, told=f"{name.capitalize()} {does} not hold: {told}.") for told in wrong]
+    return [Finding(name, False, f"{name.capitalize()} {does} not hold: {told}.") for told in wrong]
 
 
 def _code(found: Document) -> Finding:
-    try:
-        same = code_fingerprint() == found["provenance"]["code"]
-    except FairLeakError as error:
-        return Finding(name="code", holds=False, told=f"Code fingerprint cannot be compared: {error}")
-    return _either(
-        "code",
-        same,
-        "Code fingerprint holds: this FairLeak wrote the report.",
+    if code_fingerprint() == found["provenance"]["code"]:
+        return Finding("code", True, "Code fingerprint holds: this FairLeak wrote the report.")
+    told = (
         f"Code fingerprint does not hold: the report was written by another FairLeak "
-        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers.",
+        f"({found['provenance']['fairleak'][:20]!r}). That says nothing against it; other code may give other numbers."
     )
+    return Finding("code", False, told)
 
 
 def _page(found: Document, text: str) -> Finding:
-    return _either(
-        "page",
-        to_html(found) == text.removeprefix("\ufeff"),
-        "Page holds: it shows what its findings say.",
+    if to_html(found) == text.removeprefix("\ufeff"):
+        return Finding("page", True, "Page holds: it shows what its findings say.")
+    told = (
         "Page does not hold: drawn again from its own findings by this FairLeak it looks different, so it was "
-        "altered or drawn by another FairLeak.",
+        "altered or drawn by another FairLeak."
     )
+    return Finding("page", False, told)
 
 
 _PARTS: dict[str, Callable[[Document], Finding | list[Finding]]] = {
@@ -239,6 +227,7 @@ NOT_SIGNED = (
 )
 
 _KIND = "fairleak signature"
+_SIGNER = "--signer takes the public key of who should have signed."
 _MEANS = "The signer answers for the numbers; only `replay` on the same table measures them again."
 
 
@@ -254,26 +243,24 @@ def new_key() -> tuple[bytes, bytes]:
 
 def private_key(pem: bytes, *, name: str) -> Ed25519PrivateKey:
     """Read an Ed25519 key in PEM without a password; of anything else nothing is shown."""
-    found = _read_key(lambda forms: forms.load_pem_private_key(pem, password=None))
-    if not isinstance(found, _part_of(_KEYS).Ed25519PrivateKey):
-        raise InputError(f"{name} must be an Ed25519 private key in PEM without a password, got something else.")
-    return found
+    made: Ed25519PrivateKey = _key(pem, "private", name, password=None)
+    return made
 
 
 def public_key(pem: bytes, *, name: str) -> Ed25519PublicKey:
     """Read an Ed25519 public key in PEM."""
-    found = _read_key(lambda forms: forms.load_pem_public_key(pem))
-    if not isinstance(found, _part_of(_KEYS).Ed25519PublicKey):
-        raise InputError(f"{name} must be an Ed25519 public key in PEM, got something else.")
+    made: Ed25519PublicKey = _key(pem, "public", name)
+    return made
+
+
+def _key(pem: bytes, kind: str, name: str, **how: None) -> Any:
+    forms, found = _part_of("hazmat.primitives.serialization"), None
+    with suppress(ValueError, TypeError, _part_of("exceptions").UnsupportedAlgorithm):
+        found = getattr(forms, f"load_pem_{kind}_key")(pem, **how)
+    if not isinstance(found, getattr(_part_of(_KEYS), f"Ed25519{kind.capitalize()}Key")):
+        without = " without a password" if how else ""
+        raise InputError(f"{name} must be an Ed25519 {kind} key in PEM{without}, got something else.")
     return found
-
-
-def _read_key(load: Callable[[Any], Any]) -> Any:
-    """Return the key; None where it is none."""
-    try:
-        return load(_part_of("hazmat.primitives.serialization"))
-    except (ValueError, TypeError, _part_of("exceptions").UnsupportedAlgorithm):
-        return None
 
 
 def signature_of(content: bytes, key: Ed25519PrivateKey) -> str:
@@ -295,34 +282,29 @@ def signature_finding(content: bytes, signature: bytes | None, *, signer: bytes 
     is no public key.
     """
     wanted = None if signer is None else public_key(signer, name=name)
+    holds, told = _signed(content, signature, wanted, name)
+    return Finding("signature", holds, told)
+
+
+def _signed(content: bytes, signature: bytes | None, wanted: Ed25519PublicKey | None, name: str) -> tuple[bool, str]:
+    """Return whether a signature holds, and the sentence that says so."""
     if signature is None:
-        return _finding(signer is None, NOT_SIGNED)
+        return wanted is None, NOT_SIGNED
     try:
         key, signed = _read(signature)
-    except (InputError, ValueError, KeyError, TypeError, AttributeError, binascii.Error):
-        return _finding(False, "Signature does not hold: its file is none that FairLeak wrote.")
-    told = _text(key.public_bytes_raw())
+    except (InputError, ValueError, KeyError, TypeError, AttributeError):
+        return False, "Signature does not hold: its file is none that FairLeak wrote."
+    own = _text(key.public_bytes_raw())
     try:
         key.verify(signed, content)
     except _part_of("exceptions").InvalidSignature:
-        return _finding(
-            False, f"Signature does not hold: the file is not what the owner of the key {told} signed, if they did."
-        )
+        return False, f"Signature does not hold: the file is not what the owner of the key {own} signed, if they did."
     if wanted is None:
-        return _finding(
-            True,
-            f"Signature holds, by the key {told}; whose key that is, it does not tell: anybody can make one. "
-            "--signer takes the public key of who should have signed.",
-        )
-    if wanted.public_bytes_raw() != key.public_bytes_raw():
-        return _finding(
-            False, f"Signed by another key: by {told}, not by {_text(wanted.public_bytes_raw())} of {name}."
-        )
-    return _finding(True, f"Signature holds: the owner of {name} signed exactly this file. {_MEANS}")
-
-
-def _finding(holds: bool, told: str) -> Finding:
-    return Finding(name="signature", holds=holds, told=told)
+        unknown = "whose key that is, it does not tell: anybody can make one"
+        return True, f"Signature holds, by the key {own}; {unknown}. {_SIGNER}"
+    if (other := _text(wanted.public_bytes_raw())) != own:
+        return False, f"Signed by another key: by {own}, not by {other} of {name}."
+    return True, f"Signature holds: the owner of {name} signed exactly this file. {_MEANS}"
 
 
 def _read(signature: bytes) -> tuple[Ed25519PublicKey, bytes]:

@@ -8,8 +8,6 @@ from core.sweep.engine import sweep
 from core.sweep.point import (
     PAPER_TOLERANCES,
     TOLERANCES,
-    StudyMeasure,
-    StudyPoint,
     SweepPoint,
     SweepSettings,
     environment,
@@ -25,8 +23,6 @@ __all__ = [
     "TOLERANCES",
     "FolderStore",
     "MemoryStore",
-    "StudyMeasure",
-    "StudyPoint",
     "SweepPoint",
     "SweepRow",
     "SweepSettings",

@@ -17,7 +17,7 @@ import tempfile
 import time
 from collections.abc import MutableMapping
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
@@ -31,21 +31,11 @@ _FORMAT = 1
 _STALE = 3600.0  # seconds after which a half-written file is nobody's any more
 
 
-class PointStore(Protocol):
-    """What a sweep asks of a store: whether points leave this process's memory, and a sentence for all it ignored."""
-
-    on_disk: bool
-    notes: list[str]
-
-    def load(self, key: str, kind: type[P] = SweepPoint) -> P | None:  # type: ignore[assignment]
-        """Return the point of this kind filed under a key, or None."""
-
-    def save(self, key: str, point: Result) -> None:
-        """File a point; when this returns, it is there to stay."""
-
-
 class MemoryStore:
-    """Points in a mapping of the caller's, or in one of its own."""
+    """Points in a mapping of the caller's, or in one of its own.
+
+    As of every store: whether points leave this process's memory (`on_disk`), and a sentence for all it ignored.
+    """
 
     on_disk = False
 
@@ -133,6 +123,10 @@ class FolderStore:
             count = sum(1 for _ in other.glob("*.jsonl")) if other != self._own else 0
             if count:
                 self.notes.append(f"Records of another version are ignored: {count:,} in {other.name}.")
+
+
+PointStore = MemoryStore | FolderStore
+"""What a sweep asks for points, and gives them to."""
 
 
 def _checked(key: str, header: str, body: str, kind: type[P]) -> P:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from core.desk import default_ledger, open_ledger
-from core.history import History, default_history
+from core.history import History
+from core.history.history import default_history
 from pages.common import signin
 from pages.common.signin import Role, Standing
 from tests import desk_files

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from core.errors import FairLeakError
-from core.history import History, default_history
+from core.history import History
+from core.history.history import default_history
 from pages.common import signin
 from tests.app.conftest import Start
 from tests.app.dashboard import Dashboard

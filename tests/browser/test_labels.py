@@ -15,9 +15,10 @@ import streamlit
 from playwright.sync_api import Browser, Page
 
 from core.charts import DARK, LIGHT, Drawing
-from core.release_audit import GroupSummary
-from core.report import document, to_html
+from core.release_audit.result import GroupSummary
+from core.report import document
 from core.report.charts import svg
+from core.report.page import to_html
 from tests.browser.boxes import collisions
 from tests.report_people import people_of
 from tests.samples_report import GROUPS, sample

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from core.report import document, to_html
+from core.report import document
+from core.report.page import to_html
 from tests.browser.axe import violations
 from tests.browser.conftest import Open
 from tests.browser.reports import downloaded, read_alone

@@ -13,7 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.policy import CHECKS, Limit, Policy, Status, bullet, judge, policy_text, read_policy
-from core.report import csv_files, document, editions, to_html, to_json
+from core.report import document, editions, to_json
+from core.report.page import to_html
+from core.report.tables import csv_files
 from core.study import Measurement
 from tests.leaky_report import FILE, leaky, people_in
 from tests.policy_samples import measurements, policies, values

@@ -27,9 +27,12 @@ from core.release_audit import (
 )
 from core.release_audit.run import audited_of, measured
 from core.release_audit.self_tests import self_test, trials
-from core.report import Reports, check_rows, csv_files, from_json, to_html, to_json, verify_report
+from core.report import Reports, check_rows, from_json, to_json, verify_report
+from core.report.page import to_html
+from core.report.tables import csv_files
 from core.studies import STUDIES
-from core.sweep import MemoryStore, StudyMeasure, StudyPoint, sweep
+from core.sweep import MemoryStore, sweep
+from core.sweep.point import StudyMeasure, StudyPoint
 from tests import samples
 from tests.toy_study.study import STUDY, UniquenessSettings
 

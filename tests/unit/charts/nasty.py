@@ -103,7 +103,7 @@ def heat(seed: int) -> Drawing:
     values[0, 0] = 0.5
     words = [[f"<b>{100 * v:.1f}</b>" if v == v else "n/a" for v in row] for row in values]
     names = ([nasty(rng) for _ in range(wide)], [nasty(rng) for _ in range(deep)])
-    look = {"names": names, "titles": (nasty(rng), nasty(rng)), "colors": ("grid", "shade"), "ends": (0.0, 1.0)}
+    look = {"names": names, "titles": (nasty(rng), nasty(rng)), "ends": (0.0, 1.0)}
     return draw_heat("Map", values.tolist(), words, hover=words, rows=values, **look)
 
 

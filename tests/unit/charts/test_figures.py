@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import cache
 from itertools import pairwise
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
 
 from core.charts import LIGHT, Drawing
 from core.charts.audit import draw_groups, draw_rates
-from core.charts.correction import (
-    draw_disclosure,
-    draw_landscape,
-    draw_recognition,
-    draw_trained,
-    draw_waterfall,
-)
+from core.charts.correction import draw_disclosure, draw_landscape, draw_recognition, draw_waterfall
 from core.config import AuditConfig
 from core.correction import STEPS, CorrectionResult, Disclosure, run
 from core.datasets import AuditDataset
 from core.estimates import points
-from core.sweep.landscape import KEPT_MAP, Landscape, read_landscape
+from core.sweep.landscape import KEPT_MAP, read_landscape
 from tests.samples import ROLES, dataset
 from tests.unit.charts.checks import check, dots
 
@@ -109,38 +101,15 @@ def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResu
     (dot,) = dots(drawing.figure(LIGHT))
     assert dot.marker.color == (LIGHT.background,)
     assert "no correction" in drawing.alt
-    check(draw_recognition(none, [none, *curve[1:]], names=("a", "b")))
-    baseline = (curve[0].majority, curve[0].before, findings.strong)
-    assert "being measured" not in draw_trained([], baseline, attribute="origin").alt
-
-
-@cache
-def kept() -> Landscape:
-    return read_landscape(KEPT_MAP)
-
-
-def heat(figure: go.Figure) -> dict:  # type: ignore[type-arg]
-    (trace,) = (t for t in figure.to_plotly_json()["data"] if t["type"] == "heatmap")
-    return trace
 
 
 def test_the_pointer_tells_accuracy_unfairness_and_the_membership_attack():
-    told = heat(draw_landscape(kept()).figure(LIGHT))["customdata"]
-    cell = kept().cell(0.001, 1.0)
+    kept = read_landscape(KEPT_MAP)
+    (trace,) = (t for t in draw_landscape(kept).data if t["type"] == "heatmap")
+    told, cell = trace["customdata"], kept.cell(0.001, 1.0)
     (text,) = (t for row in told for t in row if t.startswith("<b>Tolerance 0.001, ε = 1<"))
     for part in (f"{100 * cell.accuracy.value:.1f}%", f"{cell.unfairness_train.value:.3f}", "loss threshold", "AUC"):
         assert part in text
     assert f"{cell.members.value:.3f} ({cell.members.low:.3f} to {cell.members.high:.3f})" in text
     assert f"holds in {cell.n_true} of 20 seeds" in text
     assert all("nothing is disclosed" in row[-1] for row in told)
-
-
-def test_cells_below_the_control_and_missing_ones():
-    low = tuple(0.95 for _ in kept().majority)
-    first = kept().readings[0]
-    gap = replace(first, after=(math.nan,) * 20, told=(math.nan,) * 20)
-    drawing = draw_landscape(replace(kept(), majority=low, readings=(gap, *kept().readings[1:])))
-    check(drawing)
-    trace = heat(drawing.figure(LIGHT))
-    assert trace["zmax"] > trace["zmin"] == 0.0 and trace["z"][0][0] is None
-    assert "n/a" in str(trace["text"])

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from core.choose import CandidatePoint, Half
+from core.choose import CandidatePoint
+from core.choose.candidates import Half
 from core.config import AuditConfig
 from core.estimates import Estimate, proportion
 from core.policy import Limit, Policy

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from core.__main__ import main
-from core.choose import Asked, CandidateMeasure, ChooseSettings, candidates, measure_all
+from core.choose import Asked, ChooseSettings, candidates, measure_all
+from core.choose.candidates import CandidateMeasure
 from core.config import AuditConfig
 from core.errors import InputError
 from core.release_audit import AuditPlan, read_plan

@@ -17,9 +17,9 @@ from core.__main__ import main
 from core.compare import compare, comparison_html, comparison_junit, readable, readable_apart
 from core.errors import InputError
 from core.history import History
-from core.report import report_fingerprint, to_html, to_json
-from core.report.canonical import json_text
+from core.report import report_fingerprint, to_json
 from core.report.junit import Case, audit_junit, junit_xml
+from core.report.page import to_html
 from tests.compared_reports import PLAN, estimate, people, report
 from tests.html_reader import Reader
 from tests.junit_rules import read_junit
@@ -112,10 +112,10 @@ def test_reports_of_strangers_are_read_as_data_and_refused_in_one_sentence(tmp_p
     for limit in older["policy"]["limits"]:
         del limit["if_not_run"]
     texts = {
-        "altered": json_text(altered),
-        "forged": json_text(forged),
-        "old": json_text(old),
-        "older": json_text(older),
+        "altered": to_json(altered),
+        "forged": to_json(forged),
+        "old": to_json(old),
+        "older": to_json(older),
         "deep": '{"a":' * 100_000 + "1" + "}" * 100_000,
         "nan": fine.replace("0.098", "NaN", 1),
         "empty": "",
@@ -154,7 +154,7 @@ def test_a_report_of_other_code_is_compared():
     other = report()
     other["provenance"] |= {"code": "0" * 64, "fairleak": "0.0.9"}
     other["fingerprint"] = report_fingerprint(other)
-    found = compare(readable(json_text(other), name="x"), report())
+    found = compare(readable(to_json(other), name="x"), report())
     assert ("FairLeak", "0.0.9") in {(one.what, one.before) for one in found.changed}
 
 

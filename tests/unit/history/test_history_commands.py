@@ -12,7 +12,8 @@ from core.__main__ import main
 from core.cli import audit as audit_command
 from core.errors import FairLeakError
 from core.history import History
-from core.report import from_json, to_html, to_json
+from core.report import from_json, to_json
+from core.report.page import to_html
 from tests.history_work import report
 from tests.refusals import refused
 from tests.unit.datasets.bad_tables import assert_one_sentence

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from core.estimates import Estimate
 from core.policy import CheckVerdict, judge, what_would_settle
-from core.policy.settling import NOTHING_TO_DO, times_needed
+from core.policy.verdict import NOTHING_TO_DO, times_needed
 from core.study import Measurement, not_run
 from core.subject import SETS_UNKNOWN
 from tests.policy_samples import done, policy

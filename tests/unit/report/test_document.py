@@ -7,25 +7,58 @@ import hashlib
 import io
 import json
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.report import csv_files, document, report_schema, to_json
-from core.report.canonical import json_text, parse_json, strict
+from core.report import document, embedded_document, to_json
+from core.report.canonical import parse_json, strict
+from core.report.schema import schema_error
+from core.report.tables import csv_files
 from tests.report_people import with_texts
 from tests.samples_report import sample
 
 AUDIT = sample()
-PUBLISHED = Path(__file__).with_name("schema.json")
+FORMS = [path for path in (Path(__file__).parents[2] / "golden" / "forms").glob("report_*") if path.suffix != ".sig"]
 
 
-def test_the_schema_that_is_made_from_the_types_is_the_published_one():
-    assert json.loads(json.dumps(report_schema())) == json.loads(PUBLISHED.read_text(encoding="utf-8"))
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
+def test_reports_of_every_version_have_the_form_that_the_types_give(path: Path):
+    text = path.read_text(encoding="utf-8")
+    found = embedded_document(text) if path.suffix == ".html" else json.loads(text)
+    assert schema_error(found) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d.update(more=1), "at 'its top' there must be no key 'more'"),
+        (lambda d: d["data"].pop("n"), "at 'data' there must be a key 'n'"),
+        (lambda d: d["groups"][1].update(count=-1), "at 'groups/1/count' there must be another value than -1"),
+        (lambda d: d["groups"][1]["test_rate"].update(level=1), "at 'groups/1/test_rate/level' there must be"),
+        (lambda d: d["data"].update(n=None), "at 'data/n' there must be another value than None"),
+        (lambda d: d["data"].update(n=True), "at 'data/n' there must be another value than true"),
+        (lambda d: d["policy"]["limits"][0].update(check="luck"), "at 'policy/limits/0/check' there must be"),
+        (lambda d: d["measurements"][0].update(outcome="fine"), "another value than 'fine'"),
+        (lambda d: d["tables"][0]["rows"][0].append([]), "another value than an empty list"),
+        (lambda d: d["plan"].update(studies=[["attribute"]]), "at 'plan/studies/0' there must be"),
+        (lambda d: d["times"].update(started="soon"), "at 'times' there must be another value than a table"),
+        (lambda d: d.update(fingerprint="A" * 64), "at 'fingerprint' there must be"),
+        (lambda d: d.update(schema=2), "must have the schema version 1, got 2"),
+        (lambda d: d.update(kind="x"), "must have the kind 'fairleak release audit', got 'x'"),
+    ],
+)
+def test_what_is_of_another_form_is_named_with_its_place(change: Callable[[dict[str, Any]], Any], words: str):
+    found = json.loads(to_json(document(AUDIT)))
+    change(found)
+    assert words in schema_error(found)
 
 
 def test_equal_audits_give_equal_bytes_but_for_the_times():
@@ -60,7 +93,7 @@ def test_numbers_json_does_not_know():
 @settings(max_examples=60)
 @given(st.text(st.characters(categories=None), max_size=20))
 def test_any_text_survives_as_json(text):
-    written = json_text({"text": strict(text)})
+    written = to_json({"text": strict(text)})
     written.encode("utf-8")
     assert parse_json(written)["text"] == "".join("\ufffd" if 0xD800 <= ord(c) < 0xE000 else c for c in text)
     assert not set(written) & set("\u202e\u2066\u200f\u2028\x85\ufeff")

@@ -16,8 +16,9 @@ from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.fingerprint import content_fingerprint
 from core.policy import CHECKS
-from core.report import document, from_json, policy_of, report_fingerprint, to_html, to_json, verify_report
-from core.report.canonical import json_text, parse_json
+from core.report import document, from_json, policy_of, report_fingerprint, to_json, verify_report
+from core.report.canonical import parse_json
+from core.report.page import to_html
 from tests.judged_report import judged
 from tests.refusals import refused
 from tests.samples_report import POLICY, SMALL_GROUPS, sample
@@ -41,7 +42,7 @@ def altered(change, edition="internal", *, sealed: bool = False) -> str:
     change(found)
     if sealed:
         found["fingerprint"] = report_fingerprint(found)
-    return json_text(found)
+    return to_json(found)
 
 
 def forged(change, edition="internal") -> str:
@@ -324,7 +325,7 @@ def test_a_title_of_an_earlier_fairleak_is_other_words_and_no_other_verdict(edit
     own_row(found, "attriguard_exposure", title=old)
     found["verdict"]["detail"] = found["verdict"]["detail"].replace(title, old)
     found["fingerprint"] = report_fingerprint(found)
-    assert failed(json_text(found)) == {"words"}
+    assert failed(to_json(found)) == {"words"}
 
 
 def test_rounded_numbers_allow_the_verdict_they_were_rounded_from():
@@ -342,7 +343,7 @@ def test_rounded_numbers_allow_the_verdict_they_were_rounded_from():
             dataclasses.replace(plain, measurements=measurements), policy=dataclasses.replace(POLICY, limits=limits)
         )
         found = from_json(to_json(document(audit, edition="disclosure")))
-        wrong = [f.told for f in verify_report(json_text(found)).findings if f.name == "verdict" and not f.holds]
+        wrong = [f.told for f in verify_report(to_json(found)).findings if f.name == "verdict" and not f.holds]
         assert wrong == []
 
 
@@ -387,7 +388,7 @@ def test_what_no_report_holds_is_refused_in_sentences(named, tmp_path, capsys):
     with contextlib.suppress(InputError, ValueError, RecursionError):  # otherwise nobody can compute its fingerprint
         found = parse_json(text)
         found["fingerprint"] = report_fingerprint(found)
-        text = json_text(found)
+        text = to_json(found)
     path = tmp_path / "report.json"
     path.write_text(text, encoding="utf-8")
     assert main(["report", "verify", str(path)]) in (1, 3)

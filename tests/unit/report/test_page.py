@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from core.report import document, to_html
-from core.report.page import _model, _sets
+from core.report import document
+from core.report.page import _model, _sets, to_html
 from tests.html_reader import Reader
 from tests.report_people import with_texts
 from tests.samples_report import HOSTILE, SMALL_GROUPS, sample

@@ -1,8 +1,10 @@
-"""``report page`` and ``report card``: from a file or a folder, and only of a report that holds."""
+"""``report page``, ``card`` and ``sign``: only of a report that holds; who signed which bytes; keys are never shown."""
 
 from __future__ import annotations
 
 import json
+import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,30 +13,32 @@ from core.__main__ import main
 from core.cli.audit import check_folder, write_audit
 from core.history import DECISIONS as SIGN_OFF
 from core.history import History
-from core.report import Reports
+from core.report import Reports, document, to_json
 from core.report.card_section import card_section
 from core.report.one_page import DECISIONS, one_page
+from core.report.verification import private_key
 from tests.judged_report import judged
 
 Capture = pytest.CaptureFixture[str]
+AUDIT = judged()
 
 
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     """The folder of an audit."""
-    assert write_audit(Reports(judged()), tmp_path / "out") == ""
+    assert write_audit(Reports(AUDIT), tmp_path / "out") == ""
     return tmp_path / "out"
 
 
 def test_an_audit_writes_the_page_of_both_editions(out: Path):
     for edition in ("internal", "disclosure"):
-        assert (out / edition / "summary.pdf").read_bytes() == one_page(Reports(judged()).document(edition))
+        assert (out / edition / "summary.pdf").read_bytes() == one_page(Reports(AUDIT).document(edition))
     check_folder(out, force=True)  # it is no stranger's file
 
 
 def test_an_audit_without_the_package_writes_the_rest_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("core.report.one_page.can_be_made", lambda: False)
-    assert "install what requirements-pdf.txt lists" in write_audit(Reports(judged()), tmp_path / "out")
+    assert "install what requirements-pdf.txt lists" in write_audit(Reports(AUDIT), tmp_path / "out")
     assert (tmp_path / "out" / "internal" / "report.json").exists()
     assert not list(tmp_path.rglob("summary.pdf"))
 
@@ -69,7 +73,7 @@ def test_bad_input_of_the_page(out: Path, tmp_path: Path, capsys: Capture, monke
 
 def test_the_page_of_a_kept_audit_has_its_signatures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("FAIRLEAK_HISTORY", str(tmp_path / "history.sqlite"))
-    reports = Reports(judged())
+    reports = Reports(AUDIT)
     with_history = History.open(tmp_path / "history.sqlite")
     kept = with_history.keep(reports.document(), project="Loans", who="A. Auditor")
     signed = with_history.sign(kept, decision="do_not_release", name="A. Officer", role="DPO")
@@ -79,7 +83,7 @@ def test_the_page_of_a_kept_audit_has_its_signatures(tmp_path: Path, monkeypatch
 
 
 def test_the_section_of_a_model_card(out: Path, tmp_path: Path, capsys: Capture):
-    expected = card_section(Reports(judged()).document("disclosure"))
+    expected = card_section(Reports(AUDIT).document("disclosure"))
     assert main(["report", "card", str(out)]) == 0
     assert capsys.readouterr().out.strip() == expected.strip()
     place = tmp_path / "section.md"
@@ -87,3 +91,131 @@ def test_the_section_of_a_model_card(out: Path, tmp_path: Path, capsys: Capture)
     assert place.read_text(encoding="utf-8") == expected
     assert main(["report", "card", str(out / "internal")]) == 3
     assert "REPORT must be the external report" in capsys.readouterr().err
+
+
+# Signatures
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with a report, two pairs of keys, and the first one's signature."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "report.json").write_text(to_json(document(AUDIT)), encoding="utf-8")
+    for name in ("officer", "other"):
+        assert main(["report", "sign", "--new-key", f"{name}.pem"]) == 0
+    assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 0
+    return tmp_path
+
+
+def verify(capsys, *more: str, report: str = "report.json") -> tuple[int, str]:
+    capsys.readouterr()
+    code = main(["report", "verify", report, *more])
+    told = capsys.readouterr()
+    return code, told.out + told.err
+
+
+def test_the_signer_is_told_from_everybody_else(folder, capsys):
+    code, told = verify(capsys, "--signer", "officer.public.pem")
+    assert code == 0 and "holds   Signature holds: the owner of officer.public.pem signed exactly this file." in told
+    code, told = verify(capsys, "--signer", "other.public.pem")
+    assert code == 1 and "BROKEN  Signed by another key: by " in told
+    code, told = verify(capsys)
+    assert code == 0 and "whose key that is, it does not tell: anybody can make one" in told
+
+
+def test_without_a_signature_anybody_could_have_written_it(folder, capsys):
+    (folder / "report.json.sig").unlink()
+    code, told = verify(capsys)
+    assert code == 0 and "NOTE    Not signed: anybody could have written this report, its numbers and its fing" in told
+    code, told = verify(capsys, "--signer", "officer.public.pem")
+    assert code == 1 and "BROKEN  Not signed: " in told
+
+
+def test_a_signed_file_may_not_change_by_a_byte(folder, capsys):
+    path = folder / "report.json"
+    path.write_bytes(path.read_bytes() + b"\n")  # the same content, and so the same fingerprint
+    for more in ([], ["--signer", "officer.public.pem"]):
+        code, told = verify(capsys, *more)
+        assert code == 1 and "BROKEN  Signature does not hold: the file is not what the owner of the key " in told
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda found: found.update(signature="AAAA"),
+        lambda found: found.update(public_key="AAAA"),
+        lambda found: found.update(public_key=3),
+        lambda found: found.update(kind="other"),
+        lambda found: found.pop("signature"),
+        lambda found: found.update(signature="é"),
+    ],
+)
+def test_a_signature_that_is_none(folder, capsys, change):
+    path = folder / "report.json.sig"
+    found = json.loads(path.read_text())
+    change(found)
+    path.write_text(json.dumps(found))
+    code, told = verify(capsys)
+    assert code == 1 and "BROKEN  Signature does not hold: " in told and told.count("Signature") == 1
+
+
+def test_keys_are_private_never_printed_and_never_overwritten(folder, capsys):
+    key = (folder / "officer.pem").read_text()
+    assert stat.S_IMODE((folder / "officer.pem").stat().st_mode) == 0o600
+    (folder / "link.pem").symlink_to(folder / "elsewhere.pem")
+    capsys.readouterr()
+    for again in ("officer.pem", "link.pem", "none/key.pem"):
+        assert main(["report", "sign", "--new-key", again]) == 3
+    assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 3  # there is a signature
+    told = capsys.readouterr()
+    assert told.err.count("\n") == 4 and key.splitlines()[1] not in told.out + told.err
+    assert (folder / "officer.pem").read_text() == key and not (folder / "elsewhere.pem").exists()
+
+
+@pytest.mark.parametrize("wrong", ["officer.public.pem", "report.json", "none.pem", "ec.pem", "locked.pem"])
+def test_a_key_must_be_an_ed25519_key(folder, capsys, wrong):
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    pem, pkcs8 = form.Encoding.PEM, form.PrivateFormat.PKCS8
+    (folder / "ec.pem").write_bytes(
+        ec.generate_private_key(ec.SECP256R1()).private_bytes(pem, pkcs8, form.NoEncryption())
+    )
+    key = private_key((folder / "officer.pem").read_bytes(), name="it")
+    (folder / "locked.pem").write_bytes(key.private_bytes(pem, pkcs8, form.BestAvailableEncryption(b"word")))
+    (folder / "report.json.sig").unlink()
+    capsys.readouterr()
+    assert main(["report", "sign", "report.json", "--key", wrong]) == 3
+    assert main(["report", "verify", "report.json", "--signer", wrong.replace("officer.public", "officer")]) == 3
+    told = capsys.readouterr()
+    assert told.err.count("\n") == 2 and told.out == "" and not (folder / "report.json.sig").exists()
+
+
+def test_an_audit_signs_what_it_writes(folder, capsys):
+    key = private_key((folder / "officer.pem").read_bytes(), name="it")
+    out = folder / "out"
+    write_audit(Reports(AUDIT), out, key=key)
+    for edition in ("internal", "disclosure"):
+        for name in ("report.json", "report.html"):
+            assert verify(capsys, "--signer", "officer.public.pem", report=str(out / edition / name))[0] == 0
+    check_folder(out, force=True)  # signatures are no strangers' files
+
+
+def test_a_missing_package_is_one_sentence(folder, capsys, monkeypatch):
+    for part in [name for name in sys.modules if name.startswith("cryptography")]:
+        monkeypatch.setitem(sys.modules, part, None)
+    code, told = verify(capsys)
+    assert code == 1 and "BROKEN  Signature cannot be checked: A signature needs the package cryptography;" in told
+    (folder / "report.json.sig").unlink()
+    assert verify(capsys)[0] == 0
+    assert main(["report", "sign", "report.json", "--key", "officer.pem"]) == 3
+    assert "install what requirements-signing.txt lists" in capsys.readouterr().err
+
+
+def test_only_a_report_that_holds_is_signed(folder, capsys):
+    found = json.loads(to_json(document(AUDIT)))
+    found["verdict"]["overall"] = "pass"
+    (folder / "forged.json").write_text(json.dumps(found))
+    capsys.readouterr()
+    assert main(["report", "sign", "forged.json", "--key", "officer.pem"]) == 3
+    assert "Only a report that holds is signed: " in capsys.readouterr().err

@@ -111,12 +111,6 @@ def test_a_lost_worker_is_one_sentence_and_another_sweep_can_follow():
     assert len(list(sweep(CONFIGS, people(), n_jobs=2, measure=surroundings))) == 4
 
 
-@pytest.mark.parametrize("n_jobs", [0, -1])
-def test_workers_must_be_counted(n_jobs: int):
-    with pytest.raises(InputError, match="n_jobs must be a whole number of at least 1"):
-        list(sweep(CONFIGS, people(), n_jobs=n_jobs))
-
-
 def test_an_uploaded_table_leaves_neither_memory_nor_machine(tmp_path: Path):
     own = replace(people(), uploaded=True)
     with pytest.raises(InputError, match="must stay in memory"):

@@ -14,7 +14,6 @@ import pytest
 from scipy import stats
 
 from core.config import AuditConfig
-from core.errors import InputError
 from core.estimates import Estimate
 from core.sweep import SweepPoint, grid, measure, summarise, summary_frame, table_three
 from tests.sweep_work import BASE, people
@@ -161,15 +160,3 @@ def test_table_three_is_a_line_a_metric_with_both_adversaries(points: list[Sweep
                 assert line[f"{label} {name}"] == here[name] and line[f"{label} {name}_sd"] == here[f"{name}_sd"]
             assert line["model_train"] == here.model_train and line["unfairness_test_sd"] == here.unfairness_test_sd
     assert set(table_three(summary, cost="count").tolerance) == {0.0}
-
-
-def test_what_cannot_be_summarised_is_told(points: list[SweepPoint]):
-    with pytest.raises(InputError, match="at least one finished configuration"):
-        summarise([])
-    with pytest.raises(InputError, match="got one of these 2 twice"):
-        summarise([points[0], points[0]])
-    with pytest.raises(InputError, match="of one table"):
-        summarise([points[0], replace(points[1], config=replace(points[1].config, dataset="other"))])
-    swept = summarise([p for p in points if p.config.method == "exponentiated_gradient"])
-    with pytest.raises(InputError, match="needs points of threshold_optimizer"):
-        table_three(swept)

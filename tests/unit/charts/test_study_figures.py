@@ -1,0 +1,257 @@
+"""Charts of AttriGuard, bias queries, a model card and a choice: numbers are where core says, names harmless."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.attriguard import Compared, Concentration
+from core.attriguard.tables import value_rows
+from core.charts import LIGHT, Drawing
+from core.charts.attriguard import draw_defences, draw_mechanism, draw_transfer, draw_value_noise, draw_where
+from core.charts.choose import METHOD_STYLES, draw_choice
+from core.charts.model_card import draw_fullness, draw_in_common, draw_pinned, draw_precisions
+from core.charts.queries import GapRow, draw_answer_errors, draw_gaps, draw_values
+from core.choose import Choice, ChooseSettings, Outcomes, choose
+from core.model_card import Advice, Tried
+from core.models import METHODS
+from core.quantities import plain_row
+from core.queries import Asking, ErrorQuantiles, Exact, SmoothCauchy, Trials, error_text
+from tests.release_samples import card, people
+from tests.unit.charts.checks import check, dots, written
+from tests.unit.charts.guard_samples import ATTACKERS, HOSTILE, study
+from tests.unit.charts.membership_samples import estimate
+from tests.unit.choose.made import POLICY, SAFE, point
+from tests.unit.queries.people import pool
+
+
+@pytest.mark.parametrize("values", [2, 13])
+def test_the_noise_of_each_value(values: int):
+    made = study(values)
+    check(draw_value_noise(made, 1.0))
+    table = pd.DataFrame(map(plain_row, value_rows(made, 1.0)))
+    assert len(table) == values and table["ratings changed, mean"].is_monotonic_increasing
+    assert table["drawn"].sum() == pytest.approx(1.0) == table["target share"].sum()
+    for _, row in table.iterrows():
+        i = made.values.index(row[made.attribute])
+        others = made.predicted != i
+        assert row["noise found for"] == (others & made.found[:, i]).sum()
+        assert row["people inferred otherwise"] == others.sum()
+        assert row["ratings changed, mean"] == pytest.approx(made.size[others & made.found[:, i], i].mean())
+
+
+@pytest.mark.parametrize("entries", [3, 14, 500, 10_000])
+def test_where_the_noise_sits(entries: int):
+    names = [f"item <{i}>" for i in range(entries)]
+    for steep in (0.0, 1.0, 6.0):
+        shares = 1.0 / np.arange(1, entries + 1) ** steep
+        shares /= shares.sum()
+        carried = Concentration(entries=np.arange(entries), share=shares, n_entries=entries)
+        drawing = draw_where(names, carried, unit="apps")
+        check(drawing)
+        assert drawing.table["with those above"].iloc[-1] == pytest.approx(1.0)
+        half = int(np.argmax(np.cumsum(shares) >= 0.5 - 1e-9)) + 1
+        assert entries <= 16 or f"{half:,} carr{'ies' if half == 1 else 'y'} 50%" in drawing.alt
+
+
+def test_further_charts_hold_what_is_drawn():
+    """Other defences, one person's noise, and who is fooled."""
+    rates = {name: estimate(0.06) for name in ("logistic", "forest", "network")}
+    made = [
+        Compared(method="blurme", parameter=f"{n} added", knows_truth=True, size=estimate(24.4), accuracy=rates)
+        for n in (1, 3)
+    ]
+    exposure = study(attackers=("forest",))
+    drawing = draw_defences(exposure, 1.0, made)
+    shown = [(trace.y[0], trace.marker.symbol) for trace in dots(check(drawing))]
+    assert shown == [(0, "diamond"), (1, "circle"), (1, "diamond"), (1, "square")]
+    assert drawing.table["ratings changed"].tolist() == [exposure.spent(1.0).value, 24.4]
+    drawing = draw_mechanism(study(30), 0, 1.0)
+    for symbol in ("diamond", "circle"):  # the rarest values together
+        shown = [trace.x[0] for trace in dots(check(drawing)) if trace.marker.symbol == symbol]
+        assert len(shown) == 10 and sum(shown) == pytest.approx(100.0)
+    fooled = np.random.default_rng(3).random((2, 7))
+    drawing = draw_transfer(ATTACKERS[:2], [f"noise {i}" for i in range(7)], fooled)
+    told = written(check(drawing))
+    assert all(f"{100 * share:.0f}%" in told for share in fooled.ravel())
+
+
+# Bias queries
+
+
+@pytest.fixture(scope="module")
+def trials() -> Trials:
+    return Trials(pool(), Asking(n=40, repeats=4))
+
+
+def test_errors_stand_at_their_decades() -> None:
+    errors = [("Noisy sums", ErrorQuantiles(median=0.1, high=10.0))]
+    found = dots(check(draw_answer_errors(errors, "Noisy sums")))
+    assert [dot.x[0] for dot in found] == pytest.approx([-1.0, 1.0])
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (0.0, "0"),
+        (1e-9, "under 0.0001"),
+        (0.00025, "0.00025"),
+        (0.2149, "0.21"),
+        (0.999, "1"),
+        (1.0, "1.0"),
+        (11.72, "11.7"),
+        (149.4, "149"),
+        (1490.0, "1,500"),
+        (123456.0, "120,000"),
+    ],
+)
+def test_errors_have_two_or_three_digits(value: float, words: str):
+    assert error_text(value) == words
+
+
+@pytest.mark.parametrize("decoder", ["strongest", "without_prior", "published"])
+def test_recovered_values_are_drawn_by_group(trials: Trials, decoder: str):
+    for mechanism, m in ((Exact(), 24), (SmoothCauchy(1.0), 12), (Exact(), 0)):
+        people, reading = trials.reading(m, mechanism, decoder)
+        drawing = draw_values(people, reading, names=HOSTILE)
+        figure = check(drawing)
+        found = dots(figure)
+        assert sum(len(trace.x) for trace in found) == people.n == len(drawing.table)
+        filled = sum(len(trace.x) for trace in found if not trace.marker.symbol.endswith("-open"))
+        assert filled == int((reading.recovered == people.sensitive).sum())
+        assert figure.layout.yaxis.range == (-0.7, 1.7)
+        assert all(-0.6 <= y <= 1.6 for trace in found for y in trace.y)
+        assert {trace.marker.symbol.removesuffix("-open") for trace in found} == {"circle", "diamond"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 6, 20])
+def test_the_last_six_answers_are_drawn_latest_first_and_all_are_in_the_table(count: int):
+    values = [-1 + 2 * k / 20 for k in range(count)]
+    drawing = draw_gaps([GapRow(words=HOSTILE[0], gap=estimate(value, 0.1), price=0.1) for value in values])
+    found = dots(check(drawing))
+    assert [trace.x[0] for trace in found] == list(reversed(values))[:6]
+    assert [trace.marker.color == LIGHT.leak for trace in found] == [k == 0 for k in range(len(found))]
+    assert ("the last 6 of 20" in drawing.alt) == (count == 20)
+
+
+# Model card
+
+COUNTS = (1, 2, 5, 12)
+CARDS = [card(count) for count in COUNTS]
+
+
+def traces(drawing: Drawing, name: str) -> list[tuple[float, float]]:
+    """Return the points of a named trace."""
+    figure = drawing.figure(LIGHT, check=True)
+    return [point for trace in figure.data if trace.name == name for point in zip(trace.x, trace.y, strict=True)]
+
+
+def remarks(drawing: Drawing) -> str:
+    """Return all words of a chart."""
+    return " ".join(str(note.text) for note in drawing.figure(LIGHT, check=True).layout.annotations)
+
+
+def test_the_line_at_one_and_a_share_beyond_the_axis():
+    drawing = draw_fullness(CARDS, CARDS[1])
+    line = [
+        shape
+        for shape in drawing.figure(LIGHT).layout.shapes
+        if shape.line.color == LIGHT.fail and shape.xref != "paper"
+    ]
+    assert [(one.y0, one.y1) for one in line] == [(1, 1)]
+    full = replace(CARDS[1], meter=replace(CARDS[1].meter, joint_bits=3 * CARDS[1].meter.prior_bits))
+    beyond = draw_fullness([CARDS[0], full], full)
+    assert traces(beyond, "slider") == [(1, 1.25)]
+    assert "<b>3.00 ▴</b>" in remarks(beyond) and "3.00 ▴ resolved" in beyond.alt
+
+
+def test_everybody_pinned_is_a_dot_or_a_cross_inside_the_zones():
+    now = CARDS[-1]
+    assert now.pinned.count > 2  # or this test says nothing
+    drawing = draw_pinned(people(), now)
+    right = now.pinned.said == people().sensitive[now.pinned.people]
+    right_ones, crosses = traces(drawing, "right"), traces(drawing, "wrong")
+    assert len(right_ones) == int(right.sum()) and len(crosses) == int((~right).sum())
+    unsure, settled = math.log(0.95 / 0.05), math.log(0.995 / 0.005)
+    for x, y in right_ones + crosses:
+        assert abs(x) <= unsure + 1e-9 and settled - 1e-9 <= abs(y) <= 7.0
+    assert f"near-certain: {int((now.pinned.said == 1).sum())} north" in drawing.alt
+    assert list(drawing.table["row"]) == people().rows[now.pinned.people].tolist()
+    assert set(drawing.table["inferred"]) <= {"north", "south"}
+    assert len(draw_in_common(now).table) == len(now.in_common.values)
+    others = traces(drawing, "others")
+    assert 0 < len(others) <= people().n - now.pinned.count
+
+
+def test_many_people_at_one_place_are_drawn_once():
+    same = replace(people(), posteriors=np.full((300, 2), 0.3))
+    now = replace(card(1), probability=np.full(300, 0.31))
+    assert len(traces(draw_pinned(same, now), "others")) == 1
+
+
+def test_a_pin_that_is_wrong_is_a_cross():
+    now = CARDS[-1]
+    wrong = people().sensitive.copy()
+    wrong[now.pinned.people] = 1 - now.pinned.said
+    drawing = draw_pinned(replace(people(), codes=wrong), now)
+    assert not traces(drawing, "right") and len(traces(drawing, "wrong")) == now.pinned.count
+    assert " wrong" in drawing.alt and " wrong" not in draw_pinned(people(), CARDS[0]).alt
+
+
+ADVICE = Advice(
+    exact=False,
+    decimals=2,
+    epsilon=None,
+    tried=(
+        Tried(decimals=None, epsilon=None, pinned=7, df_bits=18.25),
+        Tried(decimals=2, epsilon=None, pinned=0, df_bits=3.0),
+        Tried(decimals=None, epsilon=0.1, pinned=1, df_bits=0.04),
+    ),
+)
+
+
+def test_a_precision_nobody_knows_about_pins_not_nobody():
+    unknown = replace(ADVICE, tried=(replace(ADVICE.tried[1], known=False), ADVICE.tried[1]))
+    drawing = draw_precisions(unknown, (None, None))
+    assert remarks(drawing).count("not known") == 1 and remarks(drawing).count("✓ nobody") == 1
+    assert "2 decimals not known · 3.0; 2 decimals ✓ nobody · 3.0" in drawing.alt
+
+
+# Choice
+
+
+def made(*, leak: float = 0.5, n: int = 5) -> Choice:
+    rng = np.random.default_rng(1)
+    truth = {**SAFE, "membership_auc": leak}
+    points = [point(k, 0.75, truth, rng, method=method) for k, method in enumerate(METHODS[:n])]
+    return choose(points, POLICY, ChooseSettings(), attribute="sex")
+
+
+def test_every_candidate_is_drawn_and_the_recommended_one_is_ringed():
+    choice = made()
+    assert choice.outcome == Outcomes.RECOMMENDED
+    drawing = draw_choice(choice)
+    figure = check(drawing)
+    *models, ring = dots(figure)
+    assert sum(len(trace.x) for trace in models) == 5
+    at = choice.chosen.choosing
+    assert (ring.x[0], ring.y[0]) == (at.leak, 100 * at.accuracy.value)
+    assert any(f"recommended: {choice.chosen.title}" in words for words in written(figure))
+    assert len({METHOD_STYLES[m].color for m in METHODS}) == len({METHOD_STYLES[m].symbol for m in METHODS}) == 5
+    assert len(drawing.table) == 5
+
+
+def test_what_leaks_more_than_twice_its_limit_stands_at_the_right_edge_and_nobody_is_ringed():
+    choice = made(leak=0.9)
+    figure = check(draw_choice(choice))
+    assert choice.outcome == Outcomes.NONE
+    assert {x for trace in dots(figure) for x in trace.x} == {2.1}
+    assert not any("recommended" in words for words in written(figure))
+
+
+def test_one_candidate_is_a_chart_too():
+    assert len(dots(check(draw_choice(made(n=1))))) == 2
