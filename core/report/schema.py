@@ -194,7 +194,8 @@ def _misfit(value: Any, kind: Kind, place: str = "", left_out: Collection[str] =
     if origin is tuple:
         return _misfit(value, [inner[0]], place)
     if dataclasses.is_dataclass(kind):
-        return _misfit(value, _fields(typing.cast(type, kind)), place, _LEFT_OUT.get(kind.__name__, ()))
+        cls = typing.cast(type, kind)
+        return _misfit(value, _fields(cls), place, _LEFT_OUT.get(cls.__name__, ()))
     inside: Any = ()
     if isinstance(kind, dict) and isinstance(value, dict):
         where = f"at {told(place[1:] or 'its top')} there must be"
@@ -222,7 +223,8 @@ def _holds(value: Any, kind: Kind) -> bool:
         return isinstance(value, str) and value in kind
     if isinstance(kind, (dict, list)) or typing.get_origin(kind) is dict:
         return False
-    return bool(_PLAIN.get(kind, kind)(value))
+    fits: Callable[[Any], bool] = _PLAIN.get(kind, kind)
+    return bool(fits(value))
 
 
 def from_json(text: str) -> Document:
