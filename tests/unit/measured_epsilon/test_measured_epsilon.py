@@ -14,7 +14,7 @@ PLANT = STUDY.plants[0]
 
 @pytest.fixture(scope="module")
 def subject() -> Subject:
-    return STUDY.harmless(1)
+    return STUDY.plants[0].make(1, False)[0]
 
 
 def last(subject: Subject, settings: MeasuredEpsilonSettings):  # type: ignore[no-untyped-def]
