@@ -167,7 +167,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
     if arguments.asker is None and not arguments.quote:
         raise InputError("--asker must be given, for the record.")
     ledger, name, model = _opened(arguments), arguments.name, arguments.predictions
-    made = ledger.registration(name)
+    made = ledger.status(name).registration
     test_set, _ = _test_set(arguments, made.columns)
     content = content_of(model, what="The predictions")
     scores = predictions_of(content, model.name, test_set.ids, id_column=made.columns.id, score=arguments.score)

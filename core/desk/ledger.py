@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats
+from core.arrays import Floats, Ints
 from core.chain import now
 from core.datasets.columns import quoted
 from core.desk.books import Account, Books, Released, export_bytes, refuse_a_second_budget
@@ -26,7 +26,6 @@ from core.desk.noise import (
     GRID,
     LEVEL,
     Amount,
-    Ints,
     Noise,
     RandBelow,
     amount_text,
@@ -250,14 +249,6 @@ class Ledger:
         raise InputError(
             f"The test set must be the one registered as {quoted(name)}; this file is not the registered one."
         )
-
-    def names(self) -> tuple[str, ...]:
-        """Return the names of all registrations, in the order they were made."""
-        return tuple(self._books().accounts)
-
-    def registration(self, name: str) -> Registration:
-        """Return one registration, which says how the test set's file is read."""
-        return _account(self._books(), name).registration()
 
     def status(self, name: str) -> LedgerStatus:
         """Return the state of one budget and everything that was answered from it."""
