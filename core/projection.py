@@ -62,27 +62,6 @@ class Constraints:
     variance: Floats | None = None
     """Shape (rows,), optional. A row that holds with equality up to noise of this variance. 0 where left out."""
 
-    def __post_init__(self) -> None:
-        rows, patterns = self.weights.shape
-        if self.groups.ndim != 2 or not rows == len(self.groups) == self.bound.size == self.equality.size:
-            raise InputError(
-                f"Constraints need one weight row, group row, bound and equality a statistic, got {rows}, "
-                f"{len(self.groups)}, {self.bound.size} and {self.equality.size}."
-            )
-        if self.pattern.size and not 0 <= int(self.pattern.min()) <= int(self.pattern.max()) < patterns:
-            raise InputError(f"pattern must lie in 0 to {patterns - 1}, got {int(self.pattern.max())}.")
-        for name in ("weights", "groups", "bound"):
-            if not np.isfinite(getattr(self, name)).all():
-                raise InputError(f"{name} must be finite.")
-        for name in ("width", "variance"):
-            given = getattr(self, name)
-            if given is None:
-                continue
-            if given.shape != self.bound.shape or not np.isfinite(given).all() or given.min(initial=0.0) < 0:
-                raise InputError(f"{name} must hold one finite number of at least 0 a statistic.")
-            if given[~self.equality].any():
-                raise InputError(f"A statistic with a {name} must be an equality.")
-
 
 _LARGE_PATTERNS = 128
 """Records a pattern, on average, from which on patterns are visited one by one, with sums that round well: numpy adds

@@ -59,7 +59,7 @@ class Parser(argparse.ArgumentParser):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A command of a group that is one file."""
+    """A command that is no module of its own; of a module these three are names in it."""
 
     HELP: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
@@ -105,7 +105,6 @@ def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
 
 def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
     """Return the table the arguments name, and the roles of its columns for the attribute they name."""
-    choice(arguments.dataset, CATALOG, name="--dataset")
     entry, attribute = CATALOG[arguments.dataset], arguments.attribute
     if attribute is not None and not entry.offers(attribute):
         choice(attribute, entry.attributes, name="--attribute")

@@ -12,7 +12,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats
+from core.arrays import Floats, Ints
 from core.estimates import Estimate, accuracy_gain, interval, percent, proportion
 from core.examples.example import Example, compose, number, numbers, signed
 from core.membership import REGISTRY, Evidence, MembershipSplit, fairpick_counts, vulnerability_disparity
@@ -43,8 +43,6 @@ _CELLS = (  # degree, town, repaid, people
     (0, 1, 0, 3),
     (0, 0, 0, 5),
 )
-
-_Ints = npt.NDArray[np.int64]
 
 
 def two_gaps(name: str) -> Example:
@@ -168,7 +166,7 @@ def private_split(name: str) -> Example:
     )
 
 
-def records() -> tuple[_Ints, _Ints]:
+def records() -> tuple[Ints, Ints]:
     """Return the two attributes, shape (20, 2), and the label, shape (20,)."""
     rows = np.repeat(np.array(_CELLS)[:, :3], [cell[3] for cell in _CELLS], axis=0)
     mixed = rows[(7 * np.arange(20)) % 20]  # not sorted by the answer
@@ -180,12 +178,12 @@ def _least(ledger: BudgetLedger) -> float:
     return math.sqrt(2) / ledger.size(0).each
 
 
-def _joint(column: _Ints, label: _Ints) -> _Ints:
+def _joint(column: Ints, label: Ints) -> Ints:
     """Return the counts of value and class, shape (2, 2)."""
     return np.bincount(2 * column + label, minlength=4).reshape(2, 2)
 
 
-def _how_often(true: list[_Ints], each: float) -> Estimate:
+def _how_often(true: list[Ints], each: float) -> Estimate:
     """Return how often the first attribute is chosen, over many draws of the noise."""
     rng = child_generator(SEED, "other noise")
     noisy = [noisy_counts(np.tile(joint, (_OTHERS, 1, 1)), each, rng) for joint in true]

@@ -247,18 +247,3 @@ def test_noise_may_say_what_is_impossible_and_a_width_may_not():
     found = project(q, one_row(13.0, n=10, width=1.0))
     assert found.status == "infeasible" and "by 2 records" in found.reason
     assert project(q, one_row(11.0, n=10, width=2.0)).probability.sum() == pytest.approx(9.0, abs=1e-7)
-
-
-@pytest.mark.parametrize(("name", "value"), [("width", -1.0), ("variance", math.nan), ("width", math.inf)])
-def test_a_width_or_variance_that_is_none(name: str, value: float):
-    with pytest.raises(InputError, match=f"{name} must hold one finite number of at least 0 a statistic"):
-        one_row(1.0, n=2, **{name: value})
-    with pytest.raises(InputError, match="must be an equality"):
-        Constraints(
-            pattern=np.zeros(2, dtype=np.intp),
-            weights=np.ones((1, 1)),
-            groups=np.array([[0.0, 1.0]]),
-            bound=np.ones(1),
-            equality=np.zeros(1, bool),
-            width=np.ones(1),
-        )
