@@ -1,7 +1,7 @@
 """Where a chain of entries lives: tables in SQLite or PostgreSQL, found, made and checked.
 
-The desk's ledger and the history of audits are such chains, each with tables of its own besides (`Design`). A
-transaction reads everything after it has taken the chain's lock, so what it decides is still true when it commits.
+The desk's ledger and the history of audits are such chains, each with tables of its own besides (`Transaction`). One
+reads everything after it has taken the chain's lock, so what it decides is still true when it commits.
 SQLite: BEGIN IMMEDIATE, WAL, flushed at each commit. PostgreSQL: SELECT ... FOR UPDATE. Each transaction has a
 connection of its own, so that threads and processes share nothing.
 
@@ -17,9 +17,8 @@ import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 from urllib.parse import quote
 
 import sqlalchemy as sa
@@ -36,13 +35,29 @@ Step = Callable[[str], None]
 
 
 class Transaction:
-    """One look at a chain, or one change of it; `head` is the table of its end, `links` that of its entries."""
+    """One look at a chain, or one change of it; a subclass says what its kind of database is called and made of."""
 
-    head: sa.Table
-    links: sa.Table
+    noun: ClassVar[str]
+    made_by: ClassVar[str]
+    """What makes one, as in "registering a test set makes one"."""
+    application: ClassVar[int]
+    """In a file's header by PRAGMA application_id."""
+    format: ClassVar[int]
+    tables: ClassVar[sa.MetaData]
+    head: ClassVar[sa.Table]
+    links: ClassVar[sa.Table]
+    """The tables of the chain's end and of its entries."""
 
     def __init__(self, connection: sa.Connection, on_step: Step) -> None:
         self.connection, self.on_step = connection, on_step
+
+    def check(self) -> None:
+        """Raise `Damaged` if the entries do not hold together."""
+        raise NotImplementedError
+
+    def begin(self) -> None:
+        """Write the first entry, unless it is there."""
+        raise NotImplementedError
 
     def entries(self) -> list[Link]:
         """Return all entries."""
@@ -75,39 +90,21 @@ class Transaction:
 T = TypeVar("T", bound=Transaction)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Design(Generic[T]):
-    """What a kind of database is called and made of."""
-
-    noun: str
-    made_by: str
-    """What makes one, as in "registering a test set makes one"."""
-    application: int
-    """In a file's header by PRAGMA application_id."""
-    format: int
-    tables: sa.MetaData
-    transaction: type[T]
-    check: Callable[[T], object]
-    """Raises `Damaged` if the entries do not hold together."""
-    begin: Callable[[T], None]
-    """Writes the first entry, unless it is there."""
-
-
 class Store(Generic[T]):
     """A database with a chain in it, called `place` in sentences; `on_step` hears each step of a change as done."""
 
-    def __init__(self, design: Design[T], engine: sa.Engine, place: str, on_step: Step) -> None:
-        self.design, self.engine, self.place, self._on_step = design, engine, place, on_step
+    def __init__(self, kind: type[T], engine: sa.Engine, place: str, on_step: Step) -> None:
+        self.kind, self.engine, self.place, self._on_step = kind, engine, place, on_step
 
     def fill(self) -> None:
         """Make the tables and the first entry."""
         with self.writing(create=True) as change:
-            self.design.begin(change)
+            change.begin()
 
     def check(self) -> None:
         """Refuse a chain whose entries do not hold together."""
         with self.reading() as look:
-            self.design.check(look)
+            look.check()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[T]:
@@ -116,7 +113,7 @@ class Store(Generic[T]):
             if self.engine.dialect.name == "postgresql":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
-                yield self.design.transaction(connection, self._on_step)
+                yield self.kind(connection, self._on_step)
 
     @contextlib.contextmanager
     def writing(self, *, create: bool = False) -> Iterator[T]:
@@ -129,14 +126,14 @@ class Store(Generic[T]):
             with connection.begin():
                 server = self.engine.dialect.name == "postgresql"
                 if server and create:
-                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(self.design.application)))
+                    connection.execute(sa.select(sa.func.pg_advisory_xact_lock(self.kind.application)))
                 elif server:
                     connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{BUSY_SECONDS}s'")
-                    connection.execute(sa.select(self.design.transaction.head.c.id).with_for_update())
+                    connection.execute(sa.select(self.kind.head.c.id).with_for_update())
                 if create:
-                    self.design.tables.create_all(connection)
+                    self.kind.tables.create_all(connection)
                 self._on_step("locked")
-                yield self.design.transaction(connection, self._on_step)
+                yield self.kind(connection, self._on_step)
                 self._on_step("committing")
         self._on_step("committed")
 
@@ -146,13 +143,11 @@ class Store(Generic[T]):
         try:
             yield
         except OtherFormat as error:
-            raise InputError(f"The {self.design.noun} {self.place} {error}.") from None
+            raise InputError(f"The {self.kind.noun} {self.place} {error}.") from None
         except Damaged as error:
-            raise InputError(
-                f"The {self.design.noun} {self.place} is damaged and was left as it is: {error}."
-            ) from None
+            raise InputError(f"The {self.kind.noun} {self.place} is damaged and was left as it is: {error}.") from None
         except sa.exc.DBAPIError as error:
-            raise FairLeakError(f"The {self.design.noun} {self.place} {_said(error, self.design.noun)}.") from None
+            raise FairLeakError(f"The {self.kind.noun} {self.place} {_said(error, self.kind.noun)}.") from None
 
 
 def disk_said(error: BaseException | None) -> str | None:
@@ -182,33 +177,33 @@ def _said(error: sa.exc.DBAPIError, noun: str) -> str:
 _MAGIC = b"SQLite format 3\0"
 
 
-def open_store(design: Design[T], place: str | Path, *, create: bool, on_step: Step) -> Store[T]:
+def open_store(kind: type[T], place: str | Path, *, create: bool, on_step: Step) -> Store[T]:
     """Return the store at a path or a PostgreSQL URL, checked whole; see `core.desk.open_ledger`."""
     told = str(place)
     if "://" in told:
-        return _server(design, told, create, on_step)
+        return _server(kind, told, create, on_step)
     try:
-        return _file(design, Path(place), create, on_step)
+        return _file(kind, Path(place), create, on_step)
     except FairLeakError:
         raise
     except (OSError, ValueError) as error:  # too long, a zero byte, a home that is not known
         why = getattr(error, "strerror", None) or "it is no path this machine can use"
-        raise InputError(f"The {design.noun} {quoted(told, 200)} cannot be opened: {why}.") from None
+        raise InputError(f"The {kind.noun} {quoted(told, 200)} cannot be opened: {why}.") from None
 
 
 # SQLite ---------------------------------------------------------------------------------------------------------------
 
 
-def _file(design: Design[T], path: Path, create: bool, on_step: Step) -> Store[T]:
+def _file(kind: type[T], path: Path, create: bool, on_step: Step) -> Store[T]:
     if not path.exists():
         if not create:
-            raise InputError(f"There is no {design.noun} at {quoted(path, 200)}; {design.made_by}.")
-        _make(design, path, on_step)
-    _check_header(design, path)
+            raise InputError(f"There is no {kind.noun} at {quoted(path, 200)}; {kind.made_by}.")
+        _make(kind, path, on_step)
+    _check_header(kind, path)
     mode = _careful_mode(path)
-    _check_pages(design, path, mode)
-    Store(design, _engine(path, mode), quoted(path, 200), on_step).check()
-    return Store(design, _engine(path, "rw"), quoted(path, 200), on_step)
+    _check_pages(kind, path, mode)
+    Store(kind, _engine(path, mode), quoted(path, 200), on_step).check()
+    return Store(kind, _engine(path, "rw"), quoted(path, 200), on_step)
 
 
 def _address(path: Path, mode: str) -> str:
@@ -235,20 +230,20 @@ def _engine(path: Path, mode: str) -> sa.Engine:
     return engine
 
 
-def _check_header(design: Design[Any], path: Path) -> None:
-    """Refuse what is not of this design by the bytes of its header, before SQLite may touch it."""
+def _check_header(kind: type[Transaction], path: Path) -> None:
+    """Refuse what is not of this kind by the bytes of its header, before SQLite may touch it."""
     try:
         if not path.is_file():
-            raise InputError(f"A {design.noun} must be a file or a PostgreSQL URL, got {quoted(path, 200)}.")
+            raise InputError(f"A {kind.noun} must be a file or a PostgreSQL URL, got {quoted(path, 200)}.")
         with path.open("rb") as file:
             header = file.read(100)
     except OSError as error:
-        raise InputError(f"The {design.noun} {quoted(path, 200)} cannot be read: {error.strerror or error}.") from None
-    if header[:16] != _MAGIC or int.from_bytes(header[68:72], "big") != design.application:
-        raise InputError(f"The file {quoted(path, 200)} is not a FairLeak {design.noun} and was left as it is.")
+        raise InputError(f"The {kind.noun} {quoted(path, 200)} cannot be read: {error.strerror or error}.") from None
+    if header[:16] != _MAGIC or int.from_bytes(header[68:72], "big") != kind.application:
+        raise InputError(f"The file {quoted(path, 200)} is not a FairLeak {kind.noun} and was left as it is.")
     version = int.from_bytes(header[60:64], "big")
-    if version != design.format:
-        raise InputError(f"The {design.noun} {quoted(path, 200)} {OtherFormat(version, design.format)}.")
+    if version != kind.format:
+        raise InputError(f"The {kind.noun} {quoted(path, 200)} {OtherFormat(version, kind.format)}.")
 
 
 def _careful_mode(path: Path) -> str:
@@ -261,7 +256,7 @@ def _careful_mode(path: Path) -> str:
     return "ro" if any(one.exists() for one in beside) else "rw"
 
 
-def _check_pages(design: Design[Any], path: Path, mode: str) -> None:
+def _check_pages(kind: type[Transaction], path: Path, mode: str) -> None:
     """Refuse a file whose pages SQLite finds damaged; outside a transaction, which would leave files beside it."""
     try:
         with contextlib.closing(sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS)) as connection:
@@ -269,24 +264,24 @@ def _check_pages(design: Design[Any], path: Path, mode: str) -> None:
     except sqlite3.Error as error:
         disk, found = disk_said(error), str(error)
         if disk or "locked" in found or "unable to open" in found:
-            raise FairLeakError(f"The {design.noun} {quoted(path, 200)} cannot be used: {disk or error}.") from None
+            raise FairLeakError(f"The {kind.noun} {quoted(path, 200)} cannot be used: {disk or error}.") from None
     if found != "ok":
         told = found.strip().splitlines()[-1]
-        raise InputError(f"The {design.noun} {quoted(path, 200)} is damaged and was left as it is: {told}.")
+        raise InputError(f"The {kind.noun} {quoted(path, 200)} is damaged and was left as it is: {told}.")
 
 
-def _make(design: Design[Any], path: Path, on_step: Step) -> None:
+def _make(kind: type[Transaction], path: Path, on_step: Step) -> None:
     """Make an empty one; if somebody else makes it at the same time, theirs stays."""
     home = Path(core.__file__).resolve().parents[1]
     if Path(os.path.realpath(path)).is_relative_to(home):
-        raise InputError(f"A {design.noun} must not lie in FairLeak's own folder, got {quoted(path, 200)}.")
+        raise InputError(f"A {kind.noun} must not lie in FairLeak's own folder, got {quoted(path, 200)}.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
         os.close(handle)
         half = Path(name)
         try:
-            _fill_file(design, half, quoted(path, 200), on_step)
+            _fill_file(kind, half, quoted(path, 200), on_step)
             os.link(half, path)  # unlike a rename it never replaces a file
         except FileExistsError:
             pass
@@ -295,14 +290,14 @@ def _make(design: Design[Any], path: Path, on_step: Step) -> None:
                 Path(f"{half}{ending}").unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
         told = disk_said(error) or (why(error) if isinstance(error, OSError) else error)
-        raise InputError(f"The {design.noun} {quoted(path, 200)} cannot be made there: {told}.") from None
+        raise InputError(f"The {kind.noun} {quoted(path, 200)} cannot be made there: {told}.") from None
 
 
-def _fill_file(design: Design[Any], half: Path, place: str, on_step: Step) -> None:
+def _fill_file(kind: type[Transaction], half: Path, place: str, on_step: Step) -> None:
     with contextlib.closing(sqlite3.connect(half)) as connection:
-        connection.execute(f"PRAGMA application_id = {design.application}")
-        connection.execute(f"PRAGMA user_version = {design.format}")
-    Store(design, _engine(half, "rw"), place, on_step).fill()
+        connection.execute(f"PRAGMA application_id = {kind.application}")
+        connection.execute(f"PRAGMA user_version = {kind.format}")
+    Store(kind, _engine(half, "rw"), place, on_step).fill()
     with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")  # kept in the header: it holds for everybody from now on
 
@@ -310,23 +305,23 @@ def _fill_file(design: Design[Any], half: Path, place: str, on_step: Step) -> No
 # PostgreSQL -----------------------------------------------------------------------------------------------------------
 
 
-def _server(design: Design[T], address: str, create: bool, on_step: Step) -> Store[T]:
+def _server(kind: type[T], address: str, create: bool, on_step: Step) -> Store[T]:
     try:
         url = sa.make_url(address)
     except (sa.exc.ArgumentError, ValueError):
-        raise InputError(f"A {design.noun}'s URL must look like postgresql://user@host/database.") from None
+        raise InputError(f"A {kind.noun}'s URL must look like postgresql://user@host/database.") from None
     if url.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
-        raise InputError(f"A {design.noun} must be a file or a PostgreSQL URL, got a URL of {quoted(url.drivername)}.")
+        raise InputError(f"A {kind.noun} must be a file or a PostgreSQL URL, got a URL of {quoted(url.drivername)}.")
     try:
         import psycopg  # noqa: F401
     except ImportError:
         raise FairLeakError(
-            f"A {design.noun} in PostgreSQL needs psycopg; install what requirements-postgresql.txt lists."
+            f"A {kind.noun} in PostgreSQL needs psycopg; install what requirements-postgresql.txt lists."
         ) from None
     url = url.set(drivername="postgresql+psycopg")
     engine = sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args={"connect_timeout": 10})
     public = url.difference_update_query(["password", "passfile", "sslpassword"])
-    store = Store(design, engine, quoted(public.render_as_string(hide_password=True), 200), on_step)
+    store = Store(kind, engine, quoted(public.render_as_string(hide_password=True), 200), on_step)
     if create:
         store.fill()
     store.check()

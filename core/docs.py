@@ -63,12 +63,8 @@ def studies() -> dict[str, tuple[type, str]]:
     }
 
 
-def settings_reference() -> str:
-    """Return the page of every setting, as Markdown."""
-    return "\n".join([*_page(), ""])
-
-
-def _page() -> Iterator[str]:
+def settings_reference() -> Iterator[str]:
+    """Yield the lines of the page of every setting."""
     yield "# Settings"
     yield ""
     yield "Made from the code by `make docs`. A key that is left out has its default; an unknown one is refused."
@@ -105,26 +101,26 @@ def _row(name: str, default: str, rule: str, told: str) -> str:
     return f"| `{name}` | {default} | {rule} | {words} |"
 
 
-def glossary_reference() -> str:
-    """Return the page of the glossary, as Markdown."""
+def glossary_reference() -> Iterator[str]:
+    """Yield the lines of the page of the glossary."""
     from core.membership import REGISTRY
 
-    lines = ["# Glossary", "", "Made from the code by `make docs`. The dashboard and the report show the same texts."]
+    yield from ("# Glossary", "")
+    yield "Made from the code by `make docs`. The dashboard and the report show the same texts."
     for chapter, terms in chapters(REGISTRY).items():
-        lines += ["", f"## {chapter}", "", "| Term | Meaning |", "|---|---|"]
-        lines += [f"| **{term}** | {meaning} |" for term, meaning in terms.items()]
-    return "\n".join([*lines, ""])
+        yield from ("", f"## {chapter}", "", "| Term | Meaning |", "|---|---|")
+        yield from (f"| **{term}** | {meaning} |" for term, meaning in terms.items())
 
 
-def command_reference() -> str:
-    """Return the page of every command with its arguments, as Markdown, from the parsers."""
+def command_reference() -> Iterator[str]:
+    """Yield the lines of the page of every command with its arguments, from the parsers."""
     from core.__main__ import parser
 
-    lines = ["# Commands", "", "Made from the code by `make docs`. `fairleak COMMAND --help` prints the same.", ""]
-    lines += ["`-h` prints help, and `-q` (`--quiet`) leaves out progress and notes, of every command.", ""]
-    lines += ["| Exit code | Meaning |", "|---|---|"]
-    lines += [f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items()]
-    return "\n".join([*lines, *_commands(parser()), ""])
+    yield from ("# Commands", "", "Made from the code by `make docs`. `fairleak COMMAND --help` prints the same.", "")
+    yield from ("`-h` prints help, and `-q` (`--quiet`) leaves out progress and notes, of every command.", "")
+    yield from ("| Exit code | Meaning |", "|---|---|")
+    yield from (f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
+    yield from _commands(parser())
 
 
 def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
@@ -148,12 +144,8 @@ def _commands(parser: argparse.ArgumentParser) -> Iterator[str]:
         yield from ("", parser.epilog[:1].upper() + parser.epilog[1:])
 
 
-def regulations_reference() -> str:
-    """Return the page of which provisions a check can be evidence for, as Markdown, from their one list."""
-    return "\n".join([*_regulations(), ""])
-
-
-def _regulations() -> Iterator[str]:
+def regulations_reference() -> Iterator[str]:
+    """Yield the lines of the page of which provisions a check can be evidence for, from their one list."""
     from core.policy.checks import CHECKS, check_title
 
     found = tomllib.loads((files_of("core.policy") / "regulations.toml").read_text(encoding="utf-8"))
@@ -189,20 +181,17 @@ PACKAGES = ("correction", "queries", "membership", "attriguard", "attribute", "m
 """Parts of `core` that are documented for use from Python, in this order."""
 
 
-def api_reference() -> str:
-    """Return the page of public functions and classes, as Markdown, from signatures and docstrings."""
-    lines = ["# Python", "", "Made from the code by `make docs`. `help(name)` prints shapes, ranges and equations."]
+def api_reference() -> Iterator[str]:
+    """Yield the lines of the page of public functions and classes, from signatures and docstrings."""
+    yield from ("# Python", "", "Made from the code by `make docs`. `help(name)` prints shapes, ranges and equations.")
     for name in ("core", *(f"core.{package}" for package in PACKAGES)):
         module = importlib.import_module(name)
         own = [key for key, value in vars(module).items() if getattr(value, "__module__", "") == name]
         public = {key: getattr(module, key) for key in getattr(module, "__all__", own) if not key.startswith("_")}
-        lines += ["", f"## {name}", "", _first_line(module), "", "| Name | What it is |", "|---|---|"]
-        lines += [
-            f"| `{key}{_arguments(value)}` | {_first_line(value)} |"
-            for key, value in public.items()
-            if inspect.isclass(value) or inspect.isfunction(value)
-        ]
-    return "\n".join([*lines, ""])
+        yield from ("", f"## {name}", "", _first_line(module), "", "| Name | What it is |", "|---|---|")
+        for key, value in public.items():
+            if inspect.isclass(value) or inspect.isfunction(value):
+                yield f"| `{key}{_arguments(value)}` | {_first_line(value)} |"
 
 
 def _first_line(documented: object) -> str:
@@ -236,8 +225,14 @@ PAGES = {
     "api.md": api_reference,
     "regulations.md": regulations_reference,
 }
-"""Name of a file -> what writes it."""
+"""Name of a file -> the lines of it."""
+
+
+def page(name: str) -> str:
+    """Return a page by the name of its file, as Markdown."""
+    return "\n".join([*PAGES[name](), ""])
+
 
 if __name__ == "__main__":
-    for name, page in PAGES.items():
-        Path(sys.argv[1], name).write_text(page(), encoding="utf-8")
+    for name in PAGES:
+        Path(sys.argv[1], name).write_text(page(name), encoding="utf-8")

@@ -1,7 +1,4 @@
-"""The glossary: every technical term with its meaning, and the phrases that these terms replace.
-
-Page, report and documentation read the terms from here; a test reads the phrases to avoid.
-"""
+"""The glossary: every technical term with its meaning; page, report and documentation read it from here."""
 
 from __future__ import annotations
 
@@ -116,61 +113,6 @@ GLOSSARY: Mapping[str, Mapping[str, str]] = {
     },
 }
 """Chapter -> term -> its meaning."""
-
-AVOID: Mapping[str, str] = {
-    r"told|tells? (?:who|apart|them|how|which)|hears? nothing": "disclosed, distinguished, says",
-    r"rightly|right for|right predictions?": "correctly, accuracy",
-    r"names? (?:them|her|him|people|(?:no|any|every|some)(?:body|one))": "infers … correctly",
-    r"names? the (?:sex|group|attribute|larger|women|men)": "infers … correctly",
-    r"(?:people|person|who|whom) (?:is|are|was|were|be) named": "inferred",
-    r"(?:correctly|wrongly) named|named (?:correctly|wrongly|right)": "inferred",
-    r"called (?:a member|members?|kept|broken)|calling everybody|calls (?:a person|people|everybody)": (
-        "inferred, classified as"
-    ),
-    r"recogni[sz]ed|found out|caught": "inferred, identified",
-    r"pinn?(?:ed|s)(?: down)?|settled after": "near-certain inference",
-    r"paper's attacker": "published attack",
-    r"strong(?:er|est)? attackers?": "imputation baseline; best attack",
-    r"promis(?:e|es|ing)": "fairness constraint; guarantee",
-    r"being told|a falsehood": "disclosing; does not hold for this model",
-    r"price of changing": "correction cost",
-    r"dealt|anew": "shuffled, again",
-    r"majority guess|naming the larger": "majority-class baseline",
-    r"coin(?: toss)?|at a guess": "random guessing",
-    r"nothing measurable": "no statistically significant effect",
-    r"cannot be told": "not significantly different from",
-    r"knows? (?:nothing|something) of the noise": "defense-unaware; adaptive",
-    r"the people that chose": "the tuning set",
-    r"look further": "more analyses",
-    r"outsiders?": "non-members",
-    r"false alarms?": "false positives",
-    r"more exposed": "higher TPR",
-    r"where the flags fall|attack any good": "VD by predicted probability; precision and recall",
-    r"muted": "greyed out",
-    r"ruins?|worth having": "makes the answers useless; error of the answers",
-    r"the past (?:answers|knows)|from the past|fresh look": "post-processing; a new noisy answer",
-    r"for good": "cannot be increased",
-    r"good outcome": "positive outcome",
-    r"export (?:holds|does not hold)|holds the limit|keeps to (?:the|its) limit|breaks the limit": (
-        "verification passed; is within, exceeds, contains the limit"
-    ),
-    r"who still knows|drops noisy|noise made against|should read as": "adaptive; surrogate classifier; target",
-    r"who is in it|learn(?:ed|s|t)? from (?:people|them)": "group sizes and base rates; training set",
-    r"groups' shares|share of (?:women|men)(?= is| are|,)": "group proportions",
-    r"(?:of|over|mean of|per|each|every|one|more|\d+|20|these|the) draws?": ("random draws, repetitions"),
-    r"the meter|meters? a|metered": "leakage estimate",
-    r"beyond the features|what there was to know": "information gain; remaining uncertainty",
-    r"not asked by|what was attacked|taken for granted|rests on|its source|it broke": (
-        "not covered; check; assumptions; evidence; source; stopped with an error"
-    ),
-    r"whoever|about whom": "the attacker; whose",
-    r"she|he|her|him|his|hers|herself|himself": "they, their",
-    r"edition(?:s)? for|this edition": "external report, internal report",
-    r"undecided": "inconclusive",
-    r"invented people": "synthetic records",
-    r"gives? away|given away": "reveals",
-}
-"""Phrase that is avoided, a regular expression of whole words in any case -> the standard term."""
 
 
 def chapters(attacks: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:

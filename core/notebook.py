@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from core.cli.audit import SHIPPED, check_folder, write_audit
+from core.cli.audit import check_folder, policy_named, write_audit
 from core.datasets import CATALOG, Table, load, read_table
 from core.datasets.catalog import default_cache_folder
 from core.errors import InputError
 from core.files import content_of
-from core.policy import VERDICT_TITLES, Policy, read_policy
+from core.policy import VERDICT_TITLES
 from core.release_audit import AuditPlan, audit_with_people, catalogue_plan, suggested_plan
 from core.report import CheckRow, Reports, board_html, board_style, check_rows
 from core.report.tables import report_tables
@@ -121,7 +121,9 @@ def audit(
         Called with (steps done, steps in all).
     """
     plan, table = _plan_and_table(data, label=label, attribute=attribute, predictions=predictions)
-    return AuditResult(Reports(*audit_with_people(plan, table, _policy(policy, plan), report=report)))
+    named = policy or ("predictions" if plan.model.kind == "predictions" else "default")
+    judged_by = policy_named(named, plan, Path(), what="policy")
+    return AuditResult(Reports(*audit_with_people(plan, table, judged_by, report=report)))
 
 
 def _plan_and_table(
@@ -144,11 +146,3 @@ def _plan_and_table(
     table = read_table(content, name)
     plan, _ = suggested_plan(table, name, attribute=attribute, label=label, prediction=predictions)
     return plan, table
-
-
-def _policy(name: str, plan: AuditPlan) -> Policy:
-    if not name:
-        name = "predictions" if plan.model.kind == "predictions" else "default"
-    if name in SHIPPED:
-        return SHIPPED[name]()
-    return read_policy(content_of(Path(name), what="policy"), name=Path(name).name)

@@ -62,27 +62,6 @@ class Constraints:
     variance: Floats | None = None
     """Shape (rows,), optional. A row that holds with equality up to noise of this variance. 0 where left out."""
 
-    def __post_init__(self) -> None:
-        rows, patterns = self.weights.shape
-        if self.groups.ndim != 2 or not rows == len(self.groups) == self.bound.size == self.equality.size:
-            raise InputError(
-                f"Constraints need one weight row, group row, bound and equality a statistic, got {rows}, "
-                f"{len(self.groups)}, {self.bound.size} and {self.equality.size}."
-            )
-        if self.pattern.size and not 0 <= int(self.pattern.min()) <= int(self.pattern.max()) < patterns:
-            raise InputError(f"pattern must lie in 0 to {patterns - 1}, got {int(self.pattern.max())}.")
-        for name in ("weights", "groups", "bound"):
-            if not np.isfinite(getattr(self, name)).all():
-                raise InputError(f"{name} must be finite.")
-        for name in ("width", "variance"):
-            given = getattr(self, name)
-            if given is None:
-                continue
-            if given.shape != self.bound.shape or not np.isfinite(given).all() or given.min(initial=0.0) < 0:
-                raise InputError(f"{name} must hold one finite number of at least 0 a statistic.")
-            if given[~self.equality].any():
-                raise InputError(f"A statistic with a {name} must be an equality.")
-
 
 _LARGE_PATTERNS = 128
 """Records a pattern, on average, from which on patterns are visited one by one, with sums that round well: numpy adds
@@ -200,11 +179,6 @@ class Dual:
         """Return the slope of the dual, but for the part of the widths, which has a kink at 0."""
         return point.expected - self.bound - self.variance * point.multipliers
 
-    def misses(self, point: Point) -> Floats:
-        """Return by how much each scaled statistic misses its bound; with a variance, the bound its price leaves."""
-        over = self.slope(point)
-        return np.where(self.equality, np.maximum(np.abs(over) - self.width, 0.0), np.maximum(over, 0.0))
-
     def residual(self, point: Point) -> float:
         """Return the largest violation of the optimality conditions, bounds and slackness alike."""
         over, at = self.slope(point), point.multipliers
@@ -274,16 +248,16 @@ _LONGEST_STEP = 40.0
 _MOST_STEPS = 300
 
 
-def climb(problem: Dual, point: Point) -> tuple[Point, int]:
+def climb(problem: Dual, point: Point) -> Point:
     """Maximise the dual by Newton steps that keep the multipliers' signs."""
-    for step in range(_MOST_STEPS):
+    for _ in range(_MOST_STEPS):
         if problem.residual(point) <= problem.aim or point.value > 1e-6 + 1.001 * problem.ceiling:
-            return point, step
+            break
         better = _step(problem, point)
         if better is None:
-            return point, step
+            break
         point = better
-    return point, _MOST_STEPS
+    return point
 
 
 def _step(problem: Dual, point: Point) -> Point | None:
@@ -403,9 +377,6 @@ class Projection(Result):
     value: float
     """Dual value in nats, at least 0: the log-loss of a truth that meets the statistics falls by at least this, in all.
     The divergence KL(q'‖q) once converged."""
-    residuals: Floats
-    """Shape (rows,). By how much E[F_k] misses its bound, in the statistics' units; 0 for an inequality that is met."""
-    steps: int
 
     @property
     def converged(self) -> bool:
@@ -423,7 +394,7 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
     given = _posterior(posterior, constraints)
     problem = Dual(given, constraints)
     rest = problem.at(np.zeros(problem.bound.size))
-    best, steps = climb(problem, rest)
+    best = climb(problem, rest)
     status, reason = _verdict(problem, best, len(given))
     if best.value <= 0.0 or status == ProjectionStatus.INFEASIBLE:
         best = rest
@@ -433,8 +404,6 @@ def project(posterior: npt.ArrayLike, constraints: Constraints) -> Projection:
         reason=reason,
         multipliers=best.multipliers / problem.scale,
         value=best.value,
-        residuals=problem.misses(best) * problem.scale,
-        steps=steps,
     )
 
 

@@ -88,11 +88,6 @@ def plain_row(row: Row) -> PlainRow:
     return made
 
 
-def plain_rows(tables: Tables) -> list[PlainRow]:
-    """Return the rows of several tables one after the other, each with the title of its table."""
-    return [{"table": title, **plain_row(row)} for title, rows in tables.items() for row in rows]
-
-
 def in_words(rows: Iterable[Row]) -> tuple[list[str], list[list[str]], list[int]]:
     """Return the header and the cells of a table in words, and which columns hold texts."""
     rows = list(rows)

@@ -30,18 +30,24 @@ UNSAID = {"unsaid": True}
 """Metadata of a field that plain data and records leave out at its default, as those from before it do."""
 
 
-def plain(value: Any) -> Any:
-    """Turn dataclasses, arrays and numpy scalars into dicts, lists and Python numbers, recursively."""
+def plain(value: Any, *, finite: bool = False) -> Any:
+    """Turn dataclasses, arrays and numpy scalars into dicts, lists and Python numbers, recursively.
+
+    `finite` is for JSON, which has no other numbers: nan becomes None and infinities text.
+    """
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {name: plain(item) for name, item in _said(value)}
+        return {name: plain(item, finite=finite) for name, item in _said(value)}
     if isinstance(value, dict):
-        return {"/".join(key) if isinstance(key, tuple) else str(key): plain(item) for key, item in value.items()}
+        named = (("/".join(key) if isinstance(key, tuple) else str(key), item) for key, item in value.items())
+        return {name: plain(item, finite=finite) for name, item in named}
     if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
+        return [plain(item, finite=finite) for item in value]
     if isinstance(value, np.ndarray):
-        return value.tolist()
+        return plain(value.tolist(), finite=True) if finite else value.tolist()
     if isinstance(value, np.generic):
-        return value.item()
+        return plain(value.item(), finite=finite)
+    if finite and isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
     return value
 
 

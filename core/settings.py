@@ -225,10 +225,8 @@ def params(cls: type) -> types.MappingProxyType[str, Setting]:
 @cache
 def _declared(cls: type[Any]) -> types.MappingProxyType[str, Setting]:
     hints = typing.get_type_hints(cls, include_extras=True)
-    found = (
-        _setting(field, hints[field.name]) for field in fields(cls) if typing.get_origin(hints[field.name]) is Annotated
-    )
-    return types.MappingProxyType({setting.name: setting for setting in found})
+    declared = (field for field in fields(cls) if typing.get_origin(hints[field.name]) is Annotated)
+    return types.MappingProxyType({field.name: _setting(field, hints[field.name]) for field in declared})
 
 
 def _setting(field: Field[Any], hint: Any) -> Setting:
@@ -422,13 +420,9 @@ def read_tables(content: Mapping[str, Any], tables: Tables) -> dict[str, dict[st
     others = [title.strip("[]") for title in tables if title]
     found = {"": read_table(content, tables[""], place=place_of(""), others=others)}
     found |= {title: read_table(content.get(title), tables[title], place=place_of(title)) for title in inner}
-
-    def value_of(title: str, key: str) -> Any:
-        return found[title].get(key, tables[title][key].default)
-
     for title, values in found.items():
         for key, value in values.items():
-            if reason := _misplaced(tables[title][key].param, title, value_of):
+            if reason := _misplaced(tables, title, key, found):
                 raise place_of(title).error(key, f"be left out where {reason}", value)
     return found
 
@@ -447,14 +441,15 @@ def read_list(
         yield place, read_table(row if row is not None else 0, known, place=place)
 
 
-def _misplaced(param: Param, title: str, value_of: Callable[[str, str], Any]) -> str:
+def _misplaced(tables: Tables, title: str, key: str, told: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the other key and its value that a setting does not go with; "" if it does."""
-    if param.only is None:
+    only = tables[title][key].param.only
+    if only is None:
         return ""
-    key, values = param.only
-    where, _, name = key.rpartition(".")
-    found = value_of(where or title, name)
-    return "" if found in values else f'{place_of(where or title).of(name)} is "{found}"'
+    where, _, name = only[0].rpartition(".")
+    where = where or title
+    found = told.get(where, {}).get(name, tables[where][name].default)
+    return "" if found in only[1] else f'{place_of(where).of(name)} is "{found}"'
 
 
 def built(cls: type[S], told: Mapping[str, Any], title: str = "", **more: Any) -> S:
@@ -488,19 +483,13 @@ def toml_text(
     over the table's first; `instead` are comments in the place of keys left out because they are empty.
     """
     written = list(values)
-
-    def value_of(title: str, key: str) -> Any:
-        return next(
-            (found[key] for name, found in written if name == title and key in found), tables[title][key].default
-        )
-
     lines: list[str] = []
     for title, found in written:
         lines += ["", f"[{title}]"] if title else []
         lines += _commented(notes.get(title, ""))
         inner: list[str] = []
         for key, setting in tables[title].items():
-            if key not in found or _misplaced(setting.param, title, value_of):
+            if key not in found or _misplaced(tables, title, key, dict(written)):
                 continue
             place, value = f"{title}.{key}" if title else key, found[key]
             comment = "" if words is None else setting.comment.format(**words)

@@ -193,11 +193,3 @@ class Study(Generic[S, R]):
     def tables(self, result: R, settings: S) -> Mapping[str, tuple[Row, ...]]:
         """Return title -> rows, each column -> text or number: what the report and a CSV hold beside the checks."""
         return {}
-
-    def planted(self, seed: int) -> Subject:
-        """Return a subject with the first leak that the study must find."""
-        return self.plants[0].make(seed, True)[0]
-
-    def harmless(self, seed: int) -> Subject:
-        """Return its like without a leak."""
-        return self.plants[0].make(seed, False)[0]

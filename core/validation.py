@@ -116,12 +116,10 @@ def positive_array(values: npt.ArrayLike, *, name: str) -> npt.NDArray[np.float6
     return array
 
 
-def probabilities(values: npt.ArrayLike, n: int | None = None, *, name: str) -> npt.NDArray[np.float64]:
-    """Return `values` as a one-dimensional float array in [0, 1], of n probabilities if n is given."""
+def probabilities(values: npt.ArrayLike, n: int, *, name: str) -> npt.NDArray[np.float64]:
+    """Return `values` as a float array of n probabilities."""
     array = np.asarray(values, dtype=np.float64)
-    if n is None:
-        _one_dimensional(array, name)
-    elif array.shape != (n,):
+    if array.shape != (n,):
         raise InputError(f"{name} must have one probability for each of {n} people, got shape {array.shape}.")
     wrong = ~((array >= 0.0) & (array <= 1.0))  # nan too
     if wrong.any():

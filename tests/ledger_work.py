@@ -62,32 +62,21 @@ class Killer(workers.Killer):
         return secrets.randbelow(k)
 
 
-def work(place: str, mode: str, seed: int, step: str, n: int, shown: Connection) -> None:
+def work(place: str, mode: str, seed: int, step: str, shown: Connection) -> None:
     """Use a ledger in a process of its own, and send each answer it gave, or why it gave none.
 
-    The mode is "create" (the ledger), "register", "ask" (one question), or "spend" (different questions until one is
-    refused). At the step the process kills itself with SIGKILL; "none" lets it live. `n` people are asked about.
+    The mode is "ask" (one question), or "spend" (different questions until one is refused). At the step the process
+    kills itself with SIGKILL; "none" lets it live.
     """
+    killer = Killer(step)
     try:
-        _work(place, mode, seed, step, n, shown)
+        ledger = open_ledger(place, randbelow=killer.randbelow, on_step=killer)
+        killer.armed = True
+        for number in range(1 if mode == "ask" else 1000):
+            scores = question(1000 * seed + number)
+            answer = ledger.ask(NAME, people(), scores, epsilon=PRICE, asker=f"process {seed}")
+            if answer.refused:
+                return
+            shown.send(answer.to_dict())
     except FairLeakError as error:
         shown.send(str(error))
-
-
-def _work(place: str, mode: str, seed: int, step: str, n: int, shown: Connection) -> None:
-    killer = Killer(step)
-    killer.armed = mode == "create"
-    ledger = open_ledger(place, create=mode == "create", randbelow=killer.randbelow, on_step=killer)
-    killer.armed = True
-    if mode == "register":
-        register(ledger)
-    number = 0
-    while mode in ("ask", "spend"):
-        scores = question(1000 * seed + number, n)
-        answer = ledger.ask(NAME, people(n), scores, epsilon=PRICE, asker=f"process {seed}")
-        if answer.refused:
-            return
-        shown.send(answer.to_dict())
-        number += 1
-        if mode == "ask":
-            return

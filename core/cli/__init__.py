@@ -6,10 +6,9 @@ the word, which is the last line on stderr. An error of FairLeak is exit code 3,
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from types import ModuleType
 
 from core.cli import (
     attriguard,
@@ -26,16 +25,12 @@ from core.cli import (
     model_card,
     people,
     queries,
-    replay,
-    report_card,
-    report_page,
-    sign,
+    report,
     sweep,
     tradeoff,
-    verify,
 )
-from core.cli.arguments import Parser
-from core.cli.attack import StudyCommand, StudyParser
+from core.cli.arguments import Action, Parser
+from core.cli.attack import StudyParser, study_command
 from core.cli.console import Console
 from core.studies import STUDIES
 
@@ -49,18 +44,8 @@ VERDICTS = {
 """Verdict of a command -> its exit code."""
 
 
-class Command(Protocol):
-    """What the parser needs of a command, as a module or an object."""
-
-    @property
-    def HELP(self) -> str:
-        """One sentence on what it does."""
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the command's arguments."""
-
-    def run(self, arguments: argparse.Namespace, console: Console) -> str | None:
-        """Do the work and return the verdict, if there is one."""
+Command = Action | ModuleType
+"""What has a `HELP`, `add_arguments` and `run`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +71,7 @@ ATTACKS: Mapping[str, Command] = {
 
 def commands() -> Mapping[str, Command | Group]:
     """Return the tree of commands: name -> a command or a group of them."""
-    attacks = {name: ATTACKS.get(name) or StudyCommand(study) for name, study in STUDIES.items()}
+    attacks = {name: ATTACKS.get(name) or study_command(study) for name, study in STUDIES.items()}
     return {
         "dashboard": dashboard,
         "init": init,
@@ -94,7 +79,7 @@ def commands() -> Mapping[str, Command | Group]:
         "compare": compare,
         "report": Group(
             help="Verify, replay or sign a report; make its summary or its section of a model card.",
-            commands={"verify": verify, "replay": replay, "sign": sign, "page": report_page, "card": report_card},
+            commands=report.COMMANDS,
         ),
         "attack": Group(help="Run one study: attacks and their defences.", commands=attacks, parser=StudyParser),
         "defend": Group(help="Measure one defence.", commands={"attriguard": attriguard}),

@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from core.cli.console import Console, visible
 from core.config import AuditConfig
@@ -20,13 +20,13 @@ from core.datasets import AuditDataset, Roles, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.files import check_place, csv_bytes, csv_of_frame, write_file
-from core.serialize import Result
+from core.files import MEGABYTE, check_place, content_of, write_file
+from core.report import EDITIONS, verify_report
+from core.report.document import Document
+from core.report.verification import OF_THIS_CODE, document_in
+from core.serialize import Result, plain
 from core.sweep import FolderStore, MemoryStore, sweep
 from core.validation import choice, seed_value
-
-if TYPE_CHECKING:
-    import pandas
 
 _MOST_SEEDS = 10_000
 
@@ -59,7 +59,7 @@ class Parser(argparse.ArgumentParser):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A command of a group that is one file."""
+    """A command that is no module of its own; of a module these three are names in it."""
 
     HELP: str
     add_arguments: Callable[[argparse.ArgumentParser], None]
@@ -68,29 +68,28 @@ class Action:
 
 def add_dataset_arguments(parser: argparse.ArgumentParser, names: Collection[str] = tuple(CATALOG)) -> None:
     """Add --dataset, --attribute and --data."""
-    parser.add_argument(
-        "--dataset",
-        default="demo",
-        choices=tuple(names),
-        metavar="NAME",
-        help=f"Dataset: {', '.join(names)} (default: demo).",
-    )
-    parser.add_argument(
-        "--attribute",
-        metavar="NAME",
-        help="Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race' (default: the dataset's first).",
-    )
+    told = f"Dataset: {', '.join(names)} (default: demo)."
+    parser.add_argument("--dataset", default="demo", choices=tuple(names), metavar="NAME", help=told)
+    told = "Sensitive attribute, such as sex, race/each, age/ranges or 'sex × race' (default: the dataset's first)."
+    parser.add_argument("--attribute", metavar="NAME", help=told)
     add_data_argument(parser)
+
+
+def add_path(parser: argparse._ActionsContainer, *flags: str, help: str, metavar: str = "FILE", **more: Any) -> None:
+    """Add an argument that names a file or folder."""
+    parser.add_argument(*flags, type=Path, metavar=metavar, help=help, **more)
 
 
 def add_data_argument(parser: argparse.ArgumentParser) -> None:
     """Add --data."""
-    parser.add_argument(
-        "--data",
-        type=Path,
-        metavar="FOLDER",
-        help="Folder with local dataset files (default: $FAIRLEAK_DATA); datasets not in it are downloaded.",
-    )
+    told = "Folder with local dataset files (default: $FAIRLEAK_DATA); datasets not in it are downloaded."
+    add_path(parser, "--data", metavar="FOLDER", help=told)
+
+
+def add_policy_argument(parser: argparse.ArgumentParser) -> None:
+    """Add --policy."""
+    told = "Release policy: a file, or default or predictions (default: the plan's, else default)."
+    parser.add_argument("--policy", metavar="FILE", help=told)
 
 
 def add_seeds_argument(parser: argparse._ActionsContainer) -> None:
@@ -106,7 +105,6 @@ def check_epsilon(epsilon: float, methods: Sequence[str]) -> None:
 
 def table_and_roles(arguments: argparse.Namespace) -> tuple[Table, Roles]:
     """Return the table the arguments name, and the roles of its columns for the attribute they name."""
-    choice(arguments.dataset, CATALOG, name="--dataset")
     entry, attribute = CATALOG[arguments.dataset], arguments.attribute
     if attribute is not None and not entry.offers(attribute):
         choice(attribute, entry.attributes, name="--attribute")
@@ -136,13 +134,9 @@ def data_folder_of(arguments: argparse.Namespace) -> Path | None:
 
 def add_history_argument(parser: argparse.ArgumentParser) -> None:
     """Add --history."""
-    told = "or else a file in your data folder)."
-    parser.add_argument(
-        "--history",
-        default="",
-        metavar="PLACE",
-        help=f"File of the history, or postgresql://user@host/database (default: $FAIRLEAK_HISTORY, {told}",
-    )
+    told = "File of the history, or postgresql://user@host/database"
+    told += " (default: $FAIRLEAK_HISTORY, or else a file in your data folder)."
+    parser.add_argument("--history", default="", metavar="PLACE", help=told)
 
 
 def login_name() -> str:
@@ -182,15 +176,12 @@ P = TypeVar("P", bound=Result)
 
 def add_running_arguments(parser: argparse._ActionsContainer) -> None:
     """Add --jobs, --scheduler and --store."""
-    parser.add_argument(
-        "--jobs", type=int, default=1, metavar="N", help="Worker processes on this machine (default: 1)."
-    )
-    parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="Address of a Dask scheduler, such as tcp://127.0.0.1:8786."
-    )
-    parser.add_argument(
-        "--store", metavar="FOLDER", help="Folder for finished configurations, or 'none' (default: the user's cache)."
-    )
+    told = "Worker processes on this machine (default: 1)."
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help=told)
+    told = "Address of a Dask scheduler, such as tcp://127.0.0.1:8786."
+    parser.add_argument("--scheduler", metavar="ADDRESS", help=told)
+    told = "Folder for finished configurations, or 'none' (default: the user's cache)."
+    parser.add_argument("--store", metavar="FOLDER", help=told)
 
 
 _FILES = {
@@ -204,45 +195,28 @@ _FILES = {
 def add_file_arguments(parser: argparse._ActionsContainer, *names: str) -> None:
     """Add --csv and --json, or those named; `check_files` is called before the work."""
     for name in names or ("csv", "json"):
-        parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=_FILES[name])
+        add_path(parser, f"--{name}", help=_FILES[name])
 
 
 def check_files(arguments: argparse.Namespace) -> None:
     """Refuse a file that cannot be written, before the work rather than after."""
-    for name in _FILES:
+    for name in (*_FILES, "output"):
         check_place(getattr(arguments, name, None), what=f"--{name}")
 
 
-def write_csv(
-    table: pandas.DataFrame | Sequence[dict[str, Any]], arguments: argparse.Namespace, console: Console
-) -> None:
-    """Write a table, or rows of one or several, where --csv asks for it."""
+def write_csv(content: bytes, arguments: argparse.Namespace, console: Console) -> None:
+    """Write tables where --csv asks for it."""
     if arguments.csv is not None:
-        rows = table if isinstance(table, Sequence) else []
-        columns = dict.fromkeys(name for row in rows for name in row)
-        cells = ([row.get(name) for name in columns] for row in rows)
-        content = csv_bytes(list(columns), cells) if isinstance(table, Sequence) else csv_of_frame(table)
         write_file(arguments.csv, content, what="--csv")
         console.note(f"Every number is in {arguments.csv}.")
 
 
-def write_json(content: dict[str, Any], arguments: argparse.Namespace, console: Console) -> None:
+def write_json(content: Any, arguments: argparse.Namespace, console: Console) -> None:
     """Write results and settings where --json asks for it; null stands for what was not measured."""
     if arguments.json is not None:
-        text = json.dumps(_in_json(content), indent=1, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(plain(content, finite=True), indent=1, ensure_ascii=False, allow_nan=False)
         write_file(arguments.json, f"{text}\n".encode(), what="--json")
         console.note(f"Everything is in {arguments.json}.")
-
-
-def _in_json(value: Any) -> Any:
-    """Return nested dicts, lists and numbers with None for nan and "inf" for infinities, which JSON does not have."""
-    if isinstance(value, dict):
-        return {name: _in_json(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_in_json(item) for item in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None if math.isnan(value) else str(value)
-    return value
 
 
 def finished(
@@ -296,3 +270,33 @@ def _store(folder: str | None) -> FolderStore | MemoryStore:
     if folder == "none":
         return MemoryStore()
     return FolderStore(_default_store() if folder is None else Path(folder))
+
+
+def reports_in(path: Path, *, what: str = "REPORT") -> tuple[Path, ...]:
+    """Return the reports that a file, a report's folder or an audit's folder is or holds, the internal one first."""
+    if not path.is_dir():
+        return (path,)
+    folders = (path, *(path / edition for edition in EDITIONS))
+    found = tuple(folder / "report.json" for folder in folders if (folder / "report.json").is_file())
+    if not found:
+        raise InputError(f"{what} must be a report or a folder that holds one, got the folder {str(path)!r}.")
+    return found
+
+
+def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Document]:
+    """Return the bytes and the document of a report that was not altered; others are refused, for `what` is done."""
+    content, text = read_report(path)
+    found = verify_report(text, name=repr(path.name))
+    if broken := next((f for f in found.findings if not f.holds and f.name not in OF_THIS_CODE), None):
+        raise InputError(f"Only a report that holds {what}: {broken.told}")
+    return content, document_in(text)
+
+
+def read_report(path: Path, *, what: str = "REPORT") -> tuple[bytes, str]:
+    """Return a report's bytes, and the text they are."""
+    content = content_of(path, what=what, most=64 * MEGABYTE)
+    try:
+        return content, content.decode("utf-8")
+    except UnicodeDecodeError:
+        told = "must be a report of FairLeak, report.json or report.html, got no text."
+        raise InputError(f"{path.name!r} {told}") from None

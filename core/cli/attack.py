@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
-from core.cli.arguments import Parser, add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of
+from core.cli.arguments import Action, Parser, add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of
 from core.cli.console import Console
 from core.cli.outcome import Outcome, present
 from core.config import AuditConfig
@@ -76,11 +77,16 @@ def add_study_arguments(parser: argparse.ArgumentParser, study: Study[Any, Any])
     add_settings(parser, study.settings)
 
 
+def config_of(own: argparse.Namespace) -> AuditConfig:
+    """Return the model that the arguments describe."""
+    config = from_arguments(own, AuditConfig, dataset=own.dataset)
+    check_epsilon(config.epsilon, (config.method,))
+    return config
+
+
 def run_study(study: Study[Any, Any], own: argparse.Namespace, console: Console) -> None:
     """Run a study on a model that is trained as the arguments say; print and write what it found."""
-    config = from_arguments(own, AuditConfig, dataset=own.dataset)
-    settings = from_arguments(own, study.settings)
-    check_epsilon(config.epsilon, (config.method,))
+    config, settings = config_of(own), from_arguments(own, study.settings)
     subject = subject_of(config, dataset_of(own))
     if reason := study.unavailable(subject, settings):
         raise InputError(reason)
@@ -101,18 +107,13 @@ def _check_row(own: Measurement) -> dict[str, Any]:
     return {"check": own.check, "value": value, "control": control, "control is": control_name, "note": own.reason}
 
 
-class StudyCommand:
-    """The command of a study that has no module of its own here."""
+def study_command(study: Study[Any, Any]) -> Action:
+    """Return the command of a study that has no module of its own here."""
 
-    def __init__(self, study: Study[Any, Any]) -> None:
-        self.study = study
-        self.HELP = f"{study.title}: findings and tables about one trained model."
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Add the study's arguments."""
-        add_study_arguments(parser, self.study)
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        add_study_arguments(parser, study)
         add_file_arguments(parser)
 
-    def run(self, arguments: argparse.Namespace, console: Console) -> None:
-        """Run the study."""
-        run_study(self.study, arguments, console)
+    return Action(
+        f"{study.title}: findings and tables about one trained model.", add_arguments, partial(run_study, study)
+    )

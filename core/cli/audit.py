@@ -13,13 +13,12 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from core import release_audit as decision
 from core.choose import title_of
@@ -27,6 +26,8 @@ from core.cli.arguments import (
     add_data_argument,
     add_file_arguments,
     add_history_argument,
+    add_path,
+    add_policy_argument,
     data_folder_of,
     login_name,
 )
@@ -60,7 +61,7 @@ from core.report.junit import audit_junit
 from core.report.one_page import NAME, one_page
 from core.report.verification import ENDING, private_key, signature_of
 from core.serialize import loads
-from core.study import Outcome
+from core.study import Outcome, Report
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -145,9 +146,6 @@ def _is_report(path: Path) -> bool:
         return False
 
 
-Report = Callable[[int, int], None]
-
-
 class SelfTestsBeside:
     """Begins the test with the audit's first step, returns its results when called, ends it when left."""
 
@@ -156,10 +154,10 @@ class SelfTestsBeside:
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="fairleak-self-test")
         self._found: Future[tuple[SelfTest, ...]] | None = None
 
-    def __enter__(self) -> SelfTestsBeside:
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._left.set()
         self._pool.shutdown()
 
@@ -202,28 +200,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "exit codes: 0 pass, 1 fail (a required check), 2 inconclusive or not run, 3 input that cannot be used. "
         "fairleak init writes a plan to start from."
     )
-    parser.add_argument(
-        "plan", type=Path, metavar="PLAN", help="TOML file of the plan; the files in it lie in the same folder."
-    )
-    parser.add_argument(
-        "--out", type=Path, required=True, metavar="FOLDER", help="New or empty folder for the reports."
-    )
+    add_path(parser, "plan", metavar="PLAN", help="TOML file of the plan; the files in it lie in the same folder.")
+    add_path(parser, "--out", metavar="FOLDER", required=True, help="New or empty folder for the reports.")
     parser.add_argument("--force", action="store_true", help="An earlier report in --out is replaced.")
-    parser.add_argument(
-        "--policy",
-        metavar="FILE",
-        help=f"Release policy: a file, or {' or '.join(SHIPPED)} (default: the plan's, else default).",
-    )
+    add_policy_argument(parser)
     add_data_argument(parser)
-    parser.add_argument(
-        "--sign",
-        type=Path,
-        metavar="KEY.pem",
-        help="Private key to sign the reports with; fairleak report sign makes one.",
-    )
-    parser.add_argument(
-        "--choice", type=Path, metavar="FILE", help="File of fairleak choose --json: the report says how it was chosen."
-    )
+    told = "Private key to sign the reports with; fairleak report sign makes one."
+    add_path(parser, "--sign", metavar="KEY.pem", help=told)
+    add_path(parser, "--choice", help="File of fairleak choose --json: the report says how it was chosen.")
     parser.add_argument("--project", metavar="NAME", help="Project of the history in which the audit is kept.")
     add_history_argument(parser)
     add_file_arguments(parser, "junit")
@@ -239,7 +223,9 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     check_folder(arguments.out, force=arguments.force)
     chosen = None if arguments.choice is None else _chosen(arguments.choice, plan)
     key = None if arguments.sign is None else private_key(content_of(arguments.sign, what="--sign"), name="--sign")
-    history = None if arguments.project is None else _history(arguments)
+    if arguments.project is not None:
+        check_line(arguments.project, "--project")
+    history = None if arguments.project is None else History.open(arguments.history)  # before the work, not after it
     table = load_table(plan, folder=folder, data_folder=data_folder_of(arguments), cache_folder=default_cache_folder())
     model_file = load_model(plan, folder=folder)
     steps = console.counting("steps", every=4)
@@ -264,12 +250,6 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
     return VERDICT_TITLES[audit.verdict.overall].lower()
 
 
-def _history(arguments: argparse.Namespace) -> History:
-    """Return the history, opened before the work rather than after it."""
-    check_line(arguments.project, "--project")
-    return History.open(arguments.history)
-
-
 def _keep(reports: Reports, history: History, arguments: argparse.Namespace, console: Console) -> None:
     try:
         kept = history.keep(reports.document(), project=arguments.project, who=login_name())
@@ -292,13 +272,13 @@ def _chosen(path: Path, plan: AuditPlan) -> StudyFindings:
     return found
 
 
-def policy_named(name: str | None, plan: AuditPlan, folder: Path) -> Policy:
-    """Return the policy that --policy names, or else the plan, whose files lie in `folder`; else the default one."""
+def policy_named(name: str | None, plan: AuditPlan, folder: Path, *, what: str = "--policy") -> Policy:
+    """Return the policy that is named, or else the plan's, whose files lie in `folder`; else the default one."""
     if (shipped := name or plan.policy) in SHIPPED:
         return SHIPPED[shipped]()
     if name is not None:
         path = Path(name)
-        return read_policy(content_of(path, what="--policy"), name=path.name)
+        return read_policy(content_of(path, what=what), name=path.name)
     content = load_policy_text(plan, folder=folder)
     return default_policy() if content is None else read_policy(content, name=Path(plan.policy).name)
 

@@ -13,9 +13,10 @@ from core.choose.findings import finding, numbers, report_section, rows, why_thi
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
+    add_path,
+    add_policy_argument,
     add_running_arguments,
     add_seeds_argument,
-    check_files,
     collected,
     data_folder_of,
     seeds_in,
@@ -28,8 +29,8 @@ from core.config import AuditConfig
 from core.datasets import build_dataset
 from core.datasets.catalog import default_cache_folder
 from core.errors import InputError
-from core.files import check_place, content_of, write_file
-from core.policy import Policy, Status
+from core.files import content_of, write_file
+from core.policy import Status
 from core.release_audit import AuditPlan, catalogue_plan, dataset_of, load_model, load_table, plan_text, read_plan
 from core.serialize import dumps, plain
 from core.settings import add_arguments as add_settings
@@ -44,35 +45,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "exit codes: 0 a model is recommended, 1 none is and the nearest fails, 2 none is and the nearest is "
         "inconclusive, 3 input that cannot be used."
     )
-    parser.add_argument(
-        "plans",
-        nargs="*",
-        type=Path,
-        metavar="PLAN",
-        help="Plan of an audit. One to train by: models are made of its data and settings. Several: each is a model, "
-        "such as the predictions in one column, or a model file.",
-    )
+    told = "Plan of an audit. One to train by: models are made of its data and settings. Several: each is a model, "
+    told += "such as the predictions in one column, or a model file."
+    add_path(parser, "plans", nargs="*", metavar="PLAN", help=told)
     add_dataset_arguments(parser)
     add_settings(parser, ChooseSettings)
     add_settings(parser, AuditConfig, "metric", "train_share")
     add_seeds_argument(parser)
-    parser.add_argument(
-        "--policy",
-        metavar="FILE",
-        help="Release policy: a file, or default or predictions (default: the plan's, else default).",
-    )
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="File for the plan of the chosen model.")
+    add_policy_argument(parser)
+    add_path(parser, "-o", "--output", help="File for the plan of the chosen model.")
     add_running_arguments(parser)
     add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> str:
     """Measure the candidates and print the choice; what is stored already is not measured again."""
-    check_place(arguments.output, what="--output")
-    check_files(arguments)
     settings = from_arguments(arguments, ChooseSettings)
     asked = _of_plans(arguments, settings) if arguments.plans else [_of_dataset(arguments, settings)]
-    policy = _policy(arguments, asked[0].plan)
+    folder = arguments.plans[0].absolute().parent if arguments.plans else Path.cwd()
+    policy = policy_named(arguments.policy, asked[0].plan, folder)
     measured = partial(measure_all, asked, seconds=60 * settings.minutes)
     own = any(each.dataset.uploaded for each in asked)
     points: list[CandidatePoint] = collected(measured, arguments, console, noun="models", own=own)
@@ -122,11 +113,6 @@ def _of_plans(arguments: argparse.Namespace, settings: ChooseSettings) -> list[A
     if len(set(names)) < len(names):
         raise InputError(f"Plans must have different names, got {', '.join(names)}.")
     return made
-
-
-def _policy(arguments: argparse.Namespace, plan: AuditPlan) -> Policy:
-    folder = arguments.plans[0].absolute().parent if arguments.plans else Path.cwd()
-    return policy_named(arguments.policy, plan, folder)
 
 
 def _plan(choice: Choice, asked: Sequence[Asked]) -> AuditPlan:

@@ -7,9 +7,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.cli.arguments import add_file_arguments, add_history_argument, write_json
+from core.cli.arguments import add_file_arguments, add_history_argument, read_report, reports_in, write_json
 from core.cli.console import Console, aligned
-from core.cli.verify import read_report
 from core.compare import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit, readable
 from core.compare.changes import NO_PROOF, change_range
 from core.errors import InputError
@@ -17,7 +16,7 @@ from core.files import write_file
 from core.history import Entry, History
 from core.policy import estimate_text
 from core.report import to_json
-from core.report.document import EDITIONS, Document
+from core.report.document import Document
 
 HELP = "Compare two audits check by check: better, worse, or not distinguishable."
 
@@ -37,12 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("after", metavar="AFTER", help="The later audit, named in the same way.")
     parser.add_argument("--project", metavar="NAME", help="Project of the history with an audit that is no file.")
     add_history_argument(parser)
-    parser.add_argument(
-        "--margin",
-        type=float,
-        metavar="SHARE",
-        help="Ask for proof that no required check is worse by so much, in its unit (0.01: one point).",
-    )
+    told = "Ask for proof that no required check is worse by so much, in its unit (0.01: one point)."
+    parser.add_argument("--margin", type=float, metavar="SHARE", help=told)
     add_file_arguments(parser, "html", "junit", "json")
 
 
@@ -56,7 +51,7 @@ def run(arguments: argparse.Namespace, console: Console) -> str:
         console.note(f"The comparison is in {arguments.html}.")
     if arguments.junit is not None:
         write_file(arguments.junit, comparison_junit(found), what="--junit")
-    write_json(found.to_dict(), arguments, console)
+    write_json(found, arguments, console)
     return found.verdict
 
 
@@ -69,12 +64,7 @@ def _document(arguments: argparse.Namespace, argument: str, console: Console) ->
         signed = [one for one in history.signatures(project=arguments.project) if one.entry == entry.id]
         console.note(f"{name} is audit {entry.id}. {signed[-1].words if signed else 'It is not signed.'}")
         return readable(to_json(history.document(entry)), name=name)
-    if path.is_dir():
-        places = [path / part / "report.json" for part in (*EDITIONS, "")]
-        file = next((place for place in places if place.is_file()), None)
-        if file is None:
-            raise InputError(f"{name} must be {_AUDIT}, got a folder without a report: {str(path)!r}.")
-        path = file
+    path = reports_in(path, what=name)[0]
     _, text = read_report(path, what=name)
     return readable(text, name=f"{name} ({path})")
 

@@ -6,7 +6,7 @@ import math
 import time
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TextIO
 
 from core.estimates import Estimate
@@ -67,8 +67,6 @@ class Console:
     out: TextIO
     err: TextIO
     quiet: bool = False
-    _begun: float = field(default=0.0, init=False)
-    _given: int = field(default=0, init=False)
 
     def result(self, text: str = "") -> None:
         """Write one line of results, or several as a `Block`; what would steer a terminal is made visible."""
@@ -89,24 +87,20 @@ class Console:
         self.err.write(f"{visible(text)}\n")
         self.err.flush()
 
-    def progress(self, done: int, total: int, *, noun: str) -> None:
-        """Write how far the work is and about how long it will take."""
-        now = time.monotonic()
-        if not self._begun:
-            self._begun, self._given = now, done
-        made = done - self._given
-        left = (
-            f", about {_duration((now - self._begun) / made * (total - done))} left" if 0 < made < total - done else ""
-        )
-        self.note(f"{done} of {total} {noun}{left}")
-
     def counting(self, noun: str, *, every: int = 1, first: int = 0) -> Callable[[int, int], None]:
-        """Return what writes progress every few steps, from the `first` on, with a clock of its own."""
-        own = Console(out=self.out, err=self.err, quiet=self.quiet)
+        """Return what writes how far the work is and about how long it will take, every few steps from the `first`."""
+        begun: tuple[float, int] | None = None
 
         def report(done: int, total: int) -> None:
-            if done >= first and (done % every == 0 or done == total):
-                own.progress(done, total, noun=noun)
+            nonlocal begun
+            if done < first or (done % every and done != total):
+                return
+            now, left = time.monotonic(), ""
+            begun = begun or (now, done)
+            made = done - begun[1]
+            if 0 < made < total - done:
+                left = f", about {_duration((now - begun[0]) / made * (total - done))} left"
+            self.note(f"{done} of {total} {noun}{left}")
 
         return report
 

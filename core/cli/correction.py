@@ -9,11 +9,10 @@ from core.cli.arguments import (
     add_file_arguments,
     add_running_arguments,
     add_seeds_argument,
-    check_epsilon,
     finished,
     seeds_in,
 )
-from core.cli.attack import add_study_arguments, run_study
+from core.cli.attack import add_study_arguments, config_of, run_study
 from core.cli.console import Console
 from core.cli.outcome import Outcome, present
 from core.config import AuditConfig
@@ -31,7 +30,6 @@ from core.correction.study import STUDY
 from core.correction.tables import DETAILS, MEANING, tables
 from core.errors import InputError
 from core.serialize import plain
-from core.settings import from_arguments
 
 HELP = "Measure attribute reconstruction from a disclosed fairness constraint."
 
@@ -45,9 +43,8 @@ _ONE_MODEL = ("--seed", "--adversary", "--cost", "--as-published", "--disclosed-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_study_arguments(parser, STUDY)
-    parser.add_argument(
-        "--decompose", action="store_true", help="What each piece of the attackers' knowledge adds, over seeds."
-    )
+    told = "What each piece of the attackers' knowledge adds, over seeds."
+    parser.add_argument("--decompose", action="store_true", help=told)
     add_file_arguments(parser)
     own = parser.add_argument_group("with --decompose")
     add_seeds_argument(own)
@@ -76,8 +73,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _decompose(arguments: argparse.Namespace, console: Console) -> None:
     """Measure the model and its unmitigated twin for every seed, and print the parts of both attackers' accuracy."""
-    config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
-    check_epsilon(config.epsilon, (config.method,))
+    config = config_of(arguments)
     configs = leak_configs(config, seeds_in(arguments.seeds))
     points = sorted(
         finished(configs, arguments, console, measure=measure_leak, result=LeakPoint), key=lambda p: p.config.seed

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable
-from pathlib import Path
 
-from core.cli.arguments import Action
+from core.cli.arguments import Action, add_path
 from core.cli.console import Console, table
 from core.desk import (
     AskSettings,
@@ -98,7 +97,7 @@ def _add_ledger(parser: argparse.ArgumentParser) -> None:
 
 def _add_register(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="Name of the test set, for askers.")
-    parser.add_argument("--test-set", type=Path, required=True, metavar="FILE", help="CSV with a line a person.")
+    add_path(parser, "--test-set", required=True, help="CSV with a line a person.")
     add_settings(parser, Columns, "attribute", "advantaged", "id", "label", "positive")
     add_settings(parser, RegisterSettings)
     _add_ledger(parser)
@@ -106,8 +105,8 @@ def _add_register(parser: argparse.ArgumentParser) -> None:
 
 def _add_ask(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", metavar="NAME", help="Registered test set.")
-    parser.add_argument("--test-set", type=Path, required=True, metavar="FILE", help="File of its registration.")
-    parser.add_argument("--predictions", type=Path, required=True, metavar="FILE", help="CSV: identifier and score.")
+    add_path(parser, "--test-set", required=True, help="File of its registration.")
+    add_path(parser, "--predictions", required=True, help="CSV: identifier and score.")
     parser.add_argument("--score", metavar="COLUMN", help="Column of the scores, if the file has further columns.")
     add_settings(parser, AskSettings)
     asker = 'Asker and model, for the record ("team A, model 7"); required unless --quote is given.'
@@ -122,12 +121,12 @@ def _add_status(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help="New file for the record.")
+    add_path(parser, "file", help="New file for the record.")
     _add_ledger(parser)
 
 
 def _add_verify(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, metavar="FILE", help="Export of a record.")
+    add_path(parser, "file", help="Export of a record.")
     noted = "Hash noted earlier (32 digits or more) that the record must contain."
     parser.add_argument("--noted", metavar="HASH", help=noted)
 
@@ -168,7 +167,7 @@ def _ask(arguments: argparse.Namespace, console: Console) -> str | None:
     if arguments.asker is None and not arguments.quote:
         raise InputError("--asker must be given, for the record.")
     ledger, name, model = _opened(arguments), arguments.name, arguments.predictions
-    made = ledger.registration(name)
+    made = ledger.status(name).registration
     test_set, _ = _test_set(arguments, made.columns)
     content = content_of(model, what="The predictions")
     scores = predictions_of(content, model.name, test_set.ids, id_column=made.columns.id, score=arguments.score)
@@ -288,11 +287,11 @@ def _verify(arguments: argparse.Namespace, console: Console) -> str:
         )
     rows = [
         {
-            "name": one.name,
-            "budget": f"{one.budget:g}",
+            "name": one.registration.name,
+            "budget": f"{one.registration.budget:g}",
             "spent": f"{one.spent:g}",
-            "answers": str(one.n_answers),
-            "charged": str(one.n_charged),
+            "answers": str(len(one.answers)),
+            "charged": str(sum(not answer.from_past for answer in one.answers)),
         }
         for one in found.budgets
     ]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
-from pathlib import Path
 
-from core.cli.arguments import Action, add_history_argument, login_name
+from core.cli.arguments import Action, add_history_argument, add_path, login_name, report_that_holds
 from core.cli.console import Console, table
-from core.cli.verify import report_that_holds
 from core.errors import InputError
 from core.files import check_place, write_file
 from core.history import DECISIONS, Entry, History, Signature
@@ -37,7 +35,7 @@ exit codes: 0 done, 3 input that cannot be used."""
 
 
 def _add_keep(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("report", type=Path, metavar="REPORT", help="JSON or HTML file of an internal report.")
+    add_path(parser, "report", metavar="REPORT", help="JSON or HTML file of an internal report.")
     parser.add_argument("--project", required=True, metavar="NAME", help="Project to keep it in.")
     _add_who(parser)
     add_history_argument(parser)
@@ -51,9 +49,9 @@ def _add_list(parser: argparse.ArgumentParser) -> None:
 
 def _add_show(parser: argparse.ArgumentParser) -> None:
     _add_audit(parser)
-    parser.add_argument("--report", type=Path, metavar="FILE", help="New file for its report.json, as it was kept.")
+    add_path(parser, "--report", help="New file for its report.json, as it was kept.")
     told = "New file for its one-page summary (PDF) with its signatures; needs requirements-pdf.txt."
-    parser.add_argument("--page", type=Path, metavar="FILE", help=told)
+    add_path(parser, "--page", help=told)
     add_history_argument(parser)
 
 

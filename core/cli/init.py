@@ -6,6 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
+from core.cli.arguments import add_path
 from core.cli.console import Block, Console
 from core.datasets import CATALOG, cautions, read_table
 from core.errors import InputError
@@ -35,29 +36,15 @@ _KEYS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument(
-        "--dataset", choices=tuple(CATALOG), metavar="NAME", help=f"Dataset: {', '.join(CATALOG)} (default: demo)."
-    )
-    parser.add_argument(
-        "--attribute",
-        metavar="NAME",
-        help="Sensitive attribute, such as sex; of a file its column (default: the dataset's first, or a guess).",
-    )
-    parser.add_argument(
-        "--file",
-        type=Path,
-        metavar="FILE",
-        help="CSV or Parquet file with your table; the roles of its columns are guessed.",
-    )
-    parser.add_argument(
-        "--label", metavar="COLUMN", help="Column of the file that the model predicts (default: a guess)."
-    )
-    parser.add_argument(
-        "--model", type=Path, metavar="FILE", help="ONNX or skops file with the model to audit on --file."
-    )
-    parser.add_argument(
-        "-o", "--output", type=Path, metavar="FILE", help="File for the plan, which must be new (default: stdout)."
-    )
+    told = f"Dataset: {', '.join(CATALOG)} (default: demo)."
+    parser.add_argument("--dataset", choices=tuple(CATALOG), metavar="NAME", help=told)
+    told = "Sensitive attribute, such as sex; of a file its column (default: the dataset's first, or a guess)."
+    parser.add_argument("--attribute", metavar="NAME", help=told)
+    add_path(parser, "--file", help="CSV or Parquet file with your table; the roles of its columns are guessed.")
+    told = "Column of the file that the model predicts (default: a guess)."
+    parser.add_argument("--label", metavar="COLUMN", help=told)
+    add_path(parser, "--model", help="ONNX or skops file with the model to audit on --file.")
+    add_path(parser, "-o", "--output", help="File for the plan, which must be new (default: stdout).")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:

@@ -85,10 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Check the arguments, then read the data; measure and print."""
-    asked, settings = (
-        from_arguments(arguments, RunSettings),
-        from_arguments(arguments, MembershipSettings, epsilon=math.inf),
-    )
+    asked = from_arguments(arguments, RunSettings)
+    settings = from_arguments(arguments, MembershipSettings, epsilon=math.inf)
     _check(asked, settings)
     table, roles = table_and_roles(arguments)
     people = member_people(table, roles)
@@ -174,8 +172,7 @@ class _Run:
         models = [self._attacked(settings) for settings in self.models]
         found = [finding for model in models for finding in findings(Reading(model, model.settings))]
         shown = dict(tables(models))
-        names = Reading(models[0], self.settings).names
-        for title, (said, rows) in {**self._over_epsilon(names), **self._over_theta(names)}.items():
+        for title, said, rows in self._curves(Reading(models[0], self.settings).names):
             found += said
             shown[title] = rows
         return Outcome(
@@ -184,43 +181,29 @@ class _Run:
             tables=shown,
             details=DETAILS,
             notes=MEANING,
-            settings={
-                "dataset": dataset,
-                "attribute": models[0].attribute,
-                "settings": plain(self.settings),
-                "run": plain(self.asked),
-            }
-            | {"notes": list(self.people.notes)},
+            settings={"dataset": dataset, "attribute": models[0].attribute, "settings": plain(self.settings)}
+            | {"run": plain(self.asked), "notes": list(self.people.notes)},
         )
 
-    def _over_epsilon(self, names: tuple[str, str]) -> dict[str, tuple[list[Finding], Sequence[Row]]]:
-        """Return the private tree over ε, by the published attack."""
-        if not self.over_epsilon:
-            return {}
-        budgets = [settings.epsilon for settings in self.models]
-        points = epsilon_curve(self.people, self.models[0], epsilons=budgets, repeats=self.repeats)
-        bands = summarise_curve(self._counted(points))
-        title = f"Over ε: {self._over(names)}"
-        return {title: ([Finding(point=epsilon_heading(bands, names))], curve_rows(bands, "ε"))}
-
-    def _over_theta(self, names: tuple[str, str]) -> dict[str, tuple[list[Finding], Sequence[Row]]]:
-        """Return each model over θ, and what FairPick deletes in the split above."""
-        shown: dict[str, tuple[list[Finding], Sequence[Row]]] = {}
+    def _curves(self, names: tuple[str, str]) -> Iterator[tuple[str, list[Finding], Sequence[Row]]]:
+        """Yield title, findings and rows: the private tree over ε, each model over θ, and what FairPick deletes."""
+        repeats = f"{self.repeats} repeats, each with its own split, noise and training"
+        over = f"the published attack, gaps {names[0]} − {names[1]}, {repeats if self.repeats > 1 else 'one repeat'}"
+        if self.over_epsilon:
+            budgets = [settings.epsilon for settings in self.models]
+            points = epsilon_curve(self.people, self.models[0], epsilons=budgets, repeats=self.repeats)
+            bands = summarise_curve(self._counted(points))
+            yield f"Over ε: {over}", [Finding(point=epsilon_heading(bands, names))], curve_rows(bands, "ε")
         thetas = (self.settings.theta, 1.0) if self.picks else (1.0,)
         for own in self.models if self.over_theta else ():
-            points = self._counted(fairpick_curve(self.people, own, thetas=thetas, repeats=self.repeats))
+            found = self._counted(fairpick_curve(self.people, own, thetas=thetas, repeats=self.repeats))
             at = f", ε = {own.epsilon:g}" if own.target == "dp_id3" else ""
-            said = [Finding(point=picking_heading(points, "vd"))] if self.picks else []
-            shown[f"Over θ{at}: {self._over(names)}"] = said, curve_rows(summarise_curve(points), "θ")
+            said = [Finding(point=picking_heading(found, "vd"))] if self.picks else []
+            yield f"Over θ{at}: {over}", said, curve_rows(summarise_curve(found), "θ")
         if self.picks:
             made = self._target(replace(self.models[0], theta=self.settings.theta)).findings
             assert made.fairpick is not None
-            shown["Rows deleted by FairPick"] = [deletions(made)], deleted_rows(made.fairpick)
-        return shown
-
-    def _over(self, names: tuple[str, str]) -> str:
-        repeats = f"{self.repeats} repeats, each with its own split, noise and training"
-        return f"the published attack, gaps {names[0]} − {names[1]}, {repeats if self.repeats > 1 else 'one repeat'}"
+            yield "Rows deleted by FairPick", [deletions(made)], deleted_rows(made.fairpick)
 
 
 def _about(first: MembershipFindings, people: MemberPeople) -> Iterator[str]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-from core.cli.arguments import add_data_argument, add_file_arguments, data_folder_of
+from core.cli.arguments import add_data_argument, add_file_arguments, add_path, data_folder_of
 from core.cli.console import Console
 from core.cli.outcome import Outcome, present
 from core.datasets.catalog import default_cache_folder
@@ -71,17 +70,12 @@ _STEPS_PER_NOTE = 5
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.epilog = _EPILOG
-    parser.add_argument(
-        "plan", type=Path, metavar="FILE", help="TOML file of the card; the files in it lie in the same folder."
-    )
+    add_path(parser, "plan", help="TOML file of the card; the files in it lie in the same folder.")
     add_data_argument(parser)
     own = parser.add_argument_group("in place of the file's own")
     add_settings(own, ReleaseSettings, defaults=dict.fromkeys(params(ReleaseSettings)))
-    parser.add_argument(
-        "--no-advice",
-        action="store_true",
-        help="No search for a safe precision; there is none for typed numbers either.",
-    )
+    told = "No search for a safe precision; there is none for typed numbers either."
+    parser.add_argument("--no-advice", action="store_true", help=told)
     add_file_arguments(parser)
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from core.cli.arguments import write_csv, write_json
 from core.cli.console import Console, aligned
-from core.quantities import Tables, in_words, plain_row, plain_rows
-from core.serialize import plain
+from core.files import csv_bytes
+from core.quantities import PlainRow, Tables, in_words, plain_row
 from core.study import Finding
 
 
@@ -35,14 +35,15 @@ class Outcome:
 def present(found: Outcome, arguments: argparse.Namespace, console: Console) -> None:
     """Print what was found, and write it where --csv and --json ask for it."""
     console.results(_lines(found))
-    write_csv([*_set(found.settings), *plain_rows(found.tables)], arguments, console)
-    if getattr(arguments, "json", None) is not None:
-        tables = {title: [plain_row(row) for row in rows] for title, rows in found.tables.items()}
-        own = {"about": list(found.about), "findings": list(found.findings), "tables": tables}
-        write_json(plain({**found.content, **found.settings, **own}), arguments, console)
+    tables = {title: [plain_row(row) for row in rows] for title, rows in found.tables.items()}
+    rows = [*_set(found.settings), *({"table": title, **row} for title, own in tables.items() for row in own)]
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    write_csv(csv_bytes(columns, ([row.get(name) for name in columns] for row in rows)), arguments, console)
+    own = {"about": list(found.about), "findings": list(found.findings), "tables": tables}
+    write_json({**found.content, **found.settings, **own}, arguments, console)
 
 
-def _set(settings: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _set(settings: Mapping[str, Any]) -> Iterator[PlainRow]:
     """Yield a row for each setting."""
     for name, value in settings.items():
         if isinstance(value, Mapping):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 
-from core.cli.arguments import add_file_arguments, check_epsilon, dataset_of
-from core.cli.attack import add_study_arguments
+from core.cli.arguments import add_file_arguments, dataset_of
+from core.cli.attack import add_study_arguments, config_of
 from core.cli.console import Console
 from core.cli.outcome import Outcome, present
-from core.config import AuditConfig
 from core.people import ATTACKS, PEOPLE, PeopleSettings
 from core.people.tables import PEOPLE_TABLE, people_rows
 from core.serialize import plain
@@ -30,22 +29,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = _EPILOG
     add_study_arguments(parser, PEOPLE)
     shown = parser.add_argument_group("what is printed")
-    shown.add_argument(
-        "--at-least",
-        type=int,
-        default=2,
-        metavar="K",
-        help="People found by at least so many attacks, 1 to 4 (default: 2); files hold everybody found.",
-    )
+    told = "People found by at least so many attacks, 1 to 4 (default: 2); files hold everybody found."
+    shown.add_argument("--at-least", type=int, default=2, metavar="K", help=told)
     add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Attack, print and write."""
     at_least = whole_number(arguments.at_least, name="--at-least", least=1, most=len(ATTACKS))
-    config = from_arguments(arguments, AuditConfig, dataset=arguments.dataset)
-    settings: PeopleSettings = from_arguments(arguments, PeopleSettings)
-    check_epsilon(config.epsilon, (config.method,))
+    config, settings = config_of(arguments), from_arguments(arguments, PeopleSettings)
     subject = subject_of(config, dataset_of(arguments))
     *_, result = PEOPLE.run(subject, settings, console.counting("steps", every=10))
     shown = people_rows(result, result.chosen(at_least=at_least))

@@ -51,9 +51,8 @@ HELP = "Measure leakage from answers to bias queries."
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     add_dataset_arguments(parser)
-    parser.add_argument(
-        "--table", action="store_true", help="The noiseless rows of Hamman et al.'s table 1 on Adult, recomputed."
-    )
+    told = "The noiseless rows of Hamman et al.'s table 1 on Adult, recomputed."
+    parser.add_argument("--table", action="store_true", help=told)
     add_settings(parser, Asking, "n")
     add_settings(parser, RevealSettings, "questions")
     add_settings(parser, Asking, "design")
@@ -85,10 +84,11 @@ def _noiseless_table(arguments: argparse.Namespace, asked: int | None, seed: int
     config = AuditConfig(dataset="adult", roles=roles, method="unmitigated", seed=seed)
     pool = query_pool(config, build_dataset(table, roles))
     rows: list[Row] = []
+    report = console.counting("rows")
     for i, (n, m) in enumerate(_TABLE):
         repeats = asked or (200 if n == 100 else 5)
         row = noiseless_row(pool, n, m, repeats=repeats, seed=seed)
-        console.progress(i + 1, len(_TABLE), noun="rows")
+        report(i + 1, len(_TABLE))
         printed = next(r for r in TABLE_1 if (r.n, r.m, r.epsilon) == (n, m, math.inf)).leakages["cauchy"]
         own = {_ATTACKS[attack]: share(found) for attack, found in row.leakages.items()}
         packed = f"{row.bits_questions} queries" if row.bits_complete else "not everybody"
@@ -125,9 +125,10 @@ def _asked(
     pool = query_pool(replace(config, roles=dataset.roles), dataset)
     trials = Trials(pool, asking)
     numbers, leaks = _numbers(questions, trials), []
+    report = console.counting("numbers of answers")
     for i, m in enumerate(numbers):
         leaks += [trials.leak(m, mechanism, decoder) for decoder in DECODERS]
-        console.progress(i + 1, len(numbers), noun="numbers of answers")
+        report(i + 1, len(numbers))
     model = config.method + (f", epsilon {config.epsilon:g}" if config.method == "dp_id3" else "")
     answers = noise_text(answering) + (f", δ = {answering.delta:g}" if answering.noise == "smooth_laplace" else "")
     answers += ", paper's protocol" if answering.as_published else ""

@@ -10,9 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from core.choose.findings import SECTION
-from core.cli.arguments import add_data_argument, data_folder_of
+from core.cli.arguments import add_data_argument, add_path, data_folder_of, read_report
 from core.cli.console import Console, aligned
-from core.cli.verify import read_report
 from core.datasets import Table, read_table
 from core.datasets.catalog import default_cache_folder
 from core.errors import InputError
@@ -47,10 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "exit codes: 0 pass, the same to the bit or within the bounds for other versions and machines; 1 fail, not the "
         "same; 3 input that cannot be used, such as another table."
     )
-    parser.add_argument("report", type=Path, metavar="REPORT", help="The report.json of an internal report.")
+    add_path(parser, "report", metavar="REPORT", help="The report.json of an internal report.")
     add_data_argument(parser)
-    parser.add_argument("--file", type=Path, metavar="TABLE", help="Table of the audit, if it was a file.")
-    parser.add_argument("--model", type=Path, metavar="FILE", help="Model file of the audit, if there was one.")
+    add_path(parser, "--file", metavar="TABLE", help="Table of the audit, if it was a file.")
+    add_path(parser, "--model", help="Model file of the audit, if there was one.")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> str:

@@ -19,6 +19,7 @@ from core.cli.arguments import (
 from core.cli.console import Console, estimate_words, table
 from core.config import AuditConfig
 from core.estimates import Spread
+from core.files import csv_of_frame
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 from core.sweep import (
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace, console: Console) -> None:
     )
     summary = summarise(finished(configs, arguments, console, measure=measure, result=SweepPoint))
     console.results(_printed(summary, settings, config))
-    write_csv(summary_frame(summary), arguments, console)
+    write_csv(csv_of_frame(summary_frame(summary)), arguments, console)
 
 
 def _tolerances(text: str) -> tuple[float, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 
 from core.cli.arguments import (
     add_dataset_arguments,
     add_file_arguments,
+    add_path,
     add_seeds_argument,
     dataset_of,
     seeds_in,
@@ -16,7 +16,7 @@ from core.cli.arguments import (
 )
 from core.cli.console import Console, estimate_words, table
 from core.estimates import percent
-from core.files import check_place
+from core.files import csv_of_frame
 from core.settings import add_arguments as add_settings
 from core.settings import from_arguments
 from core.sweep.findings import tension
@@ -30,20 +30,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_dataset_arguments(parser)
     add_settings(parser, LandscapePlan, "metric", "train_share", "tolerances", "epsilons", "tree_share")
     add_seeds_argument(parser)
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="File for the map, as JSON.")
+    add_path(parser, "-o", "--output", help="File for the map, as JSON.")
     add_file_arguments(parser, "csv")
 
 
 def run(arguments: argparse.Namespace, console: Console) -> None:
     """Make a map and print it."""
-    check_place(arguments.output, what="--output")
     plan = from_arguments(arguments, LandscapePlan, seeds=seeds_in(arguments.seeds))
     made = landscape(dataset_of(arguments), plan, report=console.counting("steps"))
     console.results(_printed(made))
     if arguments.output is not None:
         write_landscape(made, arguments.output)
         console.note(f"The map is in {arguments.output}.")
-    write_csv(made.to_frame(), arguments, console)
+    write_csv(csv_of_frame(made.to_frame()), arguments, console)
 
 
 def _printed(made: Landscape) -> Iterator[str]:

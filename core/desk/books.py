@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 from core.chain import FIRST, TIME, Damaged, Link, canonical, checked_body
 from core.datasets.columns import quoted
 from core.desk.noise import GRID, LEVEL, Noise, epsilon_of, gap_value, standard_error
-from core.desk.record import METRICS, LedgerAnswer, Registration, Verification, VerifiedBudget
+from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Registration, Verification
 from core.desk.registration import FORMS, Columns, TestSet, normal_form
 from core.errors import InputError
 from core.estimates import Estimate
@@ -36,9 +36,8 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Released:
-    """One noisy number in units of its noise: a "sum" or a "count", of the people that the metric is about."""
+    """One noisy number in units of its noise, a sum or a count of the people that the metric is about."""
 
-    part: str
     metric: str
     units: int
     noise: Noise
@@ -60,7 +59,7 @@ class Account:
     form: int
     """Of the identifiers in its seals and in the order of its people."""
     released: dict[tuple[int, str], Released]
-    """By the entry that released it and its part."""
+    """By the entry that released it and its part, "sum" or "count"."""
     answers: list[LedgerAnswer] = field(default_factory=list)
     wrong_files: list[str] = field(default_factory=list)
     """Seals of files about the registered people that were not the registered one."""
@@ -122,6 +121,18 @@ class Books:
     hash: str = FIRST
     key_hash: str = ""
 
+    def status(self, name: str) -> LedgerStatus:
+        """Return the state of a budget."""
+        account = self.accounts[name]
+        return LedgerStatus(
+            registration=account.registration(),
+            spent=epsilon_of(account.spent),
+            remaining=epsilon_of(account.remaining),
+            answers=tuple(account.answers),
+            wrong_files=len(account.wrong_files),
+            seal=self.hash,
+        )
+
     def add(self, entry: Link) -> None:
         """Follow one more entry, or raise `Damaged` and leave everything as it was."""
         number = self.number + 1
@@ -145,7 +156,7 @@ class Books:
         _rule(0 < price <= budget, f"entry {entry.number} charges more than its budget")
         form = int(body.get("form", 1))
         _rule(form in FORMS, f"entry {entry.number} has identifiers in form {form}, which is not known here")
-        count = Released("count", METRICS[0], _whole(body["count"]), Noise(1, price, 1.0))
+        count = Released(METRICS[0], _whole(body["count"]), Noise(1, price, 1.0))
         released = {(entry.number, "count"): count}
         account = Account(body, budget=budget, count_epsilon=price, spent=price, form=form, released=released)
         account.registration()  # has all it needs
@@ -161,7 +172,6 @@ class Books:
         _rule(account.spent + charged <= account.budget, f"entry {number} spends more than the budget")
         _check_answer(number, body, account.n(body["metric"]), account.released | new)
         answer = LedgerAnswer(
-            name=account.name,
             metric=body["metric"],
             asker=body["asker"],
             asked=body["time"],
@@ -215,7 +225,7 @@ def _new_releases(number: int, body: dict[str, Any], account: Account) -> Iterab
         _rule(price == agreed, f"entry {number} releases a {part} at another price than agreed")
         _rule(part == "count" or price >= account.least, f"entry {number} releases a sum below the least price")
         _rule(0 < reach <= (GRID if part == "sum" else 1), f"entry {number} releases a {part} of an impossible reach")
-        yield (number, part), Released(part, body["metric"], _whole(told["units"]), Noise(reach, price, unit))
+        yield (number, part), Released(body["metric"], _whole(told["units"]), Noise(reach, price, unit))
 
 
 def _check_answer(number: int, body: dict[str, Any], n: int, released: dict[tuple[int, str], Released]) -> None:
@@ -323,17 +333,7 @@ def verify_export(export: str | Path | bytes, *, noted: str | None = None) -> Ve
         reason=reason,
         n_entries=books.number,
         seal=books.hash if books.number else None,
-        budgets=tuple(
-            VerifiedBudget(
-                name=name,
-                form=account.form,
-                budget=epsilon_of(account.budget),
-                spent=epsilon_of(account.spent),
-                n_answers=len(account.answers),
-                n_charged=sum(answer.charged > 0 for answer in account.answers),
-            )
-            for name, account in sorted(books.accounts.items())
-        ),
+        budgets=tuple(books.status(name) for name in sorted(books.accounts)),
     )
 
 

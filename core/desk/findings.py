@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
 Plain = Callable[[str], str]
 
-LEAST_PRICE = 1e-6
-"""The smallest amount of epsilon there is."""
-
 EXACT = 1e-6
 """An answer this close to the truth gains nothing from a new one: only constant predictions are."""
 
@@ -73,7 +70,7 @@ def together(others: Mapping[str, int], *, most: int = 6) -> str | None:
     return joined(named)
 
 
-def prices(remaining: float, *, least: float = LEAST_PRICE) -> tuple[float, ...]:
+def prices(remaining: float, *, least: float) -> tuple[float, ...]:
     """Return round prices over two decades up to what remains, the last one; () if less remains than `least`."""
     if remaining < least:
         return ()
@@ -82,7 +79,7 @@ def prices(remaining: float, *, least: float = LEAST_PRICE) -> tuple[float, ...]
     return (*sorted({one for one in grid if max(least, remaining / 200) <= one < remaining}), remaining)
 
 
-def suggested_price(remaining: float, *, least: float = LEAST_PRICE) -> float:
+def suggested_price(remaining: float, *, least: float) -> float:
     """Return the round price nearest to a twentieth of what remains."""
     return min(prices(remaining, least=least) or (least,), key=lambda one: abs(one - 0.05 * remaining))
 
@@ -254,13 +251,13 @@ def verified(found: Verification, name: str) -> str:
     if not found.ok:
         good = f" The first {count(found.n_entries)} entries are good." if found.n_entries else ""
         return f"{found.reason or 'Verification failed.'}{good}"
-    entries = _many(found.n_entries, "entry", "entries")
-    answers = _many(sum(budget.n_answers for budget in found.budgets), "answer", "answers")
+    entries, made = _many(found.n_entries, "entry", "entries"), [one.registration for one in found.budgets]
+    answers = _many(sum(len(budget.answers) for budget in found.budgets), "answer", "answers")
     budgets = _many(len(found.budgets), "budget", "budgets")
     return (
         f"Verification of {name} passed: {entries}, {answers}, {budgets}, none overspent. Its last hash is "
         f"{found.seal or 'none'}."
-    ) + "".join(f" {one.name}: {older}." for one in found.budgets if (older := older_form(one.form)))
+    ) + "".join(f" {one.name}: {older}." for one in made if (older := older_form(one.form)))
 
 
 def row(answer: LedgerAnswer) -> str:

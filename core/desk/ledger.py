@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats
+from core.arrays import Floats, Ints
 from core.chain import now
 from core.datasets.columns import quoted
 from core.desk.books import Account, Books, Released, export_bytes, refuse_a_second_budget
@@ -26,7 +26,6 @@ from core.desk.noise import (
     GRID,
     LEVEL,
     Amount,
-    Ints,
     Noise,
     RandBelow,
     amount_text,
@@ -195,7 +194,7 @@ class Ledger:
             if plan.earlier is not None:
                 return replace(plan.earlier, asker=asker, charged=0.0, remaining=left)
             if (reason := _over_budget(account, plan)) is not None:
-                return LedgerAnswer(name=name, metric=metric, asker=asker, reason=reason, remaining=left)
+                return LedgerAnswer(metric=metric, asker=asker, reason=reason, remaining=left)
             secret = (test_set.attribute[test_set.order(account.form)] == 0) & plan.people
             body = _answered(books.number + 1, plan, secret, self._randbelow)
             body |= {"name": name, "asker": asker, "time": now(), "spent": account.spent + plan.charged}
@@ -251,23 +250,15 @@ class Ledger:
             f"The test set must be the one registered as {quoted(name)}; this file is not the registered one."
         )
 
-    def names(self) -> tuple[str, ...]:
-        """Return the names of all registrations, in the order they were made."""
-        return tuple(self._books().accounts)
-
-    def registration(self, name: str) -> Registration:
-        """Return one registration, which says how the test set's file is read."""
-        return _account(self._books(), name).registration()
-
     def status(self, name: str) -> LedgerStatus:
         """Return the state of one budget and everything that was answered from it."""
         books = self._books()
-        return _status(_account(books, name), books)
+        return books.status(_account(books, name).name)
 
     def statuses(self) -> tuple[LedgerStatus, ...]:
         """Return the state of every budget at one moment, in the order they were registered."""
         books = self._books()
-        return tuple(_status(account, books) for account in books.accounts.values())
+        return tuple(map(books.status, books.accounts))
 
     def export(self, path: str | Path) -> str:
         """Write all entries to a new file for `verify_export`, and return the last hash, to be noted elsewhere."""
@@ -386,10 +377,10 @@ def _answered(number: int, plan: _Plan, secret: npt.NDArray[np.bool_], randbelow
     """Release what the plan needs and return the entry's body, but for who asked, when, and of what budget."""
     new, (entry, size) = {}, plan.count or (number, None)
     if plan.new_sum is not None:
-        new["sum"] = Released("sum", plan.metric, release(plan.values, secret, plan.new_sum, randbelow), plan.new_sum)
+        new["sum"] = Released(plan.metric, release(plan.values, secret, plan.new_sum, randbelow), plan.new_sum)
     if plan.new_count is not None:
         units = release(plan.people.astype(np.int64), secret, plan.new_count, randbelow)
-        size = new["count"] = Released("count", plan.metric, units, plan.new_count)
+        size = new["count"] = Released(plan.metric, units, plan.new_count)
     scores: Floats = plan.values[plan.people] * np.float64(0.5 / GRID)
     total, n = float(scores.sum()), scores.size
     part, deviation, reach = _law(new.get("sum"), otherwise=0.0)
@@ -425,17 +416,6 @@ def _law(released: Released | None, *, otherwise: float) -> tuple[float, float, 
     return released.value, released.noise.deviation, released.noise.bound(_ENOUGH)
 
 
-def _status(account: Account, books: Books) -> LedgerStatus:
-    return LedgerStatus(
-        registration=account.registration(),
-        spent=epsilon_of(account.spent),
-        remaining=epsilon_of(account.remaining),
-        answers=tuple(account.answers),
-        wrong_files=len(account.wrong_files),
-        seal=books.hash,
-    )
-
-
 def default_ledger() -> Path:
     """Return where a user's ledger lies unless they say otherwise: in their data folder, outside any repository."""
     from platformdirs import user_data_path
@@ -468,9 +448,9 @@ def open_ledger(
         Called with the name of each step of a change as soon as it is done.
     """
     from core.database import open_store
-    from core.desk.ledger_tables import DESIGN
+    from core.desk.ledger_tables import Transaction
 
-    return Ledger(open_store(DESIGN, place, create=create, on_step=on_step), randbelow)
+    return Ledger(open_store(Transaction, place, create=create, on_step=on_step), randbelow)
 
 
 def example_ledger(seed: int) -> Ledger:
@@ -478,11 +458,11 @@ def example_ledger(seed: int) -> Ledger:
     import sqlalchemy as sa
 
     from core.database import Store
-    from core.desk.ledger_tables import DESIGN
+    from core.desk.ledger_tables import Transaction
 
     engine = sa.create_engine(
         "sqlite+pysqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}
     )
-    store = Store(DESIGN, engine, "in memory", lambda step: None)
+    store = Store(Transaction, engine, "in memory", lambda step: None)
     store.fill()
     return Ledger(store, random.Random(seed).randrange)

@@ -52,7 +52,13 @@ def hash_of_key(key: str) -> str:
 class Transaction(database.Transaction):
     """One look at the ledger, or one change of it."""
 
-    head, links = _ledger, _entries
+    noun, made_by = "ledger", "registering a test set makes one"
+    application, format = 0x464C4B4C, FORMAT  # "FLKL"
+    tables, head, links = _tables, _ledger, _entries
+
+    def check(self) -> None:
+        """Raise `Damaged` if entries and tables do not agree."""
+        self.books()
 
     def books(self) -> Books:
         """Return what the entries say, checked against the other tables; raise `Damaged` if they do not agree."""
@@ -91,15 +97,3 @@ class Transaction(database.Transaction):
             self.connection.execute(sa.insert(_ledger).values(id=1, key=key, number=books.number, hash=books.hash))
             body = {"kind": "opened", "format": FORMAT, "time": now()}
             self.add(books, body | {"key": hash_of_key(key), "fairleak": core.__version__})
-
-
-DESIGN = database.Design(
-    noun="ledger",
-    made_by="registering a test set makes one",
-    application=0x464C4B4C,  # "FLKL"
-    format=FORMAT,
-    tables=_tables,
-    transaction=Transaction,
-    check=Transaction.books,
-    begin=Transaction.begin,
-)

@@ -23,7 +23,7 @@ from decimal import Decimal, InvalidOperation
 import numpy as np
 import numpy.typing as npt
 
-from core.arrays import Floats
+from core.arrays import Floats, Ints
 from core.errors import InputError
 from core.estimates import Estimate
 
@@ -62,7 +62,6 @@ GRID = 1 << 24
 """Steps of the public grid between score 0 and score 1."""
 
 RandBelow = Callable[[int], int]
-Ints = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

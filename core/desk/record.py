@@ -90,29 +90,35 @@ class Registration(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quote(Result):
-    """What a question would cost, and how precise its answer would be; nothing is charged or released for it."""
+class Price(Result):
+    """What a question costs and how precise its answer is."""
 
-    reason: str | None
-    """Why it would be refused, in one sentence: it costs more than is left."""
-    charged: float
-    """Epsilon it would cost, 0 for a question that was answered before."""
+    reason: str | None = None
+    """Why it is refused, in one sentence: it costs more than is left; never a matter of anybody's attribute."""
+    charged: float = 0.0
+    """Epsilon; 0 for a question that was answered before."""
     remaining: float
-    """Budget left now."""
-    standard_error: float
-    """About how far the answer would be from the truth."""
-    fresh_error: float | None = None
-    """The same for a new answer at the price offered (`again`), where there is an earlier one."""
+    """Budget that is left: now, or after an answer."""
+    standard_error: float = math.nan
+    """About how far the answer is from the truth."""
 
     @property
     def refused(self) -> bool:
-        """Whether it would cost more than is left."""
+        """Whether the question costs more than is left; then nothing is charged, released or written."""
         return self.reason is not None
 
     @property
     def from_past(self) -> bool:
         """Whether it costs nothing."""
-        return self.charged == 0
+        return self.charged == 0 and not self.refused
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote(Price):
+    """What a question would cost, and how precise its answer would be; nothing is charged or released for it."""
+
+    fresh_error: float | None = None
+    """The standard error of a new answer at the price offered (`again`), where there is an earlier one."""
 
     @property
     def coarse(self) -> bool:
@@ -121,40 +127,21 @@ class Quote(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerAnswer(Result):
+class LedgerAnswer(Price):
     """One question's answer, as it stands in the ledger; or why there is none."""
 
-    name: str
     metric: str
     asker: str
-    reason: str | None = None
-    """Why it was refused, in one sentence; a matter of prices, never of anybody's attribute."""
     asked: str = ""
     """When, UTC, ISO 8601."""
     question: str = ""
     """SHA-256 of the predictions in the order of the registered people."""
     gap: Estimate = NO_GAP
     """Advantaged minus disadvantaged, with an interval that follows from the public noise alone; nan where refused."""
-    standard_error: float = math.nan
-    """About how far the answer is from the truth."""
-    charged: float = 0.0
-    """Epsilon this answer cost; 0 where the same question was answered before."""
-    remaining: float
-    """What was left after it."""
     number: int | None = None
     """Its entry in the ledger; the earlier one if the same question was answered before."""
     seal: str | None = None
     """The hash of that entry; noted elsewhere, it proves later that nothing up to there was rewritten."""
-
-    @property
-    def refused(self) -> bool:
-        """Whether the question cost more than was left; then nothing was charged, released or written."""
-        return self.reason is not None
-
-    @property
-    def from_past(self) -> bool:
-        """Whether it cost nothing."""
-        return self.charged == 0 and not self.refused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,18 +160,6 @@ class LedgerStatus(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class VerifiedBudget(Result):
-    """What an export's entries add up to for one registration, and the form its identifiers are compared in."""
-
-    name: str
-    form: int
-    budget: float
-    spent: float
-    n_answers: int
-    n_charged: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Verification(Result):
     """Whether an export is consistent."""
 
@@ -195,4 +170,5 @@ class Verification(Result):
     """Entries that were found good, from the first."""
     seal: str | None
     """The last good hash."""
-    budgets: tuple[VerifiedBudget, ...]
+    budgets: tuple[LedgerStatus, ...]
+    """What the good entries add up to, by name."""

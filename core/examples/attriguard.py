@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Floats
 from core.attriguard import allocate, expected_size, panda, representatives
 from core.examples.example import Example, compose, number, numbers, signed
 
@@ -158,30 +158,30 @@ def guard_budget(name: str) -> Example:
     )
 
 
-def _turned(record: npt.NDArray[np.float64], app: int) -> npt.NDArray[np.float64]:
+def _turned(record: Floats, app: int) -> Floats:
     """Return a record with the rating of one app added or removed."""
     turned = record.copy()
     turned[app] = 1 - turned[app]
     return turned
 
 
-def _scores(reader: Any, record: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _scores(reader: Any, record: Floats) -> Floats:
     return np.asarray(reader.decision_function(record[None])[0])
 
 
-def _read(scores: npt.NDArray[np.float64]) -> str:
+def _read(scores: Floats) -> str:
     return CITIES[int(scores.argmax())]
 
 
-def _values(scores: npt.NDArray[np.float64]) -> dict[str, float]:
+def _values(scores: Floats) -> dict[str, float]:
     return {city: float(score) for city, score in zip(CITIES, scores, strict=True)}
 
 
-def _named(scores: npt.NDArray[np.float64]) -> str:
+def _named(scores: Floats) -> str:
     return ", ".join(f"{city} {number(score)}" for city, score in _values(scores).items())
 
 
-def _sums(record: npt.NDArray[np.float64]) -> str:
+def _sums(record: Floats) -> str:
     """Write each city's score as a sum over the rated apps."""
     rated = np.flatnonzero(record)
     terms = []

@@ -16,8 +16,7 @@ from core.examples.attriguard import guard_budget, guard_noise
 from core.examples.correction import correction_impossible, correction_kept, proportions
 from core.examples.example import Example, texts
 from core.examples.imputation import imputation
-from core.examples.lira import likelihood_ratio
-from core.examples.membership import fairpick_deletes, private_split, two_gaps
+from core.examples.membership import fairpick_deletes, likelihood_ratio, private_split, two_gaps
 from core.examples.model_card import card
 from core.examples.queries import flip_everybody, flip_one, noisy_answer
 from core.glossary import GLOSSARY

@@ -10,14 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Codes, Floats
 from core.correction import Correction, correct, smallest_tolerance
 from core.examples.example import Columns, Example, compose, number, total
 from core.fairness import difference_between_groups, group_rates, unfairness
-
-_Codes = npt.NDArray[np.uint8]
-_Confidences = npt.NDArray[np.float64]
 
 _ACCEPTED = np.repeat(np.array([1, 0], np.uint8), 10)
 _GUESS = np.array([1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0], np.uint8)  # 1 = woman
@@ -149,7 +146,7 @@ def proportions(name: str) -> Example:
     )
 
 
-def _shown(accepted: _Codes, guess: _Codes = _GUESS, confidence: _Confidences = _CONFIDENCE) -> Columns:
+def _shown(accepted: Codes, guess: Codes = _GUESS, confidence: Floats = _CONFIDENCE) -> Columns:
     return ("Person", "Model says", "Attacker guesses", "Confidence"), (
         (i + 1, "accepted" if accepted[i] else "refused", _group(guess[i]), f"{confidence[i]:.2f}") for i in range(20)
     )
@@ -159,7 +156,7 @@ def _group(code: Any) -> str:
     return "woman" if code else "man"
 
 
-def _rates(accepted: _Codes, guess: _Codes = _GUESS) -> dict[str, float | str]:
+def _rates(accepted: Codes, guess: Codes = _GUESS) -> dict[str, float | str]:
     """Return what the texts say of the guesses under the constraint."""
     men, women = group_rates(accepted, guess, metric="statistical_parity")
     value = unfairness(accepted, guess, metric="statistical_parity")
@@ -172,7 +169,7 @@ def _rates(accepted: _Codes, guess: _Codes = _GUESS) -> dict[str, float | str]:
     return {"rates": ", ".join((*rates, everybody)), "unfairness": value, "apart": apart}
 
 
-def _repair(accepted: _Codes, correction: Correction) -> dict[str, float | str]:
+def _repair(accepted: Codes, correction: Correction) -> dict[str, float | str]:
     """Return what the texts say of the cheapest change."""
     changed, vector = _changed(correction), _vector(correction)
     men, women = group_rates(accepted, vector, metric="statistical_parity")
@@ -195,17 +192,17 @@ def _way(women: int, way: Correction) -> tuple[str | int, ...]:
     return women, people, total(_CONFIDENCE[changed], 2), f"{way.objective:.2f}"
 
 
-def _vector(correction: Correction) -> _Codes:
+def _vector(correction: Correction) -> Codes:
     assert correction.reconstruction is not None
     return correction.reconstruction
 
 
-def _changed(correction: Correction, guess: _Codes = _GUESS) -> list[int]:
+def _changed(correction: Correction, guess: Codes = _GUESS) -> list[int]:
     """Return who is changed."""
     return [int(i) for i in np.flatnonzero(_vector(correction) != guess)]
 
 
-def _nearest(accepted: _Codes) -> Iterator[tuple[str | int, ...]]:
+def _nearest(accepted: Codes) -> Iterator[tuple[str | int, ...]]:
     """Yield, for 1 to 10 women, the number of accepted ones that is nearest to the constraint."""
     positives = int(accepted.sum())
     for women in range(1, 11):

@@ -10,13 +10,11 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Ints
 from core.estimates import accuracy_gain
 from core.examples.example import Example, compose, total
 from core.models.dp_id3 import DPID3Classifier
-
-_Ints = npt.NDArray[np.int64]
 
 _HOURS, _DECISION = ("full-time", "part-time"), ("refused", "accepted")
 _KNOWN = ((1, 1, 4, 1), (1, 0, 4, 1), (0, 1, 0, 7), (0, 0, 2, 1))
@@ -90,14 +88,14 @@ def imputation(name: str) -> Example:
     )
 
 
-def people(counts: Sequence[tuple[int, int, int, int]]) -> tuple[_Ints, _Ints]:
+def people(counts: Sequence[tuple[int, int, int, int]]) -> tuple[Ints, Ints]:
     """Return working hours and decision, shape (n, 2), and sex (1 = woman), shape (n,), from counts."""
     rows = [(part, accepted, sex) for part, accepted, *sizes in counts for sex in (1, 0) for _ in range(sizes[1 - sex])]
     table = np.array(rows)
     return table[:, :2], table[:, 2]
 
 
-def inferred(columns: Sequence[int]) -> _Ints:
+def inferred(columns: Sequence[int]) -> Ints:
     """Return the sex inferred from these columns for the 20 people to infer."""
     x, sex = people(_KNOWN)
     tree = DPID3Classifier(math.inf, domains=[2] * len(columns), classes=[0, 1]).fit(x[:, columns], sex)
@@ -110,7 +108,7 @@ def _first(part: int, accepted: int) -> int:
     return int(np.flatnonzero((x == (part, accepted)).all(axis=1))[0])
 
 
-def _right(guess: _Ints, truth: _Ints, part: int) -> int:
+def _right(guess: Ints, truth: Ints, part: int) -> int:
     """Return the number of correct guesses among the people with these working hours."""
     return int((guess == truth)[people(_TARGETS)[0][:, 0] == part].sum())
 

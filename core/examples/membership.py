@@ -1,4 +1,4 @@
-"""Membership inference on a few people: two gaps, one private split, FairPick's deletions.
+"""Membership inference on a few people: two gaps, a likelihood ratio, one private split, FairPick's deletions.
 
 The published gap compares the true-positive rates of two groups (Zhang et al. 2020). It says nothing about leakage by
 itself, which the first case shows. A private tree never sees the records: it sees counts with noise, and every count
@@ -12,9 +12,11 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from core.estimates import Estimate, interval, percent, proportion
+from core.arrays import Floats, Ints
+from core.estimates import Estimate, accuracy_gain, interval, percent, proportion
 from core.examples.example import Example, compose, number, numbers, signed
-from core.membership import fairpick_counts, vulnerability_disparity
+from core.membership import REGISTRY, Evidence, MembershipSplit, fairpick_counts, vulnerability_disparity
+from core.membership.evidence import Shadows
 from core.membership.fairpick import differences
 from core.models.id3 import best_attribute, noisy_score
 from core.models.tree_budget import BudgetLedger, noisy_counts
@@ -41,8 +43,6 @@ _CELLS = (  # degree, town, repaid, people
     (0, 1, 0, 3),
     (0, 0, 0, 5),
 )
-
-_Ints = npt.NDArray[np.int64]
 
 
 def two_gaps(name: str) -> Example:
@@ -166,7 +166,7 @@ def private_split(name: str) -> Example:
     )
 
 
-def records() -> tuple[_Ints, _Ints]:
+def records() -> tuple[Ints, Ints]:
     """Return the two attributes, shape (20, 2), and the label, shape (20,)."""
     rows = np.repeat(np.array(_CELLS)[:, :3], [cell[3] for cell in _CELLS], axis=0)
     mixed = rows[(7 * np.arange(20)) % 20]  # not sorted by the answer
@@ -178,14 +178,114 @@ def _least(ledger: BudgetLedger) -> float:
     return math.sqrt(2) / ledger.size(0).each
 
 
-def _joint(column: _Ints, label: _Ints) -> _Ints:
+def _joint(column: Ints, label: Ints) -> Ints:
     """Return the counts of value and class, shape (2, 2)."""
     return np.bincount(2 * column + label, minlength=4).reshape(2, 2)
 
 
-def _how_often(true: list[_Ints], each: float) -> Estimate:
+def _how_often(true: list[Ints], each: float) -> Estimate:
     """Return how often the first attribute is chosen, over many draws of the noise."""
     rng = child_generator(SEED, "other noise")
     noisy = [noisy_counts(np.tile(joint, (_OTHERS, 1, 1)), each, rng) for joint in true]
     scores = np.column_stack([noisy_score(counts, counts.sum(axis=2)) for counts in noisy])
     return proportion(int((best_attribute(scores) == 0).sum()), _OTHERS)
+
+
+_TARGET = np.array([4.0, 3.5, 2.0, -1.0, 2.0, 2.5, 4.0, 1.0])
+_INSIDE = np.array([4.0, 3.5, 2.0, 1.5, 3.0, 2.5, 4.0, 1.0])
+_OUTSIDE = np.array([4.0, 3.0, -1.0, -1.5, 2.0, 0.5, 4.0, -0.5])
+_AROUND = np.array([[-0.5, 0.0, 0.5], [0.5, -0.5, 0.0], [0.0, 0.5, -0.5]])
+"""Score φ of the target model, and of shadow models with and without a person: a mean, and how they lie around it."""
+
+_MEMBERS = np.array([2, 5, 6, 7])  # counted from 0
+_MOST = 4
+
+
+def likelihood_ratio(name: str) -> Example:
+    """Return the case of eight people, four of them members: LiRA's likelihood ratio by hand (Carlini et al. 2022).
+
+    A high score of the target model says little by itself: some people are easy for every model. LiRA compares it with
+    what models trained with and without this person say of the same person.
+    """
+    member = np.isin(np.arange(8), _MEMBERS)
+    scores, shown = evidence(), shadow_scores()
+    ratio = REGISTRY["lira"].judge(scores).score
+    lira = np.round(ratio, 9) > 0
+    confident = np.isin(_TARGET, np.sort(_TARGET)[-_MOST:])
+    shadows = scores.shadow_models
+    (inside, deviation), (outside, _) = (shadows.normal(used, False) for used in (shadows.inside, ~shadows.inside))
+    gain = accuracy_gain(member, confident, lira)
+    words = ("non-member", "member")
+    rows = [
+        (
+            i + 1,
+            number(_TARGET[i]),
+            number(inside[i]),
+            number(outside[i]),
+            signed(float(ratio[i])),
+            words[int(lira[i])],
+            words[int(confident[i])],
+            words[int(member[i])],
+        )
+        for i in range(8)
+    ]
+    return compose(
+        name,
+        {
+            "target": float(_TARGET[2]),
+            "inside": numbers(shown[0][2]),
+            "inside_mean": float(inside[2]),
+            "outside": numbers(shown[1][2]),
+            "outside_mean": float(outside[2]),
+            "variance": float(deviation[0] ** 2),
+            "twice": float(2 * deviation[0] ** 2),
+            "hard": float(ratio[2]),
+            "easy": float(ratio[0]),
+            "probability": float(1 / (1 + np.exp(-_TARGET[2]))),
+            "members": numbers(_MEMBERS + 1.0),
+            "flagged": numbers(np.flatnonzero(lira) + 1.0),
+            "most": numbers(np.flatnonzero(confident) + 1.0),
+            **_rates("lira", lira, member),
+            **_rates("confident", confident, member),
+            "low": gain.low * 100,
+            "high": gain.high * 100,
+        },
+        right="Person 3",
+        table=(
+            ("Person", "Target model", "Shadows trained with the person", "Shadows trained without"),
+            ((i + 1, number(_TARGET[i]), numbers(shown[0][i]), numbers(shown[1][i])) for i in range(8)),
+        ),
+        tables={
+            3: (("Person", "φ", "μ with", "μ without", "ln Λ", "LiRA", "Highest scores", "Truth"), rows),
+        },
+        marked=np.flatnonzero(lira != confident).tolist(),
+    )
+
+
+def shadow_scores() -> tuple[Floats, Floats]:
+    """Return the scores φ of three shadow models with each person, and of three without, shape (8, 3) each."""
+    around = _AROUND[np.arange(8) % 3]
+    return _INSIDE[:, None] + around, _OUTSIDE[:, None] + around[:, ::-1]
+
+
+def evidence() -> Evidence:
+    """Return the eight people as the attack takes them: six shadow models, every person in three of them."""
+    own = 1 / (1 + np.exp(-np.hstack(shadow_scores()).T))
+    trained = np.repeat([[True], [False]], 3, axis=0) & np.ones(8, bool)
+    everybody, nobody = np.arange(8), np.empty(0, dtype=np.int64)
+    split = MembershipSplit(
+        members=_MEMBERS,
+        outsiders=np.setdiff1d(everybody, _MEMBERS),
+        unseen=nobody,
+        known_rows=nobody,
+        judged_rows=everybody,
+    )
+    shadows = Shadows(n_judged=8, own=own, trained=trained, online=True)
+    released = 1 / (1 + np.exp(-_TARGET))
+    return Evidence(labels=np.ones(8, np.uint8), split=split, released=released, memo={"shadows": shadows})
+
+
+def _rates(name: str, verdict: npt.NDArray[np.bool_], member: npt.NDArray[np.bool_]) -> dict[str, float]:
+    """Return true-positive rate, false-positive rate and membership advantage of a verdict."""
+    tpr, fpr = float(verdict[member].mean()), float(verdict[~member].mean())
+    return {f"{name}_tpr": tpr, f"{name}_fpr": fpr, f"{name}_advantage": tpr - fpr}

@@ -9,8 +9,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
+from core.arrays import Floats
 from core.examples.example import Columns, Example, compose, number, signed
 from core.queries import (
     LaplaceGlobal,
@@ -130,7 +130,7 @@ def noisy_answer(name: str) -> Example:
     )
 
 
-def _flipped(person: int) -> npt.NDArray[np.float64]:
+def _flipped(person: int) -> Floats:
     scores = _ACCEPTED.copy()
     scores[person] = 1.0 - scores[person]
     return scores

@@ -78,9 +78,9 @@ class History:
             Called with the name of each step of a change as soon as it is done.
         """
         from core.database import open_store
-        from core.history.history_tables import DESIGN
+        from core.history.history_tables import Transaction
 
-        return cls(open_store(DESIGN, history_place(place), create=create, on_step=on_step))
+        return cls(open_store(Transaction, history_place(place), create=create, on_step=on_step))
 
     @property
     def place(self) -> str:

@@ -37,7 +37,13 @@ _documents = sa.Table(
 class Transaction(database.Transaction):
     """One look at the history, or one change of it."""
 
-    head, links = _history, _entries
+    noun, made_by = "history", "keeping an audit makes one"
+    application, format = 0x464C4B48, FORMAT  # "FLKH"
+    tables, head, links = _tables, _history, _entries
+
+    def check(self) -> None:
+        """Raise `Damaged` if the entries do not hold together."""
+        self.events()
 
     def events(self) -> Events:
         """Return what the entries say; raise `Damaged` if they do not hold together."""
@@ -68,15 +74,3 @@ class Transaction(database.Transaction):
         if self.end() is None:
             self.connection.execute(sa.insert(_history).values(id=1, number=0, hash=FIRST))
             self.add(Events(), {"kind": "opened", "format": FORMAT, "time": now(), "fairleak": core.__version__})
-
-
-DESIGN = database.Design(
-    noun="history",
-    made_by="keeping an audit makes one",
-    application=0x464C4B48,  # "FLKH"
-    format=FORMAT,
-    tables=_tables,
-    transaction=Transaction,
-    check=Transaction.events,
-    begin=Transaction.begin,
-)

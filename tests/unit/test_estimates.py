@@ -51,18 +51,6 @@ def test_accuracy_and_balanced_accuracy() -> None:
     assert balanced_accuracy(truth, guess).n == 6
 
 
-@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.integers(0, n), st.just(n))))
-def test_gain_changes_sign_with_the_order_of_the_guesses(case: tuple[int, int, int]) -> None:
-    won, lost, n = case
-    if won + lost > n:
-        return
-    there, back = paired_gain(won, lost, n), paired_gain(lost, won, n)
-    assert there.value == pytest.approx(-back.value)
-    assert (there.low, there.high) == pytest.approx((-back.high, -back.low))
-    assert there.low <= there.value <= there.high
-    assert there.high > there.low
-
-
 def test_intervals_cover_about_as_often_as_they_say() -> None:
     rng = np.random.default_rng(5)
     hits_gain = hits_balanced = 0
@@ -134,15 +122,6 @@ def test_repeats_that_agree_keep_a_width() -> None:
         over_repeats(values, resolution=-0.1)
 
 
-@pytest.mark.parametrize("m", [2, 6, 20, 50])
-def test_repeats_that_agree_seldom_hide_that_others_would_differ(m: int) -> None:
-    """Each repeat is 0 or, with probability q, the resolution: all 0 and an interval below q times it is rare."""
-    half = over_repeats([0.0] * m, resolution=1.0).high
-    for q in np.linspace(0.001, 0.999, 500):
-        wrong = (1 - q) ** m if half < q else 0.0
-        assert wrong <= 0.025
-
-
 @given(st.lists(st.floats(0, 1), min_size=2, max_size=9))
 def test_rates_over_repeats_stay_rates(rates: list[float]) -> None:
     told, free = rate_over_repeats(rates), over_repeats(rates)
@@ -161,27 +140,11 @@ def test_balanced_gain_is_the_difference_of_balanced_accuracies(people: list[tup
     assert there.low <= there.value <= there.high and there.low < there.high
 
 
-def test_balanced_gain_covers_about_as_often_as_it_says() -> None:
-    rng, hits, runs = np.random.default_rng(6), 0, 1000
-    truth = np.r_[np.ones(80), np.zeros(300)]
-    for _ in range(runs):
-        was = rng.random(380) < np.where(truth == 1, 0.6, 0.9)
-        now = np.where(rng.random(380) < np.where(truth == 1, 0.15, 0.05), ~was, was)
-        gain = balanced_gain(truth, np.where(was, truth, 1 - truth), np.where(now, truth, 1 - truth))
-        hits += gain.low <= (0.15 * (0.4 - 0.6) + 0.05 * (0.1 - 0.9)) / 2 <= gain.high
-    assert 0.93 <= hits / runs <= 0.98
-
-
 # ------------------------------------------------------------------------------- several tests, several attacks, ratios
 
 
-def test_holm_by_hand() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx((0.03, 0.06, 0.06))
-    assert holm([0.5, 0.6]) == (1.0, 1.0)
-    assert holm([0.02]) == (0.02,) and holm([]) == ()
-
-
 def test_holm_rejects_as_it_is_told_step_by_step() -> None:
+    assert holm([]) == () and holm([0.5, 0.6]) == (1.0, 1.0)
     rng = np.random.default_rng(3)
     for _ in range(200):
         p = rng.random(5) ** 3
@@ -254,15 +217,3 @@ def test_a_ratio_by_hand():
 def test_rates_of_none_and_of_all_leave_some_width(first: tuple[int, int], second: tuple[int, int], value: float):
     found = rate_ratio(proportion(*first), proportion(*second))
     assert found.value == value and 0 <= found.low <= value <= found.high <= 1 and found.high - found.low > 0.05
-
-
-def test_the_interval_of_a_ratio_covers():
-    """True ratio 0.8: the interval holds it about as often as it says."""
-    rng = np.random.default_rng(5)
-    lower, upper = rng.binomial(400, 0.4, 1000), rng.binomial(600, 0.5, 1000)
-    held = 0
-    for a, b in zip(lower, upper, strict=True):
-        rates = sorted([proportion(int(a), 400), proportion(int(b), 600)], key=lambda rate: rate.value)
-        found = rate_ratio(rates[0], rates[1])
-        held += found.low <= 0.8 <= found.high
-    assert 0.935 <= held / 1000 <= 0.975

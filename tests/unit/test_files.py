@@ -20,7 +20,7 @@ from core.errors import InputError
 from core.estimates import Estimate
 from core.files import csv_bytes, csv_of_frame
 from core.serialize import RecordError, dumps, loads
-from core.settings import LARGEST, parsed, told
+from core.settings import parsed, told
 
 
 def refused(content: str | bytes) -> str:
@@ -56,11 +56,6 @@ def test_a_file_of_windows_reads_like_any_other() -> None:
 )
 def test_what_cannot_be_read_is_told_in_one_sentence(content: str | bytes, expected: str) -> None:
     assert re.fullmatch(f"p.toml {expected}", refused(content))
-
-
-def test_the_largest_file_is_read() -> None:
-    assert parsed("#" * LARGEST, name="p.toml") == {}
-    assert "at most" in refused("#" * (LARGEST + 1))
 
 
 @settings(max_examples=80)

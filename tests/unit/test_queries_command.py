@@ -93,11 +93,8 @@ def test_the_help_tells_the_right_error(run: Run):
     "text, words",
     [
         ("status nobody --ledger made", "There is no registration 'nobody'"),
-        (f"{ASK} --ledger made --predictions people.csv", "got 2"),
-        (f"{ASK} --ledger made --test-set one.csv", "must have a column 'sex'"),
         (f"{ASK} --ledger made --metric parity", "--metric must be one of"),
         (f"{ASK.replace(' --asker me', '')} --ledger made", "--asker must be given, for the record"),
-        (f"{REGISTER} --advantaged Man", "must hold the advantaged value 'Man'"),
         ("sell", "ACTION must be one of register, ask, status, export, verify, got 'sell'"),
         ("", "required: ACTION"),
         (f"{ASK} --magic", "unrecognized arguments: --magic"),
@@ -110,21 +107,6 @@ def test_unusable_input_is_one_sentence_that_names_the_action(text: str, words: 
     assert (code, out) == (3, "") and words in err and err.count("\n") == 1
     action = "" if text in ("", "sell") else f" {text.split()[0]}"
     assert err.startswith(f"fairleak desk{action}: ")
-
-
-def test_the_help_can_be_followed(run: Run, capsys: pytest.CaptureFixture[str]):
-    """Every command of the help's example works as it stands there."""
-    code, out, _ = run("--help")
-    assert code == 0 and "exit codes" in out
-    for action in ("register", "ask", "status", "export", "verify"):
-        assert run(f"{action} --help")[0] == 0
-    Path("model.csv").write_bytes(Path("one.csv").read_bytes())
-    lines = [line.strip() for line in out.splitlines() if line.strip().startswith("fairleak desk ")]
-    assert len(lines) == 5
-    for line in lines[:4]:
-        code, _, err = run(line.removeprefix("fairleak desk "))
-        assert code == 0, err
-    assert run("verify ledger.jsonl")[0] == 0
 
 
 def test_the_documented_sample_can_be_followed(run: Run):

@@ -6,16 +6,12 @@ import argparse
 import dataclasses
 import math
 import tomllib
-from collections.abc import Iterator
 from typing import Annotated, Any
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from core.__main__ import parser
-from core.cli.arguments import Parser, seeds_in
-from core.config import AuditConfig
-from core.docs import files, settings_reference, studies
+from core.cli.arguments import Parser
+from core.docs import files, studies
 from core.errors import InputError
 from core.param import Param
 from core.settings import (
@@ -28,7 +24,6 @@ from core.settings import (
     params,
     place_of,
     read_table,
-    reference_rows,
     toml_text,
     toml_value,
     values_of,
@@ -53,22 +48,6 @@ EVERY = [*KEYS, *OWN]
 def each(cases: list[tuple[str, str, str, Setting]]) -> Any:
     names, *rest = zip(*cases, strict=True)
     return pytest.mark.parametrize(("title", "key", "setting"), list(zip(*rest, strict=True)), ids=names)
-
-
-def action_of(command: str) -> argparse.ArgumentParser:
-    """Return the parser of a command, or of a part of one, as in "queries ask"."""
-    made = parser()
-    for word in command.split():
-        (parts,) = (action for action in made._actions if isinstance(action, argparse._SubParsersAction))
-        made = parts.choices[word]
-    return made
-
-
-def own(cls: type, commands: str) -> Iterator[tuple[str, str, Setting]]:
-    """Yield each setting of a class with the command that has its flag: the first of several."""
-    flags = {command: action_of(command)._option_string_actions for command in commands.split(", ")}
-    for key, setting in params(cls).items():
-        yield next((command for command, there in flags.items() if setting.flag in there), commands), key, setting
 
 
 def outside(setting: Setting) -> Any:
@@ -142,73 +121,32 @@ def test_every_setting_refuses_in_one_sentence(title: str, key: str, setting: Se
         assert "\n" not in sentence
 
 
-def test_a_widget_has_the_bounds_and_words_that_are_declared():
-    def page() -> None:
-        from core.config import AuditConfig
-        from core.release_audit.plan import AuditPlan, PlannedAnswers
-        from core.settings import params
-        from pages.common.controls import control
-
-        audit, answers = params(AuditConfig), params(PlannedAnswers)
-        control(audit["train_share"], "share", "slider")
-        control(answers["people"], "people")
-        control(answers["mechanism"], "mechanism", help=None)
-        control(params(AuditPlan)["title"], "title")
-        control(audit["epsilon"], "epsilon", "select_slider", options=[1.0, 10.0], value=10.0)
-
-    drawn = AppTest.from_function(page).run()
-    assert not drawn.exception
-    share, people, mechanism = drawn.slider(key="share"), drawn.number_input(key="people"), drawn.selectbox[0]
-    assert (share.label, share.min, share.max, share.step, share.value) == ("Training share", 0.1, 0.8, 0.01, 0.34)
-    assert share.help == params(AuditConfig)["train_share"].param.help
-    assert (people.min, people.max, people.value) == (4, 5_000, 100)
-    assert mechanism.options[-1] == "Noisy sums (ours)" and mechanism.value == "noisy_sums" and not mechanism.help
-    assert drawn.text_input(key="title").proto.max_chars == 200
-    assert drawn.select_slider(key="epsilon").value == 10.0
+def given_value(setting: Setting) -> Any:
+    """Return what is given on a command line: the default, or a value that its rules allow."""
+    return setting.default is False or value(setting)
 
 
-def written(setting: Setting) -> list[str]:
-    """Return a setting as it is given on a command line, with its default or a value that its rules allow."""
-    told = value(setting)
+def written(setting: Setting) -> str:
+    """Return a setting as it is given on a command line."""
+    told = given_value(setting)
     if setting.base is bool:
-        return [setting.flag if told or setting.default is False else setting.flag.replace("--", "--no-", 1)]
-    text = "{max_depth = 3}" if setting.param.form == "table" else toml_value(told)
+        return setting.flag if told else setting.flag.replace("--", "--no-", 1)
+    text = "{max_depth = 'none'}" if setting.param.form == "table" else toml_value(told)
     if setting.many and setting.base is not tuple:
         text = ",".join("none" if one is None else str(one) for one in told)
-    return [f"{setting.flag}={told if isinstance(told, str) else text}"]
-
-
-FLAGS = [(command, key, setting) for cls, commands in CLASSES.values() for command, key, setting in own(cls, commands)]
-
-
-@pytest.mark.parametrize(
-    ("command", "key", "setting"), FLAGS, ids=[f"{command} {setting.flag}" for command, _, setting in FLAGS]
-)
-def test_every_setting_of_a_study_has_a_flag_at_a_real_command(command: str, key: str, setting: Setting):
-    parser = action_of(command)
-    for action in parser._actions:
-        action.required = False
-        action.nargs = "?" if not action.option_strings and action.nargs is None else action.nargs
-    told = True if setting.base is bool and setting.default is False else value(setting)
-    found = getattr(parser.parse_args(written(setting)), parser._option_string_actions[setting.flag].dest)
-    if (command, key) == ("tradeoff", "seeds"):  # also takes 0-9
-        found = seeds_in(found)
-    elif setting.param.form == "table":
-        told = (("max_depth", 3),)
-    elif isinstance(found, tuple) and not setting.many and setting.base is not tuple:
-        (found,) = found  # the command takes several
-    assert checked(setting, found, setting.flag) == told
+    return f"{setting.flag}={told if isinstance(told, str) else text}"
 
 
 def test_flags_make_settings_and_wrong_ones_name_the_flag(capsys: pytest.CaptureFixture[str]):
     for cls, commands in CLASSES.values():
         parser = Parser()
         add_arguments(parser, cls)
-        must = [word for s in params(cls).values() if s.default is dataclasses.MISSING for word in written(s)]
-        made = from_arguments(parser.parse_args(must), cls)
-        assert all(getattr(made, name) == value(s) for name, s in params(cls).items() if s.default == value(s)), (
-            commands
-        )
+        every = given(parser.parse_args(list(map(written, params(cls).values()))), cls)
+        assert every == {name: given_value(setting) for name, setting in params(cls).items()}, commands
+        must = [written(setting) for setting in params(cls).values() if setting.default is dataclasses.MISSING]
+        assert given(parser.parse_args(must), cls).keys() == {
+            name for name, setting in params(cls).items() if setting.default is dataclasses.MISSING
+        }
         for setting in params(cls).values():
             for wrong in beyond(setting) if not setting.many else ():
                 if setting.choices is not None:  # which the parser knows
@@ -233,15 +171,6 @@ def test_two_classes_share_the_flags_of_one_name():
     assert "there: Fixes the other draw (default: 1)." in shown and "there: The rest (default: 2)." in shown
     assert given(parser.parse_args(["--rest", "none"]), Other) == {"rest": None}
     assert from_arguments(parser.parse_args(["--seed", "3"]), Other, rest=1.0) == Other(seed=3, rest=1.0)
-
-
-def test_the_page_has_every_setting():
-    text = settings_reference()
-    for _, title, key, setting in KEYS:
-        [(name, *_)] = reference_rows({key: setting}, title=title)
-        assert f"| `{name}` |" in text
-    for _, _, _, setting in OWN:
-        assert f"| `{setting.flag}` |" in text
 
 
 def test_a_class_of_settings_is_checked_as_it_is_made():

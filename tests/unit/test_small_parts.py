@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import copy
-import gc
 import math
 import pickle
 import threading
 import time
-import warnings
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import cvxpy
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from core.attriguard.comparators import _mapping
 from core.datasets import AuditDataset
 from core.datasets.dataset import MOST_KEPT
 from core.errors import FairLeakError, InputError
@@ -36,7 +31,6 @@ from core.validation import (
     seed_value,
     unit_interval,
 )
-from tests.oracles.allocation import allocate_with_solver
 from tests.samples import dataset
 
 
@@ -189,15 +183,6 @@ def test_it_is_no_part_of_the_dataset(people: AuditDataset):
     assert people.once("a", lambda: 3) == 1
 
 
-def test_it_goes_with_the_dataset(people: AuditDataset):
-    other = replace(people)
-    held = weakref.ref(other.once("a", lambda: Kept(np.zeros(2))))
-    assert held() is not None
-    del other
-    gc.collect()
-    assert held() is None
-
-
 def program(*, least: float = 0.0) -> tuple[cvxpy.Variable, cvxpy.Problem]:
     x = cvxpy.Variable(3)
     return x, cvxpy.Problem(cvxpy.Minimize(-cvxpy.sum(cvxpy.log(x))), [cvxpy.sum(x) == 1, x >= least])
@@ -215,16 +200,3 @@ def test_no_solution_is_an_error() -> None:
         solve(program(least=0.5)[1])
     with pytest.raises(FairLeakError, match="Clarabel gave up: user_limit"):
         solve(program()[1], max_iter=1)
-
-
-def test_the_filters_of_warnings_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen, unpack = [], cvxpy.Problem.unpack
-
-    def watched(own: cvxpy.Problem, found: Any) -> None:
-        seen.append(warnings.filters)
-        unpack(own, found)
-
-    monkeypatch.setattr(cvxpy.Problem, "unpack", watched)
-    allocate_with_solver([[0, 2, 3]], [0.5, 0.3, 0.2], 0.5)
-    _mapping(np.diag([0.4, 0.6]), np.array([[0.0, 2.0], [2.0, 0.0]]), 0.5)
-    assert len(seen) >= 2 and all(filters is warnings.filters for filters in seen)

@@ -57,7 +57,7 @@ def test_a_table_keeps_its_rows_and_columns(capsys: Capture):
     console.result(HOSTILE)
     console.result(Block.of([HOSTILE, "second"]))
     console.note(HOSTILE)
-    console.progress(1, 2, noun=HOSTILE)
+    console.counting(HOSTILE)(1, 2)
     told = capsys.readouterr()
     assert len(check_lines(told.out)) == 4 + 1 + 2 and len(check_lines(told.err)) == 2
     assert len({len(line) for line in made.split("\n")[:2]}) == 1
@@ -66,9 +66,9 @@ def test_a_table_keeps_its_rows_and_columns(capsys: Capture):
 def test_the_time_left_counts_only_what_was_done_here(monkeypatch: pytest.MonkeyPatch):
     clock, err = iter([100.0, 110.0, 120.0]), io.StringIO()
     monkeypatch.setattr("core.cli.console.time.monotonic", lambda: next(clock))
-    console = Console(out=io.StringIO(), err=err)
+    report = Console(out=io.StringIO(), err=err).counting("models")
     for done in (10, 20, 35):  # 10 were there from an earlier run
-        console.progress(done, 60, noun="models")
+        report(done, 60)
     assert err.getvalue().splitlines() == [
         "10 of 60 models",
         "20 of 60 models, about 40 s left",

@@ -18,7 +18,7 @@ from core.config import AuditConfig
 from core.correction import findings as correction_findings
 from core.estimates import Estimate, decimals_beside, percent, tolerance_text
 from core.fairness import group_rates
-from core.membership import TARGETS, MembershipSettings
+from core.membership import MembershipSettings
 from core.membership.disparity import Disparities
 from core.membership.findings import Reading, headline
 from core.policy import estimate_text, value_text
@@ -142,22 +142,6 @@ def test_a_group_has_one_colour_whichever_is_larger(share: str) -> None:
 
 
 # --- advice
-
-
-def test_the_advice_against_membership_inference_names_its_price_and_controls_that_are_there() -> None:
-    found = membership_samples.findings([membership_samples.attack("network")])
-    found = replace(found, target=replace(found.target, accuracy_test=about(0.71), majority_test=about(0.66)))
-
-    def advice(target: str, **more: bool) -> str:
-        return headline(Reading(found, MembershipSettings(target=target)), **more).to_do
-
-    for target in TARGETS:
-        for sliders in (False, True):
-            assert "is now 71.0% (majority class 66.0%)" in advice(target, sliders=sliders)
-        told = advice(target, sliders=True)
-        assert ("sliders below" in told) == ("Accuracy over ε" in told) == (target == "dp_id3")
-        assert ("Model page" in told) == (target == "audited")
-        assert "below" not in advice(target)
 
 
 # --- absence of evidence

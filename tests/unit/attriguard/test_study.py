@@ -108,7 +108,7 @@ PLAN = GuardPlan(budget=0.5)
 
 
 def test_it_is_run_only_where_it_is_planned():
-    subject = STUDY.harmless(1)
+    subject = STUDY.plants[0].make(1, False)[0]
     assert STUDY.unavailable(subject, GuardPlan()) == "AttriGuard is not planned."
     assert STUDY.steps(subject, GuardPlan()) == 0
     assert not STUDY.unavailable(subject, PLAN)

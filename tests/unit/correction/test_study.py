@@ -17,7 +17,7 @@ def ran(subject: Subject) -> CorrectionResult:
 
 @pytest.fixture(scope="module")
 def leaking() -> CorrectionResult:
-    return ran(STUDY.planted(1))
+    return ran(STUDY.plants[0].make(1, True)[0])
 
 
 @pytest.mark.parametrize("adversary", ["features", "strong"])

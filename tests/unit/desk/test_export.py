@@ -53,7 +53,8 @@ def test_an_export_holds_and_adds_up(lines: list[str], tmp_path: Path):
     found = verified(lines, tmp_path)
     assert found.ok and found.reason is None and found.n_entries == 6
     (budget,) = found.budgets
-    assert (budget.spent, budget.n_answers, budget.n_charged) == (0.2 + 0.25 + 0.45 + 0.25, 4, 3)
+    assert budget.spent == 0.2 + 0.25 + 0.45 + 0.25
+    assert [one.from_past for one in budget.answers] == [False, True, False, False]
     noted = json.loads(lines[3])["hash"]
     assert verified(lines, tmp_path, noted=noted[:32].upper()).ok
 
@@ -93,6 +94,7 @@ FORGED = [
     (4, {"part_from": [[6, "sum", 1.0]]}, "entry 4 lacks something"),
     (5, {"count": None}, "entry 5 charges something else than what it released"),
     (2, {"budget": 500_000}, "spends more than the budget"),
+    (2, {"form": 3}, "entry 2 has identifiers in form 3, which is not known here"),
     (2, {"charged": 1}, "entry 2 charges something else than its price"),
     (3, {"metric": "accuracy"}, "entry 3 answers an unknown metric"),
     (3, {"kind": "opened"}, "entry 3 is not of a kind that may stand there"),

@@ -139,7 +139,7 @@ def test_status_tells_every_answer_and_the_export_holds(ledger: Ledger, tmp_path
     assert list(status.answers) == answers and [one.number for one in answers] == [3, 4, 5]
     assert status.spent == pytest.approx(COUNT + 0.6 + 0.5) and status.spent + status.remaining == BUDGET
     assert status.seal == answers[-1].seal and status.remaining == answers[-1].remaining
-    assert ledger.names() == (NAME,) and ledger.registration(NAME) == status.registration
+    assert ledger.statuses() == (status,)
     path = tmp_path / "export.jsonl"
     assert ledger.export(path) == status.seal
     found = verify_export(path, noted=answers[0].seal)
@@ -217,7 +217,7 @@ def test_bad_registrations(changes: dict[str, object], words: str, tmp_path: Pat
     asked: dict[str, Any] = {"name": NAME, "budget": 2, "columns": ATTRIBUTE} | changes
     with pytest.raises(InputError, match=words):
         ledger.register(asked.pop("name"), people(), **asked)
-    assert ledger.names() == ()
+    assert ledger.statuses() == ()
 
 
 @pytest.mark.parametrize("labels", [None, np.eye(60, dtype=np.uint8)[0]])
@@ -254,8 +254,8 @@ def test_a_password_among_a_urls_options_is_not_told_either():
 def test_a_database_without_a_ledger_is_refused_unless_one_may_be_made(database: str):
     with pytest.raises(FairLeakError, match="is not there, or is not a ledger"):
         open_ledger(database)
-    assert open_ledger(database, create=True).names() == ()
-    assert open_ledger(database).names() == ()
+    assert open_ledger(database, create=True).statuses() == ()
+    assert open_ledger(database).statuses() == ()
 
 
 # --- one budget for the same people, and files that are not the registered one learn nothing
@@ -279,7 +279,7 @@ def test_nobody_gets_a_second_budget(name: str, test_set: TestSet, columns: Colu
     ledger = fresh(tmp_path)
     with pytest.raises(InputError, match=words):
         ledger.register(name, test_set, budget=1, columns=columns)
-    assert ledger.names() == (NAME,)
+    assert len(ledger.statuses()) == 1
 
 
 def test_another_attribute_of_the_same_people_has_a_budget_of_its_own(ledger: Ledger):
@@ -334,7 +334,7 @@ def test_an_empty_group_is_accepted_and_answered_like_any_other(attribute: Any, 
     """Otherwise what succeeds would tell that both groups occur, among all people or those with a positive label."""
     test_set = changed(attribute=attribute)
     ledger = fresh(tmp_path, test_set, 5, count_epsilon=1)
-    size = ledger.registration(NAME).n_disadvantaged
+    size = ledger.status(NAME).registration.n_disadvantaged
     assert 0 <= size.low <= (attribute == 0).sum() <= size.high <= 60
     for metric in ("statistical_parity", "equal_opportunity"):
         answer = ledger.ask(NAME, test_set, H, epsilon=0.1, metric=metric, asker="x")

@@ -71,7 +71,7 @@ def test_an_old_ledger_opens_answers_and_holds(place: Path, tmp_path: Path):
     assert ledger.ask("old", test_set, 1 - scores[::-1], epsilon="0.5", asker="team B").charged == 0.5
     ledger.export(tmp_path / "export")
     found = verify_export(tmp_path / "export")
-    assert found.ok and [(one.name, one.spent, one.form) for one in found.budgets] == [
+    assert found.ok and [(one.registration.name, one.spent, one.registration.form) for one in found.budgets] == [
         ("old", 1.2, 1),
         ("plain", 0.1, 1),
     ]
@@ -100,20 +100,3 @@ def test_an_old_ledger_says_so(place: Path):
     words = "identifiers in form 1, an older one: other spellings count as other people"
     assert budget_text(open_ledger(place).status("old"), 0) == f"1 answered; {words}"
     assert f" plain: {words}." in verified(verify_export(open_ledger(place).record()[0]), "export")
-
-
-def test_a_form_that_is_not_known_is_refused(place: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
-    monkeypatch.setattr("core.desk.ledger.FORM", 3)
-    monkeypatch.setattr("core.desk.ledger.check_different", lambda ids, form: None)
-    monkeypatch.setattr("core.desk.books.FORMS", {1, 2, 3})
-    columns = Columns(attribute="race")
-    open_ledger(place).register(
-        "later",
-        made_of(PLAIN.replace("sex", "race").encode(), "x.csv", columns),
-        budget=1,
-        columns=columns,
-        another_attribute=True,
-    )
-    monkeypatch.undo()
-    with pytest.raises(InputError, match="entry 5 has identifiers in form 3, which is not known here"):
-        open_ledger(place)

@@ -12,7 +12,7 @@ from core.subject import Subject
 
 @pytest.fixture(scope="module")
 def subject() -> Subject:
-    return STUDY.harmless(1)
+    return STUDY.plants[0].make(1, False)[0]
 
 
 def last(subject: Subject, settings: MeasuredEpsilonSettings):  # type: ignore[no-untyped-def]

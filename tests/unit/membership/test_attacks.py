@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from core.adversaries import cross_fitting
 from core.adversaries.cross_fitting import halves, taught_both_ways
-from core.docs import settings_reference
+from core.docs import page
 from core.estimates import Estimate
 from core.glossary import chapters
 from core.membership import (
@@ -215,7 +215,7 @@ def test_halves_that_teach_each_other_have_a_wider_interval_only_near_chance():
 def test_every_file_of_the_folder_is_an_attack_that_can_be_run_and_is_listed():
     assert attacks.REGISTRY.keys() == {path.stem for path in Path(attacks.__path__[0]).glob("*.py")} - {"__init__"}
     told: list[int] = []
-    split, labels, listed = half(N), np.tile([0, 1], N // 2).astype(np.uint8), settings_reference()
+    split, labels, listed = half(N), np.tile([0, 1], N // 2).astype(np.uint8), page("settings.md")
     evidence = Evidence(
         released=np.random.default_rng(0).random(N),
         labels=labels,

@@ -1,0 +1,157 @@
+"""``fairleak report``: verify a report, sign it, and make its one-page summary or its section of a model card."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from types import ModuleType
+
+from core.cli import replay
+from core.cli.arguments import Action, add_path, read_report, report_that_holds, reports_in
+from core.cli.console import Console
+from core.errors import FairLeakError, InputError
+from core.files import check_place, content_of, write_file
+from core.report import verify_report
+from core.report.card_section import card_section
+from core.report.one_page import NAME, one_page
+from core.report.verification import (
+    ENDING,
+    NOT_SIGNED,
+    OF_THIS_CODE,
+    Finding,
+    new_key,
+    private_key,
+    signature_finding,
+    signature_of,
+)
+
+_EDITIONS = {"internal": "internal", "disclosure": "external"}
+"""Edition -> what it is called."""
+
+
+def _add_report(parser: argparse.ArgumentParser, told: str, nargs: str | None = None) -> None:
+    add_path(parser, "report", nargs=nargs, metavar="REPORT", help=told)
+
+
+def _add_verify(parser: argparse.ArgumentParser) -> None:
+    _add_report(parser, "JSON or HTML file of a report; its signature is in REPORT.sig.")
+    told = "First 8 or more digits of the signed fingerprint."
+    parser.add_argument("--fingerprint", default="", metavar="DIGITS", help=told)
+    add_path(parser, "--signer", metavar="PUBLIC.pem", help="Public key of the required signer.")
+    told = "A report of another version of FairLeak: its code, look and words are not compared."
+    parser.add_argument("--any-code", action="store_true", help=told)
+
+
+def _verify(arguments: argparse.Namespace, console: Console) -> str:
+    """Verify and print each finding."""
+    path = arguments.report
+    content, text = read_report(path)
+    signer = None if arguments.signer is None else content_of(arguments.signer, what="--signer")
+    found = verify_report(text, signed=arguments.fingerprint, name=repr(path.name))
+    asked = [f for f in found.findings if not (arguments.any_code and f.name in OF_THIS_CODE)]
+    asked.append(_signature(path, content, signer, str(arguments.signer)))
+    if found.fingerprint:
+        console.result(f"Fingerprint {found.fingerprint[:64]}")
+    for finding in asked:
+        label = "NOTE   " if finding.told == NOT_SIGNED else "holds  "
+        console.result(f"{label if finding.holds else 'BROKEN '} {finding.told}")
+    return "pass" if all(finding.holds for finding in asked) else "fail"
+
+
+def _signature(path: Path, content: bytes, signer: bytes | None, name: str) -> Finding:
+    beside = path.with_name(f"{path.name}{ENDING}")
+    signature = content_of(beside, what="The signature") if os.path.lexists(beside) else None
+    try:
+        return signature_finding(content, signature, signer=signer, name=name)
+    except InputError:
+        raise
+    except FairLeakError as error:
+        return Finding("signature", False, f"Signature cannot be checked: {error}")
+
+
+def _add_sign(parser: argparse.ArgumentParser) -> None:
+    _add_report(parser, "JSON or HTML file of a report.", "?")
+    how = parser.add_mutually_exclusive_group(required=True)
+    add_path(how, "--key", metavar="KEY.pem", help="Private key; the signature goes beside the report, in REPORT.sig.")
+    told = "New private key, without a password and readable by you alone; KEY.public.pem is for others."
+    add_path(how, "--new-key", metavar="KEY.pem", help=told)
+
+
+def _sign(arguments: argparse.Namespace, console: Console) -> None:
+    """Sign, or make a key."""
+    if arguments.new_key is not None:
+        if arguments.report is not None:
+            raise InputError("REPORT must be left out with --new-key; sign it with --key afterwards.")
+        private = arguments.new_key
+        _check_new(private, "--new-key")
+        public = private.with_name(f"{private.name.removesuffix('.pem')}.public.pem")
+        _check_new(public, "The public key of --new-key")
+        own, shared = new_key()
+        write_file(private, own, what="--new-key", new=True, mode=0o600)
+        write_file(public, shared, what="The public key of --new-key", new=True, mode=0o644)
+        console.result(f"{private} is the private key: it has no password, so keep it where nobody else can read it.")
+        console.result(f"{public} is the public key: give it to those who verify, by a way they trust.")
+        return
+    if arguments.report is None:
+        raise InputError("REPORT must be given with --key, got none.")
+    key = private_key(content_of(arguments.key, what="--key"), name="--key")
+    content, _ = report_that_holds(arguments.report, what="is signed")
+    signature = arguments.report.with_name(f"{arguments.report.name}{ENDING}")
+    _check_new(signature, "The signature")
+    write_file(signature, signature_of(content, key).encode("ascii"), what="The signature", new=True, mode=0o644)
+    console.result(f"{signature} is the signature; keep it beside the report, and change nothing in either.")
+
+
+def _check_new(path: Path, what: str) -> None:
+    if os.path.lexists(path):
+        raise InputError(f"{what} must be a file that does not exist yet, got {str(path)!r}.")
+    check_place(path, what=what)
+
+
+def _add_page(parser: argparse.ArgumentParser) -> None:
+    _add_report(parser, "JSON or HTML file of a report, its folder, or an audit's folder.")
+    add_path(parser, "-o", "--output", help=f"File for the page (default: {NAME} beside the report).")
+
+
+def _page(arguments: argparse.Namespace, console: Console) -> None:
+    """Write a page for each report."""
+    reports = reports_in(arguments.report)
+    if arguments.output is not None and len(reports) > 1:
+        raise InputError(f"--output is for one report; {str(arguments.report)!r} holds {len(reports)}.")
+    for report in reports:
+        place = arguments.output or report.with_name(NAME)
+        check_place(place, what="--output")
+        _, document = report_that_holds(report, what="gets a summary")
+        write_file(place, one_page(document), what="--output")
+        console.result(f"{place} is the summary of the {_EDITIONS[document['edition']]} report.")
+
+
+def _add_card(parser: argparse.ArgumentParser) -> None:
+    _add_report(parser, "JSON or HTML file of an external report, or an audit's folder.")
+    add_path(parser, "-o", "--output", help="File for the section (default: it is printed).")
+
+
+def _card(arguments: argparse.Namespace, console: Console) -> None:
+    """Print the section, or write it."""
+    _, document = report_that_holds(reports_in(arguments.report)[-1], what="gives a section")
+    section = card_section(document)
+    if arguments.output is None:
+        console.results(section.splitlines())
+    else:
+        write_file(arguments.output, section.encode("utf-8"), what="--output")
+        console.note(f"{arguments.output} is the section for a model card.")
+
+
+_VERIFY = "Check that a report is unaltered and follows from its own numbers, and who signed it."
+_SIGN = "Sign a report (JSON or HTML) with an Ed25519 key, or make the key; needs requirements-signing.txt."
+_PAGE = "Write the one-page summary (PDF) of a report; needs requirements-pdf.txt."
+
+COMMANDS: dict[str, Action | ModuleType] = {
+    "verify": Action(_VERIFY, _add_verify, _verify),
+    "replay": replay,
+    "sign": Action(_SIGN, _add_sign, _sign),
+    "page": Action(_PAGE, _add_page, _page),
+    "card": Action("Write a section for a model card (Markdown) from an external report.", _add_card, _card),
+}
+"""Name -> command of reports."""

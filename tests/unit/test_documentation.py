@@ -1,0 +1,90 @@
+"""The documentation: reference pages are as the code makes them, provisions have sources, its script reads reports."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from core.docs import PAGES, page
+from core.policy import CHECKS
+from core.report import Reports, to_json
+from tests.patience import PATIENT
+from tests.samples_report import SMALL_GROUPS, sample
+
+ROOT = Path(__file__).resolve().parents[2]
+FOUND = tomllib.loads((ROOT / "core" / "policy" / "regulations.toml").read_text(encoding="utf-8"))
+SCRIPT = ROOT / "docs" / "how-to" / "log_to_mlflow.py"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_reference_page_is_as_the_code_makes_it(name: str):
+    assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == page(name), "make docs"
+
+
+def test_the_site_is_built_without_a_warning(tmp_path: Path):
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "-d", tmp_path / "cache"]
+    done = subprocess.run([*command, ".", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)
+    assert done.returncode == 0, done.stderr
+    home = (tmp_path / "site" / "docs" / "contents.html").read_text(encoding="utf-8")
+    for text in (ROOT / "docs").rglob("*.md"):
+        own = text.relative_to(ROOT / "docs").with_suffix(".html").as_posix()
+        assert own == "contents.html" or f'href="{own}"' in home
+
+
+def test_every_check_is_mapped_or_said_not_to_be():
+    assert set(FOUND["checks"]) == set(CHECKS)
+    for check, one in FOUND["checks"].items():
+        assert bool(one.get("provisions")) != bool(one.get("no_provision")), check
+        assert set(one.get("provisions", ())) <= set(FOUND["provisions"]), check
+
+
+def test_every_provision_has_a_source_and_is_used():
+    used = {key for one in FOUND["checks"].values() for key in one.get("provisions", ())}
+    used |= {key for keys in FOUND["report"].values() for key in keys}
+    assert used == set(FOUND["provisions"])
+    assert {one["framework"] for one in FOUND["provisions"].values()} == set(FOUND["frameworks"])
+    for one in FOUND["frameworks"].values():
+        assert one["source"].startswith("https://") and one["date"] and one["title"]
+    places = {one["place"] for one in FOUND["provisions"].values()}
+    assert {"Annex IV, point 2(g)", "Article 10(2)(f)", "Article 15(5)", "MEASURE 2.10", "MEASURE 2.11"} <= places
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("log_to_mlflow", SCRIPT)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_metrics_and_tags_are_those_of_the_report(script: ModuleType):
+    report = json.loads(to_json(Reports(sample()).document()))
+    found = script.metrics_of(report)
+    measured = {m["check"]: m["estimate"] for m in report["measurements"] if m["estimate"]}
+    assert {name for name in found if "." not in name} == set(measured)
+    assert found["correction_gain"] == 0.07 and found["correction_gain.low"] == 0.065
+    assert found["correction_gain.limit"] == 0.05 and found["correction_gain.passes"] == 0.0
+    assert found["targeted_leakage.passes"] == 1.0 and found["attriguard_exposure.passes"] == 0.0
+    assert all(re.fullmatch(r"[/\w.\- ]+", name) for name in found)  # MLflow takes no other
+    tags = script.tags_of(report)
+    assert tags["fairleak.verdict"] == "fail" and tags["fairleak.fingerprint"] == report["fingerprint"]
+
+
+def test_a_withheld_number_has_no_metric(script: ModuleType):
+    report = json.loads(to_json(Reports(sample(SMALL_GROUPS)).document("disclosure")))
+    found = script.metrics_of(report)
+    assert "unfairness" not in found and "unfairness.low" not in found and "unfairness.limit" in found
+
+
+def test_it_needs_nothing_of_fairleak():
+    names = re.findall(r"^\s*(?:import|from) (\w+)", SCRIPT.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(names) <= {*sys.stdlib_module_names, "mlflow"}
