@@ -164,10 +164,13 @@ def tree(seed: int, epsilon: float) -> float:
     return tree_run(epsilon, 300, seed=seed).bound(0.95)
 
 
-@pytest.mark.parametrize(("run", "least"), [(laplace, 0.65), (sums, 0.65), (card, 0.2), (desk, 0.2), (tree, 0.4)])
-def test_bounds_of_every_mechanism_hold(run, least: float):  # type: ignore[no-untyped-def]
-    bounds = np.array([run(seed, 1.0) for seed in range(RUNS)])
-    assert np.count_nonzero(bounds > 1.0) <= MOST_ABOVE
+@pytest.mark.parametrize(
+    ("run", "runs", "least"),
+    [(laplace, RUNS, 0.65), (sums, RUNS, 0.65), (card, 50, 0.2), (desk, 50, 0.2), (tree, 50, 0.4)],
+)
+def test_bounds_of_every_mechanism_hold(run, runs: int, least: float):  # type: ignore[no-untyped-def]
+    bounds = np.array([run(seed, 1.0) for seed in range(runs)])
+    assert np.count_nonzero(bounds > 1.0) <= binom.isf(0.02, runs, 0.05)
     assert np.median(bounds) >= least
 
 
