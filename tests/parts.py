@@ -23,8 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 STAMPS = ROOT / ".parts"
 WORKERS = 3
 
-ROOM = 600.0
-"""Seconds of one core a part may take: about five minutes on two."""
+ROOM = 500.0
+"""Seconds of one core a part may take: about four minutes on two."""
 
 Part = list[str]
 """Files of tests."""

@@ -14,6 +14,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,15 +28,22 @@ Share = Fraction | tuple[Fraction, Fraction] | None
 
 @dataclass(frozen=True, kw_only=True)
 class JointProblem:
-    """A problem of `correct_jointly` and its objective, inf when infeasible."""
+    """A problem of `correct_jointly`; `solved` is its objective, inf when infeasible, where it was solved by hand."""
 
     name: str
     guess: tuple[int, ...]
     disclosures: tuple[dict[str, Any], ...]
     n_groups: int
-    objective: float
     shares: tuple[Share, ...] | None = None
     cost: tuple[float, ...] | None = None
+    solved: float | None = None
+
+    @cached_property
+    def objective(self) -> float:
+        """The least cost of a vector that meets everything."""
+        if self.solved is not None:
+            return self.solved
+        return joint_brute_force(self.guess, self.disclosures, self.n_groups, self.shares, self.cost)
 
     def arguments(self) -> dict[str, Any]:
         """Return the arguments of `correct_jointly`."""
@@ -163,7 +171,7 @@ def _solved(name: str, guess: str, told: list[dict[str, Any]], objective: float,
         for one in told
     )
     groups = {"n_groups": max(2, len(set(guess)))} | more
-    return JointProblem(name=name, guess=digits(guess), disclosures=disclosures, objective=objective, **groups)
+    return JointProblem(name=name, guess=digits(guess), disclosures=disclosures, solved=objective, **groups)
 
 
 def _pair(name: str, guess: str, predictions: str, tolerance: str, objective: float, **more: Any) -> JointProblem:
@@ -267,11 +275,8 @@ def random_joint(seed: int) -> JointProblem:
     shares = _random_share(rng, [vector.count(g) for g in range(k)], n) if seed // 32 % 2 else None
     base = 1 + rng.random(n)
     cost = tuple((np.ones(n), base, base**60, rng.integers(1, 4, n).astype(float))[seed // 64 % 4].tolist())
-    objective = joint_brute_force(guess, disclosures, k, shares, cost)
     name = f"random {seed}: {k} groups, {n} records, {'+'.join(kinds)}{', shares' if shares else ''}"
-    return JointProblem(
-        name=name, guess=guess, disclosures=disclosures, n_groups=k, shares=shares, cost=cost, objective=objective
-    )
+    return JointProblem(name=name, guess=guess, disclosures=disclosures, n_groups=k, shares=shares, cost=cost)
 
 
 def joint_bank() -> tuple[JointProblem, ...]:

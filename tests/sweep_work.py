@@ -73,7 +73,7 @@ def surroundings(config: AuditConfig, dataset: AuditDataset) -> SweepPoint:
 
 def main(store: str, log: str, jobs: str) -> None:
     """Sweep."""
-    slow = partial(logged, log=Path(log), pause=0.7)
+    slow = partial(logged, log=Path(log), pause=0.3)
     for _ in sweep(CONFIGS, people(), n_jobs=int(jobs), store=FolderStore(Path(store)), measure=slow):
         pass
 

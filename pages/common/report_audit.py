@@ -85,11 +85,11 @@ class SelfTests(Background):
         return self_test_apart(default_cache_folder().parent / "self-test", report=job.report)
 
     def show_progress(self) -> None:
-        """Show how far the test is, in one line."""
-        if self.job is not None and self.job.busy:
-            left = "stopping" if self.job.stopping else time_left(self.job)
+        """Show how far the test is, in one line; not where it was stopped, though others may have begun it again."""
+        if self.job is not None and self.job.busy and not self.stopped:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.caption(f"Self-test, for reports made after it: {100 * self.job.share:.0f}%, {left}")
+                done = f"{100 * self.job.share:.0f}%, {time_left(self.job)}"
+                st.caption(f"Self-test, for reports made after it: {done}")
                 st.button("Stop", key="cancel_self_test", on_click=stop, args=(self,), type="tertiary")
 
     def warn(self) -> None:

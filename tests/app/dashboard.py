@@ -95,7 +95,6 @@ class Dashboard:
     def __init__(self, link: dict[str, str] | None = None) -> None:
         self.test = AppTest.from_file(APP, default_timeout=PATIENT)
         self.test.query_params.update(link or {})
-        self._begun = False
 
     def settle(self) -> Dashboard:
         """Run the page until none of the audits it waits for is under way."""
@@ -123,9 +122,6 @@ class Dashboard:
 
     def open(self, page: str, *, settled: bool = True) -> Dashboard:
         """Go to a page by its address, and wait until it is complete unless told otherwise."""
-        if not self._begun:
-            self.test.run()  # the pages are known after the first run
-            self._begun = True
         self.test._page_hash = calc_hash(
             "home" if page == "overview" else page
         )  # the address of the first page is bare

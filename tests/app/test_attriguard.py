@@ -135,8 +135,8 @@ def test_the_slider_moves_the_finding_and_computes_nothing_anew(dashboard: Dashb
         {},
         pytest.param({"policy": "modify_exist"}, marks=pytest.mark.long),
         pytest.param({"policy": "add_new"}, marks=pytest.mark.long),
-        {"defender": "network"},
-        {"target": "uniform", "margin": 1.0},
+        pytest.param({"defender": "network"}, marks=pytest.mark.long),
+        pytest.param({"target": "uniform", "margin": 1.0}, marks=pytest.mark.long),
     ],
     ids=str,
 )

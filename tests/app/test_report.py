@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+import itertools
+import time
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 import skops.io
 
+import core.release_audit
 from core.policy import (
     Policy,
     Verdict,
@@ -162,6 +166,25 @@ def test_the_external_box_says_what_a_reader_learns_and_that_the_self_test_still
     running = report_audit.external_note(shown, testing=True)
     assert running == f"{tested} Self-test still running: a report made now says that it was not run."
     assert "could not be estimated" in report_audit.external_note(Reports(sample()), testing=False)
+
+
+def test_who_stops_the_self_test_sees_no_more_of_it_though_another_session_begins_it_again(
+    start: Start, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
+):
+    def endless(folder: object, report: Callable[[int, int], None]) -> None:
+        for done in itertools.count():
+            report(done, 10**6)
+            time.sleep(0.01)
+
+    monkeypatch.setattr(core.release_audit, "self_test_apart", endless)
+    first, second = start(), start()
+    for one in (first, second):
+        one.open("report", settled=False)
+        one.until(lambda one=one: one.has_button("cancel_self_test"))
+    first.press("cancel_self_test")
+    second.until(lambda: [job.busy for job in RecordedJob.started if job.lane == "self_test"] == [False, True])
+    first.test.run()
+    assert not first.has_button("cancel_self_test") and second.has_button("cancel_self_test")
 
 
 def test_other_attacks_by_the_form(dashboard: Dashboard, attacks: Attacks):

@@ -12,7 +12,6 @@ NAMES = (
     "release",
     "sweep",
     "pages",
-    "tables",
     "audit",
     "untrusted",
 )

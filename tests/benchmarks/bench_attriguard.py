@@ -1,7 +1,7 @@
 """How fast the noise of AttriGuard is found and allocated, and how fast a moved budget is answered.
 
 Run from the repository's root: ``python -m tests.benchmarks.bench_attriguard``, with FAIRLEAK_DATA for the ratings of
-Jia and Gong (2018); without them invented ratings of the same size stand in. The plain loop is Algorithm 1 one person
+Jia and Gong (2018); without them the demo's invented ratings stand in. The plain loop is Algorithm 1 one person
 and one entry at a time (`tests.plain_panda`) on a spread sample of the pairs, the solver cvxpy with Clarabel on a
 sample of the people; both are reckoned up to all of them.
 
@@ -17,18 +17,17 @@ import sys
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from core.attriguard import Exposure, Guarded, GuardSettings, allocate, representatives
 from core.attriguard.exposure import Guesses
 from core.attriguard.noisy_records import Noise
 from core.datasets import Ratings
-from core.datasets.ratings import build_ratings, read_ratings
+from core.datasets.ratings import demo_ratings, read_ratings
 from tests.benchmarks.measuring import DATA, seconds, verdicts
 from tests.oracles.allocation import allocate_with_solver
 from tests.plain_panda import plain_panda, plain_weights
 
-PEOPLE, ITEMS, VALUES, ATTACKERS = 1631, 10_000, 25, 9
+ATTACKERS = 9
 LOOP_PEOPLE, SOLVER_PEOPLE = 24, 60
 BUDGETS = (0.1, 0.3, 1.0)
 LIMIT_LOOP, LIMIT_SOLVER, LIMIT_ALLOCATE, LIMIT_MOVE = 12.0, 300.0, 0.009, 0.1
@@ -36,15 +35,11 @@ LIMIT_MEMORY = 2.0  # GB
 
 
 def ratings_here() -> Ratings:
-    """Return the ratings of Jia and Gong, or invented ones of the same size."""
+    """Return the ratings of Jia and Gong, or the demo's invented ones."""
     folder = DATA / "google_play_ratings"
     if (folder / "test_user.txt").is_file():
         return read_ratings(folder)
-    known, values = invented(9 * PEOPLE, seed=1)
-    protected, truth = invented(PEOPLE, seed=2)
-    names = [[f"city {value:02d}" for value in own] for own in (values, truth)]
-    items = [f"app {item}" for item in range(ITEMS)]
-    return build_ratings((known, protected), names, title="invented", source="", attribute="city", items=items)
+    return demo_ratings()
 
 
 def people_and_defender(ratings: Ratings) -> tuple[Any, Any, np.ndarray]:
@@ -55,21 +50,7 @@ def people_and_defender(ratings: Ratings) -> tuple[Any, Any, np.ndarray]:
     return ratings.people_test, defender, ratings.shares
 
 
-def invented(people: int, seed: int) -> tuple[Any, np.ndarray]:
-    """Return about 23 ratings a person, some of items that her value likes."""
-    rng = np.random.default_rng(seed)
-    values = np.arange(people) % VALUES
-    liked = rng.integers(ITEMS // VALUES, size=(people, 5)) * VALUES + values[:, None]
-    popular = np.minimum(rng.zipf(1.3, size=(people, 18)) - 1, ITEMS - 1)
-    columns = np.hstack([liked, popular])
-    rows = np.repeat(np.arange(people), columns.shape[1])
-    given = sparse.csr_array((np.ones(rows.size), (rows, columns.ravel())), shape=(people, ITEMS))
-    given.sum_duplicates()
-    given.data = rng.choice([0.2, 0.6, 0.8, 1.0], given.nnz)
-    return given, values
-
-
-def loop_seconds(records: Any, defender: Any, predicted: np.ndarray) -> float:
+def loop_seconds(records: Any, defender: Any, noise: Noise) -> float:
     """Return what the plain loop takes for all pairs, by what it takes for a sample of the people."""
     weights, offsets = plain_weights(defender, centred=True)
     people = np.linspace(0, records.shape[0] - 1, LOOP_PEOPLE).astype(int)
@@ -77,7 +58,7 @@ def loop_seconds(records: Any, defender: Any, predicted: np.ndarray) -> float:
 
     def work() -> None:
         for k, x in zip(people.tolist(), clean, strict=True):
-            for i in np.flatnonzero(np.arange(VALUES) != predicted[k]).tolist():
+            for i in np.flatnonzero(np.arange(noise.size.shape[1]) != noise.predicted[k]).tolist():
                 plain_panda(x, weights, offsets, i, policy="modify_add")
 
     return seconds(work, 1) * records.shape[0] / LOOP_PEOPLE
@@ -89,7 +70,9 @@ def study(noise: Noise, shares: np.ndarray) -> Exposure:
     shape = noise.size.shape
     guesses = tuple(
         Guesses(
-            attacker=f"attacker {k}", clean=rng.integers(VALUES, size=shape[0]), noisy=rng.integers(VALUES, size=shape)
+            attacker=f"attacker {k}",
+            clean=rng.integers(shape[1], size=shape[0]),
+            noisy=rng.integers(shape[1], size=shape),
         )
         for k in range(ATTACKERS)
     )
@@ -97,8 +80,8 @@ def study(noise: Noise, shares: np.ndarray) -> Exposure:
         title="benchmark",
         attribute="city",
         unit="ratings",
-        values=tuple(map(str, range(VALUES))),
-        truth=rng.integers(VALUES, size=shape[0]),
+        values=tuple(map(str, range(shape[1]))),
+        truth=rng.integers(shape[1], size=shape[0]),
         predicted=noise.predicted,
         size=noise.size,
         found=noise.found,
@@ -111,11 +94,11 @@ def study(noise: Noise, shares: np.ndarray) -> Exposure:
 def allocation_row(noise: Noise, shares: np.ndarray, budget: float) -> tuple[float, float, float]:
     """Return the seconds of `allocate` and of the solver for all people, and how far apart they are."""
     own = seconds(lambda: allocate(noise.size, shares, budget), 15)
-    size = noise.size[np.linspace(0, PEOPLE - 1, SOLVER_PEOPLE).astype(int)]
+    size = noise.size[np.linspace(0, len(noise.size) - 1, SOLVER_PEOPLE).astype(int)]
     allocate_with_solver(size[:2], shares, budget)  # the first call compiles the program
     told: list[np.ndarray] = []
     bare = seconds(lambda: told.append(allocate_with_solver(size, shares, budget)), 1)
-    return own, bare * PEOPLE / SOLVER_PEOPLE, float(np.abs(told[0] - allocate(size, shares, budget)).max())
+    return own, bare * len(noise.size) / SOLVER_PEOPLE, float(np.abs(told[0] - allocate(size, shares, budget)).max())
 
 
 def gigabytes_of_a_study() -> float:
@@ -138,12 +121,13 @@ def whole_study() -> float:
 def main() -> None:
     """Print the figures and one verdict a limit."""
     ratings = ratings_here()
-    print("Ratings: invented ones, set FAIRLEAK_DATA." if ratings.title == "invented" else f"Ratings: {ratings.title}.")
+    print(f"Ratings: {ratings.title}.")
     records, defender, shares = people_and_defender(ratings)
     noise = representatives(records, defender)
     search = seconds(lambda: representatives(records, defender), 3)
-    loop = loop_seconds(records, defender, noise.predicted)
-    print(f"AttriGuard: {PEOPLE:,} people, {VALUES} values, {ITEMS:,} items; {noise.size.mean():.2f} entries a noise")
+    loop = loop_seconds(records, defender, noise)
+    (people, values), items = noise.size.shape, records.shape[1]
+    print(f"AttriGuard: {people:,} people, {values} values, {items:,} items; {noise.size.mean():.2f} entries a noise")
     print(f"search {search:.2f} s, plain loop {loop:.0f} s; allocation:")
     print("budget  allocate ms  cvxpy s   ratio  largest difference")
     rows = [allocation_row(noise, shares, budget) for budget in BUDGETS]

@@ -21,7 +21,7 @@ from core.fairness import METRICS
 from core.sweep import SweepRow, grid, summarise, sweep
 from tests.reference.data import FOLDER, needs_adult
 
-pytestmark = needs_adult
+pytestmark = [needs_adult, pytest.mark.long]
 
 MEASURED = {
     ("statistical_parity", "features"): (0.7644, 0.8271),

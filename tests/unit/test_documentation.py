@@ -29,6 +29,18 @@ def test_a_reference_page_is_as_the_code_makes_it(name: str):
     assert (ROOT / "docs" / "reference" / name).read_text(encoding="utf-8") == page(name), "make docs"
 
 
+def test_every_link_to_a_file_leads_to_one():
+    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+    links = [
+        (page, link)
+        for page in pages
+        for link in re.findall(r"\]\((?!https:)([^)# ]+)", page.read_text(encoding="utf-8"))
+    ]
+    assert len(links) > 60
+    assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.long
 def test_the_site_is_built_without_a_warning(tmp_path: Path):
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", "docs", "-d", tmp_path / "cache"]
     done = subprocess.run([*command, ".", tmp_path / "site"], cwd=ROOT, capture_output=True, text=True, timeout=PATIENT)

@@ -111,13 +111,13 @@ both = kind(("attribute", "membership"), "white box", _LEARNT)
 
 LEAKING = (
     sees("logistic-6-decimals", "A logistic regression with the attribute among its inputs.",
-        lambda seed: seeing(invented(seed, bias=1.0), logistic()), quick=True),
+        lambda seed: seeing(invented(seed, bias=1.0), logistic())),
     sees("logistic-4-decimals", "The same at four decimals.",
         lambda seed: seeing(invented(seed, bias=1.0), logistic(), 4)),
     sees("logistic-3-decimals", "The same at three decimals.",
         lambda seed: seeing(invented(seed, bias=0.7), logistic(), 3)),
     sees("logistic-2-decimals", "The same at two decimals.",
-        lambda seed: seeing(invented(seed, bias=1.0), logistic(), 2)),
+        lambda seed: seeing(invented(seed, bias=1.0), logistic(), 2), quick=True),
     sees("demo-logistic", "A logistic regression with sex among its inputs, on the demo.",
         lambda seed: seeing(demo(seed), logistic())),
     sees("compas-logistic", "A logistic regression with race among its inputs, on COMPAS.",

@@ -123,18 +123,18 @@ def test_a_tight_mechanism_is_above_its_epsilon_with_the_chance_that_is_left(eps
 
 
 @pytest.mark.parametrize(
-    ("run", "least"),
+    ("run", "runs", "least"),
     [
-        (lambda seed: answers(LaplaceGlobal(1.0), 4_000, seed), 0.65),
-        (lambda seed: answers(NoisySums(1.0), 4_000, seed), 0.65),
-        (lambda seed: card_draws(1.0, 1.0, 400, seed=seed), 0.2),
-        (lambda seed: desk_draws(1.0, 1.0, 400, seed=seed)[0], 0.2),
-        (lambda seed: tree_run(1.0, 300, seed=seed), 0.4),
+        (lambda seed: answers(LaplaceGlobal(1.0), 4_000, seed), RUNS, 0.65),
+        (lambda seed: answers(NoisySums(1.0), 4_000, seed), RUNS, 0.65),
+        (lambda seed: card_draws(1.0, 1.0, 400, seed=seed), 50, 0.2),
+        (lambda seed: desk_draws(1.0, 1.0, 400, seed=seed)[0], 50, 0.2),
+        (lambda seed: tree_run(1.0, 300, seed=seed), 50, 0.4),
     ],
 )
-def test_bounds_of_every_mechanism_hold(run, least: float):  # type: ignore[no-untyped-def]
-    bounds = np.array([run(seed).bound(0.95) for seed in range(RUNS)])
-    assert np.count_nonzero(bounds > 1.0) <= MOST_ABOVE
+def test_bounds_of_every_mechanism_hold(run, runs: int, least: float):  # type: ignore[no-untyped-def]
+    bounds = np.array([run(seed).bound(0.95) for seed in range(runs)])
+    assert np.count_nonzero(bounds > 1.0) <= binom.isf(0.02, runs, 0.05)
     assert np.median(bounds) >= least
 
 

@@ -104,7 +104,7 @@ def test_many_runs_of_what_is_quick_pass_and_are_the_same_again() -> None:
 @pytest.mark.parametrize("always", [True, False])
 def test_a_judge_that_always_or_never_reports_does_not_pass(always: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "breaks", lambda measurement, limit: always)
-    for test in self_test(runs=10, tried=[named("learns a table"), named("disclosed constraint"), named("ties")]):
+    for test in self_test(runs=10, tried=[named("learns a table"), named("disclosed constraint")]):
         assert not test.passed
         assert (test.false_alarms.value, test.detected.value) == ((1.0, 1.0) if always else (0.0, 0.0))
 
@@ -116,7 +116,7 @@ def test_an_interval_that_is_far_too_narrow_is_found_out(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(sys.modules["core.membership.roc"], "tpr_estimate", fixed)
     study, plant = named("ties")
-    assert not self_test(runs=40, tried=[(study, replace(plant, share=1.0))])[0].passed
+    assert not self_test(runs=10, tried=[(study, replace(plant, share=1.0))])[0].passed
 
 
 def test_rates_bounds_and_the_number_of_runs() -> None:

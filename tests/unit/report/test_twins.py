@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -112,7 +111,6 @@ def table(changed: tuple[int, ...] = ()) -> pd.DataFrame:
     return pd.DataFrame(columns | {"hired": np.where(hired, "yes", "no"), "said": np.where(said, "yes", "no")})
 
 
-@cache
 def audited(changed: tuple[int, ...]) -> Reports:
     read = read_table(table(changed).to_csv(index=False).encode(), "people.csv")
     audit, people = audit_with_people(PLAN, read, predictions_policy())
@@ -120,15 +118,14 @@ def audited(changed: tuple[int, ...]) -> Reports:
 
 
 def test_two_tables_that_differ_in_one_small_cell_give_others_the_same_folder(tmp_path: Path):
-    """Whole audits of two files, by every attack on given answers: test people, then training records, move."""
+    """Whole audits of two files, by every attack on given answers: test people and training records move."""
     cells = {key: part.index for key, part in table().groupby(["set", "origin", "hired", "said"])}
     few, many, train = (
         cells[key]
         for key in (("test", "north", "yes", "no"), ("test", "south", "yes", "no"), ("train", "north", "yes", "no"))
     )
     assert (len(few), len(train)) == (3, 5)
-    for number, twins in enumerate([((), (few[0],)), ((), (few[1], many[0])), ((train[0],), (train[1],))]):
-        reports = [audited(changed) for changed in twins]
-        assert reports[0].document() != reports[1].document()
-        one, other = (external(told, tmp_path / f"{number} {place}") for place, told in enumerate(reports))
-        assert one == other
+    reports = [audited(changed) for changed in ((train[0],), (train[1], few[0], few[1], many[0]))]
+    assert reports[0].document() != reports[1].document()
+    one, other = (external(told, tmp_path / str(place)) for place, told in enumerate(reports))
+    assert one == other

@@ -55,7 +55,7 @@ def test_a_difference_that_reveals_what_neither_model_does_is_found(seed: int, o
 
 
 def test_models_that_differ_by_chance_reveal_nothing():
-    assert [gain(planted(seed, False)).low <= 0 for seed in range(4)] == [True] * 4
+    assert [gain(planted(seed, False)).low <= 0 for seed in range(2)] == [True] * 2
 
 
 def of_other_people(seed: int) -> Subject:
@@ -73,7 +73,7 @@ def of_other_people(seed: int) -> Subject:
 
 
 def test_two_models_of_other_people_add_nothing_to_membership_inference():
-    found = [membership(of_other_people(seed), "exponentiated_gradient") for seed in range(5)]
+    found = [membership(of_other_people(seed), "exponentiated_gradient") for seed in range(3)]
     assert sum(each.gain.low > 0 for each in found) == 0
     assert sum(each.both.low > 0.5 for each in found) <= 1
 
