@@ -26,7 +26,7 @@ def pending_page(table: upload.Table) -> None:
             **wording.pending_table(table, form.roles, form.to_check, controls.audited_title(), before=form.before)
         )
     upload.model_box(table, None, form.roles)
-    for note in table.notes[bool(table.encoding) :]:
+    for note in table.notes:
         st.caption(shell.escape(note))
     first = {"First 20 rows": table.frame.head(20)}
     panels.foot(wording.DATA_GUIDE, {**first, "Columns": cached.once(describe_columns, table)}, key="data")

@@ -13,7 +13,7 @@ record stays clean and counts as not found. Values are set, never added, as x + 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -100,13 +100,8 @@ def representatives(
     )
 
 
-class _Moves(NamedTuple):
-    """Which of q tasks are solved, (q,), and the c moves that do it: whose, which entry, and what it is set to."""
-
-    found: Mask
-    task: Ints
-    column: Ints
-    value: Floats
+_Moves = tuple[Ints, Ints, Floats]
+"""Moves of some tasks, (c,): whose, which entry, and what it is set to."""
 
 
 class _Search:
@@ -129,14 +124,14 @@ class _Search:
         found = wanted == self.predicted[people]
         fallback = np.zeros(people.size, dtype=bool)
         tasks = np.flatnonzero(~found & np.isin(wanted, self.scores.classes))
-        parts = []
+        parts: list[_Moves] = [(people[:0], people[:0], np.zeros(0))]
         for policy in dict.fromkeys((self.policy, WIDEST)):
             place = np.searchsorted(self.scores.classes, wanted[tasks])
-            done = self._solved(people[tasks], place, policy, report)
-            parts.append((tasks[done.task], done.column, done.value))
-            solved, tasks, report = tasks[done.found], tasks[~done.found], None
-            found[solved] = True
-            fallback[solved] = policy != self.policy
+            solved, moves = self._solved(people[tasks], place, policy, report)
+            parts += [(tasks[task], column, value) for task, column, value in moves]
+            found[tasks[solved]] = True
+            fallback[tasks[solved]] = policy != self.policy
+            tasks, report = tasks[~solved], None
         task, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
         noisy = self._changed(people, task, column, value)
         misled = found & (in_batches(self.read, noisy) != wanted)
@@ -146,121 +141,87 @@ class _Search:
             noisy, found = self._changed(people, task, column, value), found & ~misled
         return noisy, np.bincount(task, minlength=people.size), found, fallback & found
 
-    def _solved(self, people: Ints, wanted: Ints, policy: str, report: Report | None) -> _Moves:
-        """Solve tasks, those with records of like length together: by sorted moves, or by walking."""
-        found = np.zeros(people.size, dtype=bool)
+    def _solved(self, people: Ints, wanted: Ints, policy: str, report: Report | None) -> tuple[Mask, list[_Moves]]:
+        """Return which of q tasks are solved, (q,), and by which moves; tasks with records of like length together."""
+        found, moves, done = np.zeros(people.size, dtype=bool), [], 0
         length = np.diff(self.records.indptr)[people]
-        k, longest = self.scores.classes.size, int(length.max(initial=0))
-        width = self.scores.n_columns if self.ranked is None else max(k, longest)
-        parts, done = [(people[:0], people[:0], np.zeros(0))], 0
-        for some in np.array_split(np.argsort(length, kind="stable"), 1 + people.size * width // _CELLS):
-            waiting = [(some, _REACH)]
-            while waiting:
-                left, reach = waiting.pop()
-                cells = left.size * (longest + reach) * k
-                if self.ranked is not None and cells > 8 * _CELLS and left.size > 1:
-                    waiting += [(half, reach) for half in np.array_split(left, 2)]
-                    continue
-                if self.ranked is None:
-                    moves, undecided = self._walked(people[left], wanted[left], policy), left[:0]
-                else:
-                    moves, again = self._sorted(people[left], wanted[left], policy, reach)
-                    undecided = left[again]
-                found[left] = moves.found
-                parts.append((left[moves.task], moves.column, moves.value))
-                waiting += [(undecided, 8 * reach)] if undecided.size else []
-            done += some.size
+        reach = _REACH if self.scores.linear else self.scores.n_columns
+        waiting = [(np.argsort(length, kind="stable"), reach)] if people.size else []
+        while waiting:
+            some, reach = waiting.pop()
+            if some.size > 1 and some.size * (int(length[some].max()) + reach) > _CELLS:
+                waiting += [(half, reach) for half in np.array_split(some, 2)]
+                continue
+            found[some], undecided, (task, column, value) = self._walked(people[some], wanted[some], policy, reach)
+            moves.append((some[task], column, value))
+            again = some[undecided]
+            waiting += [(again, 8 * reach)] if again.size else []
+            done += some.size - again.size
             if report:
                 report(done, people.size)
-        return _Moves(found, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+        return found, moves
 
-    def _sorted(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[_Moves, Mask]:
-        """Solve tasks against a linear classifier, looking at `reach` new entries each; say which are still open.
+    def _walked(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[Mask, Mask, _Moves]:
+        """Move one entry of every task's record at a time; return which are solved, which are still open, and how.
 
-        The gradient of C_i(x) = w_i x + b_i is w_i everywhere, and an entry's moves gain less and less. So the order of
-        Algorithm 1 is that of all moves sorted by their gains (equal ones: raising first, then the leftmost column),
-        and the search ends at the first move after which class i leads.
+        The gradient of a network is another one after every step. That of a linear C_i(x) = w_i x + b_i is w_i
+        everywhere, so that of all new entries only those of the largest weights need be looked at, `reach` of them; a
+        task whose next entry may be another one is open.
         """
-        assert self.ranked is not None
-        weights, rows = self.scores.weights[0], np.arange(people.size)
-        clean, d = self.records[people], self.scores.n_columns
-        length = np.diff(clean.indptr)
-        owner = np.repeat(rows, length)
-        slot = np.arange(owner.size) - np.repeat(clean.indptr[:-1], length)
-        shape, reach = (people.size, int(length.max(initial=0))), min(reach, d)
-        column, value, free = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
-        column[owner, slot], value[owner, slot], free[owner, slot] = clean.indices, clean.data, policy != "add_new"
-        rest = np.full(people.size, -np.inf)  # gain of the best entry not looked at
-        if policy != "modify_exist":
-            new = self.ranked[wanted, :reach]
-            known = np.isin(new + rows[:, None] * d, clean.indices + owner * d)
-            column, free = np.hstack([column, new]), np.hstack([free, ~known])
-            value = np.hstack([value, np.zeros(new.shape)])
-            if reach < d:
-                rest = weights[self.ranked[wanted, reach], wanted]
-        gain, falls, column, value, change = self._gains(column, value, free, wanted, policy)
-        if policy != "add_new":
-            rest = np.where(rest > 0, rest, -np.inf)
-        most = int((gain > rest[:, None]).sum(axis=1).max(initial=0))
-        first = rows[:, None], np.lexsort((column, falls, -gain))[:, :most]
-        gain, column, value, change = gain[first], column[first], value[first], change[first]
-        start = self.scores.enter(clean)[:, None]
-        state = np.concatenate([start, change[:, :, None] * weights[column]], axis=1).cumsum(axis=1)[:, 1:]
-        there = self.scores.leading(state, wanted, self.lead) & (gain > rest[:, None])
-        found = np.asarray(there.any(axis=1))
-        ahead = there.cumsum(axis=1) - there == 0  # up to the first that leads
-        task, place = np.nonzero(found[:, None] & ahead)
-        # Of an entry that is moved several times the last value counts.
-        _, last = np.unique((task * d + column[task, place])[::-1], return_index=True)
-        task, place = task[task.size - 1 - last], place[place.size - 1 - last]
-        return _Moves(found, task, column[task, place], value[task, place]), ~found & (rest > -np.inf)
-
-    def _gains(
-        self, column: Ints, value: Floats, free: Mask, wanted: Ints, policy: str
-    ) -> tuple[Floats, Mask, Ints, Floats, Floats]:
-        """Return of every step of every entry the gain (lines 3 to 13), whether it falls, column, value and change."""
-        weight = self.scores.weights[0][column, wanted[:, None]]
-        falls = (weight < 0) & (policy != "add_new")
-        toward, steps = np.where(falls, -self.step, self.step), []
-        for _ in range(math.ceil(1.0 / self.step) + 1):
-            gain = weight if policy == "add_new" else np.where(falls, -value, 1.0 - value) * weight
-            useful = free if policy == "add_new" else free & (gain > 0)
-            new = np.clip(value + toward, 0.0, 1.0)
-            steps.append((np.where(useful, gain, -np.inf), falls, column, new, new - value))
-            value, free = new, free & (new > 0.0) & (new < 1.0)
-            if not free.any():
-                break
-        gains, fall, columns, values, changes = (np.hstack(part) for part in zip(*steps, strict=True))
-        return gains, fall, columns, values, changes
-
-    def _walked(self, people: Ints, wanted: Ints, policy: str) -> _Moves:
-        """Solve tasks against a network, whose gradient is another one after every step, a step of all at a time."""
-        clean, start = self.records[people], self.scores.enter(self.records[people])
-        x, state, left = clean.toarray(), start, np.arange(people.size)
-        free = np.where(x != 0, policy != "add_new", policy != "modify_exist")
-        found, before = np.zeros(people.size, dtype=bool), x.copy()
-        for _ in range(self.scores.n_columns * math.ceil(1.0 / self.step)):
+        clean, weights, adds = self.records[people], self.scores.weights[0], policy == "add_new"
+        column, before, there, rest = self._entries(clean, wanted, reach)
+        if not adds:
+            rest = np.where((rest > 0) & (policy != "modify_exist"), rest, -np.inf)
+        least = rest if adds else np.maximum(rest, 0.0)
+        free = there & np.where(before != 0, not adds, policy != "modify_exist")
+        x, state, left = before.copy(), self.scores.enter(clean), np.arange(people.size)
+        found = np.zeros(people.size, dtype=bool)
+        gradients = weights[column, wanted[:, None]] if self.scores.linear else None
+        for _ in range(self.scores.n_columns * (math.ceil(1.0 / self.step) + 1)):
             if not left.size:
                 break
-            # Lines 3 to 13: the entry to be modified, of equal ones the leftmost.
-            gain = gradient = self.scores.gradient(state[left], wanted[left])
-            if policy != "add_new":
+            # Lines 3 to 13: the entry to be modified, of equal ones the first.
+            gain = gradient = self.scores.gradient(state[left], wanted[left]) if gradients is None else gradients[left]
+            if not adds:
                 gain = np.where(gradient > 0, 1.0 - x[left], -x[left]) * gradient
             gain = np.where(free[left], gain, -np.inf)
-            rows, column = np.arange(left.size), gain.argmax(axis=1)
-            useful = gain[rows, column] > (-np.inf if policy == "add_new" else 0.0)
-            rises = (gradient[rows, column] > 0) | (policy == "add_new")
-            left, column, rises = left[useful], column[useful], rises[useful]
+            rows, place = np.arange(left.size), gain.argmax(axis=1)
+            useful = gain[rows, place] > least[left]
+            rises = (gradient[rows, place] > 0) | adds
+            left, place, rises = left[useful], place[useful], rises[useful]
             # Lines 14 to 21: modify it.
-            old = x[left, column]
+            old = x[left, place]
             new = np.clip(old + np.where(rises, self.step, -self.step), 0.0, 1.0)
-            x[left, column], free[left, column] = new, (new > 0.0) & (new < 1.0)
-            state[left] += (new - old)[:, None] * self.scores.weights[0][column]
-            there = self.scores.leading(state[left], wanted[left], self.lead)
-            found[left[there]] = True
-            left = left[~there]
-        task, column = np.nonzero((x != before) & found[:, None])
-        return _Moves(found, task, column, x[task, column])
+            x[left, place], free[left, place] = new, (new > 0.0) & (new < 1.0)
+            state[left] += (new - old)[:, None] * weights[column[left, place]]
+            leads = self.scores.leading(state[left], wanted[left], self.lead)
+            found[left[leads]] = True
+            left = left[~leads]
+        task, place = np.nonzero((x != before) & found[:, None])
+        return found, ~found & (rest > -np.inf), (task, column[task, place], x[task, place])
+
+    def _entries(self, clean: Any, wanted: Ints, reach: int) -> tuple[Ints, Floats, Mask, Floats]:
+        """Return the p entries of each record to be looked at, and the gain of the best new one that is not, (q,).
+
+        All (q, p): columns, values, and which are entries; of a linear classifier those there are and `reach` new ones,
+        first what raises its score by rising, and of these and the others the leftmost column.
+        """
+        q, d = clean.shape
+        if self.ranked is None:
+            return np.tile(np.arange(d), (q, 1)), clean.toarray(), np.ones((q, d), bool), np.full(q, -np.inf)
+        rows, length = np.arange(q), np.diff(clean.indptr)
+        owner = np.repeat(rows, length)
+        slot = np.arange(owner.size) - np.repeat(clean.indptr[:-1], length)
+        new, longest, weights = self.ranked[wanted, :reach], int(length.max(initial=0)), self.scores.weights[0]
+        shape = q, longest + new.shape[1]
+        column, value, there = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
+        column[owner, slot], value[owner, slot], there[owner, slot] = clean.indices, clean.data, True
+        column[:, longest:] = new
+        there[:, longest:] = ~np.isin(new + rows[:, None] * d, clean.indices + owner * d)
+        order = np.lexsort((column, weights[column, wanted[:, None]] < 0))
+        column, value, there = (np.take_along_axis(part, order, axis=1) for part in (column, value, there))
+        rest = weights[self.ranked[wanted, reach], wanted] if reach < d else np.full(q, -np.inf)
+        return column, value, there, rest
 
     def _changed(self, people: Ints, task: Ints, column: Ints, value: Floats) -> Any:
         """Return every task's record (q, d) with its moves, sparse if the public records are."""

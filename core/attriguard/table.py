@@ -225,16 +225,8 @@ Pair = tuple[str, str, str, str]
 class PairRule(Result):
     """Two values, as text, that must not meet in a changed record."""
 
-    first: str
-    first_value: str
-    second: str
-    second_value: str
+    pair: Pair
     expected: float = math.nan  # known people who would hold both if independent; nan for a rule added
-
-    @property
-    def pair(self) -> Pair:
-        """The rule as (column, value, column, value)."""
-        return self.first, self.first_value, self.second, self.second_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +257,7 @@ def find_rules(
     owner = np.repeat(np.arange(len(columns)), [column.listed.size for column in columns])
     absent = (counts == 0) & (expected >= least_expected) & (owner[:, None] < owner)
     pairs = sorted(np.argwhere(absent).tolist(), key=lambda pair: (-expected[*pair], *owner[pair], *pair))
-    return tuple(_rule((*values[i], *values[k]), float(expected[i, k])) for i, k in pairs)
+    return tuple(PairRule(pair=(*values[i], *values[k]), expected=float(expected[i, k])) for i, k in pairs)
 
 
 def pair_rules(
@@ -282,18 +274,13 @@ def pair_rules(
     values = _listed(columns)
     gone = {_places(pair, columns, values) for pair in removed}
     kept = {place: rule for rule in found if (place := _places(rule.pair, columns, values)) not in gone}
-    fresh = {place: _rule(pair) for pair in added if (place := _places(pair, columns, values)) not in kept}
+    fresh = {place: PairRule(pair=pair) for pair in added if (place := _places(pair, columns, values)) not in kept}
     total = len(values)
     forbidden = np.zeros((total + 1, total + 1), dtype=bool)
     for i, k in (*fresh, *kept):
         forbidden[i, k] = forbidden[k, i] = True
     listed = tuple(column.listed for column in columns)
     return PairRules(rules=(*fresh.values(), *kept.values()), listed=listed, forbidden=forbidden)
-
-
-def _rule(pair: Pair, expected: float = math.nan) -> PairRule:
-    first, first_value, second, second_value = pair
-    return PairRule(first=first, first_value=first_value, second=second, second_value=second_value, expected=expected)
 
 
 def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:

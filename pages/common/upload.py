@@ -61,8 +61,7 @@ def _read(file: Any) -> None:
     with panels.keeping_problem("upload_problem", too_large=_TOO_LARGE):
         with st.spinner("Reading your table"):
             header = st.session_state.get(f"header_{file.file_id}") != "data"
-            encoding = st.session_state.get(f"encoding_{file.file_id}") or ""
-            table = read_table(file.getvalue(), file.name, header=header, encoding=encoding)
+            table = read_table(file.getvalue(), file.name, header=header)
         roles = state.chosen_roles(table) if again else None
         if roles is not None and {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # no model's answers
             cached.keep_own(state.UPLOAD, table)
