@@ -185,11 +185,13 @@ class Guard:
 
         def search(*, known: bool) -> None:
             nonlocal done
-            tell(done, steps)
             self.search(lambda found, of: tell(done + self.search_steps * found // (of + 1), steps), known=known)
             done += self.search_steps
-            tell(done, steps)
+            if self.search_steps:
+                tell(done, steps)
 
+        if self.search_steps:
+            tell(done, steps)
         search(known=False)
         exposure = self.unattacked()
         yield exposure

@@ -143,10 +143,11 @@ class _Search:
 
     def _solved(self, people: Ints, wanted: Ints, policy: str, report: Report | None) -> tuple[Mask, list[_Moves]]:
         """Return which of q tasks are solved, (q,), and by which moves; tasks with records of like length together."""
-        found, moves, done = np.zeros(people.size, dtype=bool), [], 0
+        moves: list[_Moves] = []
+        found, done = np.zeros(people.size, dtype=bool), 0
         length = np.diff(self.records.indptr)[people]
-        reach = _REACH if self.scores.linear else self.scores.n_columns
-        waiting = [(np.argsort(length, kind="stable"), reach)] if people.size else []
+        first = _REACH if self.scores.linear else self.scores.n_columns
+        waiting = [(np.argsort(length, kind="stable"), first)] if people.size else []
         while waiting:
             some, reach = waiting.pop()
             if some.size > 1 and some.size * (int(length[some].max()) + reach) > _CELLS:
@@ -156,9 +157,10 @@ class _Search:
             moves.append((some[task], column, value))
             again = some[undecided]
             waiting += [(again, 8 * reach)] if again.size else []
-            done += some.size - again.size
-            if report:
-                report(done, people.size)
+            if reach == first:  # few are looked at again, and soon done
+                done += some.size
+                if report:
+                    report(done, people.size)
         return found, moves
 
     def _walked(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[Mask, Mask, _Moves]:

@@ -272,9 +272,9 @@ def pair_rules(
     Raises InputError if a pair names an unknown column or value, one column twice, or a column rules cannot speak of.
     """
     values = _listed(columns)
-    gone = {_places(pair, columns, values) for pair in removed}
-    kept = {place: rule for rule in found if (place := _places(rule.pair, columns, values)) not in gone}
-    fresh = {place: PairRule(pair=pair) for pair in added if (place := _places(pair, columns, values)) not in kept}
+    gone = {_places(pair, values) for pair in removed}
+    kept = {place: rule for rule in found if (place := _places(rule.pair, values)) not in gone}
+    fresh = {place: PairRule(pair=pair) for pair in added if (place := _places(pair, values)) not in kept}
     total = len(values)
     forbidden = np.zeros((total + 1, total + 1), dtype=bool)
     for i, k in (*fresh, *kept):
@@ -288,23 +288,18 @@ def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:
     return [(column.name, column.text(value)) for column in columns for value in column.listed]
 
 
-def _places(pair: Pair, columns: Sequence[Column], values: list[tuple[str, str]]) -> tuple[int, int]:
+def _places(pair: Pair, values: list[tuple[str, str]]) -> tuple[int, int]:
     """Return where a pair's values stand among all listed ones, the lower first."""
     if len(pair) != 4:
         raise InputError(f"A pair rule must name a column, its value, another column and its value, got {pair!r}.")
     if pair[0] == pair[2]:
         raise InputError(f"A pair rule must name two different columns, got {pair[0]!r} twice.")
-    named = {column.name: column for column in columns}
     for name, text in (pair[:2], pair[2:]):
-        if name not in named:
-            raise InputError(f"A pair rule must name columns of the table, got {name!r}.")
-        if not named[name].listed.size:
-            raise InputError(
-                f"A pair rule must name columns of categories or of few whole numbers, got {name!r}, which holds "
-                "other numbers."
-            )
         if (name, text) not in values:
-            raise InputError(f"A pair rule must name a value known people have in column {name!r}, got {text!r}.")
+            raise InputError(
+                "A pair rule must name values that known people have in columns of categories or of few whole numbers, "
+                f"got {text!r} in {name!r}."
+            )
     one, other = sorted((values.index(pair[:2]), values.index(pair[2:])))
     return one, other
 

@@ -189,14 +189,12 @@ class Answers(Result):
     """What a model says about each of n records, and what a reader should know of it (`notes`, a sentence each).
 
     Labels are 1 for the positive answer, `positive` among all known `classes`; scores are its probability, in [0, 1].
-    `repeatable`: the model said the same when asked again.
     """
 
     labels: Codes
     scores: Floats | None
     positive: str
     classes: tuple[str, ...]
-    repeatable: bool = True
     notes: tuple[str, ...] = ()
 
 

@@ -141,7 +141,7 @@ class ModelFile(Takes):
             )
             notes = (*notes, drawn)
         warned = (f"The model warns: {text}." for text in told["warnings"])
-        return replace(found, repeatable=not differing, notes=(*self.notes, *notes, *found.notes, *warned))
+        return replace(found, notes=(*self.notes, *notes, *found.notes, *warned))
 
 
 def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> ModelFile:

@@ -290,7 +290,7 @@ def ask_child(
     )
     order = {"modules": list(modules), "memory": memory}
     with _places:
-        process = _warm.fork(order) if FORKS else FreshProcess(order)
+        process: ForkedProcess | FreshProcess = _warm.fork(order) if FORKS else FreshProcess(order)
         started = time.monotonic()
         watch = Watch(process, seconds + _GRACE, memory)
         try:

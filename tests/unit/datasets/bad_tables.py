@@ -124,7 +124,6 @@ BAD_UPLOADS: list[BadUpload] = [
     BadUpload("too few records", "few.csv", csv_bytes(records=rows(59)), ("60 records", "got 59")),
     BadUpload("over 200 MB", "huge.csv", lambda: b"a" * (200 * 1024 * 1024 + 1), ("200 MB", "200.1 MB")),
     BadUpload("a million columns", "wide.csv", _million_columns, ("500 columns", "at least")),
-    BadUpload("601 columns", "wide.csv", csv_bytes(",".join(f"c{i}" for i in range(601)), []), ("500", "601")),
     BadUpload("one column", "one.csv", csv_bytes("age", [str(i) for i in range(80)]), ("first line", "'age'")),
     BadUpload("title above the header", "title.csv", b"Staff\n" + GOOD, ("first line", "'Staff'")),
     # column names
@@ -175,10 +174,8 @@ BAD_UPLOADS: list[BadUpload] = [
     BadUpload(
         "Parquet with one column", "one.parquet", lambda: parquet_bytes({"a": list(range(80))}), ("label", "got 1")
     ),
-    BadUpload("Parquet with few records", "few.parquet", lambda: parquet_bytes({"a": [1], "b": [2]}), ("60", "got 1")),
     # names
     BadUpload("pickle", "model.pkl", pickle.dumps([1]), ("model.pkl", "run", "code")),
-    BadUpload("workbook", "book.xlsx", _zip("xl/workbook.xml"), (".csv", "'book.xlsx'", "export")),
 ]
 
 
@@ -203,7 +200,6 @@ _FEW_MEN = csv_bytes(records=[row.replace(",M,", ",F,") if i > 40 else row for i
 
 BAD_ROLES: list[BadRoles] = [
     BadRoles("label gone", GOOD, _roles(label="gone"), ("label", "'gone'")),
-    BadRoles("sensitive gone", GOOD, _roles(sensitive="gone"), ("sensitive", "'gone'")),
     BadRoles("label equals sensitive", GOOD, _roles(sensitive="hired", group=("yes",)), ("different", "'hired'")),
     BadRoles("excluded gone", GOOD, _roles(excluded=("gone",)), ("leave out", "'gone'")),
     BadRoles("positive absent", GOOD, _roles(positive="maybe"), ("positive", "'yes'", "'maybe'")),
@@ -239,7 +235,6 @@ BAD_ROLES: list[BadRoles] = [
         GOOD_ROLES,
         ("No feature", "date"),
     ),
-    BadRoles("text identifiers only", _only("name", lambda i: f"P{i}"), GOOD_ROLES, ("No feature", "identifier")),
     BadRoles("numbered records only", _only("id", lambda i: str(1000 + i)), GOOD_ROLES, ("No feature", "identifier")),
     BadRoles("everything excluded", GOOD, _roles(excluded=("age", "job")), ("No feature", "excluded")),
     BadRoles("inf", _more("pay", lambda i: "inf" if i == 5 else f"{i}.5"), GOOD_ROLES, ("'pay'", "infinite", "1")),

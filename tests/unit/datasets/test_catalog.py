@@ -342,15 +342,6 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 # The real ones
 
 
-@pytest.mark.skipif(not (REAL / "adult/adult.data").is_file(), reason="FAIRLEAK_DATA names no folder with Adult")
-def test_the_real_adult() -> None:
-    table = load("adult", data_folder=REAL)
-    assert len(table.frame) == 48_842 and len(table.frame.dropna()) == 45_222
-    dataset = build_dataset(table, table.roles[0])
-    assert dataset.features.shape == (45_222, 13) and dataset.feature_names[:2] == ("age", "workclass")
-    assert dataset.groups()[0].count == 14_695 and int(dataset.labels.sum()) == 11_208
-
-
 @pytest.mark.skipif(not (REAL / COMPAS).is_file(), reason="FAIRLEAK_DATA names no folder with COMPAS")
 def test_the_real_compas() -> None:
     table = load("compas", data_folder=REAL)
