@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from core.attriguard import panda, representatives
-from core.attriguard.classifiers import read_scores
+from core.attriguard.panda import read_scores
 from core.errors import InputError
 from tests.linear_cases import classifier_of, dense
 
