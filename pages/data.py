@@ -46,7 +46,7 @@ def pending_page(table: upload.Table) -> None:
     with opening:
         pending_finding(form)
     upload.model_box(table, None, form.roles)
-    panels.notes(*table.notes[bool(table.encoding) :])
+    panels.notes(*table.notes)
     first = {"First 20 rows": table.frame.head(20)}
     panels.foot(_GUIDE, {**first, "Columns": cached.once(describe_columns, table)}, key="data")
 

@@ -61,9 +61,9 @@ def checked_shares(shares: npt.ArrayLike, *, name: str) -> Floats:
     try:
         told = np.asarray(shares, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{name} must be a row of numbers, got {shares!r}.") from None
+        told = np.empty(0)
     if told.ndim != 1 or not told.size:
-        raise InputError(f"{name} must be a row of one share a value, got shape {told.shape}.")
+        raise InputError(f"{name} must be a row of numbers, one share a value, got {shares!r:.60}.")
     wrong = told[~((told >= 0) & np.isfinite(told))]
     if wrong.size:
         raise InputError(f"{name} must hold shares of at least 0, got {wrong[0]:g}.")
@@ -155,14 +155,15 @@ def checked_arguments(
     noise_size: npt.ArrayLike, target_distribution: npt.ArrayLike, budget: float, found: npt.ArrayLike | None
 ) -> tuple[Floats, Floats, Mask]:
     """Return sizes, everybody's own goal and cheapest values, all (u, m); the arguments are those of `allocate`."""
+    goal = checked_shares(target_distribution, name="The target")
     try:
         size = np.asarray(noise_size, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"noise_size must hold a number for every person and value, got {noise_size!r:.60}.") from None
-    goal = checked_shares(target_distribution, name="The target")
+        size = np.empty(0)
     if size.ndim != 2 or size.shape[1] != goal.size:
         raise InputError(
-            f"noise_size must have one row a person and one column a share, {goal.size}, got shape {size.shape}."
+            f"noise_size must hold numbers, one row a person and one column a share, {goal.size}, got "
+            f"{noise_size!r:.60}."
         )
     usable = np.ones(size.shape, dtype=bool) if found is None else np.asarray(found, dtype=bool)
     if usable.shape != size.shape:

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints
-from core.attriguard.classifiers import in_batches
 from core.attriguard.noisy_records import Noise
+from core.attriguard.panda import in_batches
 from core.attriguard.table import Column, fit_encoder
 from core.serialize import Result
 

@@ -185,21 +185,20 @@ class Guard:
 
         def search(*, known: bool) -> None:
             nonlocal done
-            part = self.search_steps
-            self.search(lambda found, total: tell(done + part * found // (total + 1), steps), known=known)
-            done += part
-            if part:
+            self.search(lambda found, of: tell(done + self.search_steps * found // (of + 1), steps), known=known)
+            done += self.search_steps
+            if self.search_steps:
                 tell(done, steps)
 
         if self.search_steps:
             tell(done, steps)
         search(known=False)
-        exposure, searched = self.unattacked(), False
+        exposure = self.unattacked()
         yield exposure
+        first_adaptive = next((name for name in self.attackers if name in ADAPTIVE), "")
         for name in self.attackers:
-            if name in ADAPTIVE and not searched:
+            if name == first_adaptive:
                 search(known=True)
-                searched = True
             for guesses in self.guesses(name):
                 exposure = replace(exposure, guesses=(*exposure.guesses, guesses))
                 done += 1

@@ -8,18 +8,22 @@ there (section 3.2). An entry that has reached 0 or 1 stays there; one moved sev
 Modify_Exist and Add_New may have no solution; Modify_Add starts again there from the clean record. It need not have one
 either, whatever the paper says: every noisy record is shown to the classifier, and where that does not read i the
 record stays clean and counts as not found. Values are set, never added, as x + (v − x) is not always v.
+
+A search moves one entry at a time, so it keeps a state of the classifier and adds to that; records are never multiplied
+again, and may be sparse. A softmax does not notice what all scores share, and neither may the search.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.arrays import Floats, Ints, Mask
-from core.attriguard.classifiers import in_batches, read_scores
 from core.attriguard.noisy_records import Noise, NoisyRecords
 from core.errors import InputError
 from core.study import Report
@@ -100,13 +104,8 @@ def representatives(
     )
 
 
-class _Moves(NamedTuple):
-    """Which of q tasks are solved, (q,), and the c moves that do it: whose, which entry, and what it is set to."""
-
-    found: Mask
-    task: Ints
-    column: Ints
-    value: Floats
+_Moves = tuple[Ints, Ints, Floats]
+"""Moves of some tasks, (c,): whose, which entry, and what it is set to."""
 
 
 class _Search:
@@ -129,14 +128,14 @@ class _Search:
         found = wanted == self.predicted[people]
         fallback = np.zeros(people.size, dtype=bool)
         tasks = np.flatnonzero(~found & np.isin(wanted, self.scores.classes))
-        parts = []
+        parts: list[_Moves] = [(people[:0], people[:0], np.zeros(0))]
         for policy in dict.fromkeys((self.policy, WIDEST)):
             place = np.searchsorted(self.scores.classes, wanted[tasks])
-            done = self._solved(people[tasks], place, policy, report)
-            parts.append((tasks[done.task], done.column, done.value))
-            solved, tasks, report = tasks[done.found], tasks[~done.found], None
-            found[solved] = True
-            fallback[solved] = policy != self.policy
+            solved, moves = self._solved(people[tasks], place, policy, report)
+            parts += [(tasks[task], column, value) for task, column, value in moves]
+            found[tasks[solved]] = True
+            fallback[tasks[solved]] = policy != self.policy
+            tasks, report = tasks[~solved], None
         task, column, value = (np.concatenate(part) for part in zip(*parts, strict=True))
         noisy = self._changed(people, task, column, value)
         misled = found & (in_batches(self.read, noisy) != wanted)
@@ -146,121 +145,89 @@ class _Search:
             noisy, found = self._changed(people, task, column, value), found & ~misled
         return noisy, np.bincount(task, minlength=people.size), found, fallback & found
 
-    def _solved(self, people: Ints, wanted: Ints, policy: str, report: Report | None) -> _Moves:
-        """Solve tasks, those with records of like length together: by sorted moves, or by walking."""
-        found = np.zeros(people.size, dtype=bool)
+    def _solved(self, people: Ints, wanted: Ints, policy: str, report: Report | None) -> tuple[Mask, list[_Moves]]:
+        """Return which of q tasks are solved, (q,), and by which moves; tasks with records of like length together."""
+        moves: list[_Moves] = []
+        found, done = np.zeros(people.size, dtype=bool), 0
         length = np.diff(self.records.indptr)[people]
-        k, longest = self.scores.classes.size, int(length.max(initial=0))
-        width = self.scores.n_columns if self.ranked is None else max(k, longest)
-        parts, done = [(people[:0], people[:0], np.zeros(0))], 0
-        for some in np.array_split(np.argsort(length, kind="stable"), 1 + people.size * width // _CELLS):
-            waiting = [(some, _REACH)]
-            while waiting:
-                left, reach = waiting.pop()
-                cells = left.size * (longest + reach) * k
-                if self.ranked is not None and cells > 8 * _CELLS and left.size > 1:
-                    waiting += [(half, reach) for half in np.array_split(left, 2)]
-                    continue
-                if self.ranked is None:
-                    moves, undecided = self._walked(people[left], wanted[left], policy), left[:0]
-                else:
-                    moves, again = self._sorted(people[left], wanted[left], policy, reach)
-                    undecided = left[again]
-                found[left] = moves.found
-                parts.append((left[moves.task], moves.column, moves.value))
-                waiting += [(undecided, 8 * reach)] if undecided.size else []
-            done += some.size
-            if report:
-                report(done, people.size)
-        return _Moves(found, *(np.concatenate(part) for part in zip(*parts, strict=True)))
+        first = _REACH if self.scores.linear else self.scores.n_columns
+        waiting = [(np.argsort(length, kind="stable"), first)] if people.size else []
+        while waiting:
+            some, reach = waiting.pop()
+            if some.size > 1 and some.size * (int(length[some].max()) + reach) > _CELLS:
+                waiting += [(half, reach) for half in np.array_split(some, 2)]
+                continue
+            found[some], undecided, (task, column, value) = self._walked(people[some], wanted[some], policy, reach)
+            moves.append((some[task], column, value))
+            again = some[undecided]
+            waiting += [(again, 8 * reach)] if again.size else []
+            if reach == first:  # few are looked at again, and soon done
+                done += some.size
+                if report:
+                    report(done, people.size)
+        return found, moves
 
-    def _sorted(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[_Moves, Mask]:
-        """Solve tasks against a linear classifier, looking at `reach` new entries each; say which are still open.
+    def _walked(self, people: Ints, wanted: Ints, policy: str, reach: int) -> tuple[Mask, Mask, _Moves]:
+        """Move one entry of every task's record at a time; return which are solved, which are still open, and how.
 
-        The gradient of C_i(x) = w_i x + b_i is w_i everywhere, and an entry's moves gain less and less. So the order of
-        Algorithm 1 is that of all moves sorted by their gains (equal ones: raising first, then the leftmost column),
-        and the search ends at the first move after which class i leads.
+        The gradient of a network is another one after every step. That of a linear C_i(x) = w_i x + b_i is w_i
+        everywhere, so that of all new entries only those of the largest weights need be looked at, `reach` of them; a
+        task whose next entry may be another one is open.
         """
-        assert self.ranked is not None
-        weights, rows = self.scores.weights[0], np.arange(people.size)
-        clean, d = self.records[people], self.scores.n_columns
-        length = np.diff(clean.indptr)
-        owner = np.repeat(rows, length)
-        slot = np.arange(owner.size) - np.repeat(clean.indptr[:-1], length)
-        shape, reach = (people.size, int(length.max(initial=0))), min(reach, d)
-        column, value, free = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
-        column[owner, slot], value[owner, slot], free[owner, slot] = clean.indices, clean.data, policy != "add_new"
-        rest = np.full(people.size, -np.inf)  # gain of the best entry not looked at
-        if policy != "modify_exist":
-            new = self.ranked[wanted, :reach]
-            known = np.isin(new + rows[:, None] * d, clean.indices + owner * d)
-            column, free = np.hstack([column, new]), np.hstack([free, ~known])
-            value = np.hstack([value, np.zeros(new.shape)])
-            if reach < d:
-                rest = weights[self.ranked[wanted, reach], wanted]
-        gain, falls, column, value, change = self._gains(column, value, free, wanted, policy)
-        if policy != "add_new":
-            rest = np.where(rest > 0, rest, -np.inf)
-        most = int((gain > rest[:, None]).sum(axis=1).max(initial=0))
-        first = rows[:, None], np.lexsort((column, falls, -gain))[:, :most]
-        gain, column, value, change = gain[first], column[first], value[first], change[first]
-        start = self.scores.enter(clean)[:, None]
-        state = np.concatenate([start, change[:, :, None] * weights[column]], axis=1).cumsum(axis=1)[:, 1:]
-        there = self.scores.leading(state, wanted, self.lead) & (gain > rest[:, None])
-        found = np.asarray(there.any(axis=1))
-        ahead = there.cumsum(axis=1) - there == 0  # up to the first that leads
-        task, place = np.nonzero(found[:, None] & ahead)
-        # Of an entry that is moved several times the last value counts.
-        _, last = np.unique((task * d + column[task, place])[::-1], return_index=True)
-        task, place = task[task.size - 1 - last], place[place.size - 1 - last]
-        return _Moves(found, task, column[task, place], value[task, place]), ~found & (rest > -np.inf)
-
-    def _gains(
-        self, column: Ints, value: Floats, free: Mask, wanted: Ints, policy: str
-    ) -> tuple[Floats, Mask, Ints, Floats, Floats]:
-        """Return of every step of every entry the gain (lines 3 to 13), whether it falls, column, value and change."""
-        weight = self.scores.weights[0][column, wanted[:, None]]
-        falls = (weight < 0) & (policy != "add_new")
-        toward, steps = np.where(falls, -self.step, self.step), []
-        for _ in range(math.ceil(1.0 / self.step) + 1):
-            gain = weight if policy == "add_new" else np.where(falls, -value, 1.0 - value) * weight
-            useful = free if policy == "add_new" else free & (gain > 0)
-            new = np.clip(value + toward, 0.0, 1.0)
-            steps.append((np.where(useful, gain, -np.inf), falls, column, new, new - value))
-            value, free = new, free & (new > 0.0) & (new < 1.0)
-            if not free.any():
-                break
-        gains, fall, columns, values, changes = (np.hstack(part) for part in zip(*steps, strict=True))
-        return gains, fall, columns, values, changes
-
-    def _walked(self, people: Ints, wanted: Ints, policy: str) -> _Moves:
-        """Solve tasks against a network, whose gradient is another one after every step, a step of all at a time."""
-        clean, start = self.records[people], self.scores.enter(self.records[people])
-        x, state, left = clean.toarray(), start, np.arange(people.size)
-        free = np.where(x != 0, policy != "add_new", policy != "modify_exist")
-        found, before = np.zeros(people.size, dtype=bool), x.copy()
-        for _ in range(self.scores.n_columns * math.ceil(1.0 / self.step)):
+        clean, weights, adds = self.records[people], self.scores.weights[0], policy == "add_new"
+        column, before, there, rest = self._entries(clean, wanted, reach)
+        if not adds:
+            rest = np.where((rest > 0) & (policy != "modify_exist"), rest, -np.inf)
+        least = rest if adds else np.maximum(rest, 0.0)
+        free = there & np.where(before != 0, not adds, policy != "modify_exist")
+        x, state, left = before.copy(), self.scores.enter(clean), np.arange(people.size)
+        found = np.zeros(people.size, dtype=bool)
+        gradients = weights[column, wanted[:, None]] if self.scores.linear else None
+        for _ in range(self.scores.n_columns * (math.ceil(1.0 / self.step) + 1)):
             if not left.size:
                 break
-            # Lines 3 to 13: the entry to be modified, of equal ones the leftmost.
-            gain = gradient = self.scores.gradient(state[left], wanted[left])
-            if policy != "add_new":
+            # Lines 3 to 13: the entry to be modified, of equal ones the first.
+            gain = gradient = self.scores.gradient(state[left], wanted[left]) if gradients is None else gradients[left]
+            if not adds:
                 gain = np.where(gradient > 0, 1.0 - x[left], -x[left]) * gradient
             gain = np.where(free[left], gain, -np.inf)
-            rows, column = np.arange(left.size), gain.argmax(axis=1)
-            useful = gain[rows, column] > (-np.inf if policy == "add_new" else 0.0)
-            rises = (gradient[rows, column] > 0) | (policy == "add_new")
-            left, column, rises = left[useful], column[useful], rises[useful]
+            rows, place = np.arange(left.size), gain.argmax(axis=1)
+            useful = gain[rows, place] > least[left]
+            rises = (gradient[rows, place] > 0) | adds
+            left, place, rises = left[useful], place[useful], rises[useful]
             # Lines 14 to 21: modify it.
-            old = x[left, column]
+            old = x[left, place]
             new = np.clip(old + np.where(rises, self.step, -self.step), 0.0, 1.0)
-            x[left, column], free[left, column] = new, (new > 0.0) & (new < 1.0)
-            state[left] += (new - old)[:, None] * self.scores.weights[0][column]
-            there = self.scores.leading(state[left], wanted[left], self.lead)
-            found[left[there]] = True
-            left = left[~there]
-        task, column = np.nonzero((x != before) & found[:, None])
-        return _Moves(found, task, column, x[task, column])
+            x[left, place], free[left, place] = new, (new > 0.0) & (new < 1.0)
+            state[left] += (new - old)[:, None] * weights[column[left, place]]
+            leads = self.scores.leading(state[left], wanted[left], self.lead)
+            found[left[leads]] = True
+            left = left[~leads]
+        task, place = np.nonzero((x != before) & found[:, None])
+        return found, ~found & (rest > -np.inf), (task, column[task, place], x[task, place])
+
+    def _entries(self, clean: Any, wanted: Ints, reach: int) -> tuple[Ints, Floats, Mask, Floats]:
+        """Return the p entries of each record to be looked at, and the gain of the best new one that is not, (q,).
+
+        All (q, p): columns, values, and which are entries; of a linear classifier those there are and `reach` new ones,
+        first what raises its score by rising, and of these and the others the leftmost column.
+        """
+        q, d = clean.shape
+        if self.ranked is None:
+            return np.tile(np.arange(d), (q, 1)), clean.toarray(), np.ones((q, d), bool), np.full(q, -np.inf)
+        rows, length = np.arange(q), np.diff(clean.indptr)
+        owner = np.repeat(rows, length)
+        slot = np.arange(owner.size) - np.repeat(clean.indptr[:-1], length)
+        new, longest, weights = self.ranked[wanted, :reach], int(length.max(initial=0)), self.scores.weights[0]
+        shape = q, longest + new.shape[1]
+        column, value, there = np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape, bool)
+        column[owner, slot], value[owner, slot], there[owner, slot] = clean.indices, clean.data, True
+        column[:, longest:] = new
+        there[:, longest:] = ~np.isin(new + rows[:, None] * d, clean.indices + owner * d)
+        order = np.lexsort((column, weights[column, wanted[:, None]] < 0))
+        column, value, there = (np.take_along_axis(part, order, axis=1) for part in (column, value, there))
+        rest = weights[self.ranked[wanted, reach], wanted] if reach < d else np.full(q, -np.inf)
+        return column, value, there, rest
 
     def _changed(self, people: Ints, task: Ints, column: Ints, value: Floats) -> Any:
         """Return every task's record (q, d) with its moves, sparse if the public records are."""
@@ -300,3 +267,159 @@ def _checked(public: Any, n_columns: int) -> tuple[Any, Any]:
         raise InputError(f"public must hold values in [0, 1], got {wrong[0]:g}.")
     records.eliminate_zeros()
     return rows, records
+
+
+TIE = 1e-9
+"""Leads of less than this share of the largest weight are ties: they may be rounding."""
+
+
+def _logistic(z: Floats) -> Floats:
+    from scipy.special import expit
+
+    return np.asarray(expit(z))
+
+
+_ACTIVATIONS: dict[str, tuple[Callable[[Floats], Floats], Callable[[Floats], Floats]]] = {
+    "identity": (lambda z: z, np.ones_like),
+    "relu": (lambda z: np.maximum(z, 0.0), lambda h: (h > 0).astype(np.float64)),
+    "tanh": (np.tanh, lambda h: 1.0 - h**2),
+    "logistic": (_logistic, lambda h: h * (1.0 - h)),
+}
+"""Each activation h of z, and its slope, written in h."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scores:
+    """Scores of k classes on d columns: of a linear classifier, one layer, C(x) = W x + b, or of an MLPClassifier.
+
+    The state is what the first layer gets, z = W x + b. Two classes have one decision value f, split into −f/2 and f/2,
+    so that a value's lead over the other is f for them as it is for more classes. The weights of multinomial linear
+    models are centred over the classes. One-versus-rest scores mean something one by one and are never centred.
+    """
+
+    classes: Ints  # the private value each class stands for, (k,)
+    weights: tuple[Floats, ...] = field(repr=False)  # of each layer, (inputs, outputs)
+    offsets: tuple[Floats, ...] = field(repr=False)  # of each layer, (outputs,)
+    activation: str = "identity"  # between the layers
+
+    @property
+    def tie(self) -> float:
+        """Largest lead that counts as none."""
+        return TIE * float(np.abs(self.weights[-1]).max(initial=0.0))
+
+    @property
+    def linear(self) -> bool:
+        """Whether the scores are linear in the columns."""
+        return len(self.weights) == 1
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns d."""
+        return int(self.weights[0].shape[0])
+
+    def enter(self, records: Any) -> Floats:
+        """Return the state a search starts from, (u, h): what the first layer gets."""
+        return np.asarray(records @ self.weights[0]) + self.offsets[0]
+
+    def scores(self, state: Floats) -> Floats:
+        """Return the scores (q, k) in some states (q, h)."""
+        return self._layers(state)[1]
+
+    def leading(self, state: Floats, wanted: Ints, lead: float) -> Mask:
+        """Return in which states (q, ..., h) the wanted class (q,) leads every other by more than `lead`, (q, ...)."""
+        told = self.scores(state).copy()
+        place = wanted.reshape(-1, *[1] * (told.ndim - 1))
+        own = np.take_along_axis(told, place, axis=-1)[..., 0]
+        np.put_along_axis(told, place, -np.inf, axis=-1)
+        return np.asarray(own - told.max(axis=-1) > lead)
+
+    def gradient(self, state: Floats, wanted: Ints) -> Floats:
+        """Return the gradient (q, d) of the wanted class's score (q,) in some states (q, h)."""
+        hidden, _ = self._layers(state)
+        direction, slope = np.eye(self.classes.size)[wanted], _ACTIVATIONS[self.activation][1]
+        for h, weights in zip(hidden[::-1], self.weights[:0:-1], strict=True):
+            direction = (direction @ weights.T) * slope(h)
+        return direction @ self.weights[0].T
+
+    def _layers(self, z: Floats) -> tuple[list[Floats], Floats]:
+        """Return what the hidden layers give, and the scores."""
+        hidden, activate = [], _ACTIVATIONS[self.activation][0]
+        for weights, offsets in zip(self.weights[1:], self.offsets[1:], strict=True):
+            hidden.append(activate(z))
+            z = hidden[-1] @ weights + offsets
+        return hidden, z
+
+
+def read_scores(classifier: Any) -> Scores:
+    """Return the decision scores of a fitted classifier, linear or an MLPClassifier.
+
+    Raises InputError if it is neither, names values by anything but numbers from 0, or its decision values are not one
+    linear score a class (or one for two classes).
+    """
+    network = hasattr(classifier, "coefs_")
+    parts = getattr(classifier, "estimators_", [classifier])
+    if not network and not all(hasattr(part, "coef_") for part in parts):
+        raise InputError(
+            f"The classifier must be a fitted linear one or a fitted MLPClassifier, got {type(classifier).__name__}."
+        )
+    classes = np.asarray(classifier.classes_)
+    if classes.dtype.kind not in "biu" or classes.min() < 0:
+        raise InputError(f"The classifier must name values by their numbers, 0 and up, got {classes[0]!r}.")
+    weights, offsets = _network(classifier) if network else _linear(classifier, parts)
+    return Scores(
+        classes=classes.astype(np.int64),
+        weights=tuple(weights),
+        offsets=tuple(offsets),
+        activation=classifier.activation if network else "identity",
+    )
+
+
+def _linear(classifier: Any, parts: list[Any]) -> tuple[list[Floats], list[Floats]]:
+    """Return the weights and offsets of a linear classifier, or of one that has a part for each class."""
+    rows = np.vstack([np.atleast_2d(part.coef_) for part in parts]).astype(np.float64)
+    offsets = np.broadcast_to(np.ravel([part.intercept_ for part in parts]), rows.shape[:1]).astype(np.float64)
+    if len(rows) == 1:
+        rows, offsets = np.vstack([-0.5 * rows, 0.5 * rows]), np.append(-0.5 * offsets, 0.5 * offsets)
+    elif _shares_a_softmax(classifier):
+        rows, offsets = rows - rows.mean(axis=0), offsets - offsets.mean()
+    _check_against(classifier, rows, offsets)
+    return [np.ascontiguousarray(rows.T)], [offsets]
+
+
+def _shares_a_softmax(classifier: Any) -> bool:
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+    from sklearn.linear_model import LogisticRegression
+
+    one_versus_rest = getattr(classifier, "solver", None) == "liblinear"
+    return isinstance(classifier, (LogisticRegression, LinearDiscriminantAnalysis)) and not one_versus_rest
+
+
+def _check_against(classifier: Any, rows: Floats, offsets: Floats) -> None:
+    """Compare the leads with the classifier's own decision values on two records."""
+    probe = np.vstack([np.zeros(rows.shape[1]), np.linspace(0.0, 1.0, rows.shape[1])])
+    told, own = np.asarray(classifier.decision_function(probe)), probe @ rows.T + offsets
+    lead = told[:, 1:] - told[:, :1] if told.ndim == 2 else told[:, None]
+    if lead.shape[1] != len(rows) - 1 or not np.allclose(lead, own[:, 1:] - own[:, :1], rtol=1e-6, atol=1e-6):
+        raise InputError(
+            f"The classifier must decide by one linear score a value, {type(classifier).__name__} does otherwise."
+        )
+
+
+def _network(classifier: Any) -> tuple[list[Floats], list[Floats]]:
+    """Return the layers of an MLPClassifier; of its one output for two classes, half to each."""
+    weights = [np.asarray(part, dtype=np.float64) for part in classifier.coefs_]
+    offsets = [np.asarray(part, dtype=np.float64) for part in classifier.intercepts_]
+    if classifier.out_activation_ == "logistic":
+        if weights[-1].shape[1] != 1:
+            raise InputError(f"The network must name one value a record, it has {weights[-1].shape[1]} yes-no outputs.")
+        weights[-1], offsets[-1] = weights[-1] * [-0.5, 0.5], offsets[-1] * [-0.5, 0.5]
+    return weights, offsets
+
+
+_ROWS = 8_000
+
+
+def in_batches(read: Callable[[Any], Any], rows: Any) -> Ints:
+    """Return what a function reads off rows (q, d), a few thousand at a time, so that memory stays small."""
+    parts = [np.asarray(read(rows[first : first + _ROWS])) for first in range(0, rows.shape[0], _ROWS)]
+    return np.concatenate(parts).astype(np.int64) if parts else np.zeros(0, dtype=np.int64)

@@ -225,16 +225,8 @@ Pair = tuple[str, str, str, str]
 class PairRule(Result):
     """Two values, as text, that must not meet in a changed record."""
 
-    first: str
-    first_value: str
-    second: str
-    second_value: str
+    pair: Pair
     expected: float = math.nan  # known people who would hold both if independent; nan for a rule added
-
-    @property
-    def pair(self) -> Pair:
-        """The rule as (column, value, column, value)."""
-        return self.first, self.first_value, self.second, self.second_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -265,7 +257,7 @@ def find_rules(
     owner = np.repeat(np.arange(len(columns)), [column.listed.size for column in columns])
     absent = (counts == 0) & (expected >= least_expected) & (owner[:, None] < owner)
     pairs = sorted(np.argwhere(absent).tolist(), key=lambda pair: (-expected[*pair], *owner[pair], *pair))
-    return tuple(_rule((*values[i], *values[k]), float(expected[i, k])) for i, k in pairs)
+    return tuple(PairRule(pair=(*values[i], *values[k]), expected=float(expected[i, k])) for i, k in pairs)
 
 
 def pair_rules(
@@ -280,9 +272,9 @@ def pair_rules(
     Raises InputError if a pair names an unknown column or value, one column twice, or a column rules cannot speak of.
     """
     values = _listed(columns)
-    gone = {_places(pair, columns, values) for pair in removed}
-    kept = {place: rule for rule in found if (place := _places(rule.pair, columns, values)) not in gone}
-    fresh = {place: _rule(pair) for pair in added if (place := _places(pair, columns, values)) not in kept}
+    gone = {_places(pair, values) for pair in removed}
+    kept = {place: rule for rule in found if (place := _places(rule.pair, values)) not in gone}
+    fresh = {place: PairRule(pair=pair) for pair in added if (place := _places(pair, values)) not in kept}
     total = len(values)
     forbidden = np.zeros((total + 1, total + 1), dtype=bool)
     for i, k in (*fresh, *kept):
@@ -291,33 +283,23 @@ def pair_rules(
     return PairRules(rules=(*fresh.values(), *kept.values()), listed=listed, forbidden=forbidden)
 
 
-def _rule(pair: Pair, expected: float = math.nan) -> PairRule:
-    first, first_value, second, second_value = pair
-    return PairRule(first=first, first_value=first_value, second=second, second_value=second_value, expected=expected)
-
-
 def _listed(columns: Sequence[Column]) -> list[tuple[str, str]]:
     """Return all listed values, as (column, text)."""
     return [(column.name, column.text(value)) for column in columns for value in column.listed]
 
 
-def _places(pair: Pair, columns: Sequence[Column], values: list[tuple[str, str]]) -> tuple[int, int]:
+def _places(pair: Pair, values: list[tuple[str, str]]) -> tuple[int, int]:
     """Return where a pair's values stand among all listed ones, the lower first."""
     if len(pair) != 4:
         raise InputError(f"A pair rule must name a column, its value, another column and its value, got {pair!r}.")
     if pair[0] == pair[2]:
         raise InputError(f"A pair rule must name two different columns, got {pair[0]!r} twice.")
-    named = {column.name: column for column in columns}
     for name, text in (pair[:2], pair[2:]):
-        if name not in named:
-            raise InputError(f"A pair rule must name columns of the table, got {name!r}.")
-        if not named[name].listed.size:
-            raise InputError(
-                f"A pair rule must name columns of categories or of few whole numbers, got {name!r}, which holds "
-                "other numbers."
-            )
         if (name, text) not in values:
-            raise InputError(f"A pair rule must name a value known people have in column {name!r}, got {text!r}.")
+            raise InputError(
+                "A pair rule must name values that known people have in columns of categories or of few whole numbers, "
+                f"got {text!r} in {name!r}."
+            )
     one, other = sorted((values.index(pair[:2]), values.index(pair[2:])))
     return one, other
 

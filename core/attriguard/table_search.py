@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,21 +79,14 @@ def fit_defender(known: Floats, truth: Ints, columns: tuple[Column, ...], *, kin
     return Defender(encoder=encoder, classifier=classifier, weights=weights, offsets=offsets, starts=starts)
 
 
-class Odds(NamedTuple):
-    """Log odds of the target, and whether its score leads every other by the lead asked for; both of shape (...)."""
-
-    odds: Floats
-    reached: Mask
-
-
-def log_odds(scores: Floats, target: int, *, lead: float) -> Odds:
+def log_odds(scores: Floats, target: int, *, lead: float) -> tuple[Floats, Mask]:
     """Return z_i − log Σ_{c≠i} exp z_c of scores z (m, ...), and whether z_i − max_{c≠i} z_c is at least `lead`."""
     others = [own for value, own in enumerate(scores) if value != target]
     top = reduce(np.maximum, others)
     rivals = top
     if len(others) > 1:
         rivals = top + np.log(sum(np.exp(own - top) for own in others))
-    return Odds(scores[target] - rivals, scores[target] - top >= lead)
+    return scores[target] - rivals, scores[target] - top >= lead
 
 
 @dataclass(slots=True)
@@ -182,9 +175,9 @@ class TableSearch:
         open_ = ~here.fixed[:, self.column] & (here.records[:, self.column] != self.value)
         clashes, blocker = self._clashes(here.places)
         without = here.scores[:, :, None] - np.take(here.terms, self.column, axis=2)
-        after = log_odds(without + self.terms[:, None], target, lead=self.lead)
-        single = np.where(open_ & (clashes == 0), after.odds, -np.inf)
-        ends = after.reached & np.isfinite(single)
+        odds, reached = log_odds(without + self.terms[:, None], target, lead=self.lead)
+        single = np.where(open_ & (clashes == 0), odds, -np.inf)
+        ends = reached & np.isfinite(single)
         ending = ends.any(axis=1)
         self._make(walk, active[ending], np.where(ends, single, -np.inf).argmax(axis=1)[ending])
         walk.reached[active[ending]] = True
@@ -193,13 +186,13 @@ class TableSearch:
             return rest
         # No single change ends these: the best one is made, or the best two that go together.
         left, rows, everyone = here.of(rest), active[rest], np.arange(rest.size)
-        joint, partner = self._joint(left, open_[rest], clashes[rest], blocker[rest], target)
-        before = log_odds(left.scores, target, lead=self.lead).odds
-        some = joint.reached.any(axis=1, keepdims=True)
+        joint, reached, partner = self._joint(left, open_[rest], clashes[rest], blocker[rest], target)
+        before, _ = log_odds(left.scores, target, lead=self.lead)
+        some = reached.any(axis=1, keepdims=True)
         one = single[rest].argmax(axis=1)
-        two = np.where(joint.reached | ~some, joint.odds, -np.inf).argmax(axis=1)
-        gain_one, gain_two = single[rest, one] - before, joint.odds[everyone, two] - before
-        done = joint.reached[everyone, two]
+        two = np.where(reached | ~some, joint, -np.inf).argmax(axis=1)
+        gain_one, gain_two = single[rest, one] - before, joint[everyone, two] - before
+        done = reached[everyone, two]
         pair = done | (gain_two / 2 > gain_one)
         useful = done | (np.where(pair, gain_two, gain_one) > _LEAST_GAIN)
         doing = useful & pair
@@ -231,7 +224,7 @@ class TableSearch:
 
     def _joint(
         self, walk: _Walk, open_: Mask, clashes: npt.NDArray[np.int16], blocker: npt.NDArray[np.int16], target: int
-    ) -> tuple[Odds, Places]:
+    ) -> tuple[Floats, Mask, Places]:
         """Weigh all pairs of changes in which the second clears the first's way.
 
         Returns, all of shape (n, v): the odds after a change and the best one of the column in its way (minus infinity
@@ -251,11 +244,11 @@ class TableSearch:
                 left = clashes[cells] - self.forbidden[walk.places[rows, other]][:, seconds]
                 rest = walk.scores[:, rows] - walk.terms[:, rows, column] - walk.terms[:, rows, other]
                 both = self.terms[:, seconds] + self.terms[:, [first]]
-                after = log_odds(rest[:, :, None] + both[:, None], target, lead=self.lead)
-                weighed = np.where(open_[cells] & (left == 0), after.odds, -np.inf)
+                after, leads = log_odds(rest[:, :, None] + both[:, None], target, lead=self.lead)
+                weighed = np.where(open_[cells] & (left == 0), after, -np.inf)
                 best = weighed.argmax(axis=1)
                 picked = np.arange(rows.size), best
                 odds[rows, first] = weighed[picked]
-                reached[rows, first] = after.reached[picked] & np.isfinite(weighed[picked])
+                reached[rows, first] = leads[picked] & np.isfinite(weighed[picked])
                 partner[rows, first] = seconds[best]
-        return Odds(odds, reached), partner
+        return odds, reached, partner

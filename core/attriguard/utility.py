@@ -13,7 +13,6 @@ the less the more people there are. Noise that hides an attribute is no fairness
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,7 +27,7 @@ from core.datasets.dataset import AuditDataset
 from core.datasets.splits import split
 from core.errors import InputError
 from core.estimates import Estimate, mean, mean_rate, strongest
-from core.fairness import distance_from_all, row_sets
+from core.fairness import distance_from_all, largest_difference, row_sets
 from core.models import GIVEN
 from core.seeds import child_generator, child_seed
 from core.serialize import Result
@@ -142,26 +141,14 @@ class UtilityPoint(Result):
     """The audited model at one budget; None without noise.
 
     `accuracy` is the probability of a right decision, over people and draws; `unfairness` the largest distance of a
-    group's expected positive rate from everybody's, by the audit's metric; `rates` are by (part, group): how often the
-    people of a part ("all", "label 0" or "label 1") and a group are decided positively.
+    group's expected positive rate from everybody's, by the audit's metric; `gap` the largest difference between two
+    groups' rates, over the sets of records the metric compares.
     """
 
     budget: float | None
     accuracy: Estimate
     unfairness: Estimate
-    rates: dict[tuple[str, str], Estimate]
-
-    @property
-    def gap(self) -> float:
-        """Largest difference between two groups' positive rates, over the sets of records the metric compares.
-
-        Groups without people count for nothing; nan where no set holds people of two groups.
-        """
-        own: dict[str, list[float]] = {}
-        for (part, _), rate in self.rates.items():
-            if rate.n:
-                own.setdefault(part, []).append(rate.value)
-        return max((max(values) - min(values) for values in own.values() if len(values) > 1), default=math.nan)
+    gap: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,19 +175,14 @@ class TableUtility(Result):
 
     def _point(self, budget: float | None, positive: Floats) -> UtilityPoint:
         right = np.where(self.labels == 1, positive, 1.0 - positive)
-        people = self.guard.people
-        parts = row_sets(self.metric, self.labels, self.labels.size)
-        chosen = [(part, np.ones(self.labels.size, bool) if rows is None else rows) for part, rows in parts]
-        rates = {
-            (part, name): mean_rate(positive[rows & (people.truth == group)])
-            for part, rows in chosen
-            for group, name in enumerate(people.values)
-        }
+        truth, sets = self.guard.people.truth, row_sets(self.metric, self.labels, self.labels.size)
+        parts = [(positive, truth) if rows is None else (positive[rows], truth[rows]) for _, rows in sets]
+        rates = [[mean_rate(values[groups == group]) for group in np.unique(groups)] for values, groups in parts]
         return UtilityPoint(
             budget=budget,
             accuracy=mean_rate(right),
-            unfairness=_unfairness([(positive[rows], people.truth[rows]) for _, rows in chosen]),
-            rates=rates,
+            unfairness=_unfairness(parts),
+            gap=largest_difference(rates).value,
         )
 
 

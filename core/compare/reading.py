@@ -10,7 +10,7 @@ from core.errors import InputError
 from core.report import embedded_document, from_json, verify_report
 from core.report.document import Document
 from core.report.verification import OF_THIS_CODE
-from core.untrusted import Child
+from core.untrusted import ask_child
 
 
 def readable(text: str, *, name: str) -> Document:
@@ -33,14 +33,11 @@ SECONDS = 20.0
 
 def readable_apart(content: bytes, *, name: str) -> Document:
     """Return `readable` of a stranger's file, verified in a short-lived process with limits on memory and time."""
-    child = Child(name, (__name__,))
-    try:
-        return child.ask(f"{__name__}:verified", {"content": content, "name": name}, seconds=SECONDS)[0]
-    finally:
-        child.close()
+    arguments = {"content": content, "name": name}
+    return ask_child(name, f"{__name__}:verified", arguments, seconds=SECONDS, modules=(__name__,))[0]
 
 
-def verified(kept: dict[str, Any], report: object, *, content: bytes, name: str) -> tuple[Document, None]:
+def verified(report: object, *, content: bytes, name: str) -> tuple[Document, None]:
     """Return the document of a file's content; what a child is asked for."""
     try:
         text = content.decode("utf-8")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 class Selection:
     """Records (`known`, over all rows) and columns of a table that are used; the other arrays have one entry each.
 
-    What a table says of a model and of sets is None where it says nothing; see `core.datasets.dataset.AuditDataset`.
+    `given` is what the table says of a model and of sets, by the names of `core.datasets.dataset.AuditDataset`.
     """
 
     known: npt.NDArray[np.bool_]
@@ -43,10 +43,7 @@ class Selection:
     labels: npt.NDArray[np.uint8]
     groups: npt.NDArray[np.uint8]
     group_names: tuple[str, ...]
-    predictions: npt.NDArray[np.uint8] | None = None
-    scores: npt.NDArray[np.float64] | None = None
-    sets: npt.NDArray[np.str_] | None = None
-    withheld: npt.NDArray[np.bool_] | None = None
+    given: dict[str, Any]
     notes: tuple[str, ...]
 
 
@@ -91,7 +88,7 @@ def select(frame: pandas.DataFrame, roles: Roles) -> Selection:
         labels=labels,
         groups=groups,
         group_names=names,
-        **given,
+        given=given,
         notes=tuple(notes),
     )
 
@@ -152,7 +149,7 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         numbers mixed with text; or a prediction, a score or a set is not what it must be.
     """
     chosen = select(table.frame, roles)
-    notes = [*table.notes, *chosen.notes]
+    given, notes = chosen.given, [*table.notes, *chosen.notes]
     matrix, names, categories, categorical = encode(table.frame.loc[chosen.known, chosen.features], notes)
     if repeated := repeated_note(kinds_of_records(matrix, chosen.labels, chosen.groups)):
         notes.append(repeated)
@@ -170,14 +167,11 @@ def build_dataset(table: Table, roles: Roles) -> AuditDataset:
         notes=tuple(notes),
         fingerprint=fingerprint(
             *(matrix, chosen.labels, chosen.groups, categorical, list(names), list(categories), roles),
-            *(table.title, table.source, chosen.predictions, chosen.scores, chosen.sets),
-            *(() if chosen.withheld is None else (chosen.withheld,)),
+            *(table.title, table.source, *map(given.get, ("predictions", "scores", "sets"))),
+            *(() if "withheld" not in given else (given["withheld"],)),
         ),
         categories=categories,
-        predictions=chosen.predictions,
-        scores=chosen.scores,
-        sets=chosen.sets,
-        withheld=chosen.withheld,
+        **given,
         synthetic=table.synthetic,
         uploaded=table.uploaded,
     )

@@ -27,7 +27,7 @@ import ssl
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, replace
 from gzip import BadGzipFile
@@ -175,10 +175,6 @@ PATIENCE = 300.0
 _ONE_AT_A_TIME = threading.Lock()  # what a library prints is caught for the whole process
 
 
-class _PatienceError(Exception):
-    """The download took longer than its caller waits."""
-
-
 def _made(
     title: str,
     files: str,
@@ -237,9 +233,7 @@ def _within(seconds: float, work: Callable[[], pandas.DataFrame]) -> pandas.Data
             result.set_exception(error)
 
     threading.Thread(target=run, name="fairleak-download", daemon=True).start()
-    if not wait([result], seconds).done:
-        raise _PatienceError
-    return result.result()
+    return result.result(seconds)
 
 
 @contextmanager
@@ -261,7 +255,6 @@ def _in_plain_words(error: Exception) -> str:
     if isinstance(error, HTTPError):
         return f"the server answered with error {error.code}"
     reasons: tuple[tuple[Any, str], ...] = (
-        (_PatienceError, f"no complete answer came within {PATIENCE:g} seconds"),
         (TimeoutError, "the server did not answer in time"),
         ((URLError, ConnectionError, ssl.SSLError), "the server could not be reached"),
         (BadGzipFile, "what arrived was incomplete or damaged"),

@@ -253,9 +253,6 @@ def _is_identifier(text: pandas.Series) -> bool:
 MISSING_WORDS = ("", "?", "-", "NA", "na", "N/A", "n/a", "#N/A", "<NA>", "nan", "NaN", "NAN", "null", "Null", "NULL")
 """Cells that count as missing, after trimming."""
 
-ENCODINGS = {"cp1252": "Windows-1252", "iso8859_15": "ISO 8859-15", "mac_roman": "Mac Roman", "cp850": "DOS 850"}
-"""Codec of a text file that is not in Unicode -> its title; the first is that in which Excel saves a plain CSV."""
-
 MOST_CELLS = 50_000_000
 """Most cells of a table."""
 

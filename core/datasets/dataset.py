@@ -109,8 +109,6 @@ class Table:
         SHA-256 of the cells.
     notes : tuple of str
         One sentence for everything that was decided in reading it.
-    encoding : str
-        Codec that was decided for a file that is not in Unicode; its note is then the first.
     """
 
     name: str
@@ -122,7 +120,6 @@ class Table:
     synthetic: bool = False
     uploaded: bool = False
     notes: tuple[str, ...] = ()
-    encoding: str = ""
 
     def roles_for(self, attribute: str) -> Roles | None:
         """Return the suggested roles with this key, "" for the first, or those of two crossed columns; None if none."""

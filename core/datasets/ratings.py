@@ -42,11 +42,8 @@ MOST_ITEMS = 100_000
 def _rating_lines(content: bytes, name: str) -> tuple[list[int], list[int], list[float], int]:
     """Return the row, the item and the rating of each entry of a file, and its number of lines, which are people.
 
-    Raises
-    ------
-    InputError
-        If the file is empty or not text, an entry is not ``item:rating``, an item number is not a whole number below
-        100,000 or occurs twice in a line, or a rating lies outside [0, 1].
+    Raises `InputError` if the file is empty or not text, an entry is not ``item:rating`` with a whole number below
+    100,000 and a number in [0, 1], or an item occurs twice in a line.
     """
     rows, items, ratings = [], [], []
     lines = _lines(content, name)
@@ -58,13 +55,12 @@ def _rating_lines(content: bytes, name: str) -> tuple[list[int], list[int], list
             try:
                 item, rating = int(left), float(right)
             except ValueError:
+                item, rating = -1, -1.0
+            if not (0 <= item < MOST_ITEMS and 0 <= rating <= 1):
                 raise InputError(
-                    f"Entries must be item:rating with a whole number and a number, got {quoted(entry)} {where}."
-                ) from None
-            if not 0 <= item < MOST_ITEMS:
-                raise InputError(f"Item numbers must be from 0 to {MOST_ITEMS - 1}, got {left[:20]} {where}.")
-            if not 0 <= rating <= 1:
-                raise InputError(f"Ratings must be in [0, 1], got {rating:g} {where}.")
+                    f"Entries must be item:rating with an item number from 0 to {MOST_ITEMS - 1} and a rating in "
+                    f"[0, 1], got {quoted(entry)} {where}."
+                )
             if item in seen:
                 raise InputError(f"An item must occur once in a line, got item {item} twice {where}.")
             seen.add(item)
@@ -395,12 +391,11 @@ def _split(lines: pandas.DataFrame, attribute: str, name: str, seed: int) -> Rat
     people = lines["user"].unique()
     if len(people) < _LEAST_USERS:
         raise InputError(f"A table of ratings must have at least {_LEAST_USERS} users, got {len(people)}.")
-    if len(missing := lines.loc[lines["value"].isna(), "user"]):
-        raise InputError(f"Every line must tell {quoted(attribute)}, got none for user {quoted(missing.iloc[0])}.")
     told = lines[["user", "value"]].drop_duplicates()
-    if len(other := told.loc[told["user"].duplicated(), "user"]):
+    if len(wrong := told.loc[told["value"].isna() | told["user"].duplicated(), "user"]):
         raise InputError(
-            f"Each user must have one value of {quoted(attribute)}, got several for user {quoted(other.iloc[0])}."
+            f"Every line of a user must have the same value of {quoted(attribute)}, user {quoted(wrong.iloc[0])} has "
+            "none or several."
         )
     rated = lines[lines["item"].notna()]
     columns, known = rated["item"].factorize()

@@ -20,7 +20,7 @@ from core.datasets.roles import MINIMUM_PER_GROUP, one_spelling
 from core.datasets.text_table import text_columns
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
-from core.untrusted import Child
+from core.untrusted import ask_child
 
 if TYPE_CHECKING:
     import pandas
@@ -28,22 +28,6 @@ if TYPE_CHECKING:
 
 _TEXT_NAMES, _PARQUET_NAMES = (".csv", ".tsv", ".txt"), (".parquet", ".pq")
 _PICKLE_NAMES = (".pkl", ".pickle", ".joblib", ".p", ".npy", ".npz")
-
-_EXPORT, _UNPACK = "open it, export the table as CSV and use that file", "unpack it and use the table inside"
-_FOREIGN = (
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Excel workbook", _EXPORT),
-    (b"\x1f\x8b", "a gzip archive", _UNPACK),
-    (b"BZh", "a bzip2 archive", _UNPACK),
-    (b"\xfd7zXZ\0", "an xz archive", _UNPACK),
-    (b"\x28\xb5\x2f\xfd", "a zstd archive", _UNPACK),
-    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
-    (b"%PDF", "a PDF document", "ask for the table itself as CSV"),
-    (b"{\\rtf", "an RTF document", _EXPORT),
-    (b"SQLite format 3\0", "a SQLite database", _EXPORT),
-    (b"ARROW1", "a Feather file", "save the table as CSV or Parquet"),
-    (b"\x89PNG", "a picture", "ask for the table itself as CSV"),
-    (b"\xff\xd8\xff", "a picture", "ask for the table itself as CSV"),
-)
 
 SECONDS = 120.0
 """Longest time a file may take to be read."""
@@ -60,7 +44,6 @@ def read_table(
     max_columns: int = 500,
     max_rows: int = 2_000_000,
     header: bool = True,
-    encoding: str = "",
 ) -> Table:
     """Read a user's file, in a process of its own.
 
@@ -74,8 +57,6 @@ def read_table(
         The largest table accepted; Parquet may also not unpack to more than `MOST_UNPACKED`.
     header : bool
         Whether the first line of a text table holds the column names; otherwise the columns are numbered.
-    encoding : str
-        One of `core.datasets.columns.ENCODINGS`, for a file that is not in Unicode.
 
     Returns
     -------
@@ -97,8 +78,7 @@ def read_table(
             f"The file must not be larger than {megabytes(max_bytes)}, got {megabytes(len(content))}; "
             "keep fewer records or columns."
         )
-    how: dict[str, Any] = {"max_columns": max_columns, "max_rows": max_rows, "header": header, "encoding": encoding}
-    columns, read_as = read_columns(content, name, **how)
+    columns, notes = read_columns(content, name, max_columns=max_columns, max_rows=max_rows, header=header)
     frame = pd.DataFrame({title: series_of(columns[title]) for title in columns.column_names})
     return Table(
         name="upload",
@@ -107,7 +87,7 @@ def read_table(
         source=f"Your own file {quoted(name)}, read into memory and stored nowhere.",
         fingerprint=fingerprint_frame(frame),
         uploaded=True,
-        **read_as,
+        notes=notes,
     )
 
 
@@ -119,27 +99,23 @@ def read_columns(
     max_rows: int,
     office: bool = True,
     header: bool = True,
-    encoding: str = "",
-) -> tuple[pyarrow.Table, dict[str, Any]]:
-    """Return a file's columns, with notes and the decided encoding, read in a process of its own; see `read_table`.
+) -> tuple[pyarrow.Table, tuple[str, ...]]:
+    """Return a file's columns, and notes, read in a process of its own; see `read_table`.
 
     `office` says whether tables as offices have them are read with notes and must have enough people for an audit;
     otherwise nothing is decided that would need a note.
     """
     sizes = {"max_columns": max_columns, "max_rows": max_rows}
-    arguments = {"content": content, "name": name, **sizes, "office": office, "header": header, "encoding": encoding}
-    child = Child(f"The file {quoted(name)}", ("core.datasets.read_table", "pandas", "pyarrow.parquet"))
-    try:
-        told, columns = child.ask("core.datasets.read_table:columns_of", arguments, seconds=SECONDS)
-    finally:
-        child.close()
+    arguments = {"content": content, "name": name, **sizes, "office": office, "header": header}
+    modules = ("core.datasets.read_table", "pandas", "pyarrow.parquet")
+    function = "core.datasets.read_table:columns_of"
+    told, columns = ask_child(f"The file {quoted(name)}", function, arguments, seconds=SECONDS, modules=modules)
     if columns is None:
         raise InputError(f"The file {quoted(name)} broke its reader; export it again.")
-    return columns, {"notes": tuple(map(str, told["notes"])), "encoding": str(told["encoding"])}
+    return columns, tuple(map(str, told["notes"]))
 
 
 def columns_of(
-    kept: object,
     report: object,
     *,
     content: bytes,
@@ -147,10 +123,9 @@ def columns_of(
     max_columns: int,
     max_rows: int,
     office: bool,
-    header: bool = True,
-    encoding: str = "",
+    header: bool,
 ) -> tuple[dict[str, Any], pyarrow.Table]:
-    """Return what `read_columns` does, in the process that is asked; the first two arguments are the child's."""
+    """Return what `read_columns` does, in the process that is asked; the first argument is the child's."""
     import pyarrow as pa
 
     ending = PurePath(name).suffix.lower()
@@ -159,12 +134,10 @@ def columns_of(
     _check_kind(content, name, ending)
     notes: list[str] = []
     if ending in _PARQUET_NAMES:
-        encoding = ""
         names, columns = _parquet_columns(content, name, max_columns, max_rows)
     else:
         noted = notes if office else None
-        how: dict[str, Any] = {"notes": noted, "header": header, "encoding": encoding}
-        names, columns, encoding = text_columns(content, name, max_columns, max_rows, **how)
+        names, columns = text_columns(content, name, max_columns, max_rows, notes=noted, header=header)
     if office:
         if len(columns[0]) < 2 * MINIMUM_PER_GROUP:
             raise InputError(
@@ -172,7 +145,7 @@ def columns_of(
                 f"got {len(columns[0])}; add records to the file."
             )
         columns = one_spelling(names, columns, notes)
-    return {"notes": notes, "encoding": encoding}, pa.table(columns, names=names)
+    return {"notes": notes}, pa.table(columns, names=names)
 
 
 def _check_name(name: str, ending: str) -> None:
@@ -190,18 +163,17 @@ def _check_name(name: str, ending: str) -> None:
 
 def _check_kind(content: bytes, name: str, ending: str) -> None:
     """Refuse what is neither a text table nor Parquet, and one named like the other."""
-    found = next(((what, remedy) for start, what, remedy in _FOREIGN if content.startswith(start)), None)
-    if content.startswith(b"PK\x03\x04"):
-        edges = content[:4096] + content[-4096:]
-        book = b"xl/" in edges or b"opendocument.spreadsheet" in edges
-        found = ("a spreadsheet (an Excel workbook or the like)", _EXPORT) if book else ("a zip archive", _UNPACK)
-    start = content[:4096].removeprefix(codecs.BOM_UTF8).lstrip().lower()
-    if start.startswith((b"<!doctype", b"<html", b"<head", b"<body", b"<table", b"<?xml")):
-        found = ("a web page or an XML document", "download the table itself as CSV")
+    start, kind = content[:4096].removeprefix(codecs.BOM_UTF8).lstrip().lower(), ""
+    if content.startswith((b"PK\x03\x04", b"\xd0\xcf\x11\xe0")):
+        kind = "a spreadsheet (an Excel workbook or the like) or a zip archive"
+    elif start.startswith((b"<!doctype", b"<html", b"<head", b"<body", b"<table", b"<?xml")):
+        kind = "a web page or an XML document"
     elif re.match(rb'\[\s*[\[{"\]]|\{\s*["}]', start):
-        found = ("JSON", "save the table as CSV or Parquet")
-    if found:
-        raise InputError(f"The file {quoted(name)} is {found[0]}, not a table in text form or Parquet; {found[1]}.")
+        kind = "JSON"
+    if kind:
+        raise InputError(
+            f"The file {quoted(name)} is {kind}, not a table in text form or Parquet; export the table itself as CSV."
+        )
     marked = content.startswith(b"PAR1")
     if marked and ending in _TEXT_NAMES:
         raise InputError(f"The file {quoted(name)} is Parquet and not text; let its name end in .parquet.")
@@ -234,12 +206,7 @@ def _parquet_columns(content: bytes, name: str, max_columns: int, max_rows: int)
         file = ParquetFile(pa.BufferReader(content), page_checksum_verification=True, pre_buffer=False)
         schema, records = file.schema_arrow, file.metadata.num_rows
         names = [str(title).strip() for title in schema.names]
-        _check_size(name, names, max_columns, records, max_rows)
-        for title, kind in zip(names, schema.types, strict=True):
-            if pa.types.is_nested(_stored(kind)):
-                raise InputError(
-                    f"Column {quoted(title)} must have one value a cell, got lists or records; split or delete it."
-                )
+        _check_size(names, max_columns, records, max_rows)
         batches, size = [], 0
         for batch in file.iter_batches(_PARQUET_BATCH, use_threads=False):
             size += batch.nbytes
@@ -258,7 +225,7 @@ def _parquet_columns(content: bytes, name: str, max_columns: int, max_rows: int)
         raise InputError(f"The Parquet file {quoted(name)} is damaged or cut off; export it again.") from None
 
 
-def _check_size(name: str, names: list[str], max_columns: int, records: int, max_rows: int) -> None:
+def _check_size(names: list[str], max_columns: int, records: int, max_rows: int) -> None:
     if len(names) > max_columns:
         raise InputError(f"The table must not have more than {max_columns:,} columns, got {len(names):,}.")
     if len(names) < 2:
@@ -267,20 +234,7 @@ def _check_size(name: str, names: list[str], max_columns: int, records: int, max
             "others."
         )
     check_names(names)
-    check_rows(records, max_rows)
-    if (cells := records * len(names)) > MOST_CELLS:
-        raise InputError(
-            f"The file {quoted(name)} must not hold more than {MOST_CELLS:,} cells, got {cells:,}; keep fewer records "
-            "or columns."
-        )
-
-
-def _stored(kind: Any) -> Any:
-    """Return the type in which the values of a column are stored."""
-    import pyarrow as pa
-
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+    check_rows(records, min(max_rows, MOST_CELLS // len(names)))
 
 
 def _flat(column: Any, name: str) -> Any:
@@ -299,8 +253,11 @@ def _flat(column: Any, name: str) -> Any:
     if any(fits(kind) for fits in kept):
         return column
     try:
-        return cleaned(column.cast(pa.string()))
+        if not types.is_nested(kind):
+            return cleaned(column.cast(pa.string()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise InputError(
-            f"Column {quoted(name)} must hold text or numbers, got raw bytes; convert or delete it."
-        ) from None
+        pass
+    raise InputError(
+        f"Column {quoted(name)} must hold one text or number a cell, got lists or records or raw bytes; convert or "
+        "delete it."
+    )

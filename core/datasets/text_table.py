@@ -28,7 +28,6 @@ from typing import Any
 
 from core.datasets.columns import (
     BLANKS,
-    ENCODINGS,
     MOST_CELLS,
     check_names,
     check_rows,
@@ -54,15 +53,14 @@ def text_columns(
     *,
     notes: list[str] | None = None,
     header: bool = True,
-    encoding: str = "",
-) -> tuple[list[str], list[Any], str]:
-    """Return names and cells of the columns, and the encoding if it was decided; see `core.datasets.read_table`.
+) -> tuple[list[str], list[Any]]:
+    """Return names and cells of the columns; see `core.datasets.read_table`.
 
     What was decided is added to `notes`; without notes nothing that needs one is decided. Without a `header` the first
     line is a record, and the columns are numbered.
     """
     office = notes is not None
-    encoding, note = _encoding(content, name, office=office, wanted=encoding)
+    encoding, note = _encoding(content, name, office=office)
     content, told = _named_separator(content)
     sample, cut = _sample(content, encoding)
     if not sample:
@@ -88,14 +86,11 @@ def text_columns(
         columns = number_columns(names, columns, separator, notes)
     if all(_is_cell(title, column) for title, column in zip(names, columns, strict=True)):
         raise _no_header("what looks like a record", names)
-    return names, columns, encoding if note else ""
+    return names, columns
 
 
-def _encoding(content: bytes, name: str, *, office: bool, wanted: str) -> tuple[str, str]:
-    """Return the codec of a text file and a note on it; only an office's file may be in one of `ENCODINGS`.
-
-    Of these it is the `wanted` one, or Windows-1252.
-    """
+def _encoding(content: bytes, name: str, *, office: bool) -> tuple[str, str]:
+    """Return the codec of a text file and a note on it; only an office's file may be in Windows-1252."""
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) and content[2:4] != b"\0\0":
         return "utf-16", ""
     if (place := content.find(b"\0")) >= 0:
@@ -104,20 +99,18 @@ def _encoding(content: bytes, name: str, *, office: bool, wanted: str) -> tuple[
             "table as CSV (UTF-8) or Parquet."
         )
     line = 0
-    other = wanted if wanted in ENCODINGS else next(iter(ENCODINGS))
-    for encoding in ("utf-8", other)[: 1 + office]:
+    for encoding in ("utf-8", "cp1252")[: 1 + office]:
         try:
             content.decode(encoding)
         except UnicodeDecodeError as error:
             line = line or _line(content, error.start)
         else:
-            return (encoding, _OTHER.format(ENCODINGS[encoding], line)) if line else ("utf-8-sig", "")
+            return (encoding, _ANSI.format(line)) if line else ("utf-8-sig", "")
     raise InputError(f"Line {line:,} is not UTF-8; save the file as UTF-8 (in Excel: 'CSV UTF-8').")
 
 
-_OTHER = (
-    "The file is not UTF-8 and was read as {} (see line {:,}); if letters look wrong, choose another encoding or save "
-    "it as 'CSV UTF-8'."
+_ANSI = (
+    "The file is not UTF-8 and was read as Windows-1252 (see line {:,}); if letters look wrong, save it as 'CSV UTF-8'."
 )
 
 

@@ -19,9 +19,8 @@ from core.datasets.columns import megabytes, quoted
 from core.datasets.dataset import Table
 from core.errors import InputError
 from core.fingerprint import fingerprint_frame
-from core.models.model_answers import Answers, decide, matched
-from core.models.runtime import RawAnswers, Takes
-from core.untrusted import Child
+from core.models.model_answers import Answers, RawAnswers, Takes, decide, matched
+from core.untrusted import ask_child
 from core.validation import unit_interval
 
 if TYPE_CHECKING:
@@ -96,7 +95,6 @@ class ModelFile(Takes):
     name: str
     fingerprint: str
     content: bytes = field(repr=False)
-    child: Child = field(repr=False, compare=False)
 
     @property
     def title(self) -> str:
@@ -131,10 +129,8 @@ class ModelFile(Takes):
         if len(frame) < 1 or batch < 1:
             raise InputError(f"A model needs at least one record to answer about, got {len(frame)}.")
         columns, notes = matched(frame, self, features)
-        question = {"columns": columns, "batch": batch, "content": self.content, "name": self.name, "kind": self.kind}
-        function = "core.models.opening_models:answer"
-        told, table = self.child.ask(function, question, seconds=MAX_SECONDS, report=report)
-        self.child.close()
+        question = {"columns": columns, "batch": batch}
+        told, table = _ask("answer", self.content, self.name, self.kind, MAX_SECONDS, report, **question)
         if table is None or table.num_rows != len(frame):
             raise InputError("The model does not give one answer a record; ask for another export of it.")
         found = decide(_raw(told, table), positive=positive, threshold=threshold)
@@ -145,7 +141,7 @@ class ModelFile(Takes):
             )
             notes = (*notes, drawn)
         warned = (f"The model warns: {text}." for text in told["warnings"])
-        return replace(found, repeatable=not differing, notes=(*self.notes, *notes, *found.notes, *warned))
+        return replace(found, notes=(*self.notes, *notes, *found.notes, *warned))
 
 
 def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> ModelFile:
@@ -155,9 +151,7 @@ def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> Mode
     holds something that is not on the list of what may be loaded or run. The message is one sentence.
     """
     kind = kind_of(content, name, max_bytes=max_bytes)
-    child = Child(f"The model file {quoted(name)}", _MODULES[kind])
-    arguments = {"content": content, "name": name, "kind": kind}
-    told = child.ask("core.models.opening_models:describe", arguments, seconds=OPENING_SECONDS)[0]
+    told, _ = _ask("describe", content, name, kind, OPENING_SECONDS)
     values = ((one.name, told[one.name]) for one in fields(Takes))
     taken: dict[str, Any] = {title: tuple(value) if isinstance(value, list) else value for title, value in values}
     return ModelFile(
@@ -166,7 +160,26 @@ def read_model(content: bytes, name: str, *, max_bytes: int = MAX_BYTES) -> Mode
         **taken,
         fingerprint=hashlib.sha256(content).hexdigest(),
         content=content,
-        child=child,
+    )
+
+
+def _ask(
+    function: str,
+    content: bytes,
+    name: str,
+    kind: str,
+    seconds: float,
+    report: Callable[[int, int], None] | None = None,
+    **more: Any,
+) -> tuple[dict[str, Any], pyarrow.Table | None]:
+    """Open a model file in a process of its own and call a function of `core.models.opening_models` there."""
+    return ask_child(
+        f"The model file {quoted(name)}",
+        f"core.models.opening_models:{function}",
+        {"content": content, "name": name, "kind": kind, **more},
+        seconds=seconds,
+        modules=_MODULES[kind],
+        report=report,
     )
 
 

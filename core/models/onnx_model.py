@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.models.runtime import RawAnswers, Runtime, cause, stack
+from core.models.model_answers import RawAnswers, Runtime, cause, stack
 from core.models.structure import onnx_structure
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ _MOST_SCORES = 1000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnnxModel(Runtime):
-    """A session with what it takes and gives; see `core.models.runtime.Runtime`."""
+    """A session with what it takes and gives; see `core.models.model_answers.Runtime`."""
 
     session: Any = field(repr=False)
     inputs: tuple[tuple[str, Any, int], ...]  # name, numpy's type and number of dimensions

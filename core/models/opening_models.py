@@ -11,7 +11,7 @@ import numpy as np
 
 from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
-from core.models.runtime import RawAnswers, Runtime, Takes, cause
+from core.models.model_answers import RawAnswers, Runtime, Takes, cause
 
 if TYPE_CHECKING:
     import pandas
@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 _MOST_ANSWERS = 10_000
 
 
-def describe(
-    kept: dict[str, Any], report: object, *, content: bytes, name: str, kind: str
-) -> tuple[dict[str, Any], None]:
-    """Open a model, keep it, and return the fields of what it takes."""
-    runtime: Runtime
+def _opened(content: bytes, name: str, kind: str) -> Runtime:
     if kind == "onnx":
         from core.models.onnx_model import open_onnx
 
-        runtime = open_onnx(content, name)
-    else:
-        from core.models.skops_model import open_skops
+        return open_onnx(content, name)
+    from core.models.skops_model import open_skops
 
-        runtime = open_skops(content, name)
-    kept["runtime"] = runtime
+    return open_skops(content, name)
+
+
+def describe(report: object, *, content: bytes, name: str, kind: str) -> tuple[dict[str, Any], None]:
+    """Open a model and return the fields of what it takes."""
+    runtime = _opened(content, name, kind)
     return {one.name: getattr(runtime, one.name) for one in fields(Takes)}, None
 
 
 def answer(
-    kept: dict[str, Any],
     report: Callable[[int, int], None],
     *,
     columns: pandas.DataFrame,
     batch: int,
-    **opening: Any,
+    content: bytes,
+    name: str,
+    kind: str,
 ) -> tuple[dict[str, Any], pyarrow.Table]:
-    """Ask a model about every record, twice; it is opened as `describe` is asked to, unless this process has it.
+    """Open a model and ask it about every record, twice.
 
     Returns "labels", the different decisions as texts; "classes", what the columns of scores stand for; "differing",
     about how many records are answered otherwise the second time; "warnings", what libraries say; and a table of n
@@ -54,14 +54,13 @@ def answer(
     import pandas as pd
     import pyarrow as pa
 
-    if "runtime" not in kept:
-        describe(kept, report, **opening)
+    runtime = _opened(content, name, kind)
     parts, differing, told = [], 0, set()
     for start in range(0, len(columns), batch):
         rows = columns.iloc[start : start + batch]
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            first, second = (_asked(kept["runtime"], rows, start) for _ in range(2))
+            first, second = (_asked(runtime, rows, start) for _ in range(2))
         parts.append(first)
         differing += _differing(first, second)
         told |= {cause(one.message) for one in warned if isinstance(one.message, Warning)}

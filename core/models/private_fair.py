@@ -129,13 +129,12 @@ class PrivateFairTree:
     """A private tree and the noisy counts from which a model of any tolerance is made, at no further cost.
 
     `counts` of shape (K, 2, 2) are training records by group, the tree's decision and label; None if the tree got all
-    the budget, and `counts_epsilon` is 0 then.
+    the budget.
     """
 
     tree: PrivateTree
     counts: npt.NDArray[np.int64] | None = field(repr=False)
     n_groups: int
-    counts_epsilon: float
 
     def unchanged(self) -> PrivateFairModel:
         """Return the tree alone, which has no constraint on groups."""
@@ -186,8 +185,7 @@ def fit_private_fair(
         cells = np.zeros((n_groups, 2, 2), dtype=np.int64)
         np.add.at(cells, (sensitive.astype(np.intp), tree.predict(features).astype(np.intp), y.astype(np.intp)), 1)
         counts = noisy_counts(cells, for_counts, child_generator(seed, "private fair tree, counts"))
-    spent = 0.0 if counts is None else for_counts
-    return PrivateFairTree(tree=tree, counts=counts, n_groups=n_groups, counts_epsilon=spent)
+    return PrivateFairTree(tree=tree, counts=counts, n_groups=n_groups)
 
 
 def _check_groups(sensitive: Codes, n_groups: int) -> None:

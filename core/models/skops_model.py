@@ -20,7 +20,7 @@ import numpy as np
 
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.models.runtime import RawAnswers, Runtime, cause, stack
+from core.models.model_answers import RawAnswers, Runtime, cause, stack
 from core.models.structure import structure_of
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ REFUSED_TYPES = ("sklearn.svm._classes.NuSVC", "sklearn.svm._classes.SVC")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkopsModel(Runtime):
-    """An estimator with what it takes; see `core.models.runtime.Runtime`."""
+    """An estimator with what it takes; see `core.models.model_answers.Runtime`."""
 
     estimator: Any = field(repr=False)
 
@@ -170,40 +170,27 @@ def _features(estimator: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     names = tuple(str(one) for one in getattr(estimator, "feature_names_in_", ()))
     if not 0 < width <= 100_000 or len(names) not in (0, width):
         raise ValueError("it names other features than it takes")
-    kinds = ["any"] * width
-    _tell(estimator, list(range(width)), list(names), kinds)
-    return names, tuple(kinds)
+    texts = _texts(estimator, list(range(width)), list(names))
+    return names, tuple("text" if place in texts else "any" for place in range(width))
 
 
 _ENCODERS = ("OneHotEncoder", "OrdinalEncoder", "TargetEncoder")
-_PASSES_ON = ("FeatureUnion", "SimpleImputer", "MissingIndicator", "SelectFromModel", "VarianceThreshold")
-_COMMITTEES = (
-    "AdaBoostClassifier",
-    "BaggingClassifier",
-    "CalibratedClassifierCV",
-    "FrozenEstimator",
-    "StackingClassifier",
-    "VotingClassifier",
-)
 
 
-def _tell(part: Any, places: list[int], names: list[str], kinds: list[str]) -> None:
-    """Fill in what the columns at `places` must hold, as far as the first step says it."""
+def _texts(part: Any, places: list[int], names: list[str]) -> list[int]:
+    """Return which of the columns at `places` must hold text, as far as the first step, an encoder, says it."""
     title = type(part).__name__
     if title == "Pipeline":
         steps = [step for _, step in part.steps if step not in (None, "passthrough")]
-        first = next((step for step in steps if type(step).__name__ not in _PASSES_ON), None)
-        _tell(first, places if first is not None else [], names, kinds)
-    elif title == "ColumnTransformer":
-        for _, inner, chosen in part.transformers_:
-            if not isinstance(inner, str):
-                _tell(inner, _places(chosen, places, names), names, kinds)
-    elif title in _ENCODERS:
-        for place, categories in zip(places, part.categories_, strict=True):
-            kinds[place] = "text" if all(isinstance(one, str) or one != one for one in categories) else "any"
-    elif title not in _PASSES_ON and title not in _COMMITTEES:
-        for place in places:
-            kinds[place] = "number"
+        first = next((step for step in steps if type(step).__name__ != "SimpleImputer"), None)
+        return _texts(first, places, names)
+    if title == "ColumnTransformer":
+        parts = [_texts(inner, _places(chosen, places, names), names) for _, inner, chosen in part.transformers_]
+        return [place for found in parts for place in found]
+    if title not in _ENCODERS:
+        return []
+    told = zip(places, part.categories_, strict=False)
+    return [place for place, values in told if all(isinstance(one, str) or one != one for one in values)]
 
 
 def _places(chosen: Any, places: list[int], names: list[str]) -> list[int]:

@@ -223,7 +223,7 @@ def _holds(value: Any, kind: Kind) -> bool:
         return isinstance(value, str) and value in kind
     if isinstance(kind, (dict, list)) or typing.get_origin(kind) is dict:
         return False
-    fits: Callable[[Any], bool] = _PLAIN.get(kind, kind)
+    fits = typing.cast("Callable[[Any], bool]", _PLAIN.get(kind, kind))
     return bool(fits(value))
 
 

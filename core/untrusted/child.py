@@ -2,7 +2,8 @@
 
 A warm process that has imported the readers and opens nothing itself forks a child for each file; where the system
 cannot fork safely, a fresh process takes a file. A child has no file, socket, secret or setting of the server's, cannot
-write to disk, and its crash ends nothing but itself. At most `MOST_AT_ONCE` are there at a time; others wait.
+write to disk, answers one question, and its crash ends nothing but itself. At most `MOST_AT_ONCE` are there at a time;
+others wait.
 """
 
 from __future__ import annotations
@@ -19,13 +20,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from core.errors import InputError
-from core.untrusted.frames import Kind, Oversize, read_frame
+from core.untrusted.opening import Kind, Oversize, read_frame
 
 if TYPE_CHECKING:
     import pyarrow
@@ -43,9 +42,6 @@ def _forks() -> bool:
 FORKS = _forks()
 """Whether children are forked from a warm process."""
 
-READER = "core.untrusted.opening:serve"
-"""Opens one file, within its limits."""
-
 _BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from core.untrusted import opening; opening.{}()"
 _PASSED_ON = ("PATH", "LANG", "LC_ALL", "TZ", "SYSTEMROOT", "TEMP", "TMPDIR")
 _ARITHMETIC = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
@@ -54,10 +50,10 @@ _ARITHMETIC = ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES")
 _POLL = 0.1
 
 
-def start(modules: tuple[str, ...], serve: str = READER, **more: Any) -> ForkedProcess | FreshProcess:
+def start(modules: tuple[str, ...], serve: str, **more: Any) -> ForkedProcess | FreshProcess:
     """Return a new child, which calls `serve`, "module:name", with its streams and the order; that never returns.
 
-    `modules` are imported before. To `READER` belong `memory`, its bound, and `idle`, how long it waits for a question.
+    `modules` are imported before; `more` is in the order, too.
     """
     order = {"modules": list(modules), "serve": serve, **more}
     return _warm.fork(order) if FORKS else FreshProcess(order)
@@ -166,13 +162,7 @@ class ForkedProcess:
         self.questions: BinaryIO = connection.makefile("wb")
         self.answers: BinaryIO = connection.makefile("rb")
         self._code: int | None = None
-        self._closed = False
         self.pid = self._word()
-
-    @property
-    def alive(self) -> bool:
-        """Return whether it runs."""
-        return not self._closed and self._code is None and not select.select([self._heard], [], [], 0)[0]
 
     def ending(self) -> int:
         """Wait until it has ended and return its exit status, or minus the signal that ended it."""
@@ -181,20 +171,19 @@ class ForkedProcess:
         return self._code
 
     def kill(self) -> None:
-        """End it at once."""
-        if self.alive and self.pid > 0:
+        """End it at once; one that has ended is left alone, as its number may be another's by now."""
+        ended = self._code is not None or select.select([self._heard], [], [], 0)[0]
+        if not ended and self.pid > 0:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self.pid, signal.SIGKILL)
 
     def end(self) -> None:
         """End it and forget it."""
-        if not self._closed:
-            self.kill()
-            self._closed = True
-            for stream in (self.questions, self.answers, self._connection):
-                with contextlib.suppress(OSError):  # what was still to be sent
-                    stream.close()
-            os.close(self._heard)
+        self.kill()
+        for stream in (self.questions, self.answers, self._connection):
+            with contextlib.suppress(OSError):  # what was still to be sent
+                stream.close()
+        os.close(self._heard)
 
     def _word(self) -> int:
         """Return the next number the warm process says about it; −9 if that one is gone."""
@@ -217,11 +206,6 @@ class FreshProcess:
         self.questions: BinaryIO = self._process.stdin  # type: ignore[assignment]
         self.answers: BinaryIO = self._process.stdout  # type: ignore[assignment]
         self.pid = self._process.pid
-
-    @property
-    def alive(self) -> bool:
-        """Return whether it runs."""
-        return self._process.poll() is None
 
     def ending(self) -> int:
         """Wait until it has ended and return its exit status, or minus the signal that ended it."""
@@ -284,152 +268,78 @@ def _resident(pid: int) -> int | None:
 MOST_AT_ONCE = 2
 """Most children at a time, all sessions together."""
 
+_places = threading.BoundedSemaphore(MOST_AT_ONCE)
+
+MEMORY = 1536 * 1024**2
+"""Bytes of memory that one file may take above what the warm process has."""
+
+ANSWER = 1024**3
+"""Most bytes of one answer."""
+
 _GRACE = 2.0  # the system's own timer comes first
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one file may take."""
+def ask_child(
+    what: str,
+    function: str,
+    arguments: Mapping[str, Any],
+    *,
+    seconds: float,
+    modules: tuple[str, ...] = (),
+    report: Callable[..., None] | None = None,
+    memory: int = MEMORY,
+    answer: int = ANSWER,
+) -> tuple[dict[str, Any], pyarrow.Table | None]:
+    """Call a function, "module:name", in a child of its own, and return its answer.
 
-    memory: int = 1536 * 1024**2  # bytes above what the warm process has
-    answer: int = 1024**3  # bytes of one answer
-    idle: float = 10.0  # seconds a child waits for the next question
-
-
-class Child:
-    """The process of one file; it keeps what it opened until it is closed or has waited too long.
-
-    `what` is what the file is called at the beginning of a sentence; `modules` must be imported before it is opened.
+    `what` is what the file is called at the beginning of a sentence; `modules` are imported before the child is
+    bounded. The function is called with a function for progress (heard by `report`), and the arguments, which are
+    whatever can be pickled. Raises `InputError`: what the function refuses, or how the child ended.
     """
-
-    def __init__(self, what: str, modules: tuple[str, ...] = (), limits: Limits | None = None) -> None:
-        self._what, self._modules, self._limits = what, modules, limits or Limits()
-        self._process: ForkedProcess | FreshProcess | None = None
-        self._asking = threading.Lock()
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Child, (self._what, self._modules, self._limits)  # elsewhere it has a process of its own
-
-    @property
-    def alive(self) -> bool:
-        """Return whether the process is there, with what it opened."""
-        return self._process is not None and self._process.alive
-
-    def ask(
-        self, function: str, arguments: Mapping[str, Any], *, seconds: float, report: Callable[..., None] | None = None
-    ) -> tuple[dict[str, Any], pyarrow.Table | None]:
-        """Call a function in the child, "module:name", and return its answer.
-
-        It is called with a dict the child keeps, a function for progress (heard by `report`), and the arguments, which
-        are whatever can be pickled. Raises `InputError`: what the function refuses, or how the child ended.
-        """
-        with self._asking, _places.taken_by(self):
-            if not self.alive:
-                self._process = start(self._modules, memory=self._limits.memory, idle=self._limits.idle)
-            process = self._process
-            assert process is not None
-            started = time.monotonic()
-            watch = Watch(process, seconds + _GRACE, self._limits.memory)
-            try:
-                try:
-                    pickle.dump((function, dict(arguments), seconds), process.questions, protocol=5)
-                    process.questions.flush()
-                except OSError:
-                    pass  # it ended before it had read the question; how is found below
-                while True:
-                    frame = read_frame(process.answers, most=self._limits.answer)
-                    if frame.kind is Kind.PROGRESS:
-                        if report is not None:
-                            report(*frame.told["told"])
-                        continue
-                    break
-            except (EOFError, OSError):
-                raise InputError(self._ending(process.ending(), seconds, time.monotonic() - started, watch)) from None
-            except Oversize:
-                self.close()
-                raise InputError(
-                    f"{self._what} unpacks to more than {self._limits.answer // 1024**2:,} MB, the most that is taken; "
-                    "use a smaller one."
-                ) from None
-            except (ValueError, KeyError):
-                self.close()
-                raise InputError(f"{self._what} broke its reader; ask for it again.") from None
-            except BaseException:  # stopped while it was asked
-                self.close()
-                raise
-            finally:
-                watch.stop()
-            if frame.kind is Kind.ANSWER:
-                return frame.told, frame.table
-            self.close()
-            if frame.kind is Kind.REFUSED:
-                raise InputError(str(frame.told.get("sentence")))
-            if frame.kind is Kind.MEMORY:
-                raise InputError(self._memory())
-            raise InputError(f"{self._what} broke its reader ({frame.told.get('error')}); ask for it again.")
-
-    def close(self) -> None:
-        """End the process."""
-        if self._process is not None:
-            self._process.end()
-            self._process = None
-
-    def __del__(self) -> None:
-        if getattr(self, "_process", None) is not None:
-            self.close()
-
-    def _memory(self) -> str:
-        return (
-            f"{self._what} needs more than {self._limits.memory // 1024**2:,} MB of memory, the most one file may "
-            "take; use a smaller one."
-        )
-
-    def _ending(self, code: int, seconds: float, took: float, watch: Watch) -> str:
-        """Return how a child ended, as a sentence."""
-        self.close()
-        if watch.reason == "memory":
-            return self._memory()
-        name = signal.Signals(-code).name if code < 0 and -code in set(signal.Signals) else ""
-        if watch.reason == "time" or name in ("SIGALRM", "SIGXCPU"):
-            return (
-                f"{self._what} was stopped after {min(seconds, max(took, 1)):.0f} seconds, the longest it may take; "
-                "use a smaller one."
-            )
-        if name == "SIGKILL":
-            return f"{self._what} was stopped by the system, most likely for want of memory; use a smaller one."
-        how = f"signal {name}" if name else f"exit status {code}"
-        return f"{self._what} made the process that opened it crash ({how}), and only that; ask for it in another form."
-
-
-class _Places:
-    """Places for children; one that only waits gives up its own when somebody else needs it."""
-
-    def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._running = 0
-        self._idle: list[Child] = []
-
-    @contextmanager
-    def taken_by(self, child: Child) -> Iterator[None]:
-        """Wait until the child has a place, and give it back at the end."""
-        with self._changed:
-            self._idle = [one for one in self._idle if one.alive or one is child]
-            if child in self._idle:
-                self._idle.remove(child)
-            else:
-                while self._running + len(self._idle) >= MOST_AT_ONCE and not self._idle:
-                    self._changed.wait()
-                if self._running + len(self._idle) >= MOST_AT_ONCE:
-                    self._idle.pop(0).close()
-            self._running += 1
+    too_much = (
+        f"{what} needs more than {memory // 1024**2:,} MB of memory, the most one file may take; use a smaller one."
+    )
+    with _places:
+        process = start(modules, "core.untrusted.opening:serve", memory=memory)
+        started = time.monotonic()
+        watch = Watch(process, seconds + _GRACE, memory)
         try:
-            yield
+            with contextlib.suppress(OSError):  # it ended before it had read the question; how is found below
+                pickle.dump((function, dict(arguments), seconds), process.questions, protocol=5)
+                process.questions.flush()
+            kind, told, table = read_frame(process.answers, most=answer)
+            while kind is Kind.PROGRESS:
+                if report is not None:
+                    report(*told["told"])
+                kind, told, table = read_frame(process.answers, most=answer)
+        except (EOFError, OSError):
+            code = process.ending()
+            took = min(seconds, max(time.monotonic() - started, 1))
+            raise InputError(too_much if watch.reason == "memory" else _ending(what, code, watch, took)) from None
+        except Oversize:
+            raise InputError(
+                f"{what} unpacks to more than {answer // 1024**2:,} MB, the most that is taken; use a smaller one."
+            ) from None
+        except (ValueError, KeyError):
+            raise InputError(f"{what} broke its reader; ask for it again.") from None
         finally:
-            with self._changed:
-                self._running -= 1
-                if child.alive:
-                    self._idle.append(child)
-                self._changed.notify()
+            watch.stop()
+            process.end()
+    if kind is Kind.ANSWER:
+        return told, table
+    if kind is Kind.REFUSED:
+        raise InputError(str(told.get("sentence")))
+    if kind is Kind.MEMORY:
+        raise InputError(too_much)
+    raise InputError(f"{what} broke its reader ({told.get('error')}); ask for it again.")
 
 
-_places = _Places()
+def _ending(what: str, code: int, watch: Watch, took: float) -> str:
+    """Return how a child ended, as a sentence."""
+    name = signal.Signals(-code).name if code < 0 and -code in set(signal.Signals) else ""
+    if watch.reason == "time" or name in ("SIGALRM", "SIGXCPU"):
+        return f"{what} was stopped after {took:.0f} seconds, the longest it may take; use a smaller one."
+    if name == "SIGKILL":
+        return f"{what} was stopped by the system, most likely for want of memory; use a smaller one."
+    how = f"signal {name}" if name else f"exit status {code}"
+    return f"{what} made the process that opened it crash ({how}), and only that; ask for it in another form."

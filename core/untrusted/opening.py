@@ -1,4 +1,8 @@
-"""The other side: the warm process, and the child that opens one file within its limits."""
+"""The other side: the warm process, and the child that opens one file within its limits.
+
+What comes back from a child is JSON and Arrow, with lengths that are checked before anything is read. Questions go the
+other way as pickles; they are our own, and the child may trust them.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,16 @@ import pickle
 import select
 import signal
 import socket
+import struct
 import sys
 from collections.abc import Callable
-from typing import Any, BinaryIO, NoReturn
+from enum import Enum
+from typing import TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from core.errors import FairLeakError
-from core.untrusted.frames import Kind, write_frame
+
+if TYPE_CHECKING:
+    import pyarrow
 
 _READERS = ("core.datasets.read_table", "core.models.opening_models", "sklearn.ensemble", "skops.io", "onnxruntime")
 _FILES = 64
@@ -104,37 +112,30 @@ def _called(function: str) -> Callable[..., Any]:
 
 
 def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoReturn:
-    """Answer questions until there is none for a while; never returns."""
+    """Answer one question; never returns."""
     try:
         _bound(order["memory"])
-        kept: dict[str, Any] = {}
-        while True:
-            _alarm(order["idle"])
-            questions.peek(1)  # type: ignore[attr-defined]
-            _alarm(_SENDING)
-            try:
-                function, arguments, seconds = pickle.load(questions)
-            except MemoryError:
-                write_frame(answers, Kind.MEMORY, {})
-                break
+        _alarm(_SENDING)
+        try:
+            function, arguments, seconds = pickle.load(questions)
+        except MemoryError:
+            write_frame(answers, Kind.MEMORY, {})
+        else:
             _alarm(seconds)
-            if not _answer(answers, kept, function, arguments):
-                break
-    except EOFError:
-        os._exit(0)
+            _answer(answers, function, arguments)
     except BaseException:
         os._exit(_GIVEN_UP)
     os._exit(0)
 
 
-def _answer(answers: BinaryIO, kept: dict[str, Any], function: str, arguments: dict[str, Any]) -> bool:
-    """Call a function and send what it says; return whether it went well."""
+def _answer(answers: BinaryIO, function: str, arguments: dict[str, Any]) -> None:
+    """Call a function and send what it says."""
 
     def report(*told: Any) -> None:
         write_frame(answers, Kind.PROGRESS, {"told": told})
 
     try:
-        told, table = _called(function)(kept, report, **arguments)
+        told, table = _called(function)(report, **arguments)
     except FairLeakError as error:
         write_frame(answers, Kind.REFUSED, {"sentence": str(error)})
     except MemoryError:
@@ -143,8 +144,6 @@ def _answer(answers: BinaryIO, kept: dict[str, Any], function: str, arguments: d
         write_frame(answers, Kind.BROKEN, {"error": type(error).__name__})
     else:
         write_frame(answers, Kind.ANSWER, told, table)
-        return True
-    return False
 
 
 def _alarm(seconds: float) -> None:
@@ -166,3 +165,76 @@ def _bound(memory: int) -> None:
         with open("/proc/self/statm") as sizes:
             most = int(sizes.read().split()[0]) * resource.getpagesize() + memory
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+_HEAD = struct.Struct("<cQQ")
+_MOST_JSON = 16 * 1024**2
+
+
+class Kind(Enum):
+    """What a frame says."""
+
+    ANSWER = b"a"
+    PROGRESS = b"p"
+    REFUSED = b"r"  # a sentence for the user
+    MEMORY = b"m"  # there was not enough
+    BROKEN = b"b"  # the reader raised what it should not
+
+
+class Oversize(Exception):
+    """A child wants to send more than is taken."""
+
+
+Frame = tuple[Kind, dict[str, Any], "pyarrow.Table | None"]
+"""One message of a child: what JSON can say, and validated columns."""
+
+
+def write_frame(stream: BinaryIO, kind: Kind, told: dict[str, Any], table: pyarrow.Table | None = None) -> None:
+    """Send a message."""
+    text = json.dumps(told).encode()
+    size = 0
+    if table is not None:
+        import pyarrow as pa
+
+        counted = pa.MockOutputStream()
+        _stream(table, counted)
+        size = counted.size()
+    stream.write(_HEAD.pack(kind.value, len(text), size) + text)
+    if table is not None:
+        _stream(table, stream)
+    stream.flush()
+
+
+def _stream(table: pyarrow.Table, sink: Any) -> None:
+    import pyarrow as pa
+
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+
+
+def read_frame(stream: BinaryIO, *, most: int) -> Frame:
+    """Return the next message.
+
+    EOFError is raised if the child ended before it was complete, Oversize if it is longer than `most` bytes, ValueError
+    if it is none of ours.
+    """
+    kind, length, size = _HEAD.unpack(_exactly(stream, _HEAD.size))
+    if length > _MOST_JSON or size > most:
+        raise Oversize
+    told = json.loads(_exactly(stream, length))
+    if not isinstance(told, dict):
+        raise ValueError("a message is no record")
+    table = None
+    if size:
+        import pyarrow as pa
+
+        table = pa.ipc.open_stream(pa.py_buffer(_exactly(stream, size))).read_all()
+        table.validate(full=True)
+    return Kind(kind), told, table
+
+
+def _exactly(stream: BinaryIO, length: int) -> bytes:
+    content = stream.read(length)
+    if len(content) < length:
+        raise EOFError
+    return content

@@ -21,7 +21,7 @@ from core.datasets.column_roles import (
     summarise_columns,
     usable_features,
 )
-from core.datasets.columns import ENCODINGS, as_text
+from core.datasets.columns import as_text
 from core.datasets.dataset import Table
 from core.datasets.role_suggestion import Suggestion, suggested_group, suggested_limit
 from core.datasets.roles import MINIMUM_PER_GROUP, MOST_GROUPS, Roles, crossed_columns
@@ -213,13 +213,6 @@ def _cautions(draft: _Draft, roles: Roles) -> int:
             reason = "" if draft.guess is None else draft.guess.reasons.get(role, "")
             _notice(f"no_{role}", (f"Choose the {title}.", f"Not guessed: {reason}." if reason else ""))
             to_check += 1
-    if draft.current is None and draft.table.encoding:
-        with _notice("encoding", ("Encoding is a guess.", draft.table.notes[0])):
-            file = st.session_state.get("upload")
-            if file is not None:
-                key, now = f"encoding_{file.file_id}", draft.table.encoding
-                panels.pick("Encoding", ENCODINGS, key=key, default=now, **_READ_AGAIN)
-        to_check += 1
     found = cached.once(role_suggestion.cautions, draft.table, replace(roles, excluded=draft.preset.excluded))
     for number, caution in enumerate(found):
         with _notice(f"{draft.mark}_{number}", (caution.point, caution.more)):

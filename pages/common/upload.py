@@ -57,8 +57,7 @@ def _read(file: Any) -> None:
     st.session_state["upload_removed"] = False
     panels.forget("roles_problem")
     header = st.session_state.get(f"header_{file.file_id}") != "data"
-    encoding = st.session_state.get(f"encoding_{file.file_id}") or ""
-    table = read_table(file.getvalue(), file.name, header=header, encoding=encoding)
+    table = read_table(file.getvalue(), file.name, header=header)
     roles = state.chosen_roles(table) if again else None
     if roles is not None and {roles.prediction, roles.score} <= {"", *table.frame.columns}:  # no model's answers
         cached.keep_own(state.UPLOAD, table)

@@ -203,15 +203,13 @@ def test_a_caution_s_choice_is_the_column_s_role(dashboard: Dashboard):
     assert "job2" in roles.excluded
 
 
-def test_a_first_line_of_data_and_an_encoding_can_be_chosen(dashboard: Dashboard):
+def test_a_first_line_of_data_can_be_chosen(dashboard: Dashboard):
     rows = [f"Zoë{i},{20 + i % 30},{'FM'[i % 2]},{'yes' if i % 3 else 'no'}" for i in range(90)]
-    dashboard.open("data").upload("people.csv", "\n".join(rows).encode("mac_roman"))
-    assert "column names look like values" in reasons(dashboard) and "Encoding is a guess" in reasons(dashboard)
+    dashboard.open("data").upload("people.csv", "\n".join(rows).encode())
+    assert "column names look like values" in reasons(dashboard)
     dashboard.choose(header_="data")
     assert list(dashboard.column_roles()) == [f"column {place}" for place in range(1, 5)]
-    assert "90 records" in dashboard.plain_finding and "Zoë" not in reasons(dashboard)
-    dashboard.choose(encoding_="mac_roman")
-    assert "Zoë0" in reasons(dashboard)
+    assert "90 records" in dashboard.plain_finding and "Zoë0" in reasons(dashboard)
 
 
 @pytest.mark.parametrize("bad", [bad for bad in BAD_ROLES if bad.kind in ON_THE_FORM], ids=lambda bad: bad.kind)
@@ -325,7 +323,7 @@ def test_page_and_command_agree_on_every_table(dashboard: Dashboard):
             assert reason in told, (name, reason)
         found = cautions(table.frame, guess.roles)
         assert [one for one in found if f"**{one.point}** {one.more}" not in told] == [], name
-        to_check = len(found) + (not guess.roles.label) + (not guess.roles.sensitive) + bool(table.encoding)
+        to_check = len(found) + (not guess.roles.label) + (not guess.roles.sensitive)
         check = f"Check {to_check} thing{'s' * (to_check > 1)}." if to_check else "Check the roles."
         assert dashboard.plain_finding.splitlines()[0].endswith(check), name
         try:

@@ -50,11 +50,10 @@ def main() -> None:
             here, there = [], []
             model = read_model(content, name)  # the warm process is warm
             for _ in range(3):
-                kept: dict[str, object] = {}
                 began = time.perf_counter()
                 opening = {"content": content, "name": name, "kind": name.rpartition(".")[2]}
                 columns, _ = matched(frame, model, features)
-                told, table = opened.answer(kept, lambda *_: None, columns=columns, batch=10_000, **opening)
+                told, table = opened.answer(lambda *_: None, columns=columns, batch=10_000, **opening)
                 decide(_raw(told, table), positive="", threshold=0.5)
                 here.append(time.perf_counter() - began)
                 began = time.perf_counter()

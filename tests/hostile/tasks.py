@@ -7,47 +7,51 @@ import signal
 import time
 
 
-def echo(kept, report, content):
-    kept["asked"] = kept.get("asked", 0) + 1
+def echo(report, content):
     report(1, 2)
-    return {"length": len(content), "asked": kept["asked"]}, None
+    return {"length": len(content)}, None
 
 
-def between(kept, report):
+def waiting(report):
+    report(1, 2)
+    time.sleep(600)
+
+
+def between(report):
     report(1, 0)
     time.sleep(0.05)
     report(-1, 0)
     return {}, None
 
 
-def surroundings(kept, report):
+def surroundings(report):
     files = len(os.listdir("/proc/self/fd")) - 1 if os.path.isdir("/proc/self/fd") else 0
     output = [os.readlink(f"/proc/self/fd/{one}") for one in (1, 2)]
     return {"environment": sorted(os.environ), "files": files, "output": output}, None
 
 
-def sleep(kept, report):
+def sleep(report):
     time.sleep(600)
 
 
-def spin(kept, report):
+def spin(report):
     while True:
         pass
 
 
-def eat(kept, report):
+def eat(report):
     held = []
     while True:
         held.append(bytearray(16 * 1024**2))
 
 
-def much(kept, report):
+def much(report):
     import pyarrow as pa
 
     return {}, pa.table({"x": pa.nulls(1_000_000, pa.int64())})
 
 
-def leave(kept, report):
+def leave(report):
     os._exit(7)
 
 
@@ -56,38 +60,38 @@ def _ended_by(number):
     signal.pause()
 
 
-def divide(kept, report):
+def divide(report):
     _ended_by(signal.SIGFPE)
 
 
-def astray(kept, report):
+def astray(report):
     _ended_by(signal.SIGSEGV)
 
 
-def abort(kept, report):
+def abort(report):
     os.abort()
 
 
-def killed(kept, report):
+def killed(report):
     _ended_by(signal.SIGKILL)
 
 
-def burst(kept, report):
+def burst(report):
     raise RuntimeError("something of the library's own")
 
 
-def write(kept, report):
+def write(report):
     with open(f"/tmp/{os.getpid()}", "w") as file:
         file.write("x" * 10_000)
 
 
-def many_files(kept, report):
+def many_files(report):
     held = []
     while True:
         held.append(os.open(os.devnull, os.O_RDONLY))
 
 
-def talk(kept, report):
+def talk(report):
     """Send what is no message."""
     for handle in range(3, 64):
         try:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
 import threading
 
 import pytest
 
 from core.errors import InputError
-from core.untrusted import Child, Limits, child
+from core.untrusted import ask_child
 from core.untrusted import child as processes
 
 TASKS = "tests.hostile.tasks"
-SMALL = Limits(memory=256 * 1024**2, answer=1024**2, idle=30)
+SMALL = {"memory": 256 * 1024**2, "answer": 1024**2}
 
 ENDINGS = {
     "sleep": "was stopped after 1 seconds",
@@ -44,40 +43,42 @@ def way(request, monkeypatch):
 
 @pytest.mark.parametrize("task", ENDINGS)
 def test_every_ending_is_one_sentence(way, task):
-    one = Child("The file 'a'", limits=SMALL)
     seconds = 1 if task in ("sleep", "spin") else 30
     with pytest.raises(InputError, match=ENDINGS[task]) as caught:
-        one.ask(f"{TASKS}:{task}", {}, seconds=seconds)
+        ask_child("The file 'a'", f"{TASKS}:{task}", {}, seconds=seconds, **SMALL)
     told = str(caught.value)
     assert told.startswith("The file 'a' ") and told.endswith(".") and "\n" not in told
-    assert not one.alive
-    assert one.ask(f"{TASKS}:echo", {"content": b"again"}, seconds=30)[0]["length"] == 5  # a new one takes its place
-    one.close()
 
 
-def test_a_child_keeps_what_it_opened_and_reports(way):
+def test_a_child_answers_and_reports(way):
     heard: list[tuple[int, int]] = []
-    one = Child("The file 'a'")
-    for asked in (1, 2):
-        told, table = one.ask(
-            f"{TASKS}:echo", {"content": bytes(10**6)}, seconds=30, report=lambda *step: heard.append(step)
-        )
-        assert told == {"length": 10**6, "asked": asked} and table is None
-    assert heard == [(1, 2), (1, 2)] and one.alive
-    one.close()
-    assert not one.alive
+    told, table = ask_child(
+        "The file 'a'",
+        f"{TASKS}:echo",
+        {"content": bytes(10**6)},
+        seconds=30,
+        report=lambda *step: heard.append(step),
+    )
+    assert told == {"length": 10**6} and table is None and heard == [(1, 2)]
+
+
+def test_what_stops_the_one_who_asks_ends_the_child(way):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    for _ in range(processes.MOST_AT_ONCE + 1):  # each gives its place back
+        with pytest.raises(KeyboardInterrupt):
+            ask_child("The file 'a'", f"{TASKS}:waiting", {}, seconds=60, report=stop)
 
 
 def test_a_child_has_nothing_of_the_servers(way, monkeypatch):
     monkeypatch.setenv("FAIRLEAK_SECRET", "postgresql://user:password@host")
-    one = Child("The file 'a'")
     held = os.open(os.devnull, os.O_RDONLY)
     os.set_inheritable(held, True)
     try:
-        told, _ = one.ask(f"{TASKS}:surroundings", {}, seconds=30)
+        told, _ = ask_child("The file 'a'", f"{TASKS}:surroundings", {}, seconds=30)
     finally:
         os.close(held)
-        one.close()
     assert "FAIRLEAK_SECRET" not in told["environment"] and "HOME" not in told["environment"]
     assert told["output"] == [os.devnull, os.devnull]
     if way == "forked":
@@ -93,39 +94,21 @@ def test_two_at_a_time_and_the_third_waits():
             most[0] = max(most[0], together[0])
 
     def ask():
-        Child("The file 'a'").ask(f"{TASKS}:between", {}, seconds=60, report=count)
+        ask_child("The file 'a'", f"{TASKS}:between", {}, seconds=60, report=count)
 
     workers = [threading.Thread(target=ask) for _ in range(6)]
     for one in workers:
         one.start()
     for one in workers:
         one.join()
-    assert together[0] == 0 and 1 <= most[0] <= child.MOST_AT_ONCE
-
-
-def test_a_child_that_waits_makes_room():
-    waiting = [Child("The file 'a'") for _ in range(4)]
-    for one in waiting:
-        one.ask(f"{TASKS}:echo", {"content": b""}, seconds=30)
-    assert sum(one.alive for one in waiting) == child.MOST_AT_ONCE
-    for one in waiting:
-        one.close()
-
-
-def test_a_child_that_waits_too_long_ends():
-    one = Child("The file 'a'", limits=Limits(idle=0.2))
-    one.ask(f"{TASKS}:echo", {"content": b""}, seconds=30)
-    process = one._process
-    assert process is not None and process.ending() == -signal.SIGALRM
-    assert not one.alive
+    assert together[0] == 0 and 1 <= most[0] <= processes.MOST_AT_ONCE
 
 
 @pytest.mark.skipif(not processes.FORKS, reason="this system does not fork safely")
 def test_the_warm_process_is_started_again():
-    one = Child("The file 'a'")
-    one.ask(f"{TASKS}:echo", {"content": b""}, seconds=30)
+    ask_child("The file 'a'", f"{TASKS}:echo", {"content": b""}, seconds=30)
     warm = processes._warm._process
     assert warm is not None
     warm.kill()
     warm.wait()
-    assert Child("The file 'b'").ask(f"{TASKS}:echo", {"content": b"x"}, seconds=30)[0]["length"] == 1
+    assert ask_child("The file 'b'", f"{TASKS}:echo", {"content": b"x"}, seconds=30)[0]["length"] == 1

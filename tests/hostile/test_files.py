@@ -33,8 +33,8 @@ from tests.model_samples import NUMBERS, as_skops, binary, closed, graph, logist
 _FLOAT, _INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
-def _constant(name: str, *values: float, kind: Any = np.int64) -> TensorProto:
-    return numpy_helper.from_array(np.array(values, dtype=kind), name)
+def _constant(name: str, *values: int) -> TensorProto:
+    return numpy_helper.from_array(np.array(values, dtype=np.int64), name)
 
 
 def _chain(*nodes: Any, **tensors: Any) -> bytes:
@@ -44,15 +44,15 @@ def _chain(*nodes: Any, **tensors: Any) -> bytes:
     return graph(made, initializer=[_constant(name, *values) for name, values in tensors.items()])
 
 
-def killer(kind: Any = np.int64, operator: str = "Div", column: str = "x", width: int = 2) -> bytes:
+def killer(column: str = "x", width: int = 2) -> bytes:
     """Return a graph that divides the smallest whole number by −1, which no processor can: it raises SIGFPE."""
     made = [
-        helper.make_node(operator, ["a", "b"], ["q"]),
+        helper.make_node("Div", ["a", "b"], ["q"]),
         helper.make_node("Cast", ["q"], ["r"], to=_FLOAT),
         helper.make_node("Add", [column, "r"], ["p"]),
     ]
-    values = [_constant("a", np.iinfo(kind).min, kind=kind), _constant("b", -1, kind=kind)]
-    return graph(made, inputs=((column, 1, [None, width]),), initializer=values)
+    inputs = ((column, 1, [None, width]),)
+    return graph(made, inputs=inputs, initializer=[_constant("a", np.iinfo(np.int64).min), _constant("b", -1)])
 
 
 def _filled(*shape: int) -> bytes:
@@ -152,9 +152,7 @@ _BACK, _OUT = {"left_child": [0, -1, -1]}, {"left_child": [10**9, -1, -1], "righ
 
 MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "Div of the smallest int64 by −1": ("m.onnx", killer),
-    "Mod of the smallest int32 by −1": ("m.onnx", partial(killer, np.int32, "Mod")),
     "a matrix of 400 GB": ("m.onnx", partial(_filled, 10**11)),
-    "a matrix of 4 GB": ("m.onnx", partial(_filled, 10**9)),
     "a negative shape": ("m.onnx", partial(_filled, -5)),
     "doubled 40 times": ("m.onnx", partial(_doubled, 40)),
     "a loop": ("m.onnx", _loop),
@@ -163,7 +161,6 @@ MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
         lambda: _chain(("Gather", ["t", "i"], ["g"]), ("Cast", ["g"], ["r"], {"to": _FLOAT}), t=(1, 2, 3), i=(10**9,)),
     ),
     "an ensemble that leads out": ("m.onnx", partial(_trees, nodes_truenodeids=[99, 0, 0])),
-    "an ensemble with a class too many": ("m.onnx", partial(_trees, class_ids=[0, 10**6])),
     "a tree with a loop": ("m.skops", lambda: as_skops(_tree(**_BACK, right_child=[0, -1, -1]))),
     "a tree that leads out": ("m.skops", lambda: as_skops(_tree(**_OUT))),
     "a forest with a loop": ("m.skops", partial(_forest, **_BACK, right_child=[0, -1, -1])),
@@ -172,7 +169,6 @@ MODELS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a pattern that backtracks": ("m.skops", _pattern),
     "an encoder that lies": ("m.skops", _encoder),
     "an array of 8 TB": ("m.skops", lambda: _array("(1000000000000,)")),
-    "an array of negative length": ("m.skops", lambda: _array("(-1,)")),
     "an array of zeros, packed": (
         "m.skops",
         lambda: _array("(37500000,)", bytes(300_000_000), compression=zipfile.ZIP_DEFLATED),
@@ -251,12 +247,10 @@ TABLES: dict[str, tuple[str, Callable[[], bytes]]] = {
     **{f"four bytes changed, {seed}": ("a.parquet", partial(_flipped, seed)) for seed in range(3)},
     "a footer of 4 GB": ("a.parquet", partial(_footer, 2**32 - 1)),
     "a footer that begins too early": ("a.parquet", partial(_footer, 10_000)),
-    "marks without end": ("a.parquet", lambda: b"PAR1" * 100_000),
     "half of a file": ("a.parquet", lambda: _good()[: len(_good()) // 2] + b"PAR1"),
     "lists in lists": ("a.parquet", _nested),
     "a line of 60 MB": ("a.csv", lambda: _HEADER + b"x" * 60_000_000),
     "a quotation that never ends": ("a.csv", lambda: _HEADER + b'31,"' + _LINE * 3_000_000),
-    "quotation marks only": ("a.csv", lambda: _HEADER + b'"' * 50_000_001),
     "blank lines only": ("a.csv", lambda: b" " + b"\n" * 50_000_000),
     "digits without end": ("a.csv", lambda: _HEADER + (b"9" * 1_000_000 + b",a,F,yes\n") * 60),
     "signs and marks of numbers": ("a.csv", lambda: _HEADER + (b"-" + b"1'" * 30_000 + b",a,F,yes\n") * 500),
@@ -325,6 +319,8 @@ def test_a_model(kind, monkeypatch):
     told = tried(kind)
     if kind in ENDLESS:
         assert "was stopped after 1 seconds" in told
+    if kind == "Div of the smallest int64 by −1":
+        assert "signal SIGFPE" in told
     if kind == "a matrix of 400 GB":
         assert "'m.onnx' needs more than 1,536 MB of memory" in told
 
@@ -348,7 +344,3 @@ def test_the_largest_model_answers():
     content = graph(nodes, initializer=[weights])
     assert 180 * 1024**2 < len(content) < MAX_BYTES
     assert read_model(content, "m.onnx").answers(people(), features=NUMBERS[:2]).labels.shape == (240,)
-
-
-def test_the_killer_is_named():
-    assert "signal SIGFPE" in tried("Div of the smallest int64 by −1")

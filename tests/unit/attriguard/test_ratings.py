@@ -100,17 +100,6 @@ def test_settings_that_contradict_each_other(setting: dict[str, object], words: 
         GuardSettings(**setting)  # type: ignore[arg-type]
 
 
-def test_one_person_without_ratings_and_an_item_nobody_rated():
-    wide = sparse.hstack([SAMPLE.people_test[:1] * 0, sparse.csr_array((1, 1))], format="csr")
-    known = sparse.hstack([SAMPLE.people_train, sparse.csr_array((300, 1))], format="csr")
-    labels = [SAMPLE.values[i] for i in SAMPLE.values_train]
-    alone = build_ratings(
-        (known, wide), (labels, labels[:1]), title="", source="", attribute="town", items=[*SAMPLE.items, "unread"]
-    )
-    study = list(Guarded(alone, GuardSettings(trained_at=(1.0,))).expose())[-1]
-    assert study.size.shape == (1, 4) and study.found.all() and len(study.at(1.0)) == 9
-
-
 def test_transfer(guarded: Guarded):
     told: list[tuple[int, int]] = []
     found = transfer(guarded, people=40, report=lambda done, total: told.append((done, total)))

@@ -9,18 +9,10 @@ from typing import Any
 import pytest
 
 
-class _Here:
-    """Answers as a `Child` does, but for what no file should let happen: that is raised as it is."""
-
-    def __init__(self, what: str, modules: tuple[str, ...] = ()) -> None:
-        self.what = what
-
-    def ask(self, function: str, arguments: Mapping[str, Any], *, seconds: float) -> Any:
-        module, _, name = function.partition(":")
-        return getattr(importlib.import_module(module), name)({}, None, **arguments)
-
-    def close(self) -> None:
-        """There is nothing to close."""
+def _here(what: str, function: str, arguments: Mapping[str, Any], **limits: Any) -> Any:
+    """Answer as a child does, but for what no file should let happen: that is raised as it is."""
+    module, _, name = function.partition(":")
+    return getattr(importlib.import_module(module), name)(None, **arguments)
 
 
 @pytest.fixture
@@ -29,6 +21,6 @@ def own_process() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_this_process(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "own_process" not in request.fixturenames:
-        monkeypatch.setattr(importlib.import_module("core.datasets.read_table"), "Child", _Here)
+        monkeypatch.setattr(importlib.import_module("core.datasets.read_table"), "ask_child", _here)

@@ -21,7 +21,7 @@ import pytest
 from core.datasets import catalog
 from core.datasets.build import build_dataset
 from core.datasets.catalog import CATALOG, DEMO_FILE, black_and_white, demo_table, load
-from core.errors import DataUnavailableError, InputError
+from core.errors import DataUnavailableError
 from tests.oracles.demo_people import make_demo
 from tests.patience import PATIENT
 
@@ -129,11 +129,6 @@ def failing(error: Exception) -> Callable[[], None]:
     return answer
 
 
-def test_an_unknown_dataset_is_refused() -> None:
-    with pytest.raises(InputError, match="dataset must be one of demo, adult"):
-        load("german")
-
-
 # The demo
 
 
@@ -215,7 +210,7 @@ DAMAGED = [
     ("adult", {"adult/adult.data": TRAINING, "adult/adult.test": TEST[:40]}, "adult/adult.data and "),
     ("acs_income", {CENSUS: "a,b\n1,2\n"}, CENSUS),
     ("acs_public_coverage", {CENSUS: "a,b\n1,2\n"}, CENSUS),
-    *[("compas", {file: "\n".join(lines)}, file) for lines in BAD_COMPAS.values() for file in (COMPAS, PUBLISHED)],
+    *[("compas", {PUBLISHED: "\n".join(lines)}, PUBLISHED) for lines in BAD_COMPAS.values()],
 ]
 
 
@@ -329,7 +324,7 @@ def test_waiting_is_bounded(tmp_path: Path, network: SimpleNamespace, monkeypatc
     released = threading.Event()
     network.answer = lambda: (released.wait(PATIENT), failing(URLError("late"))())
     monkeypatch.setattr(catalog, "PATIENCE", 0.2)
-    with pytest.raises(DataUnavailableError, match=r"no complete answer came within 0\.2 seconds"):
+    with pytest.raises(DataUnavailableError, match="the server did not answer in time"):
         load("adult", cache_folder=tmp_path)
     waiting = [thread for thread in threading.enumerate() if thread.name == "fairleak-download"]
     assert waiting  # nobody waited for its end
@@ -345,15 +340,6 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
 
 
 # The real ones
-
-
-@pytest.mark.skipif(not (REAL / "adult/adult.data").is_file(), reason="FAIRLEAK_DATA names no folder with Adult")
-def test_the_real_adult() -> None:
-    table = load("adult", data_folder=REAL)
-    assert len(table.frame) == 48_842 and len(table.frame.dropna()) == 45_222
-    dataset = build_dataset(table, table.roles[0])
-    assert dataset.features.shape == (45_222, 13) and dataset.feature_names[:2] == ("age", "workclass")
-    assert dataset.groups()[0].count == 14_695 and int(dataset.labels.sum()) == 11_208
 
 
 @pytest.mark.skipif(not (REAL / COMPAS).is_file(), reason="FAIRLEAK_DATA names no folder with COMPAS")

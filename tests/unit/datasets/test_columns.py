@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from core.datasets import Roles, build_dataset, suggest_roles
+from core.datasets import build_dataset, suggest_roles
 from core.datasets.column_roles import (
     COLUMN_ROLES,
     ColumnSummary,
@@ -31,7 +31,6 @@ from tests.unit.datasets.small_tables import N, built, table_of
     ("cells", "words"),
     [
         (["Ulm"], "the same value"),
-        ([True], "the same value"),
         ([np.nan], "empty"),
         ([5, None], "one number"),
         (pd.date_range("2024", periods=7), "dates"),
@@ -54,12 +53,9 @@ def test_useless_columns_are_set_aside_with_a_note(cells: object, words: str) ->
         (pd.array([True, None], "boolean"), [0, -1], True),
         ([True, None, False], [1, -1, 0], True),
         (pd.Categorical(["b", "a"], categories=["b", "a"]), [1, 0], True),
-        (["a", None], [0, -1], True),
         (np.array([2**64 - 1, 1], np.uint64), [2.0**64, 1], False),
-        ([2**70, 1, 2], [1, 0, 2], True),
         ([1e300, -1e300], [1e300, -1e300], False),
         (pd.array([0.5, 1.5], "Float64"), [0.5, 1.5], False),
-        ([i / 2 for i in range(N)], [0, 0.5], False),
         (["7", "x"] * 5, [0, 1], True),
     ],
 )
@@ -90,7 +86,6 @@ def test_numbers_with_a_few_words_are_refused_unless_excluded() -> None:
         ([1.0, None], ["1", None]),
         ([-0.0, 1.0], ["0", "1"]),
         ([1e300, 1.0], ["1e+300", "1.0"]),
-        ([" a ", None], ["a", None]),
         ([True, None], ["True", None]),
         (pd.Categorical([1.0, None]), ["1", None]),
         (pd.array([2**62 + 1, None], "Int64"), [str(2**62 + 1), None]),
@@ -279,7 +274,3 @@ def test_reasons_of_roles_in_use():
         reason_of(summaries()["age"], "feature", None, keep=False)
         == "may be sensitive too; this audit does not cover it; 3 records without it are dropped"
     )
-
-
-def test_nothing_has_a_role_in_an_empty_form():
-    assert role_of("sex", Roles(label="", positive="", sensitive="")) == "feature"

@@ -62,14 +62,6 @@ def test_a_tree_has_a_child_for_every_value_whether_somebody_has_it_or_not():
     assert not inner.any()  # of a node that goes on, no class counts are kept
 
 
-def test_an_unseen_value_answers_as_the_node_above():
-    x, y = np.array([[0], [0], [0], [1]]), np.array([1, 1, 0, 0])
-    tree = DPID3Classifier(domains=(4,), classes=(0, 1)).fit(x, y)
-    assert tree.predict_proba([[3]]).tolist() == [[0.5, 0.5]]
-    assert tree.predict([[3]]).tolist() == [0]  # of equals the first
-    assert (tree.n_nodes_, tree.depth_) == (5, 1)
-
-
 def test_numbers_go_into_ten_bins_of_their_public_range():
     x = np.array([[-5.0], [0.0], [0.99], [1.0], [5.5], [9.0], [10.0], [99.0]])
     y = np.array([0, 0, 0, 1, 0, 1, 1, 1])

