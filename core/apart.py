@@ -1,4 +1,4 @@
-"""Work in a process of its own, forked from a warm one, so that the one who asked can do other things meanwhile.
+"""Work in a process of its own, so that the one who asked can do other things meanwhile; forked from a warm one.
 
 What is sent either way is a pickle, so nothing that a stranger wrote may be opened there: see `core.untrusted`. A child
 ends with the one who asked, however that one ends: several times a second it says how far it is, and is not heard then.
@@ -59,10 +59,10 @@ def apart(
     nice : int
         How far the process gives way to others, 0 to 19.
 
-    Where the system cannot fork safely, the work is done here. Raises what the work raises, and FairLeakError if its
-    process ends without a result.
+    Where the system cannot fork safely, a fresh process takes a second or two to begin, so work that gives way to
+    nobody is done here. Raises what the work raises, and FairLeakError if its process ends without a result.
     """
-    if not processes.FORKS:
+    if not (processes.FORKS or nice):
         yield from here(make, report)
         return
     process = processes.start(_MODULES, serve="core.apart:serve", nice=nice)
@@ -97,7 +97,8 @@ def here(make: Callable[[Report], Iterator[T] | T], report: Report, **_: Any) ->
 
 def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoReturn:
     """Do one piece of work and say what comes of it: what the child does."""
-    os.nice(order["nice"])
+    if hasattr(os, "nice"):
+        os.nice(order["nice"])
     make, about, kept = pickle.load(questions)
     if about is not None:
         about.keep(kept)

@@ -151,8 +151,9 @@ def suggested_limit(column: pandas.Series) -> float | None:
 
 
 def names_attribute(name: str) -> bool:
-    """Whether a column is called like a sensitive attribute."""
-    return bare_name(name) in _ATTRIBUTES
+    """Whether a column is called like a sensitive attribute: "nationality", "nationality_group"."""
+    bare = bare_name(name)
+    return bare in _ATTRIBUTES or re.sub(" (group|code|class|category|status)$", "", bare) in _ATTRIBUTES
 
 
 def _called(columns: Mapping[str, str], names: Collection[str]) -> list[str]:

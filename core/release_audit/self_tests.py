@@ -5,23 +5,19 @@ null). It asks the audit's own judge with a policy that allows no more than is r
 where the policy fails the model, that is, where the whole 95% interval lies above the limit. The interval leaves out
 2.5% on either side, so false positives are aimed at 2.5%, less where several attacks share them; a trial above 5% and
 two standard errors of so many runs has found a fault.
-
-The child sends every step done and, at last, the results through a pipe. When that pipe closes, the one who asked has
-ended or is no longer interested, and so the child ends as well, however the other one ended.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
-import os
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from core.errors import FairLeakError, InputError
+from core.apart import apart
+from core.errors import InputError
 from core.estimates import Estimate, proportion
 from core.files import write_file
 from core.fingerprint import code_fingerprint, content_fingerprint
@@ -31,9 +27,6 @@ from core.seeds import child_seed
 from core.serialize import RecordError, Result, dumps, loads
 from core.studies import STUDIES
 from core.study import Measurement, Plant, Study
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
 
 Report = Callable[[int, int], None]
 
@@ -158,69 +151,15 @@ def kept_file(folder: Path) -> Path:
     return Path(folder) / f"self-test-{code_fingerprint()}.json"
 
 
-_GLANCE = 0.25
-"""Seconds between two looks at whether the one who asked still wants it."""
-
-_NICE = 10
-"""How far the child gives way to what a person waits for."""
-
-
-def self_test_apart(folder: Path, *, report: Report | None = None) -> tuple[SelfTest, ...]:
+def self_test_apart(folder: Path, *, report: Report) -> tuple[SelfTest, ...]:
     """Return `cached_self_test`, made by a process of its own unless it is there.
 
     `report` is called several times a second; what it raises ends the process and is raised here. FairLeakError if the
-    process cannot be started, or ends without results.
+    process ends without results.
     """
-    from joblib.externals.loky.backend.context import get_context
-
     kept = there(folder)
     if kept is not None:
         return kept
-    context = get_context("loky")  # which, unlike "spawn", does not run the caller's own script in the child
-    ours, theirs = context.Pipe()
-    asked = (theirs, Path(folder).absolute())
-    process = context.Process(target=child, args=asked, env={"OMP_NUM_THREADS": "1"}, daemon=True)
-    try:
-        process.start()
-    except OSError as error:
-        raise FairLeakError("The process for FairLeak's test of itself could not be started.") from error
-    theirs.close()
-    try:
-        return _followed(ours, report)
-    except EOFError:
-        raise FairLeakError(
-            "FairLeak's test of itself ended without results, most likely for want of memory."
-        ) from None
-    finally:
-        process.terminate()
-        process.join()
-        ours.close()
-
-
-def _followed(pipe: Connection, report: Report | None) -> tuple[SelfTest, ...]:
-    """Report what the child sends, and return its results; EOFError if it ends without."""
-    step: Any = (0, 0)
-    while True:
-        if pipe.poll(_GLANCE):
-            step = pipe.recv()
-        if isinstance(step, str):
-            return loads(step, _Kept).tests
-        if report is not None:
-            report(*step)
-
-
-def child(pipe: Connection, folder: Path) -> None:
-    """Make the test, send (done, total) after every step and the record at the end; what the child does."""
-    threading.Thread(target=_end_with_the_asker, args=(pipe,), daemon=True).start()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # warnings of the models are nobody's business
-    if hasattr(os, "nice"):
-        os.nice(_NICE)
-    tests = cached_self_test(folder, report=lambda *step: pipe.send(step))
-    pipe.send(dumps(_kept(tests)))
-
-
-def _end_with_the_asker(pipe: Connection) -> None:
-    """Wait for the pipe to close at its other end, to which nothing is ever sent."""
-    with contextlib.suppress(EOFError, OSError):
-        pipe.recv()
-    os._exit(1)
+    place = Path(folder).absolute()
+    (tests,) = apart(lambda heard: cached_self_test(place, report=heard), report)
+    return tests

@@ -115,6 +115,7 @@ _STYLE = """<style>
 .st-key-finding [data-testid=stColumn] p {margin: 0}
 .st-key-finding [data-testid=stColumn] [data-testid=stVerticalBlock] {row-gap: 0}
 [data-testid=stSidebarHeader] {margin-bottom: .4rem}
+[data-testid=stSidebarCollapseButton] {visibility: visible !important}
 [data-testid=stNavSectionHeader] {margin-block: .2rem .1rem}
 [data-testid=stSidebarNavLink] {padding-block: .1rem; line-height: 1.5}
 [data-testid=stHeader] {height: 2.75rem; min-height: 0}

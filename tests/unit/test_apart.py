@@ -60,6 +60,12 @@ def test_a_process_that_dies_is_one_sentence():
         list(apart(lambda _: os._exit(3), deaf))
 
 
+def test_a_fresh_process_does_it_where_none_can_be_forked(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(child, "FORKS", False)
+    assert next(apart(lambda _: os.getpid(), deaf)) != os.getpid()
+    assert next(apart(lambda _: os.getpid(), deaf, nice=0)) == os.getpid()
+
+
 def forked() -> list[psutil.Process]:
     """Return what the warm process has forked."""
     return [each for each in psutil.Process().children(recursive=True) if each.ppid() != os.getpid()]

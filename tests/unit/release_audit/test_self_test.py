@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from joblib.externals.loky.backend.process import LokyProcess
 
 from core.cli.audit import SelfTestsBeside
-from core.errors import Cancelled, FairLeakError
+from core.errors import Cancelled
 from core.estimates import Estimate, proportion
 from core.membership.roc import members_above
 from core.planted import SHARE, draw_people, posterior
@@ -32,7 +29,6 @@ from core.settings import Settings
 from core.studies import STUDIES
 from core.study import Finding, Measurement, Plant, Report, Study
 from core.subject import Subject
-from tests.patience import PATIENT
 from tests.samples_report import sample
 
 ALL = trials()
@@ -245,50 +241,20 @@ def test_two_at_once_and_folders_that_cannot_be_written_to(tmp_path: Path, count
 # --------------------------------------------------------------------------------------------- in a process of its own
 
 
-@pytest.fixture
-def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """Return the processes that were started."""
-    made: list[Any] = []
-    monkeypatch.setattr(LokyProcess, "start", lambda process: (made.append(process), BaseProcess.start(process)))
-    return made
-
-
-def test_what_is_kept_needs_no_process_and_one_finds_it_too(
-    tmp_path: Path, started: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_kept_needs_no_process_and_one_finds_it_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The child has the asker's folder, code and packages: it finds what was kept under them."""
     kept_file(tmp_path).write_text(dumps(module._kept(TESTS)), encoding="utf-8")
-    assert self_test_apart(tmp_path) == TESTS and not started
+    with monkeypatch.context() as patch:
+        patch.delattr(module, "apart")
+        assert self_test_apart(tmp_path, report=stop) == TESTS
     monkeypatch.setattr(module, "there", lambda folder: None)
-    assert self_test_apart(tmp_path) == TESTS
-    assert [process.exitcode is None for process in started] == [False]
+    assert self_test_apart(tmp_path, report=lambda *_: None) == TESTS
 
 
-def test_it_ends_when_it_is_stopped(tmp_path: Path, started: list[Any]) -> None:
+def test_it_ends_when_it_is_stopped(tmp_path: Path) -> None:
     with pytest.raises(Cancelled):
         self_test_apart(tmp_path, report=stop)
-    assert started[0].exitcode is not None and not list(tmp_path.iterdir())
-
-
-def test_it_ends_with_the_one_who_asked(tmp_path: Path) -> None:
-    """Of an asker that is killed the child, which holds its output open, is gone too."""
-    asks = "import sys; from pathlib import Path; from core.release_audit import self_test_apart as ask; "
-    asks += "ask(Path(sys.argv[1]), report=lambda done, total: done and print(done, flush=True))"
-    asker = subprocess.Popen([sys.executable, "-c", asks, str(tmp_path)], stdout=subprocess.PIPE)
-    assert asker.stdout is not None and asker.stdout.readline()  # it works
-    asker.kill()
-    asker.communicate(timeout=PATIENT)
-
-
-def ends(pipe: Any, *_: Any) -> None:
-    pipe.send((1, 10))
-    raise SystemExit(3)
-
-
-def test_a_process_without_results_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "child", ends)
-    with pytest.raises(FairLeakError, match="ended without results"):
-        self_test_apart(tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_it_ends_with_an_audit_that_breaks(monkeypatch: pytest.MonkeyPatch) -> None:
