@@ -149,7 +149,7 @@ FLOORS = (
     ("fairness", "quantities", "seeds"),
     ("fingerprint",),
     ("datasets",),
-    ("adversaries", "database", "models"),
+    ("adversaries", "apart", "database", "models"),
     ("config",),
     ("subject",),
     ("planted", "study"),
