@@ -32,7 +32,6 @@ SECONDS = {
     "tests/browser/test_studies.py": 40,
     "tests/app/test_bias_queries.py": 35,
     "tests/unit/desk/test_damage.py": 35,
-    "tests/unit/sweep/test_kill.py": 35,
     "tests/golden/test_golden.py": 31,
     "tests/app/test_desk.py": 30,
     "tests/app/test_model_card_page.py": 30,

@@ -305,7 +305,7 @@ def _fairpick(rng: Generator) -> Drawing:
 
 def _deleted(rng: Generator) -> Drawing:
     deleted = {name: int(rng.choice([0, 1, 1_234_567])) for name in names_of(rng)[:2]}
-    known = {"deleted": deleted, "clusters": {}, "ignored": 0, "theta": 0.6}
+    known = {"deleted": deleted, "ignored": 0, "theta": 0.6}
     return membership.draw_deleted(invent(FairPickFindings, rng, **known))
 
 
@@ -338,8 +338,8 @@ def _by_models(draw: Callable[..., Drawing]) -> Callable[[Generator], Drawing]:
 
 
 def _exposed(rng: Generator) -> Drawing:
-    names = {"group": nasty(rng), "other": nasty(rng)}
-    return model_card.draw_pinned(replace(people(), **names), _cards(rng)[1])
+    names = (nasty(rng), f"{nasty(rng)}.")
+    return model_card.draw_pinned(replace(people(), group=names[1], group_names=names), _cards(rng)[1])
 
 
 def _precisions(rng: Generator) -> Drawing:

@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.desk.findings import LEAST_PRICE, count_price, everybody_else, prices, suggested_price, together
+from core.desk.findings import count_price, everybody_else, prices, suggested_price, together
 from core.desk.noise import millionths
 
+LEAST = 1e-6
 AMOUNTS = st.integers(1, 10**9).map(lambda whole: whole / 10**6)
 
 
 @given(AMOUNTS)
 def test_prices_end_with_all_that_remains_and_can_be_charged(remaining: float):
-    offered = prices(remaining)
+    offered = prices(remaining, least=LEAST)
     assert offered[-1] == remaining and list(offered) == sorted(set(offered))
     assert all(0 < millionths(one, name="price") <= millionths(remaining, name="left") for one in offered)
     assert len({f"{one:.10g}" for one in offered}) == len(offered) <= 20
@@ -23,8 +24,8 @@ def test_prices_end_with_all_that_remains_and_can_be_charged(remaining: float):
 
 @given(AMOUNTS)
 def test_the_first_price_is_a_small_share(remaining: float):
-    first = suggested_price(remaining)
-    assert first in prices(remaining)
+    first = suggested_price(remaining, least=LEAST)
+    assert first in prices(remaining, least=LEAST)
     if remaining > 0.001:
         assert 0.03 * remaining <= first <= 0.07 * remaining
 
@@ -32,7 +33,7 @@ def test_the_first_price_is_a_small_share(remaining: float):
 def test_nothing_remains():
     assert prices(0.4, least=0.5) == () and suggested_price(0.4, least=0.5) == 0.5
     assert prices(9.0, least=1.0) == (1.0, 2.0, 3.0, 5.0, 7.0, 9.0) and suggested_price(9.0, least=1.0) == 1.0
-    assert prices(0.0) == () and suggested_price(0.0) == LEAST_PRICE
+    assert prices(0.0, least=LEAST) == () and suggested_price(0.0, least=LEAST) == LEAST
 
 
 @given(AMOUNTS, AMOUNTS)
