@@ -228,6 +228,7 @@ def test_every_section_of_ratings(dashboard: Dashboard, gate: Gate):
         assert f"AttriGuard changes {study_of_ratings().spent(budget).value:.1f} ratings" in dashboard.told
 
 
+@pytest.mark.long
 def test_frozen_columns_and_rules_make_another_study(dashboard: Dashboard, gate: Gate):
     dashboard.open("attriguard").choose(further_guard_table="changes", guard_frozen=["sector"])
     assert gate.begun == 1  # nothing happens before the button is pressed
