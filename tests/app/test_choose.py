@@ -69,6 +69,15 @@ def test_it_recommends_the_most_accurate_and_opens_its_report(dashboard: Dashboa
     assert (state["method"], state["depth"], state["tolerance"]) == BEST
 
 
+def test_the_chosen_private_tree_is_audited_with_its_own_budget(dashboard: Dashboard, safe: Measured):
+    opened(dashboard).choose(choose_methods=["dp_id3"], choose_epsilons=[3.0])
+    dashboard.until(lambda: "private tree (DP-ID3) (ε = 3, depth" in dashboard.plain_finding)
+    dashboard.press("audit_chosen")
+    dashboard.open("model")
+    assert dashboard.test.session_state["method"] == "dp_id3"
+    assert dashboard.test.session_state["epsilon"] == 3.0  # which the page's slider offers
+
+
 def test_overview_shows_what_was_chosen(dashboard: Dashboard, safe: Measured):
     dashboard.open("overview")
     assert "best of 18 within all limits" not in dashboard.told
