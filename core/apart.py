@@ -43,7 +43,12 @@ def warm_up(*modules: str) -> None:
 
 
 def apart(
-    make: Callable[[Report], Iterator[T] | T], report: Report, *, about: AuditDataset | None = None, nice: int = 10
+    make: Callable[[Report], Iterator[T] | T],
+    report: Report,
+    *,
+    about: AuditDataset | None = None,
+    nice: int = 10,
+    then: int = 10,
 ) -> Iterator[T]:
     """Yield what `make` returns, or one by one what it yields, made in a process of its own.
 
@@ -56,16 +61,16 @@ def apart(
     about : AuditDataset, optional
         The data of the work: in what is yielded it is this very object, and what the work has kept in its memo, or
         found there, is in this one's too.
-    nice : int
-        How far the process gives way to others, 0 to 19.
+    nice, then : int
+        How far the process gives way to others, 0 to 19, and how far once its first part is there.
 
     Where the system cannot fork safely, a fresh process takes a second or two to begin, so work that gives way to
     nobody is done here. Raises what the work raises, and FairLeakError if its process ends without a result.
     """
-    if not (processes.FORKS or nice):
+    if not (processes.FORKS or then):
         yield from here(make, report)
         return
-    process = processes.start(_MODULES, serve="core.apart:serve", nice=nice)
+    process = processes.start(_MODULES, serve="core.apart:serve", nice=nice, then=then)
     try:
         _pickled(process.questions, (make, about, {} if about is None else about.kept()))
         while True:
@@ -97,8 +102,7 @@ def here(make: Callable[[Report], Iterator[T] | T], report: Report, **_: Any) ->
 
 def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoReturn:
     """Do one piece of work and say what comes of it: what the child does."""
-    if hasattr(os, "nice"):
-        os.nice(order["nice"])
+    _give_way(order["nice"])
     make, about, kept = pickle.load(questions)
     if about is not None:
         about.keep(kept)
@@ -123,6 +127,7 @@ def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoRe
     try:
         for part in here(make, report):
             say(_Word.PART, part)
+            _give_way(order["then"])
         say(_Word.STEP, tuple(step))
         now = {} if about is None else about.kept()
         say(_Word.KEPT, {key: each for key, each in now.items() if each is not kept.get(key)})
@@ -130,6 +135,11 @@ def serve(questions: BinaryIO, answers: BinaryIO, order: dict[str, Any]) -> NoRe
         error.add_note(traceback.format_exc())
         say(_Word.ERROR, error)
     os._exit(0)
+
+
+def _give_way(nice: int) -> None:
+    if hasattr(os, "nice"):
+        os.nice(max(0, nice - os.nice(0)))
 
 
 _ABOUT = "about"

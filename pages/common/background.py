@@ -92,8 +92,9 @@ _LANES |= dict.fromkeys(("own questions", "decision", "own decision"), _LONG)
 _LONG_ENOUGH = 5.0
 """Seconds after which a job that waits goes first, whosever it is: others may wait for its result, too."""
 
-_NICE = {"audit": 0, "questions": 4}
-"""How far the process of a job gives way to pages and other jobs; all others 10, on a user's own table 5 more."""
+_NICE = {"audit": (0, 0), "questions": (0, 10)}
+"""How far the process of a job gives way to pages and other jobs, and how far once its first result is there, which is
+what a page waits for; all others 10, on a user's own table 9 more."""
 
 _PATIENCE = 0.15
 """Seconds a page waits for what may be there at once, before it shows progress."""
@@ -182,7 +183,8 @@ class Job:
     def each_apart(self, make: Callable[[Report], Any], *, about: AuditDataset | None = None) -> Iterator[Any]:
         """Return an iterator over what is made, one by one, in a process of its own."""
         own, kind = self._kind.startswith("own "), self._kind.removeprefix("own ")
-        return apart(make, self.report, about=about, nice=_NICE.get(kind, 10) + 5 * own)
+        nice, then = (step + 9 * own for step in _NICE.get(kind, (10, 10)))
+        return apart(make, self.report, about=about, nice=nice, then=then)
 
     def collect(self, results: Iterator[Any]) -> list[Any]:
         """Take results one by one, so that they can be shown before the last is there."""

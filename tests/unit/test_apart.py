@@ -35,6 +35,14 @@ def test_what_grows_comes_one_by_one_as_it_does_here():
     assert heard[-1] == (4, 5)
 
 
+def test_it_gives_way_once_its_first_part_is_there():
+    def niceness(_: object) -> Iterator[int]:
+        for _ in range(2):
+            yield os.nice(0)
+
+    assert list(apart(niceness, deaf, nice=os.nice(0), then=os.nice(0) + 7)) == [os.nice(0), min(19, os.nice(0) + 7)]
+
+
 def test_it_knows_what_the_data_remember_and_they_remember_what_it_has_made():
     dataset = samples.dataset(200)
     known = dataset.once("known", lambda: 3)
@@ -63,7 +71,7 @@ def test_a_process_that_dies_is_one_sentence():
 def test_a_fresh_process_does_it_where_none_can_be_forked(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(child, "FORKS", False)
     assert next(apart(lambda _: os.getpid(), deaf)) != os.getpid()
-    assert next(apart(lambda _: os.getpid(), deaf, nice=0)) == os.getpid()
+    assert next(apart(lambda _: os.getpid(), deaf, nice=0, then=0)) == os.getpid()
 
 
 def forked() -> list[psutil.Process]:
