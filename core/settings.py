@@ -589,6 +589,12 @@ def from_arguments(arguments: argparse.Namespace, cls: type[S], **more: Any) -> 
     return cls(**given(arguments, cls, but=more), **more)
 
 
+def flags_text(made: object) -> str:
+    """Return the flags of the settings that differ from their defaults: "--methods dp_id3 --prefer balanced"."""
+    settings = [(setting, getattr(made, name)) for name, setting in params(type(made)).items()]
+    return " ".join(f"{setting.flag} {_flag_text(value)}" for setting, value in settings if value != setting.default)
+
+
 def _or_none(base: type) -> Callable[[str], Any]:
     def read(text: str) -> Any:
         return None if text == NO_LIMIT else base(text)
@@ -613,7 +619,7 @@ def _list_of(setting: Setting, text: str) -> Any:
 def _flag_text(value: Any) -> str:
     if isinstance(value, tuple):
         return ",".join(map(_flag_text, value))
-    return f"{value:g}" if isinstance(value, float) else NO_LIMIT if value is None else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else NO_LIMIT if value is None else str(value)
 
 
 def reference_rows(settings: Mapping[str, Setting], *, title: str = "") -> Iterator[tuple[str, str, str, str, str]]:

@@ -20,7 +20,7 @@ from core.estimates import epsilon_text, percent, tolerance_text
 from core.files import csv_of_frame
 from core.fingerprint import fingerprint
 from core.models import GIVEN, METHOD_TITLES
-from core.settings import params
+from core.settings import flags_text, params
 from pages.common import cached, panels, report_plan, state
 from pages.common import report_policy as policies
 from pages.common.background import Background, Job, pace, want
@@ -42,7 +42,7 @@ from core.choose import (
     measure_all,
 )
 from core.choose.findings import finding, leak_text, numbers, report_section, rows, short_check, why_this_one
-from core.policy import VERDICT_TITLES, limit_text
+from core.policy import VERDICT_TITLES, limit_text, policy_text
 from core.policy.checks import check_title
 from core.studies import STUDIES
 from core.sweep import point_key
@@ -105,7 +105,7 @@ class Choosing(Background):
 
     def there(self) -> list[Any]:
         """Return what is kept of these models."""
-        self.points = cached.point_store(config.dataset, self.asked[0].dataset)  # the job may not call Streamlit
+        self.points = cached.point_store(config.dataset)  # the job may not call Streamlit
         kept: list[CandidatePoint] = []
         self.left = []
         for each in self.asked:
@@ -115,6 +115,13 @@ class Choosing(Background):
             left = [config for config, point in zip(each.configs, found, strict=True) if point is None]
             self.left += [replace(each, configs=left)] if left else []
         return kept
+
+    def recall(self) -> None:
+        """Take the result from what is kept, where that is all of it: nothing has to wait for a place."""
+        if self.result is None and self.job is None:
+            kept = self.there()
+            if not self.left:
+                self.store.put(self.key, kept)
 
     def _run(self, job: Job) -> list[Any]:
         if not self.left:
@@ -276,6 +283,29 @@ def draw_table() -> None:
         st.table(pd.DataFrame(lines), hide_index=True)
 
 
+def repeat() -> None:
+    """Offer the files and the command that make the same choice."""
+    from core.release_audit import plan_text
+
+    (one,) = asked
+    named = one.plan.data.file
+    with st.popover("Repeat it", icon=":material/terminal:", key="choose_repeat"):
+        beside = f" beside your table, `{shell.escape(named)}`" if named else ""
+        st.markdown(f"Save both files{beside}; the command finds the same model.")
+        with st.container(horizontal=True):
+            whole = replace(one.plan, policy="policy.toml")
+            panels.download("plan.toml", lambda: plan_text(whole).encode(), "plan.toml", key="choose_plan")
+            panels.download(
+                "policy.toml", lambda: policy_text(policy).encode(), "policy.toml", key="choose_policy_file"
+            )
+        seeds = ",".join(map(str, dict.fromkeys(each.seed for each in one.configs)))
+        st.code(
+            f"fairleak choose plan.toml --seeds {seeds} {flags_text(settings)}".strip(),
+            language="bash",
+            wrap_lines=True,
+        )
+
+
 def audit() -> None:
     """Make the chosen model the audited one, and open its Report."""
     chosen = choice.chosen.points[0].config
@@ -299,6 +329,7 @@ except InputError as error:
     panels.problem(str(error))
     st.stop()
 work = Choosing(asked, settings.minutes)
+work.recall()
 want(work)
 latest = work.first(work.show_progress)
 points = work.result or work.partial
@@ -338,6 +369,8 @@ with right:
         panels.download(
             f"All {len(choice.candidates)} (CSV)", partial(csv_of_frame, every), "models.csv", key="choose_all"
         )
+        if trained:
+            repeat()
     draw_table()
     if st.session_state.pop("choose_report", False):
         st.switch_page("pages/report.py", query_params={})  # without a mapping it refuses to drop bound ones

@@ -151,7 +151,7 @@ class Sweep(Background):
         """Return what is kept of these models."""
         from core.sweep import point_key
 
-        self.points = cached.point_store(config.dataset, dataset)  # the job may not call Streamlit
+        self.points = cached.point_store(config.dataset)  # the job may not call Streamlit
         keys = [point_key(config, dataset, self.kind) for config in self.configs]
         found = [self.points.load(key, self.kind) for key in keys]
         self.left = [config for config, point in zip(self.configs, found, strict=True) if point is None]

@@ -29,6 +29,7 @@ opening = st.container()
 config, table = audited()
 
 from core.policy import judge
+from core.release_audit import SAME_ANSWER
 from core.report import CheckRow, Reports, board_html, board_style, check_rows
 from core.report.tables import report_tables
 
@@ -152,7 +153,8 @@ else:
     verdict = release.audit.verdict
     with head:
         report_audit.summary_button(release)
-    finding(_ICONS[verdict.overall], verdict.headline, verdict.detail)
+    useless = f"{SAME_ANSWER} " if SAME_ANSWER in release.audit.model.notes else ""
+    finding(_ICONS[verdict.overall], verdict.headline, useless + verdict.detail)
     tested.warn()
     placeholders()
     compared = report_history.chosen(release)

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 from core.choose.choose import Candidate, Choice, Outcomes, Side
 from core.estimates import count, epsilon_text, in_words, interval, number_text, percent, points
-from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text
+from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, Status, estimate_text, limit_text, what_would_settle
 from core.policy.checks import check_title
-from core.policy.verdict import listed
+from core.policy.verdict import listed, times_needed
 from core.quantities import Quantity, share
 from core.release_audit.result import StudyFindings
 from core.study import Finding, Row
@@ -203,12 +203,22 @@ def _to_do(choice: Choice) -> str:
         return "Accept a lower accuracy, or try other methods and depths."
     both = (*choice.chosen.choosing.blocking, *choice.chosen.judging.blocking)
     if all(row.verdict == "inconclusive" for row in both):
-        return (
-            "Nothing exceeds its limit for certain: the intervals are too wide. Test on more people, then choose again."
-        )
+        return f"Nothing exceeds its limit for certain: the intervals are too wide. {_settling(choice.chosen)}"
     if held & {"unfairness", "four_fifths"}:
         return "Try stricter tolerances, or test on more people: unclear results often need more test records."
     return "Try smaller depths or a private tree, or release fewer digits; then choose again."
+
+
+def _settling(chosen: Candidate) -> str:
+    """Return what would settle the inconclusive check that takes most records."""
+    half, side = ("chooses", chosen.choosing) if chosen.choosing.blocking else ("judges", chosen.judging)
+    hardest = max(side.blocking, key=_times)
+    name, more = short_check(hardest.check), what_would_settle(hardest)
+    return f"Hardest to settle is {name}, on the half that {half}. {more}"
+
+
+def _times(row: CheckVerdict) -> float:
+    return 0.0 if row.decided is None or row.limit is None else times_needed(row.decided, float(row.limit.value))
 
 
 def _other_models(choice: Choice) -> str:

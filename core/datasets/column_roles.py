@@ -131,8 +131,8 @@ def reason_of(column: ColumnSummary, role: str, guess: Suggestion | None, *, kee
     keep : bool
         Whether records with a missing feature are kept.
     """
-    if guess is not None and role != role_of(column.name, guess.roles):
-        return "your choice"
+    if guess is not None and role != (guessed := role_of(column.name, guess.roles)):
+        return "another column was chosen" if role == FEATURE and guessed != LEFT_OUT else "your choice"
     if role == LEFT_OUT:
         return "" if guess is None else guess.left_out.get(column.name, "")
     if role != FEATURE:

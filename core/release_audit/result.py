@@ -299,6 +299,9 @@ class ModelNote(StrEnum):
     LABELS_ONLY = "Only predicted labels are given, no scores."
 
 
+SAME_ANSWER = "The model gives everybody the same answer: it decides nothing, so most limits are easily kept."
+
+
 def data_summary(audited: Audited, table: Table) -> DataSummary:
     """Return what the table is."""
     dataset = audited.dataset
@@ -376,7 +379,7 @@ def _title(audited: Audited) -> str:
 
 def _notes(audited: Audited) -> tuple[str, ...]:
     model, roles = audited.model, audited.dataset.roles
-    notes: list[str] = []
+    notes: list[str] = [SAME_ANSWER] if model.constant(audited.splits) else []
     if audited.trainable:
         notes.append(ModelNote.TRAINED)
         if model.randomised:

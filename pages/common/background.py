@@ -83,7 +83,7 @@ class Lane:
 _LONG = Lane(os.cpu_count() or 1)
 """Places of all that takes minutes."""
 
-_PLACES = {"audit": 4, "fetch": 4, "sweep": 1, "questions": 6, "self_test": 1}
+_PLACES = {"audit": 4, "fetch": 4, "sweep": 1, "questions": 12, "self_test": 1}
 """How many jobs of another kind run at a time; on a user's own table, which may be large, they have other places."""
 
 _LANES = {f"{whose}{kind}": Lane(places) for whose in ("", "own ") for kind, places in _PLACES.items()}
@@ -238,7 +238,8 @@ def _sentence(error: Exception) -> str:
 class Store:
     """Results by fingerprint, at most so many `entries`, the oldest dropped first, and the jobs under way.
 
-    `own` says that the data are a session's own.
+    `own` says that the data are a session's own. `points` are finished models of sweeps, which are a few numbers each
+    and took long: none is dropped before the release.
     """
 
     def __init__(self, name: str, entries: int, *, own: bool = False) -> None:
@@ -247,6 +248,7 @@ class Store:
         self._lock = threading.Lock()
         self._results: OrderedDict[str, Any] = OrderedDict()
         self._jobs: dict[str, Job] = {}
+        self.points: dict[str, Any] = {}
         self._generation = 0
 
     def get(self, key: str) -> Any | None:
@@ -307,6 +309,7 @@ class Store:
                 job.cancel()
             held = len(self._results)
             self._generation += 1
+            self.points = {}
             self._results.clear()
             self._jobs.clear()
         _log.info("%s released: %d results dropped", self.name, held)

@@ -110,7 +110,7 @@ def _measured(
 def query_trials(config: AuditConfig, dataset: AuditDataset, pool: QueryPool, asking: Asking) -> QueryTrials:
     """Return one way of asking these people; raises `InputError` if the pool cannot give such a sample."""
     store, key = cached.store_of(config.dataset), fingerprint("asked", dataset.fingerprint, config, asking)
-    filed = cached.point_store(config.dataset, dataset)
+    filed = cached.point_store(config.dataset)
     return store.remember(key, lambda: QueryTrials(pool, asking, store, key, filed))  # type: ignore[no-any-return]
 
 

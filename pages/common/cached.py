@@ -252,7 +252,7 @@ def trained_model(store: Store, config: AuditConfig, dataset: AuditDataset) -> A
     return None if audit is None else audit.model
 
 
-def point_store(name: str, dataset: AuditDataset) -> Any:
+def point_store(name: str) -> Any:
     """Return where finished models are kept: in memory for a user's own table, else on disk, as on the command line."""
     from core.datasets.catalog import default_cache_folder
     from core.sweep import FolderStore, MemoryStore
@@ -262,5 +262,4 @@ def point_store(name: str, dataset: AuditDataset) -> Any:
             return FolderStore(default_cache_folder().parent / "sweeps")
         except InputError:  # nothing can be written there
             pass
-    points: dict[str, Any] = store_of(name).remember(f"points:{dataset.fingerprint}", dict)
-    return MemoryStore(points)
+    return MemoryStore(store_of(name).points)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,8 +13,12 @@ import numpy as np
 import pytest
 
 import core.choose
-from core.choose import Asked, CandidatePoint
+from core.choose import Asked, CandidatePoint, ChooseSettings
+from core.cli.arguments import Parser
 from core.estimates import proportion
+from core.settings import add_arguments, from_arguments
+from core.sweep import point_key
+from pages.common.background import Store
 from tests import samples
 from tests.app.dashboard import Dashboard
 from tests.unit.choose.made import SAFE, half
@@ -78,6 +83,25 @@ def test_the_chosen_private_tree_is_audited_with_its_own_budget(dashboard: Dashb
     assert dashboard.test.session_state["epsilon"] == 3.0  # which the page's slider offers
 
 
+def test_the_command_beside_the_choice_makes_the_same_choice(dashboard: Dashboard, safe: Measured):
+    opened(dashboard).choose(choose_methods=["dp_id3", "unmitigated"], choose_epsilons=[3.0, math.inf])
+    dashboard.test.slider(key="choose_least").set_value(55)
+    dashboard.settle()
+    (line,) = [each.value for each in dashboard.test.code if each.value.startswith("fairleak choose")]
+    parser = Parser()
+    add_arguments(parser, ChooseSettings)
+    parser.add_argument("plan")
+    parser.add_argument("--seeds")
+    told = parser.parse_args(line.split()[2:])
+    assert (told.plan, told.seeds) == ("plan.toml", "42")
+    assert from_arguments(told, ChooseSettings) == ChooseSettings(
+        methods=("dp_id3", "unmitigated"), epsilons=(3.0, math.inf), least_accuracy=0.55
+    )
+    assert {"choose_plan", "choose_policy_file"} <= {
+        each.proto.id.split("-")[-1] for each in dashboard.test.get("download_button")
+    }
+
+
 def test_overview_shows_what_was_chosen(dashboard: Dashboard, safe: Measured):
     dashboard.open("overview")
     assert "best of 18 within all limits" not in dashboard.told
@@ -110,6 +134,34 @@ def test_too_many_models_are_one_sentence(dashboard: Dashboard, safe: Measured, 
     dashboard.open("choose")
     assert dashboard.plain_problem() == "There may be at most 5 models to compare, seeds counted, got 18."
     assert safe.asked == 0
+
+
+def test_models_of_ones_own_table_are_measured_once_however_much_is_looked_at_between(
+    dashboard: Dashboard, monkeypatch: pytest.MonkeyPatch
+):
+    measured = Measured(SAFE)
+
+    def filing(asked: Sequence[Asked], *, store: Any, **_: Any) -> Iterator[CandidatePoint]:
+        for each, made in zip([(a, c) for a in asked for c in a.configs], measured(asked), strict=True):
+            store.save(point_key(each[1], each[0].dataset, CandidatePoint, *each[0].measure.parts), made)
+            yield made
+
+    stores, put = dict[str, Store](), Store.put
+
+    def noting(store: Store, key: str, value: Any) -> None:
+        stores[store.name] = store
+        put(store, key, value)
+
+    monkeypatch.setattr(core.choose, "measure_all", filing)
+    monkeypatch.setattr(Store, "put", noting)
+    dashboard.bring("people.csv", samples.frame(600).to_csv(index=False).encode(), samples.ROLES)
+    opened(dashboard)
+    assert measured.asked == 18
+    for i in range(40):  # more than the store keeps of other results
+        stores["session store"].put(f"another result {i}", stores["session store"].get("own"))
+    dashboard.choose(choose_methods=["unmitigated", "dp_id3"])
+    dashboard.until(lambda: "Of 6 models compared" in dashboard.told)
+    assert measured.asked == 18
 
 
 def test_columns_of_answers_in_ones_own_table_are_compared(dashboard: Dashboard, safe: Measured):

@@ -186,7 +186,7 @@ def test_one_column_has_a_role_and_the_other_one_loses_it(dashboard: Dashboard):
     dashboard.settle()
     roles = dashboard.column_roles()
     assert (roles["age"], roles["predicted"]) == ("prediction", "feature")
-    assert "your choice" in reasons(dashboard)
+    assert "your choice" in reasons(dashboard) and "another column was chosen" in reasons(dashboard)
 
 
 def test_a_caution_s_choice_is_the_column_s_role(dashboard: Dashboard):

@@ -8,6 +8,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import skops.io
@@ -25,7 +26,7 @@ from core.policy import (
     read_policy,
     what_would_settle,
 )
-from core.release_audit import AuditPlan, plan_text, read_plan
+from core.release_audit import SAME_ANSWER, AuditPlan, plan_text, read_plan
 from core.report import Reports, document, embedded_document, from_json, to_json
 from pages.common import report_audit
 from pages.common.report_policy import changed_limit, with_limit
@@ -84,6 +85,17 @@ def test_the_finding_is_cores_verdict(dashboard: Dashboard, attacks: Attacks):
     assert [job.lane for job in attacked] == ["decision", "self_test"]
     (plan,) = attacks.asked
     assert plan.data.dataset == "demo" and plan.answers.questions == 0 and plan.membership.shadows == 16
+
+
+def test_the_finding_says_that_a_model_gives_everybody_the_same_answer(
+    dashboard: Dashboard, attacks: Attacks, monkeypatch: pytest.MonkeyPatch
+):
+    def dull(*given: Any, **told: Any) -> Any:
+        audit, people = attacks(*given, **told)
+        return replace(audit, model=replace(audit.model, notes=(SAME_ANSWER,))), people
+
+    monkeypatch.setattr(core.release_audit, "audit_with_people", dull)
+    assert SAME_ANSWER in dashboard.open("report").finding
 
 
 def test_a_changed_limit_is_judged_without_an_attack(dashboard: Dashboard, attacks: Attacks):

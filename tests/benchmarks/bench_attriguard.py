@@ -1,7 +1,8 @@
 """How fast the noise of AttriGuard is found and allocated, and how fast a moved budget is answered.
 
 Run from the repository's root: ``python -m tests.benchmarks.bench_attriguard``, with FAIRLEAK_DATA for the ratings of
-Jia and Gong (2018); without them the demo's invented ratings stand in. The plain loop is Algorithm 1 one person
+Jia and Gong (2018); without them the demo's invented ratings stand in, which are too few to judge the two ratios by,
+as these grow with the number of people. The plain loop is Algorithm 1 one person
 and one entry at a time (`tests.plain_panda`) on a spread sample of the pairs, the solver cvxpy with Clarabel on a
 sample of the people; both are reckoned up to all of them.
 
@@ -138,14 +139,16 @@ def main() -> None:
     move = max(seconds(lambda budget=budget: moved.at(budget), 9) for budget in BUDGETS)
     told = f"a moved budget, {ATTACKERS} attackers, takes {move * 1e3:.0f} ms <= {LIMIT_MOVE * 1e3:g} ms"
     memory = gigabytes_of_a_study()
-    reached = [
+    ratios = [
         (f"the search is {loop / search:.0f} >= {LIMIT_LOOP:g} times as fast as the loop", loop / search >= LIMIT_LOOP),
         (f"allocate is {ratio:.0f} >= {LIMIT_SOLVER:g} times as fast as cvxpy", ratio >= LIMIT_SOLVER),
+    ]
+    reached = [
         (f"allocate takes {slowest * 1e3:.1f} ms <= {LIMIT_ALLOCATE * 1e3:g} ms", slowest <= LIMIT_ALLOCATE),
         (told, move <= LIMIT_MOVE),
         (f"the whole study takes {memory:.2f} GB <= {LIMIT_MEMORY:g} GB at its peak", memory <= LIMIT_MEMORY),
     ]
-    verdicts(reached)
+    verdicts(reached if ratings.synthetic else [*ratios, *reached])
 
 
 if __name__ == "__main__":

@@ -262,6 +262,7 @@ def test_roles_by_column_and_back():
         ("town", "feature", "a category of its own for 80 gaps"),
         ("country", "feature", "not used: holds the same value in every record"),
         ("age", "excluded", "your choice"),
+        ("sex", "feature", "another column was chosen"),
     ],
 )
 def test_reasons(name: str, role: str, reason: str):

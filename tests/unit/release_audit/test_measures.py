@@ -33,7 +33,7 @@ from core.release_audit import (
     PlannedAnswers,
 )
 from core.release_audit.inputs import Audited
-from core.release_audit.result import data_summary
+from core.release_audit.result import SAME_ANSWER, data_summary, model_summary
 from core.release_audit.run import audited_of, measured, result_of, tables
 from core.studies import STUDIES
 from core.study import Measurement
@@ -337,6 +337,12 @@ def test_records_on_both_sides_of_the_split_are_told():
         "used."
     )
     assert not any("both" in told or "equal" in told for told in data_summary(audited_of(plan, table), table).notes)
+
+
+def test_a_model_that_gives_everybody_the_same_answer_is_noted():
+    audited = given_audit(600, scores=True, sets=False)
+    dull = replace(audited, model=replace(audited.model, predictions=np.ones_like(audited.model.predictions)))
+    assert model_summary(dull).notes[0] == SAME_ANSWER not in model_summary(audited).notes
 
 
 def test_given_labels_alone_have_no_scores():
