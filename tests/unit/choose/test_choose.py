@@ -168,7 +168,7 @@ def test_what_is_unclear_on_both_halves_alone_is_not_beyond_a_limit(auc: float, 
     found = finding(chosen([point(k, 0.75, {**SAFE, "membership_auc": auc}, rng) for k in (1, 2)]))
     assert ("for certain" in found.point) is somewhere
     assert ("Nothing exceeds its limit for certain" in found.to_do) is nothing
-    more = r"Hardest to settle is membership, on the half that chooses\. (About [\d,]+ more records|Too close to the limit)"
+    more = r"Hardest to settle is membership, on the half that chooses\. (About [\d,]+ more|Too close)"
     assert bool(re.search(more, found.to_do)) is nothing
 
 
