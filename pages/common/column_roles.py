@@ -56,6 +56,10 @@ _STYLE = """<style>
 [class*=st-key-caution_] :is(p, [data-testid=stMarkdownContainer]) {margin: 0}
 .st-key-values {gap: .4rem}
 .st-key-values h3 {padding: 0 0 1rem}
+@media (max-width: 900px) {
+.st-key-roles_and_values > div > [data-testid=stHorizontalBlock] {flex-wrap: wrap}
+.st-key-roles_and_values > div > [data-testid=stHorizontalBlock] > [data-testid=stColumn] {min-width: 100%}
+}
 .st-key-values [data-testid=stCaptionContainer], .st-key-values [data-testid=stCaptionContainer] p {margin: 0}
 </style>"""
 
@@ -133,7 +137,7 @@ def draw(table: Table, current: Roles | None) -> Form:
     st.html(_STYLE)
     draft = _Draft(table, current)
     above = st.container(gap="small")
-    left, right = st.columns([3, 1], gap="medium")
+    left, right = st.container(key="roles_and_values").columns([3, 1], gap="medium")
     with left:
         _head(draft)
         keep = st.session_state.get(_missing_key(table), current.missing if current else "keep") == "keep"
