@@ -7,7 +7,6 @@ SECONDS = {
     "tests/browser/test_screens.py": 330,
     "tests/browser/test_signin.py": 300,
     "tests/browser/test_labels.py": 200,
-    "tests/verdicts/test_truth.py": 100,
     "tests/browser/test_two_sessions.py": 130,
     "tests/browser/test_privacy.py": 110,
     "tests/reference/test_attriguard_ratings.py": 106,
