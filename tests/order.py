@@ -42,7 +42,6 @@ SECONDS = {
     "tests/app/test_one_wording.py": 25,
     "tests/browser/test_proxy.py": 25,
     "tests/golden/test_golden_pages.py": 25,
-    "tests/reference/test_permuted_adult.py": 25,
     "tests/unit/report/test_twins.py": 25,
     "tests/unit/sweep/test_engine.py": 25,
     "tests/reference/test_four_metrics_adult.py": 24,

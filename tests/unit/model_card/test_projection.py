@@ -51,14 +51,6 @@ def test_impossible_numbers_are_told_and_move_nothing():
         exact_posterior(q, published)
 
 
-def test_certain_people_stay_certain():
-    case = large_case(10, n=200, k=3)
-    q = case.posterior.copy()
-    q[:20] = case.sensitive[:20]
-    after = project(q, case.published).probability
-    assert (after[:20] == q[:20]).all() and not (after[20:] == q[20:]).all()
-
-
 @pytest.mark.parametrize(
     ("posterior", "told"),
     [(np.full(3, 0.5), "one probability for each of 8 people"), (np.full(8, 1.5), r"must be in \[0, 1\], got 1.5")],

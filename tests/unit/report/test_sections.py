@@ -24,8 +24,6 @@ from core.release_audit import (
     ReleaseAudit,
     audit_with_people,
     plan_of,
-    plan_text,
-    read_plan,
 )
 from core.release_audit.result import PeopleSection, StudyFindings
 from core.report import Reports, from_json, to_json, verify_report
@@ -189,12 +187,6 @@ def test_no_text_and_no_number_of_the_section_gets_out():
         assert not any(token in content for content in outside.values())
     assert outside == Reports(audit).files("disclosure")
     assert not schema_error(Reports(told(audit)).document()) and HOSTILE not in inside["report.html"].decode()
-
-
-def test_a_plan_with_people_is_read_as_it_was_written():
-    plan = replace(PLAN, studies=((PEOPLE.name, SETTINGS),))
-    assert "[people]" in plan_text(plan) and read_plan(plan_text(plan)) == plan
-    assert "[people]" not in plan_text(PLAN) and read_plan(plan_text(PLAN)).people is None
 
 
 def test_what_breaks_is_said_and_does_not_stop_the_audit(monkeypatch: pytest.MonkeyPatch):
