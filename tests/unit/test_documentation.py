@@ -50,14 +50,11 @@ def test_the_site_is_built_without_a_warning(tmp_path: Path):
         assert own == "contents.html" or f'href="{own}"' in home
 
 
-def test_every_check_is_mapped_or_said_not_to_be():
+def test_every_check_and_every_provision_is_mapped_and_has_a_source():
     assert set(FOUND["checks"]) == set(CHECKS)
     for check, one in FOUND["checks"].items():
         assert bool(one.get("provisions")) != bool(one.get("no_provision")), check
         assert set(one.get("provisions", ())) <= set(FOUND["provisions"]), check
-
-
-def test_every_provision_has_a_source_and_is_used():
     used = {key for one in FOUND["checks"].values() for key in one.get("provisions", ())}
     used |= {key for keys in FOUND["report"].values() for key in keys}
     assert used == set(FOUND["provisions"])
@@ -77,7 +74,7 @@ def script() -> ModuleType:
     return module
 
 
-def test_metrics_and_tags_are_those_of_the_report(script: ModuleType):
+def test_metrics_and_tags_are_those_of_the_report_and_need_nothing_of_fairleak(script: ModuleType):
     report = json.loads(to_json(Reports(sample()).document()))
     found = script.metrics_of(report)
     measured = {m["check"]: m["estimate"] for m in report["measurements"] if m["estimate"]}
@@ -88,14 +85,8 @@ def test_metrics_and_tags_are_those_of_the_report(script: ModuleType):
     assert all(re.fullmatch(r"[/\w.\- ]+", name) for name in found)  # MLflow takes no other
     tags = script.tags_of(report)
     assert tags["fairleak.verdict"] == "fail" and tags["fairleak.fingerprint"] == report["fingerprint"]
-
-
-def test_a_withheld_number_has_no_metric(script: ModuleType):
     report = json.loads(to_json(Reports(sample(SMALL_GROUPS)).document("disclosure")))
     found = script.metrics_of(report)
     assert "unfairness" not in found and "unfairness.low" not in found and "unfairness.limit" in found
-
-
-def test_it_needs_nothing_of_fairleak():
     names = re.findall(r"^\s*(?:import|from) (\w+)", SCRIPT.read_text(encoding="utf-8"), re.MULTILINE)
     assert set(names) <= {*sys.stdlib_module_names, "mlflow"}

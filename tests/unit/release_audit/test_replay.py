@@ -121,12 +121,23 @@ WORDED: list[tuple[Any, ...]] = [
 ]
 
 
-def test_a_report_is_the_same_as_itself_whenever_it_was_made() -> None:
+def test_a_report_is_the_same_as_itself_whenever_and_wherever_it_was_made() -> None:
     found = same_numbers(report(), report())
     assert (found.status, found.differences, found.environment) == ("identical", (), ())
     assert found.compared == len(COMPARED) and not found.environment
     later = changed(changed(report(), ("times", "seconds"), 99.0), ("fingerprint",), "2" * 64)
     assert same_numbers(report(), later).status == "identical"
+    other = changed(elsewhere(), ("provenance", "packages", "numpy"), "2.5.0")
+    del other["provenance"]["packages"]["scipy"]
+    found = same_numbers(report(), other)
+    assert found.status == "identical" and found.environment
+    told = {one.path: (one.old, one.new) for one in found.environment}
+    assert told == {
+        "provenance.platform": ("Linux x86_64", "Darwin arm64"),
+        "provenance.packages.numpy": ("2.4.6", "2.5.0"),
+        "provenance.packages.scipy": ("1.17.1", "(absent)"),
+    }
+    assert same_numbers({}, {}).status == "identical" and same_numbers(report(), {}).status == "different"
 
 
 @given(path=st.sampled_from(NUMBERS), ulps=st.integers(1, 40))
@@ -220,20 +231,6 @@ def test_what_only_one_report_has_and_longer_lists_are_told() -> None:
     assert [one.path for one in same_numbers(report(), nothing).beyond] == ["measurements[correction_gain].estimate"]
 
 
-def test_versions_and_machines_are_told_apart_from_numbers() -> None:
-    other = changed(elsewhere(), ("provenance", "packages", "numpy"), "2.5.0")
-    del other["provenance"]["packages"]["scipy"]
-    found = same_numbers(report(), other)
-    assert found.status == "identical" and found.environment
-    told = {one.path: (one.old, one.new) for one in found.environment}
-    assert told == {
-        "provenance.platform": ("Linux x86_64", "Darwin arm64"),
-        "provenance.packages.numpy": ("2.4.6", "2.5.0"),
-        "provenance.packages.scipy": ("1.17.1", "(absent)"),
-    }
-    assert same_numbers({}, {}).status == "identical" and same_numbers(report(), {}).status == "different"
-
-
 # The command
 
 
@@ -265,12 +262,10 @@ def altered(folder: Path, change: Any) -> Path:
     return folder / "changed.json"
 
 
-def test_the_same_table_gives_the_same_bits_under_another_name(folder: Path, capsys: Capture) -> None:
+def test_replaying_tells_the_same_bits_changed_numbers_and_other_wording(folder: Path, capsys: Capture) -> None:
     assert replayed(folder / "report.json", "--file", folder / "renamed.csv") == 0
     assert capsys.readouterr().out.startswith("The same to the bit: ")
 
-
-def test_a_number_somebody_changed_is_named(folder: Path, capsys: Capture) -> None:
     def change(told: dict[str, Any]) -> None:
         told["measurements"][0]["estimate"]["value"] += 0.01
         told["provenance"]["packages"]["numpy"] = "1.0"
@@ -280,8 +275,6 @@ def test_a_number_somebody_changed_is_named(folder: Path, capsys: Capture) -> No
     assert said.startswith("Not the same: 1 of ") and "measurements[attribute_excess].estimate.value" in said
     assert "Run on something else than the report: packages.numpy 1.0, now " in said
 
-
-def test_a_report_of_an_older_wording_is_the_same_in_numbers(folder: Path, capsys: Capture) -> None:
     def change(told: dict[str, Any]) -> None:
         told["verdict"]["checks"][0]["why"] = "The interval is within the limit."
 
