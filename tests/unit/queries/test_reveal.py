@@ -227,15 +227,12 @@ def test_unknown_sizes_are_found():
 COST, MATRIX, RIGHT = np.ones(3), np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]]), np.array([1.0, 1.0])
 
 
-def test_time_may_run_out():
+def test_a_program_that_is_not_solved_and_a_wrong_solution_are_told(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(0)
     matrix = rng.random((150, 600))
     right = matrix @ (rng.random(600) < 0.1)
     found = solve_program(np.ones(600), matrix, right, right, time_limit=1e-3)
     assert found.x is None and found.status == "not_solved" and found.reason.startswith("The solver stopped: ")
-
-
-def test_a_wrong_solution_is_not_passed_on(monkeypatch: pytest.MonkeyPatch):
     real = scipy.optimize.milp
 
     def lying(*args, **keywords):
