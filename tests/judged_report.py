@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 
-from core.estimates import Estimate, proportion
+from core.estimates import certain
 from core.fingerprint import code_fingerprint, content_fingerprint
 from core.policy import Policy, judge
 from core.queries import declared_limits
-from core.release_audit import AuditPlan, ReleaseAudit, SelfTest, failed_tests
-from core.release_audit.result import ModelSummary, plan_fingerprint
+from core.release_audit import ReleaseAudit, SelfTest, failed_tests
+from core.release_audit.result import plan_fingerprint
 from core.release_audit.self_tests import trials
-from core.study import Measurement
 from tests.samples_report import POLICY, sample
 
 
@@ -21,14 +20,18 @@ def judged(
     """Return the audit with the verdict, summaries and fingerprints that its numbers and this code give."""
     audit = audit or sample()
     plan = dataclasses.replace(audit.plan, data=dataclasses.replace(audit.plan.data, file="people.csv"))
-    measurements = tuple(_declared(m, plan) for m in audit.measurements)
+    bound = certain(declared_limits(plan.answers)[0], 0)
+    measurements = tuple(
+        dataclasses.replace(m, estimate=bound) if m.check == "targeted_leakage" else m for m in audit.measurements
+    )
+    gap = next(m.estimate for m in measurements if m.check == "unfairness")
     passed = audit.self_tests[0]
     tests = tests or tuple(dataclasses.replace(passed, attack=plant.attack, told=plant.told) for _, plant in trials())
     return dataclasses.replace(
         audit,
         plan=plan,
         measurements=measurements,
-        model=_model(audit.model, measurements),
+        model=dataclasses.replace(audit.model, unfairness_test=gap),
         self_tests=tests,
         verdict=judge(policy, measurements, attribute=audit.data.attribute, failed_tests=failed_tests(tests)),
         provenance=dataclasses.replace(
@@ -38,20 +41,3 @@ def judged(
             code=code_fingerprint(),
         ),
     )
-
-
-def _model(model: ModelSummary, measurements: tuple[Measurement, ...]) -> ModelSummary:
-    rates = {
-        name: proportion(round(rate.value * rate.n), rate.n)
-        for name in ("accuracy_train", "accuracy_test", "majority_test")
-        for rate in [getattr(model, name)]
-    }
-    gap = next(m.estimate for m in measurements if m.check == "unfairness")
-    return dataclasses.replace(model, unfairness_test=gap, **rates)
-
-
-def _declared(measurement: Measurement, plan: AuditPlan) -> Measurement:
-    if measurement.check != "targeted_leakage":
-        return measurement
-    bound = declared_limits(plan.answers)[0]
-    return dataclasses.replace(measurement, estimate=Estimate(value=bound, low=bound, high=bound, n=0))

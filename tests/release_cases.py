@@ -70,6 +70,14 @@ def large_case(seed: int, *, n: int = 1000, k: int = 10, **told: Any) -> Case:
     )
 
 
+def impossible() -> Published:
+    """Return numbers about six people and three models that no memberships agree with."""
+    models = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0]])
+    release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
+    given = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
+    return Published.from_values(release, given)
+
+
 def agreeing(case: Case) -> list[tuple[int, ...]]:
     """Return all vectors that would have been published the same, told by publishing them."""
     wanted = [number.value for number in case.published.numbers]

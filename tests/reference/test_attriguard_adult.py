@@ -52,23 +52,14 @@ def accuracies(study: Exposure, attacker: str) -> list[float]:
     return [point.accuracy.value for point in study.curves(BUDGETS)[attacker]]
 
 
-def test_without_noise(study: Exposure) -> None:
+def test_what_attackers_reach_without_and_against_the_noise(study: Exposure, guard: TableGuard) -> None:
     clean = {point.attacker: point for point in study.undefended()}
     assert clean["logistic"].accuracy.value == pytest.approx(0.842, abs=BAND)
     assert clean["logistic"].balanced.value == pytest.approx(0.832, abs=BAND)
     assert study.majority.value == pytest.approx(0.667, abs=0.001)
-
-
-def test_the_defenders_own_attacker(study: Exposure) -> None:
     assert accuracies(study, "logistic") == pytest.approx([0.774, 0.672, 0.503], abs=BAND)
-
-
-def test_attackers_trained_against_the_noise(study: Exposure) -> None:
     assert accuracies(study, "adversarial") == pytest.approx([0.805, 0.788, 0.782], abs=BAND)
     assert min(accuracies(study, "adversarial")) > study.majority.value + 0.05
-
-
-def test_one_column_is_nearly_always_enough(guard: TableGuard) -> None:
     assert guard.noise.found.all()
     assert guard.noise.size[guard.noise.size > 0].mean() == pytest.approx(1.01, abs=0.03)
 

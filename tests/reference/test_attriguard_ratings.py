@@ -78,14 +78,11 @@ def curve(of: Exposure, attacker: str) -> tuple[float, ...]:
     return tuple(point.accuracy.value for point in of.curves(BUDGETS)[attacker])
 
 
-def test_undefended():
-    """The network reads .477 here, a value of .48 to .50 was expected: within the band around .49."""
+def test_undefended_and_how_small_the_noise_is():
+    # the network reads .477 here, a value of .48 to .50 was expected: within the band around .49
     found = {point.attacker: point.accuracy.value for point in study().undefended()}
     assert {name: found[name] for name in UNDEFENDED} == pytest.approx(UNDEFENDED, abs=BAND)
     assert study().majority.value == pytest.approx(0.099, abs=0.001)
-
-
-def test_noise_is_small():
     assert study().found.all()
     assert study().size.mean() == pytest.approx(2.97, abs=0.15)
 
@@ -113,19 +110,13 @@ def test_a_margin_makes_noise_travel():
     assert curve(sure, "network")[-1] < curve(study(), "network")[-1] - 0.05
 
 
-def test_targets_differ_little():
+def test_where_the_noise_sits_and_whom_it_misleads():
     uniform = replace(study(), target=np.full(25, 1 / 25))
     gaps = [abs(a - b) for name in CURVES for a, b in zip(curve(study(), name), curve(uniform, name), strict=True)]
     assert 0 < max(gaps) <= 0.015
-
-
-def test_most_noise_sits_in_few_apps():
     found = concentration(guarded().ratings.people_test, guarded().noise, study().mechanism(5.0))
     half, most = np.searchsorted(np.cumsum(found.share), [0.5, 0.9]) + 1
     assert found.n_entries == 10_000 and half < 40 and most < 130
-
-
-def test_sixty_per_cent_of_the_noise_transfers():
     found = transfer(guarded(), makers=("logistic",), people=200)
     assert found.share["logistic", "logistic"].value == 1.0
     for reader in ("forest", "network"):

@@ -62,16 +62,3 @@ def test_the_decoder_of_the_tables_is_the_papers() -> None:
         answers = SmoothCauchy(300.0).answer(h, a, rng=rng)
         told = conceal.l1_guess(h, answers, (51, 9), 60.0)
         assert np.array_equal(told, recover_compressed(h, answers, n_advantaged=51, n_disadvantaged=9).recovered)
-
-
-def test_a_stopped_run_continues(tmp_path) -> None:
-    record, told = tmp_path / "rows.jsonl", []
-    wanted = [
-        conceal.Cell(table=t, n=100, m=15, n_disadvantaged=5, epsilon=e, repeats=1) for t, e in (("a", 10), ("b", 50))
-    ]
-    settings = {"seed": 1, "limit": 60.0, "record": record, "tell": told.append}
-    first = next(conceal.run(wanted, **settings))
-    lines = record.read_text(encoding="utf-8").splitlines()
-    rows = list(conceal.run(wanted, **settings))
-    assert len(lines) == 1 and rows[0]["seconds"] == first["seconds"]  # not measured again
-    assert [row["table"] for row in rows] == ["a", "b"] and len(record.read_text(encoding="utf-8").splitlines()) == 2

@@ -42,23 +42,14 @@ def noise(ratings, defender):
     return representatives(ratings.people_test, defender)
 
 
-def test_the_defender_is_the_one_of_the_figures(ratings, defender):
+def test_noise_takes_few_entries_and_misleads_the_defender_of_the_figures(ratings, defender, noise):
     assert np.mean(defender.predict(ratings.people_test) == ratings.values_test) == pytest.approx(0.431, abs=0.03)
-
-
-def test_noise_takes_few_entries(noise):
     assert noise.found.all()
     assert noise.size.mean() == pytest.approx(2.97, abs=0.15)
     cities = noise.size.mean(axis=0)
     assert cities.min() == pytest.approx(1.85, abs=0.15) and cities.max() == pytest.approx(5.01, abs=0.15)
-
-
-def test_noise_misleads(ratings, defender, noise):
     assert np.array_equal(defender.predict(noise.noisy), np.tile(np.arange(CITIES), 1631))
     assert not noise.size[np.arange(1631), noise.predicted].any()
-
-
-def test_existing_ratings_alone_have_no_solution_for_half(ratings, defender, noise):
     exist = representatives(ratings.people_test, defender, policy="modify_exist")
     assert exist.fallback.mean() == pytest.approx(0.55, abs=0.03)
     assert exist.found.all()

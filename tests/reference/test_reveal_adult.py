@@ -108,12 +108,9 @@ def test_rounding_is_no_defence(people: People, decimals: int, m: int, box: floa
     assert np.mean([one["prior"] for one in told]) > box - 0.01
 
 
-def test_the_prior_alone(people: People) -> None:
+def test_the_prior_alone_and_models_nobody_would_find_odd(people: People) -> None:
     share = people.sensitive.mean()
     assert leakage(people.sensitive, people.prior >= share) == pytest.approx(0.69, abs=0.03)
-
-
-def test_nobody_would_find_the_models_odd(people: People) -> None:
     scores = design_scores("jitter", people.base, 40, rng=np.random.default_rng(0))
     accuracy = ((scores > 0.5) == people.labels).mean(axis=1)
     assert ((people.base > 0.5) == people.labels).mean() == pytest.approx(0.848, abs=0.01)

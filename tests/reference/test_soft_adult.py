@@ -67,28 +67,27 @@ def reached(step: LeakStep, *, log_loss: float, accuracy: float | None = None) -
         assert step.values["accuracy"].value == pytest.approx(accuracy, abs=ACCURACY)
 
 
-def test_the_balanced_forest(forest: dict[str, LeakStep]) -> None:
+def test_the_balanced_forest_and_what_the_bound_adds(forest: dict[str, LeakStep], adult: AuditDataset) -> None:
     reached(forest["predictions"], log_loss=0.3969)
     reached(forest["constraint_without_shares"], log_loss=0.3919)
     reached(forest["shares"], log_loss=0.3634, accuracy=0.8382)
     reached(forest["constraint"], log_loss=0.3612, accuracy=0.8368)
-
-
-def test_what_the_bound_adds_to_the_forest(forest: dict[str, LeakStep]) -> None:
     alone, on_top = forest["constraint_without_shares"], forest["constraint"]
     assert alone.changes["log_loss"].value == pytest.approx(-0.0050, abs=0.0015)
     assert on_top.changes["log_loss"].value == pytest.approx(-0.0022, abs=0.0015)
     assert -0.01 <= on_top.changes["accuracy"].value <= 0.002
-
-
-def test_the_share_alone_gives_more_than_the_bound_alone(forest: dict[str, LeakStep]) -> None:
     share, bound = forest["shares"], forest["constraint_without_shares"]
     assert share.values["accuracy"].value == pytest.approx(0.838, abs=ACCURACY)
     assert share.changes["accuracy"].low > bound.changes["accuracy"].high
     assert share.values["log_loss"].high < bound.values["log_loss"].low
+    share = float(np.mean(adult.sensitive))
+    assert forest["majority"].values["accuracy"].value == pytest.approx(1 - share, abs=ACCURACY)
+    assert forest["majority"].values["balanced_accuracy"].value == 0.5
 
 
-def test_boosting_needs_neither(boosting: dict[str, LeakStep]) -> None:
+def test_boosting_needs_neither_and_beats_the_forest_told_everything(
+    boosting: dict[str, LeakStep], forest: dict[str, LeakStep]
+) -> None:
     reached(boosting["features"], log_loss=0.2872, accuracy=0.852)
     reached(boosting["constraint_without_shares"], log_loss=0.2870, accuracy=0.850)
     change = boosting["constraint_without_shares"].changes["log_loss"]
@@ -96,16 +95,5 @@ def test_boosting_needs_neither(boosting: dict[str, LeakStep]) -> None:
     for step in ("shares", "constraint", "constraint_without_shares"):
         moved = boosting[step].changes["accuracy"]
         assert abs(moved.value) < 0.005
-
-
-def test_boosting_untold_beats_the_forest_told_everything(
-    boosting: dict[str, LeakStep], forest: dict[str, LeakStep]
-) -> None:
     assert boosting["features"].values["log_loss"].high < forest["constraint"].values["log_loss"].low
     assert boosting["features"].values["accuracy"].low > forest["constraint"].values["accuracy"].high
-
-
-def test_the_majority_guess(forest: dict[str, LeakStep], adult: AuditDataset) -> None:
-    share = float(np.mean(adult.sensitive))
-    assert forest["majority"].values["accuracy"].value == pytest.approx(1 - share, abs=ACCURACY)
-    assert forest["majority"].values["balanced_accuracy"].value == 0.5

@@ -55,15 +55,12 @@ def test_it_knows_what_the_data_remember_and_they_remember_what_it_has_made():
     assert total - known == dataset.once("made", lambda: 0) != os.getpid()
 
 
-def test_an_error_comes_back_as_it_is():
+def test_errors_come_back_and_a_process_that_dies_is_one_sentence():
     def refuse(_: object) -> None:
         raise InputError("The bound must be at most 1, got 2.")
 
     with pytest.raises(InputError, match="got 2"):
         list(apart(refuse, deaf))
-
-
-def test_a_process_that_dies_is_one_sentence():
     with pytest.raises(FairLeakError, match="ended without a result"):
         list(apart(lambda _: os._exit(3), deaf))
 

@@ -181,11 +181,8 @@ def room_of(module: str) -> str:
     return module.split(".")[1] if module.count(".") else module
 
 
-def test_no_files_import_each_other_in_a_loop():
+def test_no_files_import_in_a_loop_and_no_arrow_runs_upwards():
     assert house.circle() == []
-
-
-def test_no_arrow_runs_upwards():
     print("\n".join(f"floor {number}: {', '.join(rooms)}" for number, rooms in enumerate(FLOORS)))  # shown with -s
     floor = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
     rooms = {room_of(module) for module in house.sources() if module.startswith("core.")}

@@ -120,26 +120,6 @@ def test_what_is_finished_is_not_measured_again(swept: Told, cache: Path):
     assert out == swept[0] and "is ignored and measured again" in err
 
 
-BAD = [
-    (["--dataset", "nowhere"], "--dataset must be one of demo, adult"),
-    (["--attribute", "shoes"], "--attribute must be one of sex, origin, age/ranges, got 'shoes'"),
-    (["--data", "/no/such/folder"], "--data (or FAIRLEAK_DATA) must be a folder"),
-    (["--train-epsilon", "2"], "--train-epsilon is for the method dp_id3 alone, got 2 with exponentiated_gradient."),
-    (["--tolerances", "0,,1"], "--tolerances must be values with a comma between them"),
-    (["--seeds", "-1"], "--seeds must be whole numbers such as 0,1,2 or 0-9, got '-1'"),
-    (["--seeds", "3-1"], "--seeds must run upwards"),
-    (["--jobs", "0"], "n_jobs must be a whole number of at least 1"),
-    (["--csv", "/no/such/folder/out.csv"], "--csv must be a file in a folder that exists"),
-    (["--store", "/dev/null/store"], "The store must be a folder that can be written to"),
-    (["--magic"], "unrecognized arguments: --magic"),
-]
-
-
-@pytest.mark.parametrize("arguments, words", BAD, ids=[" ".join(a) for a, _ in BAD])
-def test_bad_input_is_one_sentence_and_code_3(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]):
-    assert words in refused(capsys, "sweep", "--tolerances=0.1", *arguments)
-
-
 @pytest.mark.parametrize("arguments", [[], ["magic"]])
 def test_no_command_is_a_usage_error(arguments: list[str], capsys: pytest.CaptureFixture[str]):
     assert refused(capsys, *arguments)
@@ -183,34 +163,6 @@ def test_a_study_goes_by_its_name(attributed: Told, cache: Path):
     assert said("attack", "correction", *(word for one in told for word in ("--set", one)))[0] == attributed[0]
 
 
-@pytest.mark.parametrize(
-    "arguments, words",
-    [
-        (["correction", "--set", "tolerance=2"], " correction: --tolerance must be in [0, 1], got 2.0."),
-        (
-            ["correction", "--set", "train_epsilon=2"],
-            " correction: --train-epsilon is for the method dp_id3 alone, got 2 with ",
-        ),
-        (["correction", "--set", "tolerance"], " correction: --set must be KEY=VALUE with a key among dataset, "),
-        (["queries", "--set", "beauty=1"], " queries: --set must be KEY=VALUE with a key among dataset, "),
-        (
-            ["queries", "--set", "as_published=maybe"],
-            " queries: --set as_published must be true or false, got 'maybe';",
-        ),
-        (["attriguard", "--set", "rules=false", "--set", "dataset=demo_ratings"], "--rules is for tables, got it with"),
-        (["membership", "--set", "shadows=x"], " membership: argument --shadows: invalid int value: 'x'"),
-        (["model_card", "--set", "plan=none.toml"], " model_card: FILE must be a file that can be read"),
-        (["model_card"], " model_card: the following arguments are required: FILE"),
-        (["correction", "--seeds", "1,2"], " correction: --seeds must come with --decompose."),
-        (["correction", "--decompose", "--cost", "count"], " correction: --cost must come without --decompose."),
-        (["beauty"], " ACTION must be one of attribute, attriguard, correction, "),
-    ],
-)
-def test_a_study_by_its_name_says_what_is_wrong(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]):
-    told = refused(capsys, "attack", *arguments)
-    assert words in told and told.startswith("fairleak attack")
-
-
 def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """Yield the parser of every command."""
     inner = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
@@ -233,16 +185,13 @@ def test_the_commands_in_the_documentation_are_commands():
             parser().parse_args(shlex.split(line))
 
 
-def test_every_help_is_a_sentence_with_a_capital_letter():
+def test_every_help_is_a_sentence_and_a_flag_has_one_meaning():
     for one in leaves(parser()):
         assert re.fullmatch(r"[A-Z].*\.", one.description or ""), one.prog
         for action in one._actions[1:]:
             assert re.fullmatch(r"[A-Z].*\.", action.help or "", re.DOTALL), (one.prog, action.option_strings)
             assert "(default " not in str(action.help) and "when left out" not in str(action.help)
-
-
-def test_a_flag_has_one_meaning():
-    """Flags of one name have one help, but where a dataset, a subject or a file of the command's own is meant."""
+    # flags of one name have one help, but where a dataset, a subject or a file of the command's own is meant
     helps: dict[str, set[str]] = {}
     for one in leaves(parser()):
         for action in one._actions:
@@ -276,8 +225,8 @@ def test_old_flags_are_read_and_lead_to_a_flag(command: str):
         assert current([*words, "--set", f"{key}=1"])[0] == [*words, "--set", f"{now}=1"]
 
 
-def test_quiet_leaves_only_results_and_errors(capsys: pytest.CaptureFixture[str], tmp_path: Path):
-    line = ["sweep", "--tolerances", "0.1", "--store", "none"]
+def test_quiet_leaves_only_results_and_errors(swept: Told, capsys: pytest.CaptureFixture[str], tmp_path: Path):
+    line = ["sweep", "--tolerances", "0.1", "--seeds", "0"]
     assert main([*line, "--csv", str(tmp_path / "a.csv")]) == 0 and "configurations" in capsys.readouterr().err
     assert main([*line, "--csv", str(tmp_path / "a.csv"), "-q"]) == 0 and not capsys.readouterr().err
     assert main([*line, "--tolerances", "2", "-q"]) == 3 and "must be" in capsys.readouterr().err
@@ -289,13 +238,3 @@ def test_a_plan_for_the_demo_has_the_tolerance_of_the_dashboard(tmp_path: Path, 
     plan = read_plan((tmp_path / "plan.toml").read_text("utf-8"))
     assert plan.config.tolerance == TRAINED_TOLERANCE
     assert main(["init", "-o", str(tmp_path / "plan.toml")]) == 3  # it is never overwritten
-
-
-def test_links_and_paths_in_the_documentation_lead_to_files():
-    for page in (*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")):
-        text = page.read_text("utf-8")
-        for link in re.findall(r"\]\(([^)]+)\)", text):
-            assert "://" in link or (page.parent / link.partition("#")[0]).exists(), (page, link)
-        if page.name != "CHANGELOG.md":  # which names what is gone
-            for path in re.findall(r"`((?:core|pages|tests)/[\w/]*\.py)`", text):
-                assert (ROOT / path).is_file(), (page, path)

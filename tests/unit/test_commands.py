@@ -177,15 +177,12 @@ def test_the_papers_table_has_all_four_rows(really: None, run: Any):
 GUARD = "defend attriguard --dataset demo_ratings"
 
 
-def test_budget_0_alone(run: Any):
+def test_budget_0_alone_and_no_noise_that_is_enough(run: Any):
     out, _, content = run(GUARD, "--budgets", "0", "--attackers", "logistic,forest", "--trained-at", "2")
     rows = content["tables"]["Accuracy by noise budget"]
     titles = [ATTACKER_TITLES[name] for name in ("logistic", "forest")]
     assert [(row["attacker"], row.get("β")) for row in rows] == [(title, 0) for title in titles] + [("Baseline", None)]
     assert "The paper" not in out and "are trained at 2 ratings" in out
-
-
-def test_no_noise_is_found(run: Any):
     out, _, content = run(GUARD, "--budgets", "1", "--margin", "100", "--attackers", "logistic")
     assert "None was found for 300 of 300" in out
     assert [row["ratings changed, mean"] for row in content["tables"]["Perturbation size"]] == [None] * 4
@@ -230,6 +227,29 @@ BAD = {
     "attack membership --group 2": "--group must be below 2, how many there are, got 2",
     "attack membership --target given": "--target must be one of dp_id3, decision_tree, random_forest, logistic",
     "attack membership --shadows 5": "--shadows must be an even number of at least 4, got 5.",
+    "sweep --tolerances=0.1 --dataset nowhere": "--dataset must be one of demo, adult",
+    "sweep --tolerances=0.1 --attribute shoes": "--attribute must be one of sex, origin, age/ranges, got 'shoes'",
+    "sweep --tolerances=0.1 --data /no/such/folder": "--data (or FAIRLEAK_DATA) must be a folder",
+    "sweep --tolerances=0.1 --train-epsilon 2": "is for the method dp_id3 alone, got 2 with exponentiated_gradient.",
+    "sweep --tolerances=0.1 --tolerances 0,,1": "--tolerances must be values with a comma between them",
+    "sweep --tolerances=0.1 --seeds -1": "--seeds must be whole numbers such as 0,1,2 or 0-9, got '-1'",
+    "sweep --tolerances=0.1 --seeds 3-1": "--seeds must run upwards",
+    "sweep --tolerances=0.1 --jobs 0": "n_jobs must be a whole number of at least 1",
+    "sweep --tolerances=0.1 --csv /no/such/folder/out.csv": "--csv must be a file in a folder that exists",
+    "sweep --tolerances=0.1 --store /dev/null/store": "The store must be a folder that can be written to",
+    "sweep --tolerances=0.1 --magic": "unrecognized arguments: --magic",
+    "attack correction --set tolerance=2": "--tolerance must be in [0, 1], got 2.0.",
+    "attack correction --set train_epsilon=2": "--train-epsilon is for the method dp_id3 alone, got 2 with",
+    "attack correction --set tolerance": "--set must be KEY=VALUE with a key among dataset,",
+    "attack queries --set beauty=1": "--set must be KEY=VALUE with a key among dataset,",
+    "attack queries --set as_published=maybe": "--set as_published must be true or false, got 'maybe';",
+    "attack attriguard --set rules=false --set dataset=demo_ratings": "--rules is for tables, got it with",
+    "attack membership --set shadows=x": "argument --shadows: invalid int value: 'x'",
+    "attack model_card --set plan=none.toml": "FILE must be a file that can be read",
+    "attack model_card": "the following arguments are required: FILE",
+    "attack correction --seeds 1,2": "--seeds must come with --decompose.",
+    "attack correction --decompose --cost count": "--cost must come without --decompose.",
+    "attack beauty": "ACTION must be one of attribute, attriguard, correction,",
 }
 
 
@@ -238,4 +258,5 @@ def test_bad_input_is_one_sentence_and_code_3(line: str, monkeypatch: pytest.Mon
     monkeypatch.setattr("core.cli.queries.query_pool", query_pool)
     monkeypatch.setattr("core.cli.arguments.load", lambda name, **_: demo_table())
     told = refused(capsys, *line.split())
-    assert BAD[line] in told and told.startswith(f"fairleak {' '.join(line.split()[:2])}: ")
+    command = "attack" if line == "attack beauty" else " ".join(word for word in line.split()[:2] if word[0] != "-")
+    assert BAD[line] in told and told.startswith(f"fairleak {command}: ")

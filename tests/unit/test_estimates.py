@@ -38,17 +38,19 @@ def test_proportion_is_the_wilson_interval(case: tuple[int, int]) -> None:
     assert 0 <= ours.low <= ours.value <= ours.high <= 1
 
 
-def test_nothing_measured_is_not_a_number() -> None:
+def test_accuracies_nothing_measured_and_impossible_counts() -> None:
     assert math.isnan(proportion(0, 0).value)
     assert math.isnan(balanced_accuracy([], []).value)
     assert math.isnan(paired_gain(0, 0, 0).value)
-
-
-def test_accuracy_and_balanced_accuracy() -> None:
     truth, guess = np.array([1, 1, 1, 1, 0, 0]), np.array([1, 1, 1, 0, 0, 1])
     assert accuracy(truth, guess).value == pytest.approx(4 / 6)
     assert balanced_accuracy(truth, guess).value == pytest.approx((3 / 4 + 1 / 2) / 2)
     assert balanced_accuracy(truth, guess).n == 6
+    for call in (lambda: proportion(3, 2), lambda: paired_gain(2, 2, 3), lambda: paired_gain(-1, 0, 3)):
+        with pytest.raises(InputError, match="got"):
+            call()
+    with pytest.raises(InputError, match=r"level must be in \(0, 1\), got 1"):
+        proportion(1, 2, level=1)
 
 
 def test_intervals_cover_about_as_often_as_they_say() -> None:
@@ -65,14 +67,6 @@ def test_intervals_cover_about_as_often_as_they_say() -> None:
         hits_balanced += estimate.low <= 0.8 <= estimate.high
     assert 0.93 <= hits_gain / runs <= 0.975
     assert 0.93 <= hits_balanced / runs <= 0.975
-
-
-def test_impossible_counts_and_levels_are_named() -> None:
-    for call in (lambda: proportion(3, 2), lambda: paired_gain(2, 2, 3), lambda: paired_gain(-1, 0, 3)):
-        with pytest.raises(InputError, match="got"):
-            call()
-    with pytest.raises(InputError, match=r"level must be in \(0, 1\), got 1"):
-        proportion(1, 2, level=1)
 
 
 def test_mean_is_the_normal_interval_of_a_mean() -> None:
@@ -99,7 +93,7 @@ def test_rates_that_differ_by_rounding_are_alike() -> None:
     assert above.low < 0.5 and above.low <= above.value <= above.high <= 1
 
 
-def test_over_repeats_is_students_interval() -> None:
+def test_over_repeats_is_students_interval_and_keeps_a_width() -> None:
     values = [0.1, 0.3, 0.2, 0.5]
     told = over_repeats(values)
     assert (told.low, told.high) == pytest.approx(t.interval(0.95, 3, np.mean(values), sem(values)))
@@ -107,9 +101,6 @@ def test_over_repeats_is_students_interval() -> None:
     alone = over_repeats([0.1])
     assert alone.value == 0.1 and math.isnan(alone.low) and math.isnan(alone.high)
     assert math.isnan(over_repeats([]).value)
-
-
-def test_repeats_that_agree_keep_a_width() -> None:
     told = over_repeats([0.25] * 6, resolution=0.0625)
     half = 0.0625 * (1 - 0.025 ** (1 / 6))
     assert (told.value, told.low, told.high) == pytest.approx((0.25, 0.25 - half, 0.25 + half))
@@ -158,7 +149,7 @@ def estimate(value: float, half: float, n: int = 100) -> Estimate:
     return Estimate(value=value, low=value - half, high=value + half, n=n)
 
 
-def test_of_three_the_largest_with_a_wider_lower_end():
+def test_the_strongest_of_several_and_the_least():
     only = estimate(0.2, 0.05)
     assert strongest({"a": only}) == ("a", only)
     found = {"a": estimate(0.10, 0.02), "b": estimate(0.12, 0.05), "c": estimate(0.05, 0.20)}
@@ -168,25 +159,16 @@ def test_of_three_the_largest_with_a_wider_lower_end():
     assert told.high == pytest.approx(0.12 + 0.20 - 0.07 / widest)  # c's
     stretch = 2.3939797998 / 1.9599639845  # two-sided quantiles of 1 - 0.05/3 and 0.95
     assert told.low == pytest.approx(0.10 - 0.02 * stretch)  # a's, the surest to be above something
-
-
-def test_a_wide_attack_below_a_narrow_one_stays_inside_however_far_the_interval_is_widened():
     found = {"narrow": estimate(0.045, 0.001), "wide": estimate(-0.05, 0.0985)}
     _, told = strongest(found)
     for wider in (1.0, 1.2, 1.43):  # Holm's correction over ten limits widens by 1.432
         reached = max(each.value + wider * (each.high - each.value) for each in found.values())
         assert told.value + wider * (told.high - told.value) >= reached
-
-
-def test_students_intervals_are_stretched_by_students_quantiles_and_nothing_falls_below_the_bottom():
     found = {"a": estimate(0.1, 0.02), "b": estimate(0.0, 0.5)}
     _, told = strongest(found, freedom=4)
     assert told.low == pytest.approx(0.1 - 0.02 * 3.495405933 / 2.776445105)
     _, told = strongest({"a": estimate(0.01, 0.02), "b": estimate(0.0, 0.02)}, within=(0.0, 1.0))
     assert told.low == 0.0
-
-
-def test_the_least_is_mirrored():
     found = {"a": estimate(0.9, 0.02), "b": estimate(0.8, 0.05)}
     name, told = least(found)
     mirrored = strongest({key: estimate(-one.value, one.high - one.value) for key, one in found.items()})[1]

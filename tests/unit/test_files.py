@@ -152,13 +152,10 @@ def test_a_field_of_the_wrong_kind_is_refused(change: dict[str, object]):
         loads(json.dumps(good | change), Leaf)
 
 
-def test_a_value_against_the_rules_of_its_class_is_refused():
+def test_values_keep_the_rules_of_their_class_and_become_pythons():
     text = dumps(AuditConfig()).replace('"tolerance":0.001', '"tolerance":1.4')
     with pytest.raises(RecordError, match=r"tolerance must be in \[0, 1\]"):
         loads(text, AuditConfig)
-
-
-def test_numpy_numbers_become_python_numbers():
     made = Leaf(value=np.float64("inf"), name="a", sure=np.bool_(True))  # type: ignore[arg-type]
     back = loads(dumps(made), Leaf)
     assert back == Leaf(value=math.inf, name="a", sure=True) and type(back.sure) is bool

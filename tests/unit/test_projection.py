@@ -105,15 +105,12 @@ def test_it_is_what_minimising_the_divergence_finds(metric: str, tolerance: floa
     assert ours.probability == pytest.approx(theirs, abs=2e-4)  # the divergence is flat: 1e-7 in it is 3e-4 here
 
 
-def test_a_known_share_is_one_shift_of_the_log_odds() -> None:
-    """By hand: all at 1/5, share 1/2, so everybody is shifted by log 4 and the divergence is n · log(5/4)."""
+def test_a_known_share_and_a_bound_only_certainty_can_meet_by_hand() -> None:
+    # by hand: all at 1/5, share 1/2, so everybody is shifted by log 4 and the divergence is n · log(5/4)
     done = project(np.full(6, 0.2), one_row(3.0, n=6))
     assert done.probability == pytest.approx(0.5, abs=1e-10)
     assert done.multipliers == pytest.approx([-math.log(4)], abs=1e-9)
     assert done.value == pytest.approx(6 * math.log(5 / 4), abs=1e-9)
-
-
-def test_a_bound_only_certainty_can_meet_is_met_in_the_limit() -> None:
     done = project(np.full(4, 0.3), one_row(0.0, n=4))
     assert done.converged
     assert (done.probability > 0).all() and done.probability.sum() < 1e-8
@@ -228,8 +225,8 @@ def test_an_interval_is_two_inequalities():
     assert one.probability == pytest.approx(two.probability, abs=1e-7)
 
 
-def test_noise_is_weighed_against_the_posterior_by_its_variance():
-    """The size is 50 ± 5 before; told 60 with variance 25, the mode of both is half way, up to the curvature."""
+def test_noise_is_weighed_by_its_variance_and_may_say_what_is_impossible():
+    # the size is 50 ± 5 before; told 60 with variance 25, the mode of both is half way, up to the curvature
     q = np.full(100, 0.5)
     found = project(q, one_row(60.0, n=100, variance=25.0))
     size = found.probability.sum()
@@ -238,9 +235,6 @@ def test_noise_is_weighed_against_the_posterior_by_its_variance():
     assert shift * 25.0 == pytest.approx(60.0 - size, abs=1e-6)  # λ v = b − E F
     assert project(q, one_row(60.0, n=100, variance=1e-9)).probability.sum() == pytest.approx(60.0, abs=1e-6)
     assert project(q, one_row(60.0, n=100, variance=1e12)).probability == pytest.approx(q, abs=1e-6)
-
-
-def test_noise_may_say_what_is_impossible_and_a_width_may_not():
     q = np.full(10, 0.5)
     noisy = project(q, one_row(13.0, n=10, variance=4.0))
     assert noisy.converged and 5 < noisy.probability.sum() < 10

@@ -73,15 +73,12 @@ def test_the_whole_way(run: Run, tmp_path: Path):
     )
 
 
-def test_a_ledger_of_ones_own(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_ledger_of_ones_own_and_what_its_quotes_say(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     assert run(f"{REGISTER} --ledger here/mine")[0] == 0
     assert (tmp_path / "here" / "mine").exists() and not (tmp_path / "data").exists()
     assert run("status --ledger here/mine")[1].count("loans") == 1
     monkeypatch.setenv("FAIRLEAK_LEDGER", "here/mine")
     assert run("status")[1].count("loans") == 1
-
-
-def test_the_help_tells_the_right_error(run: Run):
     run(f"{REGISTER} --ledger made --count-epsilon 50")
     out = run(f"{ASK} --ledger made --answer-epsilon 2 --quote")[1]
     sizes = pd.read_csv("people.csv").sex.value_counts()

@@ -134,7 +134,7 @@ def people() -> AuditDataset:
     return dataset(200, seed=3)
 
 
-def test_it_is_made_once_for_each_key_and_read_only(people: AuditDataset):
+def test_it_is_made_once_for_each_key_read_only_and_kept_while_asked_for(people: AuditDataset):
     made: list[str] = []
     for key in ("a", "b", "a", "b"):
         assert people.once(key, lambda key=key: made.append(key) or key.upper()) == key.upper()
@@ -146,9 +146,6 @@ def test_it_is_made_once_for_each_key_and_read_only(people: AuditDataset):
     for array in (kept[0], kept[1][0]["x"], kept[2].numbers):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
-
-
-def test_what_was_asked_for_longest_ago_is_dropped(people: AuditDataset):
     for number in range(MOST_KEPT):
         people.once(number, lambda number=number: number)
     people.once(0, lambda: -1)
@@ -188,14 +185,11 @@ def program(*, least: float = 0.0) -> tuple[cvxpy.Variable, cvxpy.Problem]:
     return x, cvxpy.Problem(cvxpy.Minimize(-cvxpy.sum(cvxpy.log(x))), [cvxpy.sum(x) == 1, x >= least])
 
 
-def test_an_inaccurate_solution_is_one_without_a_warning() -> None:
+def test_an_inaccurate_solution_is_one_and_no_solution_is_an_error() -> None:
     # warnings are errors here
     x, own = program()
     solve(own, tol_gap_abs=1e-17, tol_gap_rel=1e-17, tol_feas=1e-17)
     assert x.value == pytest.approx([1 / 3] * 3, abs=1e-6) and own.status == cvxpy.OPTIMAL_INACCURATE
-
-
-def test_no_solution_is_an_error() -> None:
     with pytest.raises(FairLeakError, match="Clarabel gave up: infeasible"):
         solve(program(least=0.5)[1])
     with pytest.raises(FairLeakError, match="Clarabel gave up: user_limit"):

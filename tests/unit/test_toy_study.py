@@ -11,7 +11,7 @@ import pytest
 
 from core.__main__ import main
 from core.config import AuditConfig
-from core.policy import CHECKS, Limit, Policy, policy_text, read_policy
+from core.policy import CHECKS, policy_text, read_policy
 from core.release_audit import (
     AuditPlan,
     DataPlan,
@@ -34,10 +34,10 @@ from core.studies import STUDIES
 from core.sweep import MemoryStore, sweep
 from core.sweep.point import StudyMeasure, StudyPoint
 from tests import samples
+from tests.policy_samples import policy
 from tests.toy_study.study import STUDY, UniquenessSettings
 
-SAID = {"author": "A. Officer", "date": "2026-03-01", "rationale": "A toy."}
-POLICY = Policy(name="Toy", version="1", limits=(Limit(check="score_uniqueness", value=0.5, **SAID),), **SAID)
+POLICY = policy(score_uniqueness=0.5)
 PLAN = AuditPlan(
     data=DataPlan(dataset="", file="people.csv"),
     model=ModelPlan(),
@@ -61,16 +61,13 @@ def test_it_is_one_file_of_at_most_300_lines():
     assert not [path for path in Path("core").rglob("*.py") if "uniqueness" in path.read_text(encoding="utf-8")]
 
 
-def test_a_plan_has_a_table_for_it():
+def test_plans_have_a_table_for_it_and_policies_a_limit():
     written = plan_text(PLAN)
     assert "[uniqueness]\nfewest = 3" in written and read_plan(written) == PLAN
     assert "[uniqueness]\n# Fewest people who must share a score.\nfewest = 5" in commented_plan(catalogue_plan("demo"))
     assert read_plan(written.partition("[uniqueness]")[0]).studies == ()
     with pytest.raises(Exception, match=r"uniqueness\.fewest must be from 2 to 1,000, got 1"):
         read_plan(written.replace("fewest = 3", "fewest = 1"))
-
-
-def test_a_policy_limits_it():
     assert list(CHECKS)[-1] == "score_uniqueness" and read_policy(policy_text(POLICY), name="p") == POLICY
 
 
@@ -91,7 +88,7 @@ def test_the_command_runs_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_an_audit_judges_it_and_the_report_has_its_chapter():
     steps: list[tuple[int, int]] = []
     audit, people = audit_with_people(
-        PLAN, samples.table(900), POLICY, report=lambda done, total: steps.append((done, total))
+        PLAN, samples.table(600), POLICY, report=lambda done, total: steps.append((done, total))
     )
     assert steps[-1] == (audit_steps(PLAN), audit_steps(PLAN))
     reports = Reports(audit, people)
@@ -111,7 +108,7 @@ def test_an_audit_judges_it_and_the_report_has_its_chapter():
     assert finding["point"] == "People were counted who share their score with fewer than 3 others."
     assert finding["evidence"] == finding["to_do"] == "" and finding["estimate"] is None
     labels = replace(PLAN, outputs=replace(PLAN.outputs, released="labels"))
-    unscored = measured("score_uniqueness", audited_of(labels, samples.table(900)))
+    unscored = measured("score_uniqueness", audited_of(labels, samples.table(600)))
     assert (unscored.outcome, unscored.reason) == ("not_run", "Scores are needed; labels alone are released.")
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import email
 import http.client
 import os
-import socket
 import subprocess
 import sys
 import sysconfig
@@ -19,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from core.cli import VERDICTS
+from tests.browser.driver import free_port
 from tests.patience import PATIENT
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -50,9 +50,7 @@ def install(wheel: Path, folder: Path, *options: str) -> Path:
 @contextmanager
 def dashboard(command: Path, cwd: Path) -> Iterator[int]:
     """Run the dashboard from the wheel until it answers, and yield its port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = int(probe.getsockname()[1])
+    port = free_port()
     server = subprocess.Popen([command, "dashboard", "--headless", "--port", str(port)], cwd=cwd)
     try:
         deadline = time.monotonic() + PATIENT

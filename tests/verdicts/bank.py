@@ -1,7 +1,6 @@
 """The bank: models that leak and harmless ones, each with the reason why it is known to be so.
 
-No entry was chosen by what an attack says of it. `tests.verdicts.truth` computes the quantities behind the reasons, and
-`truth.toml` holds them for five seeds, computed before any attack was run.
+No entry was chosen by what an attack says of it.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from tests.verdicts.people import Floats, People, adult, compas, demo, invented
 from tests.verdicts.releases import (
     Release,
     balancing_weights,
-    blind,
     boosting,
     drawn,
     fitted,
@@ -31,6 +29,7 @@ from tests.verdicts.releases import (
     network,
     precision,
     quota,
+    released,
     shift,
     subgroup,
     thresholds_by_group,
@@ -54,16 +53,13 @@ MEANT = {
 class Entry:
     """A model whose truth is known; `make` returns people and release of a seed.
 
-    `leaks` are keys of `MEANT`, () of a harmless model. `reason` is "white box" where what is released is known for
-    each value of the attribute, or for members and non-members; "planted" where the law is known by which the release
-    depends on the attribute; "blind" where it is a function of features alone, none of which is almost the attribute.
-    A table is `large_enough` where every required check can be decided; a harmless model is `unfair` where its
-    unfairness is near its limit or beyond, so that this check does not count; every run takes `quick` ones.
+    `leaks` are keys of `MEANT`, () of a harmless model, whose release is a function of features alone. A table is
+    `large_enough` where every required check can be decided; a harmless model is `unfair` where its unfairness is near
+    its limit or beyond, so that this check does not count; every run takes `quick` ones.
     """
 
     name: str
     leaks: tuple[str, ...]
-    reason: str
     why: str
     make: Callable[[int], Case]
     large_enough: bool = True
@@ -81,11 +77,11 @@ class Entry:
         return tuple(check for kind in self.leaks for check in MEANT[kind])
 
 
-def kind(leaks: tuple[str, ...], reason: str, because: str = "") -> Callable[..., Entry]:
+def kind(leaks: tuple[str, ...], because: str = "") -> Callable[..., Entry]:
     """Return what makes entries of one kind, from a name, a sentence and a function; `because` ends the sentence."""
 
     def entry(name: str, why: str, make: Callable[[int], Case], **more: bool) -> Entry:
-        return Entry(name=name, leaks=leaks, reason=reason, why=f"{why} {because}".rstrip(), make=make, **more)
+        return Entry(name=name, leaks=leaks, why=f"{why} {because}".rstrip(), make=make, **more)
 
     return entry
 
@@ -97,17 +93,16 @@ def seeing(people: People, model: Any, decimals: int = 6) -> Case:
 
 def not_seeing(people: People, model: Any, decimals: int = 6, threshold: float = 0.5) -> Case:
     """Return the case of a model that has not."""
-    return people, blind(people, fitted(people, model), decimals=decimals, threshold=threshold)
+    return people, released(fitted(people, model), decimals=decimals, threshold=threshold)
 
 
 _NAMED = "Another value of the attribute would nearly always change the score: those who know the model read it off."
 _LEARNT = "It answers far better about the records it was trained on than about others drawn alike."
 
-sees = kind(("attribute",), "white box", _NAMED)
-treats_apart = kind(("attribute",), "white box")
-plants = kind(("attribute",), "planted")
-remembers = kind(("membership",), "white box", _LEARNT)
-both = kind(("attribute", "membership"), "white box", _LEARNT)
+sees = kind(("attribute",), _NAMED)
+plants = kind(("attribute",))
+remembers = kind(("membership",), _LEARNT)
+both = kind(("attribute", "membership"), _LEARNT)
 
 LEAKING = (
     sees("logistic-6-decimals", "A logistic regression with the attribute among its inputs.",
@@ -135,16 +130,16 @@ LEAKING = (
     sees("three-groups", "A logistic regression that sees which of three groups people are in.",
         lambda seed: seeing(invented(seed, shares=(0.4, 0.35, 0.25), bias=0.8), logistic())),
     sees("model-a-group", "A logistic regression for each group.", lambda seed: _model_a_group(seed)),
-    treats_apart("demo-threshold-optimizer", "Fairlearn's threshold optimizer on the demo, by origin: chances of "
+    plants("demo-threshold-optimizer", "Fairlearn's threshold optimizer on the demo, by origin: chances of "
         "acceptance by thresholds of each group's own, so that more than a quarter of the people have other ones "
         "in the other group.",
         lambda seed: (people := demo(seed, "origin"), informed(people, thresholds_by_group(people)))),
-    treats_apart("compas-threshold-optimizer", "The same on COMPAS, by race.",
+    plants("compas-threshold-optimizer", "The same on COMPAS, by race.",
         lambda seed: (people := compas(seed), informed(people, thresholds_by_group(people)))),
-    treats_apart("compas-threshold-optimizer-labels", "Labels alone of fairlearn's threshold optimizer on COMPAS, "
+    plants("compas-threshold-optimizer-labels", "Labels alone of fairlearn's threshold optimizer on COMPAS, "
         "by race.",
         lambda seed: (people := compas(seed), drawn(people, thresholds_by_group(people), seed))),
-    treats_apart("quota-labels", "Labels alone, with a least score for each group: between the two they are the "
+    plants("quota-labels", "Labels alone, with a least score for each group: between the two they are the "
         "attribute.",
         lambda seed: (people := invented(seed), quota(people, _scored(people), lowest=(0.3, 0.7))), quick=True),
     plants("minority-8", "Labels alone: a feature XOR the attribute, right three times in four, for a minority of 8%.",
@@ -199,8 +194,8 @@ LEAKING = (
 
 _ALONE = "It is a function of the features alone, and those who know the features learn nothing from it."
 
-blind_to_it = kind((), "blind", _ALONE)
-tells_nothing = kind((), "blind")
+blind_to_it = kind((), _ALONE)
+tells_nothing = kind(())
 
 HARMLESS = (
     tells_nothing("random", "The score is drawn at random for everybody.",
@@ -208,7 +203,7 @@ HARMLESS = (
     tells_nothing("random-with-ties", "The score is drawn at random out of eleven values.",
         lambda seed: _random(seed, decimals=1)),
     tells_nothing("constant", "Everybody is accepted, with one score.",
-        lambda seed: (people := invented(seed, 12_000), blind(people, np.full(people.n, 0.7)))),
+        lambda seed: (people := invented(seed, 12_000), released(np.full(people.n, 0.7)))),
     blind_to_it("blind-logistic", "A logistic regression.",
         lambda seed: not_seeing(invented(seed, 12_000), logistic()), quick=True),
     blind_to_it("blind-logistic-2-decimals", "A logistic regression, at two decimals.",
@@ -286,7 +281,7 @@ def _memorised(people: People, model: Any) -> Case:
 
 def _random(seed: int, *, decimals: int) -> Case:
     people = invented(seed, 12_000)
-    return people, blind(people, np.random.default_rng([seed, 8]).random(people.n), decimals=decimals)
+    return people, released(np.random.default_rng([seed, 8]).random(people.n), decimals=decimals)
 
 
 def _private(seed: int) -> Case:
@@ -294,17 +289,17 @@ def _private(seed: int) -> Case:
     x = np.clip(people.matrix(), -3.0, 3.0)
     model = DPID3Classifier(0.5, 3, seed, domains=[(-3.0, 3.0)] * x.shape[1], classes=(0, 1))
     model.fit(x[people.train], people.label[people.train])
-    return people, blind(people, np.clip(model.predict_proba(x)[:, 1], 0.0, 1.0))
+    return people, released(np.clip(model.predict_proba(x)[:, 1], 0.0, 1.0))
 
 
 def _reweighed(seed: int) -> Case:
     people = invented(seed, 12_000, bias=1.0)
-    return people, blind(people, fitted(people, logistic(), weights=balancing_weights(people)))
+    return people, released(fitted(people, logistic(), weights=balancing_weights(people)))
 
 
 def _freed(seed: int) -> Case:
     people = invented(seed, 12_000, bias=1.0, proxy=0.5)
-    return people, blind(people, fitted(uncorrelated(people), logistic()))
+    return people, released(fitted(uncorrelated(people), logistic()))
 
 
 def _fair_demo(seed: int) -> Case:
@@ -312,7 +307,7 @@ def _fair_demo(seed: int) -> Case:
     x, train = people.matrix(), people.train
     model = ExponentiatedGradient(logistic(), DemographicParity(difference_bound=0.005))
     model.fit(x[train], people.label[train], sensitive_features=people.attribute[train])
-    release = blind(people, np.clip(model._pmf_predict(x)[:, 1], 0.0, 1.0))
+    release = released(np.clip(model._pmf_predict(x)[:, 1], 0.0, 1.0))
     return people, replace(release, prediction=np.asarray(model.predict(x, random_state=seed)).astype(np.int64))
 
 
@@ -321,7 +316,7 @@ def _coarse(seed: int) -> Case:
     score = fitted(people, logistic())
     level = np.digitize(score, np.quantile(score, [0.2, 0.4, 0.6, 0.8]))
     rates = np.array([people.label[people.train][level[people.train] == k].mean() for k in range(5)])
-    return people, blind(people, rates[level], decimals=3)
+    return people, released(rates[level], decimals=3)
 
 
 def _of_noise(seed: int) -> Case:
@@ -330,12 +325,12 @@ def _of_noise(seed: int) -> Case:
     luck = rng.normal(size=(people.n, 2)).round(2)
     logit = np.tanh(luck @ rng.normal(size=(2, 6))) @ rng.normal(size=6)
     features = people.features.assign(luck=luck[:, 0], chance=luck[:, 1])
-    return replace(people, features=features), blind(people, 1.0 / (1.0 + np.exp(-logit)))
+    return replace(people, features=features), released(1.0 / (1.0 + np.exp(-logit)))
 
 
 def _score_card(people: People) -> Case:
     logit = people.features["skill"] + 0.5 * people.features["income"]
-    return people, blind(people, (1.0 / (1.0 + np.exp(-logit))).to_numpy())
+    return people, released((1.0 / (1.0 + np.exp(-logit))).to_numpy())
 
 
 BANK = {entry.name: entry for entry in (*LEAKING, *HARMLESS)}

@@ -31,7 +31,6 @@ class People:
     attribute: Codes  # 0 to K - 1
     label: Codes  # 0 or 1
     sets: npt.NDArray[np.str_]
-    posterior: Floats | None = None  # (n, K), P(attribute | features, label) by their law; None where none is known
 
     @property
     def n(self) -> int:
@@ -92,12 +91,8 @@ def invented(
     own = (bias + tilt * features["skill"])[:, None] * (np.arange(k) - (k - 1) / 2)
     chance = 1.0 / (1.0 + np.exp(-sharp * (merit[:, None] + own)))  # (n, K)
     label = (rng.random(n) < chance[np.arange(n), attribute]).astype(np.int64)
-    law = np.log(shares) - 0.5 * (features["hours"][:, None] - proxy * np.arange(k)) ** 2 + np.log(towns[:, town].T)
-    law += np.log(np.clip(np.where(label[:, None] == 1, chance, 1.0 - chance), 1e-12, 1.0))
     frame = pd.DataFrame({**features, "town": np.array(_TOWNS, dtype=object)[town]})
-    return People(
-        features=frame, attribute=attribute, label=label, sets=_thirds(n, rng), posterior=normalised(np.exp(law))
-    )
+    return People(features=frame, attribute=attribute, label=label, sets=_thirds(n, rng))
 
 
 def demo(seed: int, attribute: str = "sex") -> People:
@@ -124,11 +119,6 @@ def compas(seed: int, attribute: str = "race") -> People:
 def data_folder() -> Path:
     """Return where Adult and COMPAS lie."""
     return Path(os.environ.get("FAIRLEAK_DATA", "/nowhere"))
-
-
-def normalised(weights: Floats) -> Floats:
-    """Return rows that sum to 1."""
-    return weights / weights.sum(axis=1, keepdims=True)
 
 
 @lru_cache(maxsize=2)

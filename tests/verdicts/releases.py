@@ -1,9 +1,4 @@
-"""What models release about people: scores or labels, and how likely the release is under each attribute value.
-
-Whoever releases knows the model. So each release comes with `likelihood`: P(what was released | features, attribute =
-k) for each k, up to a factor a person. Of a function of features, attribute and nothing else it is 1 where the value k
-would give the same release, else 0; of a function of features alone it is 1 throughout.
-"""
+"""What models release about people: scores, or labels alone."""
 
 from __future__ import annotations
 
@@ -26,46 +21,32 @@ from tests.verdicts.people import Codes, Floats, People
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Release:
-    """A release about n people: scores, or None where labels alone are released; predictions; likelihood (n, K)."""
+    """A release about n people: scores, or None where labels alone are released; predictions."""
 
     score: Floats | None
     prediction: Codes
-    likelihood: Floats
 
 
-def blind(people: People, score: Floats, *, decimals: int = 6, threshold: float = 0.5) -> Release:
-    """Return the release of a score that nobody's attribute goes into."""
+def released(score: Floats, *, decimals: int = 6, threshold: float = 0.5) -> Release:
+    """Return the release of a score."""
     score = score.round(decimals)
-    return Release(
-        score=score, prediction=(score >= threshold).astype(np.int64), likelihood=np.ones((people.n, people.groups))
-    )
+    return Release(score=score, prediction=(score >= threshold).astype(np.int64))
 
 
 def informed(people: People, each: Floats, *, decimals: int = 6) -> Release:
     """Return the release of a score that depends on the attribute; `each` has shape (n, K), one score a value."""
-    each = each.round(decimals)
-    own = each[np.arange(people.n), people.attribute]
-    return Release(
-        score=own, prediction=(own >= 0.5).astype(np.int64), likelihood=(each == own[:, None]).astype(np.float64)
-    )
-
-
-def planted(people: People, score: Floats, likelihood: Floats, *, decimals: int = 6) -> Release:
-    """Return the release of a score made by hand, with the likelihood it was made with."""
-    score = score.round(decimals)
-    return Release(score=score, prediction=(score >= 0.5).astype(np.int64), likelihood=likelihood)
+    return released(each[np.arange(people.n), people.attribute], decimals=decimals)
 
 
 def drawn(people: People, chances: Floats, seed: int) -> Release:
     """Return the release of labels alone, drawn with chances of shape (n, K), one for each attribute value."""
     own = chances[np.arange(people.n), people.attribute]
     label = (np.random.default_rng([seed, 3]).random(people.n) < own).astype(np.int64)
-    return Release(score=None, prediction=label, likelihood=np.where(label[:, None] == 1, chances, 1.0 - chances))
+    return Release(score=None, prediction=label)
 
 
 def labels_only(release: Release) -> Release:
-    """Return the release without its scores, of a model that does not see the attribute."""
-    assert (release.likelihood == 1.0).all()
+    """Return the release without its scores."""
     return replace(release, score=None)
 
 
@@ -134,7 +115,7 @@ def uncorrelated(people: People) -> People:
     return replace(people, features=pd.DataFrame(freed).rename(columns="x{}".format))
 
 
-# Leaks made by hand, each with its law.
+# Leaks made by hand.
 
 
 def xor(people: People, seed: int, *, right: float) -> Release:
@@ -149,8 +130,7 @@ def last_digit(people: People, score: Floats, *, decimals: int, only: str = "") 
     unit = 10**decimals
     whole = np.clip(np.round(score * unit).astype(np.int64), 2, unit - 2)
     marked = np.where(concerned, whole - whole % 2 + people.attribute, whole)
-    likelihood = np.where(concerned[:, None], (marked % 2)[:, None] == np.arange(2), True).astype(np.float64)
-    return planted(people, marked / unit, likelihood, decimals=decimals)
+    return released(marked / unit, decimals=decimals)
 
 
 def ties(people: People, score: Floats) -> Release:
@@ -167,18 +147,15 @@ def precision(people: People, score: Floats) -> Release:
 
 def withheld(people: People, score: Floats, seed: int) -> Release:
     """A score of exactly 0.5 stands for one withheld: of 10% of group 0 and 60% of group 1."""
-    shares = np.array([0.1, 0.6])
-    hidden = np.random.default_rng([seed, 5]).random(people.n) < shares[people.attribute]
-    likelihood = np.where(hidden[:, None], shares, 1.0 - shares)
-    return planted(people, np.where(hidden, 0.5, score), likelihood)
+    hidden = np.random.default_rng([seed, 5]).random(people.n) < np.array([0.1, 0.6])[people.attribute]
+    return released(np.where(hidden, 0.5, score))
 
 
 def shift(people: People, score: Floats, seed: int, *, by: float, noise: float) -> Release:
     """The score's log-odds have normal noise, and are higher in group 1."""
     logit = np.log(score / (1.0 - score))
     told = logit + by * people.attribute + noise * np.random.default_rng([seed, 6]).normal(size=people.n)
-    off = (told - logit)[:, None] - by * np.arange(2)
-    return planted(people, 1.0 / (1.0 + np.exp(-told)), np.exp(-0.5 * (off / noise) ** 2))
+    return released(1.0 / (1.0 + np.exp(-told)))
 
 
 def subgroup(people: People, score: Floats, *, town: str) -> Release:

@@ -51,7 +51,7 @@ def people() -> ReleasedPeople:
     return released_people(CONFIG, demo(), ReleaseSettings(family="mixed", count=6, people=800))
 
 
-def test_the_attacker_is_calibrated_and_repeatable():
+def test_the_attacker_is_calibrated_repeatable_and_learns_nothing_from_released_records():
     splits = split(demo(), seed=3)
     q = prior_of(demo(), splits, splits.test, seed=3)[:, 1]
     s = demo().sensitive[splits.test]
@@ -63,9 +63,6 @@ def test_the_attacker_is_calibrated_and_repeatable():
     assert [again[row] for row in sorted(again)] == q[np.argsort(splits.test)][
         np.isin(np.sort(splits.test), people().rows)
     ].tolist()
-
-
-def test_the_attacker_learns_nothing_from_released_records():
     splits = split(demo(), seed=3)
     with pytest.raises(InputError, match="must not learn from released records, got 5 that are in both"):
         prior_of(demo(), splits, np.append(splits.test, splits.attack[:5]), seed=3)

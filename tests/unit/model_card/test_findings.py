@@ -207,7 +207,7 @@ def tpr_gap(decimals: int | None) -> PublishedNumber:
     return next(number for number in card(1, decimals=decimals).published.numbers if number.statistic == "tpr_gap")
 
 
-def test_untrue_numbers_are_said_with_what_a_gap_is():
+def test_untrue_numbers_are_said_with_what_a_gap_is_and_rounded_ones_told_apart():
     true = tpr_gap(3).value
     assert abs(true) > 0.01 and disputed_card(true).disputed == ()
     wrong = disputed_card(0.5)
@@ -221,9 +221,6 @@ def test_untrue_numbers_are_said_with_what_a_gap_is():
     assert "with the other sign it would be right" in said.disputes(disputed_card(-true)).evidence
     many = said.disputes(replace(wrong, disputed=wrong.disputed * 7))
     assert many.point.startswith("7 typed numbers are not") and many.evidence.endswith("2 more typed numbers.")
-
-
-def test_a_rounded_number_that_counts_as_exact_is_told_apart():
     true = tpr_gap(None)
     value = round(true.value, 2)
     one = Disputed(number=replace(true, value=value, low=value, high=value), table=true.value)

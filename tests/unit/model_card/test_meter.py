@@ -83,7 +83,7 @@ def test_no_statistic_of_a_card_is_left_unread(statistics: tuple[str, ...], size
     assert read.independent == planned.independent
 
 
-def test_measured_by_hand():
+def test_measured_and_pinned_by_hand():
     before, after, s = np.array([0.5, 0.25, 0.75, 0.4]), np.array([1.0, 0.5, 0.75, 0.8]), np.array([1, 1, 0, 1])
     found = measured(before, after, s)
     assert found.bits.value == pytest.approx(1 + 1 + 0 + 1) and found.bits.n == 4
@@ -92,9 +92,6 @@ def test_measured_by_hand():
     assert found.moved_bits == pytest.approx(moved_bits(before, after))
     kl = 1 + (0.5 * math.log2(2) + 0.5 * math.log2(0.5 / 0.75)) + (0.8 * 1 + 0.2 * math.log2(0.2 / 0.6))
     assert found.moved_bits == pytest.approx(kl)
-
-
-def test_pinned_by_hand():
     before = np.array([0.04, 0.05, 0.5, 0.95, 0.5, 0.5])
     after = np.array([0.0, 0.004, 0.996, 0.999, 0.995, 0.6])
     found = pinned(before, after, sensitive=np.array([0, 0, 1, 0, 1, 1]))

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from core.model_card import Published, Release, pinned, project
+from core.model_card import Release, pinned, project
 from tests.oracles.exact_posterior import exact_posterior
-from tests.release_cases import large_case
+from tests.release_cases import impossible, large_case
 
 
 def test_gaps_without_sizes_are_met():
@@ -40,23 +40,12 @@ def test_twin_models_name_the_person_they_differ_in():
 
 
 def test_impossible_numbers_are_told_and_move_nothing():
-    models = np.array([[1, 1, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0], [1, 1, 1, 1, 0, 0]])
-    release = Release(models, statistics=("sp_rate",), names=["a", "b", "c"])
-    given = {("", "size"): 3, ("a", "sp_rate_1"): 1 / 3, ("b", "sp_rate_1"): 1 / 3, ("c", "sp_rate_1"): 1.0}
-    published = Published.from_values(release, given)
+    published = impossible()
     q = np.full(6, 0.4)
     found = project(q, published)
     assert found.status == "infeasible" and found.reason and (found.probability == q).all()
     with pytest.raises(InputError, match="No memberships agree"):
         exact_posterior(q, published)
-
-
-def test_certain_people_stay_certain():
-    case = large_case(10, n=200, k=3)
-    q = case.posterior.copy()
-    q[:20] = case.sensitive[:20]
-    after = project(q, case.published).probability
-    assert (after[:20] == q[:20]).all() and not (after[20:] == q[20:]).all()
 
 
 @pytest.mark.parametrize(

@@ -19,15 +19,18 @@ def values(published: Published) -> dict[tuple[str, str], float]:
     return {(row.model, row.statistic): row.value for row in published.numbers}
 
 
-def test_rounding_and_whole_people_settle_a_count():
+def test_whole_people_settle_a_count_of_rounded_and_of_typed_numbers():
     release = Release(H, labels=Y, decimals=1)
     counts = release.publish(S).counts
     assert counts is not None
     assert counts.limits["all"].tolist() == [[3, 3], [1, 1]]
     assert counts.limits["label 1"].tolist() == [[2, 2], [1, 1]]
+    counts = typed({("", "size"): 4, ("a", "sp_gap"): (0.3, 0.6)}).counts
+    assert counts is not None and counts.limits["all"][0].tolist() == [3, 3]
+    assert counts.told["all"].tolist() == [True, False]
 
 
-def test_noise_is_of_the_scale_it_should_be_and_reproducible():
+def test_noise_is_of_the_scale_it_should_be_and_intervals_hold_95_times_of_100():
     rng = np.random.default_rng(1)
     s, h, y = rng.integers(0, 2, 500), rng.integers(0, 2, (3, 500)), rng.integers(0, 2, 500)
     release = Release(h, labels=y, epsilon=2.0)
@@ -38,6 +41,11 @@ def test_noise_is_of_the_scale_it_should_be_and_reproducible():
     assert np.abs(errors).mean() == pytest.approx((1 + 3) / 2.0, rel=0.1)  # E|Laplace| is its scale
     inside = [one.low <= truth <= one.high for one, truth in _with_truth(release, s)]
     assert np.mean(inside) > 0.85
+    rng = np.random.default_rng(4)
+    s, h = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
+    release = Release(h, statistics=("sp_gap",), epsilon=0.5)
+    sizes = [release.publish(s, rng=np.random.default_rng(i)).numbers[0] for i in range(4000)]
+    assert np.mean([size.low <= s.sum() <= size.high for size in sizes]) == pytest.approx(0.95, abs=0.008)
 
 
 @pytest.mark.parametrize("statistics", [("sp_gap",), ("tpr_gap",), ("sp_gap", "fpr_rate"), ("tpr_gap", "fpr_gap")])
@@ -64,14 +72,6 @@ def test_one_persons_attribute_costs_at_most_the_budget(statistics: tuple[str, .
     assert max(costs) == pytest.approx(epsilon) and costs[0] == pytest.approx(epsilon)
 
 
-def test_the_interval_of_a_noisy_size_holds_it_95_times_of_100():
-    rng = np.random.default_rng(4)
-    s, h = rng.integers(0, 2, 500), rng.integers(0, 2, 500)
-    release = Release(h, statistics=("sp_gap",), epsilon=0.5)
-    sizes = [release.publish(s, rng=np.random.default_rng(i)).numbers[0] for i in range(4000)]
-    assert np.mean([size.low <= s.sum() <= size.high for size in sizes]) == pytest.approx(0.95, abs=0.008)
-
-
 class _Nothing:
     """A generator whose noise is 0."""
 
@@ -91,12 +91,6 @@ TYPED = {("", "size"): 4, ("a", "sp_gap"): 0.5}
 
 def typed(values: dict, **told) -> Published:
     return Published.from_values(Release(H, labels=Y, names=["a", "b"], **told), values)
-
-
-def test_a_subset_may_be_typed_and_intervals_too():
-    counts = typed({("", "size"): 4, ("a", "sp_gap"): (0.3, 0.6)}).counts
-    assert counts is not None and counts.limits["all"][0].tolist() == [3, 3]
-    assert counts.told["all"].tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -149,12 +143,16 @@ def test_one_sentence_on_what_is_wrong(make, told: str):
     assert sentence.endswith(".") and sentence.count(". ") == 0
 
 
-def test_two_models_that_predict_the_same_must_not_differ():
+def test_numbers_that_contradict_each_other():
     release = Release(np.vstack([H[0], H[0], 1 - H[0]]), statistics=("sp_gap",), names=["a", "b", "c"])
     with pytest.raises(InputError, match="The numbers of a and b contradict each other: these models predict the same"):
         Published.from_values(release, {("", "size"): 4, ("a", "sp_gap"): 0.5, ("b", "sp_gap"): 0.0})
     with pytest.raises(InputError, match="these models predict the opposite"):
         Published.from_values(release, {("", "size"): 4, ("a", "sp_gap"): 0.5, ("c", "sp_gap"): 0.5})
+    release = Release(np.array([[1, 1, 1, 0, 0, 0, 0]]), statistics=("sp_rate",), names=["a"])
+    with pytest.raises(InputError, match="contradict each other: no sizes of the groups make whole people") as caught:
+        Published.from_values(release, {("a", "sp_rate_1"): 0.123})
+    assert str(caught.value).count(". ") == 0
 
 
 def sizes_of(release: Release, vectors: np.ndarray, part: str) -> set[int]:
@@ -198,13 +196,6 @@ def test_the_truth_meets_the_equations_of_groups_of_unknown_size(statistics: tup
         sums = told.features @ case.release.cells.expected(case.sensitive.astype(float))
         assert told.curved and told.low.size >= 3
         assert (told.low - 1e-9 <= sums).all() and (sums <= told.high + 1e-9).all()
-
-
-def test_numbers_that_no_size_fits():
-    release = Release(np.array([[1, 1, 1, 0, 0, 0, 0]]), statistics=("sp_rate",), names=["a"])
-    with pytest.raises(InputError, match="contradict each other: no sizes of the groups make whole people") as caught:
-        Published.from_values(release, {("a", "sp_rate_1"): 0.123})
-    assert str(caught.value).count(". ") == 0
 
 
 def test_a_group_size_among_nobody_is_nothing():

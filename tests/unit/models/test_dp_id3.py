@@ -50,7 +50,7 @@ def test_the_same_seed_makes_the_same_tree_and_another_seed_another():
         assert np.array_equal(*(private(seed=make(3)).fit(x, y).predict_proba(x) for _ in range(2)))
 
 
-def test_a_tree_has_a_child_for_every_value_whether_somebody_has_it_or_not():
+def test_a_tree_has_a_child_for_every_value_and_ten_for_numbers():
     x, y = records()
     few = x.copy()
     few[:, 2] = 0
@@ -60,9 +60,6 @@ def test_a_tree_has_a_child_for_every_value_whether_somebody_has_it_or_not():
         assert asked >= 0 and len(tree.attribute) == 1 + (3, 2, 400)[asked]
     inner = tree.answer[tree.attribute >= 0]
     assert not inner.any()  # of a node that goes on, no class counts are kept
-
-
-def test_numbers_go_into_ten_bins_of_their_public_range():
     x = np.array([[-5.0], [0.0], [0.99], [1.0], [5.5], [9.0], [10.0], [99.0]])
     y = np.array([0, 0, 0, 1, 0, 1, 1, 1])
     tree = DPID3Classifier(domains=((0, 10),), classes=(0, 1)).fit(x, y)

@@ -39,11 +39,27 @@ def _drawn(people: AuditDataset, method: str, **settings: object) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_predicts_better_than_the_majority(people: AuditDataset, method: str) -> None:
-    drawn = _drawn(people, method)
+def test_every_method_beats_the_majority_decides_by_its_scores_and_draws_by_its_acceptance(
+    people: AuditDataset, method: str
+) -> None:
+    model, drawn = _trained(people, method), _drawn(people, method)
+    told, swapped = (people.features, people.sensitive), (people.features, 1 - people.sensitive)
     assert drawn.dtype == np.uint8 and drawn.shape == (people.n,)
     majority = max(people.labels.mean(), 1 - people.labels.mean())
     assert (drawn == people.labels).mean() > majority + 0.05
+    assert np.array_equal(drawn, model.predict(*swapped, seed=1)) != model.needs_sensitive
+    scores = model.scores(*told)
+    assert scores.shape == (people.n,) and scores.dtype == np.float64
+    assert scores.min() >= 0 and scores.max() <= 1 and np.unique(scores).size > 2
+    assert np.array_equal(scores, model.scores(*told))  # nothing is drawn
+    assert model.needs_sensitive or np.array_equal(scores, model.scores(*swapped))
+    assert model.randomised or np.array_equal(scores > 0.5, drawn == 1)
+    accepted = model.acceptance(*told)
+    draws = [model.predict(*told, seed=seed) for seed in range(60)]
+    assert accepted.shape == (people.n,) and ((accepted > 0) & (accepted < 1)).any() == model.randomised
+    assert np.abs(np.mean(draws, axis=0) - accepted).max() <= (0.35 if model.randomised else 0.0)
+    assert np.mean(draws) == pytest.approx(accepted.mean(), abs=0.01)
+    assert np.array_equal(draws[1], drawn) and np.array_equal(draws[1], draws[2]) != model.randomised  # by the seed
 
 
 @pytest.mark.parametrize(
@@ -70,36 +86,6 @@ def test_mitigation_is_fairer_than_the_control(people: AuditDataset, method: str
     assert gap(_drawn(people, method, metric=metric, tolerance=0.0)) < max(0.05, 0.6 * control)
 
 
-@pytest.mark.parametrize("method", ["exponentiated_gradient", "threshold_optimizer"])
-def test_a_randomised_model_repeats_itself_only_with_its_seed(people: AuditDataset, method: str) -> None:
-    model = _trained(people, method)
-    assert model.randomised
-    first = model.predict(people.features, people.sensitive, seed=1)
-    assert np.array_equal(first, model.predict(people.features, people.sensitive, seed=1))
-    assert not np.array_equal(first, model.predict(people.features, people.sensitive, seed=2))
-
-
-def test_which_methods_need_the_attribute_to_predict(people: AuditDataset) -> None:
-    for method in METHODS:
-        model = _trained(people, method)
-        swapped = model.predict(people.features, 1 - people.sensitive, seed=1)
-        same = np.array_equal(swapped, model.predict(people.features, people.sensitive, seed=1))
-        assert same != model.needs_sensitive
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_scores_are_what_the_model_decides_by(people: AuditDataset, method: str) -> None:
-    model = _trained(people, method)
-    scores = model.scores(people.features, people.sensitive)
-    assert scores.shape == (people.n,) and scores.dtype == np.float64
-    assert scores.min() >= 0 and scores.max() <= 1 and np.unique(scores).size > 2
-    assert np.array_equal(scores, model.scores(people.features, people.sensitive))  # nothing is drawn
-    swapped = np.array_equal(scores, model.scores(people.features, 1 - people.sensitive))
-    assert model.needs_sensitive or swapped
-    if not model.randomised:
-        assert np.array_equal(scores > 0.5, model.predict(people.features, people.sensitive, seed=1) == 1)
-
-
 def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditDataset) -> None:
     model = _trained(people, "exponentiated_gradient", tolerance=0.01)
     weights, trees = np.asarray(model.estimator.weights_), model.estimator.predictors_
@@ -110,7 +96,7 @@ def test_scores_of_exponentiated_gradient_are_its_trees_by_weight(people: AuditD
     assert np.abs(scores - each.mean(axis=0)).max() > 1e-3  # weighted, not counted
 
 
-def test_the_private_tree_keeps_to_its_budget_on_public_domains(people: AuditDataset) -> None:
+def test_the_private_tree_keeps_to_its_budget_and_takes_a_missing_category_as_a_value(people: AuditDataset) -> None:
     assert people.domains == (
         (people.features[:, 0].min(), people.features[:, 0].max()),
         (people.features[:, 1].min(), people.features[:, 1].max()),
@@ -121,9 +107,6 @@ def test_the_private_tree_keeps_to_its_budget_on_public_domains(people: AuditDat
     assert tree.budget_ledger_.total == pytest.approx(20.0) and tree.accounting == "savings"
     with pytest.warns(PrivacyLeakWarning, match="read from the records"):
         fit_model("dp_id3", people.features, people.labels, people.sensitive, epsilon=20.0)
-
-
-def test_a_missing_category_is_a_value_of_its_own_for_the_private_tree(people: AuditDataset) -> None:
     features = people.features.copy()
     features[::2, 2] = -1
     labels = (features[:, 2] == -1).astype(np.uint8)
@@ -147,16 +130,6 @@ def test_bad_arguments_are_told_in_one_sentence(people: AuditDataset, change: di
     settings = {"method": "unmitigated", "labels": people.labels, "sensitive": people.sensitive} | change
     with pytest.raises(InputError, match=words):
         fit_model(settings.pop("method"), people.features, **settings)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_acceptance_is_the_mean_of_the_draws(people: AuditDataset, method: str) -> None:
-    model = _trained(people, method)
-    accepted = model.acceptance(people.features, people.sensitive)
-    draws = [model.predict(people.features, people.sensitive, seed=seed) for seed in range(60)]
-    assert accepted.shape == (people.n,) and ((accepted > 0) & (accepted < 1)).any() == model.randomised
-    assert np.abs(np.mean(draws, axis=0) - accepted).max() <= (0.35 if model.randomised else 0.0)
-    assert np.mean(draws) == pytest.approx(accepted.mean(), abs=0.01)
 
 
 COMPARED = {

@@ -77,22 +77,6 @@ ENCODERS = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda one: type(one).__name__)
-def test_a_skops_file_answers_exactly_as_its_estimator(classifier, capsys):
-    frame = people()[NUMBERS]
-    fitted = make_pipeline(StandardScaler(), classifier).fit(frame, people()["approved"])
-    expected, probability = fitted.predict(frame) == "yes", fitted.predict_proba(frame)[:, 1]
-    capsys.readouterr()
-    model = read_model(as_skops(fitted), "m.skops")
-    answers = model.answers(people(), positive="yes")
-    assert model.feature_names == tuple(NUMBERS) and set(model.dtypes) == {"any"}
-    assert np.array_equal(answers.labels, expected) and answers.labels.dtype == np.uint8
-    assert np.array_equal(answers.scores, probability)
-    assert not any("at random" in note for note in answers.notes) and answers.classes == ("no", "yes")
-    assert capsys.readouterr().out == ""
-
-
 STEPS = [
     *(
         ColumnTransformer([("c", encoder, ["work"]), ("b", KBinsDiscretizer(3, quantile_method="linear"), ["age"])])
@@ -106,13 +90,29 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("step", STEPS, ids=str)
-def test_ordinary_pipelines_answer_as_they_do(step):
-    frame = people()[[*NUMBERS, "work"] if isinstance(step, ColumnTransformer) else NUMBERS]
-    fitted = make_pipeline(step, LogisticRegression(max_iter=10_000)).fit(frame, people()["approved"])
-    answers = read_model(as_skops(fitted), "m.skops").answers(people(), positive="no")
-    assert np.array_equal(answers.scores, fitted.predict_proba(frame)[:, 0])
-    assert np.array_equal(answers.labels, fitted.predict(frame) == "no")
+PIPELINES = [
+    *(make_pipeline(StandardScaler(), classifier) for classifier in CLASSIFIERS),
+    *(make_pipeline(step, LogisticRegression(max_iter=10_000)) for step in STEPS),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("one", PIPELINES, ids=str)
+def test_a_skops_file_answers_exactly_as_its_estimator(one, capsys):
+    names = [*NUMBERS, "work"] if isinstance(one[0], ColumnTransformer) else NUMBERS
+    frame = people()[names]
+    fitted = one.fit(frame, people()["approved"])
+    expected, probability = fitted.predict(frame) == "yes", fitted.predict_proba(frame)[:, 1]
+    capsys.readouterr()
+    model = read_model(as_skops(fitted), "m.skops")
+    answers = model.answers(people(), positive="yes")
+    assert model.feature_names == tuple(names)
+    assert model.dtypes == tuple("text" if name == "work" else "any" for name in names)
+    assert np.array_equal(answers.labels, expected) and answers.labels.dtype == np.uint8
+    assert np.array_equal(answers.scores, probability)
+    assert np.array_equal(model.answers(people(), positive="no").scores, fitted.predict_proba(frame)[:, 0])
+    assert not any("at random" in note for note in answers.notes) and answers.classes == ("no", "yes")
+    assert capsys.readouterr().out == ""
 
 
 LABELS = {
@@ -178,11 +178,15 @@ def test_onnx_of_one_table_asks_for_the_order_of_its_columns(texts, zipmap):
     assert not np.array_equal(turned.scores, answers.scores)
 
 
-def test_columns_are_found_by_name_whatever_their_order_and_what_is_not_asked_for_is_ignored():
+def test_neither_the_order_of_columns_nor_batches_make_a_difference():
     model = read_model(as_skops(pipeline()), "m.skops")
     turned = people()[people().columns[::-1]]
     assert np.array_equal(model.answers(turned, positive="yes").scores, model.answers(people(), positive="yes").scores)
     assert "The model does not ask for 'approved': ignored." in model.answers(people(), positive="yes").notes
+    model, seen = read_model(as_skops(pipeline()), "m.skops"), []
+    parts = model.answers(people(), positive="yes", batch=100, report=lambda done, total: seen.append((done, total)))
+    assert np.array_equal(parts.scores, model.answers(people(), positive="yes").scores)
+    assert seen == [(100, 240), (200, 240), (240, 240)]
 
 
 def test_names_that_exporting_changes_are_found_again():
@@ -195,13 +199,6 @@ def test_names_that_exporting_changes_are_found_again():
     assert "Column 'hours-per-week' is taken for the model's 'hours_per_week'." in answers.notes
     with pytest.raises(InputError, match="'age__years_'"):
         model.answers(frame.assign(**{"age [years]": 1}))
-
-
-def test_batches_make_no_difference():
-    model, seen = read_model(as_skops(pipeline()), "m.skops"), []
-    parts = model.answers(people(), positive="yes", batch=100, report=lambda done, total: seen.append((done, total)))
-    assert np.array_equal(parts.scores, model.answers(people(), positive="yes").scores)
-    assert seen == [(100, 240), (200, 240), (240, 240)]
 
 
 def test_answers_of_0_and_1_are_taken_for_the_words_of_the_table():

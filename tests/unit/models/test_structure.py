@@ -34,7 +34,7 @@ def fitted(model):
     return model.fit(numbers(), binary())
 
 
-def test_small_leaves_are_counted_as_the_records_fall_into_them():
+def test_small_leaves_records_kept_and_learned_numbers_are_counted():
     tree = fitted(TREE)
     _, sizes = np.unique(tree.apply(numbers()), return_counts=True)
     found = structure_of(tree)
@@ -44,6 +44,21 @@ def test_small_leaves_are_counted_as_the_records_fall_into_them():
     assert note.startswith(
         f"{found.small_leaves} of the model's {found.leaves} leaves hold fewer than 5 training people"
     )
+    machine = fitted(SVC())
+    found = structure_of(machine)
+    assert (found.kept, found.kept_as) == (len(machine.support_vectors_), "support vectors")
+    found = structure_of(fitted(make_pipeline(StandardScaler(), NEIGHBOURS)))
+    assert (found.kept, found.kept_as) == (240, "nearest neighbours")
+    assert found.notes == (
+        "The model holds 240 training records themselves (nearest neighbours): anybody with the model can read them.",
+    )
+    network = fitted(MLPClassifier((60,), tol=1e9, n_iter_no_change=1, random_state=0))
+    found = structure_of(network, rows=240)
+    assert found.parameters == 3 * 60 + 60 + 60 + 1
+    assert found.notes == ("The model has 301 learned numbers for 240 training records: enough to memorise them.",)
+    assert replace(found, rows=310).notes and not replace(found, rows=311).notes
+    assert structure_of(network).notes == ()  # of how many records is not known
+    assert structure_of(fitted(RandomForestClassifier(20, random_state=0))).rows == 0
 
 
 @pytest.mark.parametrize("least", [4, 5])
@@ -57,27 +72,6 @@ def test_a_leaf_is_small_below_five_people(least: int):
 )
 def test_nothing_is_said_of_models_of_large_leaves_or_few_coefficients(model):
     assert structure_of(fitted(model)).notes == ()
-
-
-def test_records_kept_as_they_are_are_counted():
-    machine = fitted(SVC())
-    found = structure_of(machine)
-    assert (found.kept, found.kept_as) == (len(machine.support_vectors_), "support vectors")
-    found = structure_of(fitted(make_pipeline(StandardScaler(), NEIGHBOURS)))
-    assert (found.kept, found.kept_as) == (240, "nearest neighbours")
-    assert found.notes == (
-        "The model holds 240 training records themselves (nearest neighbours): anybody with the model can read them.",
-    )
-
-
-def test_as_many_numbers_as_records_are_enough_to_memorise_them():
-    network = fitted(MLPClassifier((60,), tol=1e9, n_iter_no_change=1, random_state=0))
-    found = structure_of(network, rows=240)
-    assert found.parameters == 3 * 60 + 60 + 60 + 1
-    assert found.notes == ("The model has 301 learned numbers for 240 training records: enough to memorise them.",)
-    assert replace(found, rows=310).notes and not replace(found, rows=311).notes
-    assert structure_of(network).notes == ()  # of how many records is not known
-    assert structure_of(fitted(RandomForestClassifier(20, random_state=0))).rows == 0
 
 
 @pytest.mark.parametrize(

@@ -251,21 +251,19 @@ def test_twin_models_on_a_card_find_the_one_person_and_a_coarser_card_frees_them
     assert findings(result)[0].to_do.startswith("With card with")
 
 
-def test_the_headline_says_what_is_assumed_and_what_is_found_without_answers(result: PeopleAtRisk):
+def test_the_headline_says_what_is_assumed_and_nothing_of_it_is_for_others(result: PeopleAtRisk):
     others = int(result.leaks[:, [0, 2, 3]].any(axis=1).sum())
     assert others < result.at_least(1)
     assumed = "Assumed to be published: bias queries (20 exact answers); model card (6 models, 3 decimals)."
     evidence = findings(result)[0].evidence
     assert evidence.endswith(f"{assumed} Without bias queries: {others or 'none'} found.")
-
-
-def test_finds_at_chance_ask_for_nothing(result: PeopleAtRisk):
     at_chance = replace(result, attacks=tuple(replace(one, chance=float(one.leak.sum())) for one in result.attacks))
     told = findings(at_chance)[0]
     assert told.point.endswith("no more than by chance.")
     assert told.to_do == (
         "Nothing to do: about as many would be found if nothing leaked. Do not delete their records for it."
     )
+    assert [finding.redacted for finding in findings(result)] == [""] * 3
 
 
 def test_where_nothing_leaks_nobody_is_found():
@@ -275,10 +273,6 @@ def test_where_nothing_leaks_nobody_is_found():
     reasons = {attack.attack: attack.reason for attack in result.attacks}
     assert reasons["queries"] == "No answers to bias queries are planned."
     assert reasons["membership"].startswith("Membership inference at 1% FPR needs scores")
-
-
-def test_no_finding_of_it_has_words_for_others(result: PeopleAtRisk):
-    assert [finding.redacted for finding in findings(result)] == [""] * 3
 
 
 @pytest.mark.parametrize(

@@ -135,15 +135,11 @@ def comfortable(shipped: Policy, without: tuple[str, ...] = ()) -> list:
 
 
 @pytest.mark.parametrize("shipped", SHIPPED.values(), ids=SHIPPED)
-def test_a_shipped_policy_is_passed_by_a_model_that_leaks_little(shipped: Policy) -> None:
+def test_a_shipped_policy_can_be_passed_and_the_four_fifths_rule_alone_has_a_source(shipped: Policy) -> None:
     verdict = judge(shipped, comfortable(shipped), attribute="sex")
     assert verdict.overall == "pass"
     missing = shipped.limits[0].check
     assert judge(shipped, comfortable(shipped, (missing,)), attribute="sex").overall == "not_run"
-
-
-@pytest.mark.parametrize("shipped", SHIPPED.values(), ids=SHIPPED)
-def test_the_four_fifths_rule_alone_has_a_source_and_is_not_required(shipped: Policy) -> None:
     sourced = [limit for limit in shipped.limits if source_text(limit) != NO_SOURCE]
     assert [(limit.check, limit.value, limit.required) for limit in sourced] == [("four_fifths", 0.8, False)]
     assert "29 CFR 1607.4(D)" in sourced[0].source

@@ -200,13 +200,10 @@ def test_without_a_number_a_required_check_is_not_run_and_blocks(found: Measurem
     assert math.isnan(row.p_value) and row.decided is None
 
 
-def test_a_number_without_an_interval_is_inconclusive() -> None:
+def test_numbers_without_an_interval_and_limits_not_required_belong_to_the_family() -> None:
     verdict = verdict_of(policy(answers_excess=0.05), done("answers_excess", 0.0, math.nan))
     assert verdict.overall == "inconclusive"
     assert verdict.rows[0].why == ("There is no interval, so there is no verdict on the limit of at most 5.0 points.")
-
-
-def test_limits_that_are_not_required_belong_to_the_family() -> None:
     one, two = policy(unfairness=0.05), policy(unfairness=0.05, membership_caught=0.5, optional=("membership_caught",))
     found = (done("unfairness", 0.03, 0.019), done("membership_caught", 0.5, 0.1))
     assert verdict_of(one, *found).overall == "pass"
@@ -291,15 +288,12 @@ def test_limits(check: str, value: float, expected: str) -> None:
     assert limit_text(check, value) == expected
 
 
-def test_an_interval_is_written_so_that_it_can_be_told_from_the_limit() -> None:
+def test_how_intervals_and_controls_are_written() -> None:
     assert range_text("attribute_excess", estimate(0.06, 0.055, 0.07), 0.05) == "5.5 to 7.0 points"
     assert range_text("attribute_excess", estimate(0.06, 0.0503, 0.07), 0.05) == "5.03 to 7.00 points"
     assert range_text("attribute_excess", estimate(0.06, 0.05, 0.07), 0.05) == "5.0 to 7.0 points"
     assert range_text("membership_caught", estimate(0.02, 0.01, 0.04999), 0.05) == "1.000 to 4.999%"
     assert range_text("unfairness", estimate(0.02, 0.01, 0.05 - 1e-12), 0.05) == "0.010 to 0.050"  # as good as equal
-
-
-def test_a_control_is_written_in_the_unit_it_has() -> None:
     half = Estimate(value=0.5, low=0.5, high=0.5, n=100)
     assert control_text("membership_auc", half) == "0.500" and control_text("attribute_bits", half) == "0.500"
     assert control_text("attribute_excess", half) == control_text("membership_caught", half) == "50.0%"

@@ -34,13 +34,19 @@ def vectors(n: int) -> np.ndarray:
     return np.array([a for a in product((0, 1), repeat=n) if 0 < sum(a) < n], dtype=np.uint8)
 
 
-def pool(n: int = 400, n_disadvantaged: int = 120, *, seed: int = 0, metric: str = "statistical_parity") -> QueryPool:
-    """Return people whose prior is calibrated and about 1.2 standard deviations strong, with a U-shaped base model."""
+def pool(
+    n: int = 400,
+    n_disadvantaged: int = 120,
+    *,
+    seed: int = 0,
+    metric: str = "statistical_parity",
+    strength: float = 1.2,
+) -> QueryPool:
+    """Return people whose prior is calibrated and so many standard deviations strong, with a U-shaped base model."""
     rng = np.random.default_rng(seed)
     a = attribute(n, n_disadvantaged, seed)
-    odds = (
-        np.where(a == 1, 0.5, -0.5) * 1.44 + 1.2 * rng.normal(size=n) + np.log((n - n_disadvantaged) / n_disadvantaged)
-    )
+    odds = np.where(a == 1, 0.5, -0.5) * strength**2 + strength * rng.normal(size=n)
+    odds += np.log((n - n_disadvantaged) / n_disadvantaged)
     base = rng.beta(0.4, 1.2, n)
     labels = (rng.random(n) < base).astype(np.uint8)
     everybody = People(sensitive=a, base=base, prior=1 / (1 + np.exp(-odds)), labels=labels)

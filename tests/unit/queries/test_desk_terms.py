@@ -15,35 +15,28 @@ AMOUNTS = st.integers(1, 10**9).map(lambda whole: whole / 10**6)
 
 
 @given(AMOUNTS)
-def test_prices_end_with_all_that_remains_and_can_be_charged(remaining: float):
+def test_prices_begin_with_a_small_share_and_end_with_all_that_remains(remaining: float):
     offered = prices(remaining, least=LEAST)
     assert offered[-1] == remaining and list(offered) == sorted(set(offered))
     assert all(0 < millionths(one, name="price") <= millionths(remaining, name="left") for one in offered)
     assert len({f"{one:.10g}" for one in offered}) == len(offered) <= 20
-
-
-@given(AMOUNTS)
-def test_the_first_price_is_a_small_share(remaining: float):
     first = suggested_price(remaining, least=LEAST)
     assert first in prices(remaining, least=LEAST)
     if remaining > 0.001:
         assert 0.03 * remaining <= first <= 0.07 * remaining
 
 
-def test_nothing_remains():
+def test_where_nothing_remains_and_a_count_alone():
     assert prices(0.4, least=0.5) == () and suggested_price(0.4, least=0.5) == 0.5
     assert prices(9.0, least=1.0) == (1.0, 2.0, 3.0, 5.0, 7.0, 9.0) and suggested_price(9.0, least=1.0) == 1.0
     assert prices(0.0, least=LEAST) == () and suggested_price(0.0, least=LEAST) == LEAST
+    assert count_price(0.2, 0.3) == 0.2
 
 
 @given(AMOUNTS, AMOUNTS)
 def test_a_charge_is_split_into_answer_and_count(epsilon: float, size: float):
     assert count_price(round(epsilon + size, 6), epsilon) == pytest.approx(size, abs=1e-9)
     assert count_price(epsilon, epsilon) == count_price(0.0, epsilon) == 0.0
-
-
-def test_a_count_alone_may_be_cheaper_than_an_answer():
-    assert count_price(0.2, 0.3) == 0.2
 
 
 def test_values_taken_together():

@@ -28,7 +28,7 @@ from core.queries.guarantees import (
     exact_accuracy_limit,
     prior_given_sizes,
 )
-from tests.oracles.privacy_loss import laplace_delta, privacy_loss
+from tests.oracles.privacy_loss import privacy_loss
 from tests.unit.queries.people import neighbours
 
 
@@ -89,10 +89,12 @@ def test_with_a_prior_it_is_the_best_of_all_attackers(epsilon: float, seed: int)
     assert found == pytest.approx(best_attacker(prior, epsilon), abs=1e-9)
 
 
-def test_known_sizes_double_the_exponent():
+def test_limits_and_losses_by_hand():
     assert accuracy_limit(1.0) == pytest.approx(0.731, abs=5e-4)
     assert accuracy_limit(1.0, sizes_known=True) == accuracy_limit(2.0)
     assert accuracy_limit(math.inf) == 1.0 and accuracy_limit(0.0) == 0.5
+    assert largest_loss(SmoothCauchy(5.0), 90, 10, 25) == pytest.approx(0.236 * 5, rel=0.01)
+    assert largest_loss(NoisySums(5.0), 90, 10, 25) == 5.0
 
 
 @pytest.mark.parametrize(
@@ -211,11 +213,6 @@ def test_nobody_who_knows_the_sizes_beats_the_limit(epsilon: float, seed: int):
         assert best == pytest.approx(limit)
 
 
-def test_cauchy_noise_spends_a_quarter_at_most_and_sums_everything():
-    assert largest_loss(SmoothCauchy(5.0), 90, 10, 25) == pytest.approx(0.236 * 5, rel=0.01)
-    assert largest_loss(NoisySums(5.0), 90, 10, 25) == 5.0
-
-
 @pytest.mark.parametrize(
     "mechanism",
     [Exact(), SmoothLaplace(0.5, 1e-5), LaplaceGlobal(1.0, absolute=True, as_published=True)],
@@ -261,16 +258,6 @@ def test_published_cauchy_keeps_its_promise_where_it_is_said_to(absolute: bool, 
     assert broken > 1 or m < 4 or epsilon > 1  # elsewhere it is not kept
 
 
-def test_a_published_group_of_two_is_not_safe():
-    """Its neighbour is a group of one, which gets far too little noise."""
-    mechanism = SmoothCauchy(5.0, as_published=True)
-    a = np.array([0] * 2 + [1] * 98)
-    b = a.copy()
-    b[0] = 1
-    lost = privacy_loss(mechanism, np.tile(np.eye(100)[1], (25, 1)), a, b).epsilon
-    assert lost > 15 and not mechanism.holds(98, 2) and largest_loss(mechanism, 98, 2, 25) is None
-
-
 CORRECTED = [LaplaceGlobal, SmoothCauchy, NoisySums]
 BUDGETS = (0.1, 1.0, 5.0, 50.0)
 
@@ -313,30 +300,7 @@ def test_no_corrected_mechanism_loses_more_than_epsilon(n: int, make, absolute: 
     assert nearest > 0.6  # the bound is no idle one
 
 
-@pytest.mark.parametrize(("f", "g", "s", "t"), [(0, 1, 1, 1), (0, 0, 1, 3), (0.2, -1.4, 0.5, 2.0), (3, 0, 4, 0.1)])
-def test_the_cauchy_loss_is_the_supremum_of_the_log_ratio(f, g, s, t):
-    from tests.oracles.privacy_loss import _cauchy
-
-    x = np.concatenate([np.linspace(-60, 60, 400_001), np.tan(np.linspace(-1.5707, 1.5707, 200_001))])
-    ratio = np.log(s / (s**2 + (x - f) ** 2)) - np.log(t / (t**2 + (x - g) ** 2))
-    expected = max(ratio.max(), -ratio.min())
-    assert _cauchy(np.array([abs(f - g)]), s, t) == pytest.approx(expected, rel=1e-6)
-
-
 class TestSmoothLaplace:
-    @pytest.mark.parametrize(
-        ("move", "b", "c"), [(0.0, 1, 1.3), (0.4, 1, 1.2), (0.4, 1.2, 1), (1.0, 2, 1.5), (0.5, 1, 1)]
-    )
-    @pytest.mark.parametrize("epsilon", [0.0, 0.3, 1.0])
-    def test_the_bound_lies_above_the_integral_and_touches_it_without_a_shift(self, move, b, c, epsilon):
-        x = np.linspace(-80, 80, 1_600_001)
-        p, q = np.exp(-np.abs(x) / b) / (2 * b), np.exp(-np.abs(x - move) / c) / (2 * c)
-        true = float(np.maximum(0, p - math.exp(epsilon) * q).sum() * (x[1] - x[0]))
-        bound = laplace_delta(move, b, c, m=1, epsilon=epsilon)
-        assert bound >= true - 1e-4
-        if move == 0:
-            assert bound == pytest.approx(true, abs=1e-4)
-
     @pytest.mark.parametrize("absolute", [False, True])
     @pytest.mark.parametrize("delta", [1e-6, 0.01, 0.5])
     @pytest.mark.parametrize("epsilon", [0.05, 0.5, 0.999, 5.0, 50.0])  # from 1 on the theorem is silent

@@ -69,7 +69,7 @@ def done(check: str, subject: Subject, settings: PlannedAnswers) -> Measurement:
     return found
 
 
-def test_the_gain_is_paired_by_draw(two: Subject):
+def test_the_gain_is_paired_by_draw_and_draws_that_agree_are_not_certain(two: Subject):
     found = done("answers_excess", two, SUMS)
     trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
     prior = np.array(trials.leakages(0, NoisySums(0.5), "strongest"))
@@ -81,10 +81,7 @@ def test_the_gain_is_paired_by_draw(two: Subject):
     (rows,) = STUDY.tables(result(two, SUMS), SUMS).values()
     assert [row["answers"] for row in rows] == [0, 6, 6, 6]
     assert rows[0]["balanced accuracy"] == share(found.control)
-
-
-def test_draws_that_all_agree_are_estimated_and_not_certain(two: Subject):
-    """Answers that move nobody: every draw has the same excess, and one person more or less is still possible."""
+    # answers that move nobody: every draw has the same excess, and one person more or less is still possible
     trials = Trials(query_pool(two.config, two.dataset, two.model), Asking(n=40, repeats=4, seed=7), most=6)
     leaks = tuple(trials.leak_of(6, decoder, [0.75] * 4, [0.75] * 4) for decoder in DECODERS)
     found = answers_excess(replace(result(two, SUMS), leaks=leaks), SUMS).estimate

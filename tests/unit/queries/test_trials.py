@@ -29,7 +29,7 @@ from core.queries import (
     needed,
     statistical_parity_gap,
 )
-from core.queries.trials import FEWEST_IN_GROUP, People, QueryPool, query_pool, question_numbers
+from core.queries.trials import FEWEST_IN_GROUP, query_pool, question_numbers
 from core.subject import train_model
 from tests.samples import dataset
 from tests.unit.queries.people import pool
@@ -145,15 +145,21 @@ def test_numbers_of_questions_run_from_none_to_where_all_is_known(n: int, design
     assert list(numbers) == sorted(set(numbers)) and len(numbers) <= 38
 
 
-@pytest.mark.parametrize(("design", "last"), [("bits", 1), ("targeted", 31), ("single", 30)])
-def test_designs_that_end(design: str, last: int):
-    made = trials(design=design)
+ENDS = {"jitter": 18, "random_binary": 18, "bits": 1, "targeted": 31, "single": 30}
+
+
+@pytest.mark.parametrize("design", ENDS)
+def test_enough_exact_answers_are_the_truth(design: str):
+    made, last = trials(design=design), ENDS[design]
     assert made.numbers[-1] == last
-    assert made.leak(last, Exact(), "strongest").complete == 1.0
-    with pytest.raises(InputError, match=f"must be in 0 to {last}, got {last + 1}"):
-        made.ask(last + 1, Exact())
+    for decoder in ("strongest", "without_prior", *(["published"] if design == "bits" else [])):
+        assert made.leak(last, Exact(), decoder).complete == 1.0
+        assert design != "single" or made.leak(last, Exact(absolute=True), decoder).complete == 1.0
     with pytest.raises(InputError, match="got -1"):
         made.leak(-1, Exact(), "strongest")
+    if design in ("bits", "targeted", "single"):  # which end there
+        with pytest.raises(InputError, match=f"must be in 0 to {last}, got {last + 1}"):
+            made.ask(last + 1, Exact())
 
 
 @pytest.mark.parametrize(
@@ -185,17 +191,9 @@ def test_answers_needed():
     assert needed([leak(5, 1.0, 0.5)], 1.0) is None
 
 
-def few(advantaged: int, disadvantaged: int) -> QueryPool:
-    """Return a pool of these group sizes."""
-    a = np.array([1] * advantaged + [0] * disadvantaged, dtype=np.uint8)
-    half = np.full(a.size, 0.5)
-    everybody = People(sensitive=a, base=half, prior=half, labels=np.zeros(a.size, dtype=np.uint8))
-    return QueryPool(people=everybody, advantaged="north", disadvantaged="south", metric="statistical_parity")
-
-
 @given(st.integers(2, 300), st.integers(2, 300), st.integers(4, 600))
 def test_samples_keep_the_shares(advantaged: int, disadvantaged: int, n: int):
-    made = few(advantaged, disadvantaged)
+    made = pool(advantaged + disadvantaged, disadvantaged)
     if n > made.people.n:
         with pytest.raises(InputError, match=f"4 to {made.people.n} people, got {n}"):
             made.sizes(n)
@@ -236,7 +234,7 @@ def test_a_sample_is_of_different_people_in_no_order():
 )
 def test_impossible_samples_are_one_sentence(n: int, disadvantaged: int, told: str):
     with pytest.raises(InputError, match=told) as raised:
-        few(24, 6).sample(n, np.random.default_rng(0), n_disadvantaged=disadvantaged)
+        pool(30, 6).sample(n, np.random.default_rng(0), n_disadvantaged=disadvantaged)
     assert "\n" not in str(raised.value) and str(raised.value).endswith(".")
 
 
@@ -279,14 +277,11 @@ def test_the_larger_group_is_the_advantaged_one():
     assert made.people.sizes[0] > made.people.sizes[1]
 
 
-def test_more_than_two_groups_are_refused_in_one_sentence():
+def test_groups_that_cannot_be_compared_are_refused_in_one_sentence():
     table = demo_table()
     data = build_dataset(table, table.roles[2])
     with pytest.raises(InputError, match="compare two groups, got 4; choose a sensitive attribute in two groups"):
         query_pool(config_for(data), data)
-
-
-def test_too_few_people_of_a_label_are_refused():
     data = dataset(1500)
     north = data.group_names.index("north")
     config = config_for(data, metric="equal_opportunity", method="unmitigated")

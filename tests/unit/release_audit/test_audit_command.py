@@ -17,7 +17,7 @@ from core.__main__ import main
 from core.cli.audit import _printed
 from core.estimates import proportion
 from core.model_card import ReleaseSettings, measure_card, released_people
-from core.policy import Limit, Policy, default_policy, judge, policy_text, predictions_policy
+from core.policy import Policy, default_policy, judge, policy_text, predictions_policy
 from core.release_audit import (
     AuditPlan,
     MembershipPlan,
@@ -40,6 +40,7 @@ from core.release_audit.run import audited_of
 from core.report import Reports, from_json
 from tests import model_samples, samples
 from tests.judged_report import judged
+from tests.policy_samples import policy as limits
 from tests.refusals import refused
 
 Capture = pytest.CaptureFixture[str]
@@ -62,8 +63,13 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def audit() -> ReleaseAudit:
-    return audit_with_people(SMALL, samples.table(1500), default_policy())[0]
+def reports() -> Reports:
+    return Reports(*audit_with_people(SMALL, samples.table(1500), default_policy()))
+
+
+@pytest.fixture
+def audit(reports: Reports) -> ReleaseAudit:
+    return reports.audit
 
 
 SMALL = replace(
@@ -78,8 +84,8 @@ def report(folder: Path, edition: str = "internal") -> dict[str, Any]:
     return from_json((folder / "out" / edition / "report.json").read_text(encoding="utf-8"))
 
 
-def test_the_report_is_metered_like_the_release_of_its_model():
-    meter = Reports(*audit_with_people(SMALL, samples.table(1500), default_policy())).meter
+def test_the_report_is_metered_like_the_release_of_its_model(reports: Reports):
+    meter = reports.meter
     given = audited_of(SMALL, samples.table(1500))
     answers = given.model.predictions
     settings = ReleaseSettings(statistics=("sp_rate", "tpr_rate", "fpr_rate"), decimals=None)
@@ -126,16 +132,6 @@ def test_two_runs_differ_in_their_times_alone(audit: ReleaseAudit):
     assert model_summary(other).fingerprint != audit.model.fingerprint
 
 
-def limits(**values: float) -> Policy:
-    signed = {"author": "We", "date": "2026-01-31", "rationale": "For a test."}
-    return Policy(
-        name="Ours",
-        version="1",
-        limits=tuple(Limit(check=check, value=value, **signed) for check, value in values.items()),
-        **signed,
-    )
-
-
 @pytest.fixture
 def asked(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the command for "ours.toml"; the measurements are made once, and each policy judges them."""
@@ -151,7 +147,7 @@ def asked(audit: ReleaseAudit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 @pytest.fixture
 def small_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the command for an audit of a small table under the demo's name."""
-    monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(1500))
+    monkeypatch.setattr("core.release_audit.inputs.load", lambda name, **_: samples.table(800))
     plan = replace(SMALL, answers=PlannedAnswers(), config=replace(SMALL.config, roles=None))
     plan = replace(plan, data=replace(plan.data, attribute=""))
     (tmp_path / "plan.toml").write_text(plan_text(plan), encoding="utf-8")
@@ -174,7 +170,7 @@ def test_exit_codes(policy: Policy, code: int, words: str, asked: list[str], tmp
     assert words in told.out and told.out.startswith(
         "Do not release" if code else "Both limits of the policy are kept."
     )
-    assert "policy: Ours, version 1" in told.out
+    assert "policy: P, version 1" in told.out
     assert ": The disclosed tolerance 0.05 does not hold; the attackers used 0." in told.out
 
 
@@ -394,7 +390,7 @@ def test_gen_config_says_what_is_released_and_promises_no_answers(
 def test_a_plan_for_predictions_names_the_policy_for_them(
     init: Init, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ):
-    plan, text, notes = init(given_people(900))
+    plan, text, notes = init(given_people(500))
     assert plan.policy == "" and 'policy = "predictions"' in notes
     (tmp_path / "plan.toml").write_text(text.replace('# policy = "pred', 'policy = "pred'), encoding="utf-8")
     monkeypatch.setattr("core.release_audit.run.CHECKS", ("unfairness",))

@@ -37,11 +37,8 @@ DEMO = '[data]\ndataset = "demo"\n'
 OWN = '[data]\nfile = "people.csv"\nlabel = "hired"\npositive = "yes"\nsensitive = "origin"\ngroup = ["north"]\n'
 
 
-def test_a_plan_that_names_its_table_alone_has_the_defaults():
+def test_the_defaults_and_a_private_tree_with_a_budget():
     assert read_plan(DEMO) == AuditPlan()
-
-
-def test_a_private_tree_has_a_budget_and_a_dataset_an_attribute():
     plan = read_plan('[data]\ndataset = "adult"\nattribute = "race/each"\n[model]\nmethod = "dp_id3"\nepsilon = 1.5')
     assert plan.data == DataPlan(dataset="adult", attribute="race/each") and plan.config.epsilon == 1.5
     assert read_plan(plan_text(plan)) == plan
@@ -155,8 +152,13 @@ def test_a_wrong_plan_is_one_sentence_and_unusable(
 EXACT = ReleaseSettings(decimals=None)
 
 
-def test_the_shortest_plan_is_the_audited_model_with_exact_gaps():
+def test_the_shortest_card_and_the_documented_one_with_and_without_typed_numbers():
     assert read_release(DEMO) == ReleasePlan(settings=EXACT)
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "model-card.md").read_text(encoding="utf-8")
+    card, typed_numbers = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    plan = read_release(card)
+    assert plan.settings == ReleaseSettings(family="mixed", count=20, people=1000, group="women")
+    assert list(read_release(card + typed_numbers).numbers) == [("", "size"), ("audited model", "sp_gap")]
 
 
 LETTERS = st.text(string.ascii_letters + string.digits + ' "\\\n#=[]é', max_size=12)
@@ -273,11 +275,3 @@ def test_what_is_wrong_is_told_in_one_sentence(text: str):
     message = str(caught.value)
     assert message.startswith("release.toml: ") and WRONG[text] in message
     assert "\n" not in message and message.endswith(".")
-
-
-def test_the_documented_card_can_be_read_with_and_without_typed_numbers():
-    page = (Path(__file__).parents[3] / "docs" / "how-to" / "model-card.md").read_text(encoding="utf-8")
-    card, typed_numbers = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
-    plan = read_release(card)
-    assert plan.settings == ReleaseSettings(family="mixed", count=20, people=1000, group="women")
-    assert list(read_release(card + typed_numbers).numbers) == [("", "size"), ("audited model", "sp_gap")]

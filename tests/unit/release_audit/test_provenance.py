@@ -102,9 +102,6 @@ def test_the_codes_fingerprint_follows_names_and_contents_and_not_line_ends(tmp_
     (tmp_path / "core" / "b.toml").rename(tmp_path / "core" / "c.toml")
     assert fingerprint_of_code(tmp_path / "core") != told
     assert len(code_fingerprint()) == 64 and code_fingerprint() == fingerprint_of_code(Path(core.__file__).parent)
-
-
-def test_code_that_cannot_be_read_is_told_in_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(FairLeakError, match=r"^FairLeak's own code must be readable for its fingerprint"):
         fingerprint_of_code(tmp_path / "nowhere")
     (tmp_path / "a.py").symlink_to(tmp_path / "gone.py")

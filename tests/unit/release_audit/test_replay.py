@@ -9,19 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.__main__ import main
-from core.config import AuditConfig
-from core.datasets import Roles, read_table
+from core.datasets import read_table
 from core.errors import InputError
 from core.policy import default_policy
-from core.release_audit import AuditPlan, DataPlan, ModelPlan, audit_with_people, plan_of, same_numbers
+from core.release_audit import audit_with_people, plan_of, read_plan, same_numbers
 from core.report import Reports, from_json, to_json
+from tests.compared_reports import PLAN as VERSION
+from tests.compared_reports import people
 from tests.refusals import refused
 
 
@@ -122,12 +121,23 @@ WORDED: list[tuple[Any, ...]] = [
 ]
 
 
-def test_a_report_is_the_same_as_itself_whenever_it_was_made() -> None:
+def test_a_report_is_the_same_as_itself_whenever_and_wherever_it_was_made() -> None:
     found = same_numbers(report(), report())
     assert (found.status, found.differences, found.environment) == ("identical", (), ())
     assert found.compared == len(COMPARED) and not found.environment
     later = changed(changed(report(), ("times", "seconds"), 99.0), ("fingerprint",), "2" * 64)
     assert same_numbers(report(), later).status == "identical"
+    other = changed(elsewhere(), ("provenance", "packages", "numpy"), "2.5.0")
+    del other["provenance"]["packages"]["scipy"]
+    found = same_numbers(report(), other)
+    assert found.status == "identical" and found.environment
+    told = {one.path: (one.old, one.new) for one in found.environment}
+    assert told == {
+        "provenance.platform": ("Linux x86_64", "Darwin arm64"),
+        "provenance.packages.numpy": ("2.4.6", "2.5.0"),
+        "provenance.packages.scipy": ("1.17.1", "(absent)"),
+    }
+    assert same_numbers({}, {}).status == "identical" and same_numbers(report(), {}).status == "different"
 
 
 @given(path=st.sampled_from(NUMBERS), ulps=st.integers(1, 40))
@@ -221,48 +231,20 @@ def test_what_only_one_report_has_and_longer_lists_are_told() -> None:
     assert [one.path for one in same_numbers(report(), nothing).beyond] == ["measurements[correction_gain].estimate"]
 
 
-def test_versions_and_machines_are_told_apart_from_numbers() -> None:
-    other = changed(elsewhere(), ("provenance", "packages", "numpy"), "2.5.0")
-    del other["provenance"]["packages"]["scipy"]
-    found = same_numbers(report(), other)
-    assert found.status == "identical" and found.environment
-    told = {one.path: (one.old, one.new) for one in found.environment}
-    assert told == {
-        "provenance.platform": ("Linux x86_64", "Darwin arm64"),
-        "provenance.packages.numpy": ("2.4.6", "2.5.0"),
-        "provenance.packages.scipy": ("1.17.1", "(absent)"),
-    }
-    assert same_numbers({}, {}).status == "identical" and same_numbers(report(), {}).status == "different"
-
-
 # The command
 
 
-ROLES = Roles(label="paid", positive="yes", sensitive="sex", group=("w",), prediction="said", score="", sets="")
-PLAN = AuditPlan(
-    title="Given answers",
-    data=DataPlan(dataset="", file="people.csv"),
-    model=ModelPlan(kind="predictions"),
-    config=AuditConfig(dataset="upload", roles=ROLES, method="given", tolerance=0.1, seed=3),
-)
+PLAN = read_plan(VERSION.format(version="safe"))
 
 Capture = pytest.CaptureFixture[str]
-
-
-def people() -> pd.DataFrame:
-    rng = np.random.default_rng(0)
-    woman, age = rng.random(400) < 0.4, rng.integers(20, 60, 400)
-    paid, said = rng.random(400) < 0.5 + 0.2 * (age > 40), rng.random(400) < 0.5 - 0.1 * woman
-    sides = {"sex": np.where(woman, "w", "m"), "age": age, "town": rng.choice(["a", "b", "c"], 400)}
-    return pd.DataFrame(sides | {"paid": np.where(paid, "yes", "no"), "said": np.where(said, "yes", "no")})
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table, and the report of an audit of it."""
     made = tmp_path_factory.mktemp("replay")
-    people().to_csv(made / "renamed.csv", index=False)
-    table = read_table((made / "renamed.csv").read_bytes(), "people.csv")
+    people("safe", 400).to_csv(made / "renamed.csv", index=False)
+    table = read_table((made / "renamed.csv").read_bytes(), "safe.csv")
     (made / "report.json").write_text(
         to_json(Reports(*audit_with_people(PLAN, table, default_policy())).document()), encoding="utf-8"
     )
@@ -280,12 +262,10 @@ def altered(folder: Path, change: Any) -> Path:
     return folder / "changed.json"
 
 
-def test_the_same_table_gives_the_same_bits_under_another_name(folder: Path, capsys: Capture) -> None:
+def test_replaying_tells_the_same_bits_changed_numbers_and_other_wording(folder: Path, capsys: Capture) -> None:
     assert replayed(folder / "report.json", "--file", folder / "renamed.csv") == 0
     assert capsys.readouterr().out.startswith("The same to the bit: ")
 
-
-def test_a_number_somebody_changed_is_named(folder: Path, capsys: Capture) -> None:
     def change(told: dict[str, Any]) -> None:
         told["measurements"][0]["estimate"]["value"] += 0.01
         told["provenance"]["packages"]["numpy"] = "1.0"
@@ -295,8 +275,6 @@ def test_a_number_somebody_changed_is_named(folder: Path, capsys: Capture) -> No
     assert said.startswith("Not the same: 1 of ") and "measurements[attribute_excess].estimate.value" in said
     assert "Run on something else than the report: packages.numpy 1.0, now " in said
 
-
-def test_a_report_of_an_older_wording_is_the_same_in_numbers(folder: Path, capsys: Capture) -> None:
     def change(told: dict[str, Any]) -> None:
         told["verdict"]["checks"][0]["why"] = "The interval is within the limit."
 
@@ -307,7 +285,7 @@ def test_a_report_of_an_older_wording_is_the_same_in_numbers(folder: Path, capsy
 
 
 def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: Path, capsys: Capture) -> None:
-    other = people()
+    other = people("safe", 400)
     other.loc[5, "age"] += 1
     other.to_csv(folder / "other.csv", index=False)
     (folder / "text.json").write_text("nothing", encoding="utf-8")
@@ -318,7 +296,7 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: P
 
     cases: list[tuple[tuple[Any, ...], str]] = [
         ((folder / "report.json", "--file", folder / "other.csv"), "The table must be the one the report is about"),
-        ((folder / "report.json",), "--file must name the file that was 'people.csv' in the report"),
+        ((folder / "report.json",), "--file must name the file that was 'safe.csv' in the report"),
         ((folder / "report.json", "--file", folder / "none.csv"), "--file must be a file that can be read"),
         ((folder / "report.json", *table, "--model", folder / "text.json"), "--model is for an audit of a model file"),
         ((folder / "none.json",), "REPORT must be a file that can be read"),

@@ -76,7 +76,7 @@ def named(words: str) -> Trial:
 def test_every_planted_leak_is_found_and_none_where_there_is_none(tried: Trial) -> None:
     for seed in range(5 if "what is released" in tried[1].attack else 2):  # there it takes turns
         assert finds_leak(*tried, seed, True)
-    assert sum(finds_leak(*tried, seed, False) for seed in range(3)) <= 1
+    assert sum(finds_leak(*tried, seed, False) for seed in range(2)) <= 1
     assert tried[1].told.startswith("Null: ") and ". Planted" in tried[1].told
 
 
@@ -89,11 +89,11 @@ def test_every_study_is_tried_at_every_check_that_tells_a_leak_from_none() -> No
 
 def test_many_runs_of_what_is_quick_pass_and_are_the_same_again() -> None:
     quick = [named("learns a table"), named("answered questions"), named("disclosed constraint")]
-    found = self_test(runs=40, tried=quick)
+    found = self_test(runs=20, tried=quick)
     assert all(test.passed and test.detected.value == 1.0 for test in found), found
-    assert [test.false_alarms.n for test in found] == [40, 20, 20]
-    assert self_test(runs=40, seed=4, tried=quick[:1]) == self_test(runs=40, seed=4, tried=quick[:1])
-    shares = {self_test(runs=200, seed=seed, tried=quick[:1])[0].false_alarms.value for seed in range(3)}
+    assert [test.false_alarms.n for test in found] == [20, 10, 10]
+    assert self_test(runs=20, tried=quick[:1]) == found[:1]
+    shares = {self_test(runs=60, seed=seed, tried=quick[:1])[0].false_alarms.value for seed in range(3)}
     assert len(shares) > 1
 
 

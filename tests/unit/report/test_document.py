@@ -61,7 +61,7 @@ def test_what_is_of_another_form_is_named_with_its_place(change: Callable[[dict[
     assert words in schema_error(found)
 
 
-def test_equal_audits_give_equal_bytes_but_for_the_times():
+def test_equal_audits_give_equal_bytes_and_the_fingerprint_of_compact_sorted_json():
     twin = replace(
         sample(),
         times={"seconds": 1.0, "started": "2027-01-01T00:00:00Z"},
@@ -71,9 +71,6 @@ def test_equal_audits_give_equal_bytes_but_for_the_times():
     assert first.pop("times") != second.pop("times")
     assert json.dumps(first) == json.dumps(second)
     assert to_json(document(AUDIT)) == to_json(document(sample()))
-
-
-def test_the_fingerprint_is_that_of_compact_sorted_json():
     found = document(AUDIT)
     inside = {name: value for name, value in found.items() if name not in ("fingerprint", "times")}
     text = json.dumps(inside, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
@@ -99,7 +96,7 @@ def test_any_text_survives_as_json(text):
     assert not set(written) & set("\u202e\u2066\u200f\u2028\x85\ufeff")
 
 
-def test_every_table_is_a_file():
+def test_every_table_is_a_file_with_a_harmless_name_of_its_own():
     files = csv_files(document(AUDIT))
     assert {"checks.csv", "policy.csv", "groups.csv", "self-test.csv", "provenance.csv"} < set(files)
     assert "table-corrections-over-tolerances.csv" in files
@@ -107,16 +104,10 @@ def test_every_table_is_a_file():
         assert content.startswith(b"\xef\xbb\xbf") and content.endswith(b"\r\n")
         rows = list(csv.reader(io.StringIO(content.decode("utf-8-sig"), newline="")))
         assert len({len(row) for row in rows}) == 1
-
-
-def test_names_are_harmless_and_differ():
     audit = with_texts(AUDIT, lambda text: "../../etc/passwd\x00 CON")
     names = set(csv_files(document(audit)))
     assert len(names) == 5 + 1  # texts that are all the same leave one title
     assert all(name.replace("-", "").replace(".csv", "").isalnum() for name in names)
-
-
-def test_tables_of_one_title_are_counted():
     whole = document(AUDIT)
     table = whole["tables"][0] | {"title": "Gains"}
     names = [name for name in csv_files(whole | {"tables": [table] * 4}) if "gains" in name]

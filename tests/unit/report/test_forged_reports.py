@@ -132,7 +132,7 @@ def test_times_run_forward_on_days_there_are_and_nothing_stands_beside_them(edit
     assert timed(started="2026-02-30") == timed(started="2026-01-01T25:00:00Z") == {"numbers"}
 
 
-def test_changes_are_told_apart():
+def test_changes_forged_fingerprints_and_altered_pages_are_told_apart():
     for sealed, content in ((False, {"content"}), (True, set())):
         for change, broken in (
             (set_limit, {"policy", "verdict", "words"}),
@@ -141,17 +141,11 @@ def test_changes_are_told_apart():
             (lambda f: f["provenance"].update(code="0" * 64), {"code"}),
         ):
             assert failed(altered(change, sealed=sealed)) == broken | content
-
-
-def test_a_forged_fingerprint_is_caught_by_the_signed_one():
     signed = json.loads(REPORTS["internal"])["fingerprint"]
     assert failed(REPORTS["internal"], signed=f"{signed[:8].upper()} {signed[8:16]}") == set()
     assert failed(altered(all_overall, sealed=True), signed=signed[:16]) == {"verdict", "signed"}
     with pytest.raises(InputError, match="at least 8 of the digits"):
         verify_report(REPORTS["internal"], signed="9f2c")
-
-
-def test_a_page_that_shows_something_else_than_its_findings():
     assert failed(PAGE.replace("Do not release", "Release", 1)) == {"page"}
     assert failed(PAGE.replace("&lt;/td&gt;", "&lt;/tr&gt;", 1)) == {"page"}
     inside = PAGE.rindex('"headline": "Do not')

@@ -122,13 +122,10 @@ def test_it_is_one_page_that_says_every_number(name: str):
     assert ("Preparedby" in shown) == (not signatures)
 
 
-def test_the_same_report_gives_the_same_bytes():
+def test_the_same_report_gives_the_same_bytes_which_can_be_read_aloud():
     document = Reports(sample()).document()
     assert one_page(document) == one_page(document)
     assert b"CreationDate" not in one_page(document)
-
-
-def test_it_can_be_read_aloud():
     made = one_page(Reports(sample()).document())
     pdf = pypdfium2.PdfDocument(made)
     assert pdf.is_tagged()

@@ -68,7 +68,7 @@ def test_headings_are_in_order_and_unique():
     assert {link[1:] for link in Reader(page).links} <= set(ids)
 
 
-def test_every_drawing_says_what_it_shows():
+def test_every_drawing_says_what_it_shows_and_bullets_share_one_scale():
     page = to_html(document(sample()))
     drawings = re.findall(r"<svg([^>]*)>(.*?)</svg>", page)
     told = [head for head, _ in drawings if 'role="img"' in head]
@@ -78,9 +78,6 @@ def test_every_drawing_says_what_it_shows():
         assert 'aria-hidden="true"' in head or ("aria-label=" in head and inside.startswith("<title>"))
     assert 'aria-label="+7.0 points, 95%: 6.5 to 7.4. Limit: at most 5.0 points."' in page
     assert "Disclosed tolerance. at 0.2: " in page and "77.3% the paper&#39;s attacker (A)" in page
-
-
-def test_the_bullets_share_one_scale():
     page = to_html(document(sample()))
     bullet = page[page.index('class="bullet fail"') :]
     assert 'class="dot" style="left: 70%"' in bullet[: bullet.index("</p>")]  # 0.07 of 0.10

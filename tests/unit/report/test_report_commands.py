@@ -30,20 +30,10 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
 
 
-def test_an_audit_writes_the_page_of_both_editions(out: Path):
+def test_an_audit_writes_the_page_of_both_editions_and_so_does_the_command(out: Path, tmp_path: Path, capsys: Capture):
     for edition in ("internal", "disclosure"):
         assert (out / edition / "summary.pdf").read_bytes() == one_page(Reports(AUDIT).document(edition))
     check_folder(out, force=True)  # it is no stranger's file
-
-
-def test_an_audit_without_the_package_writes_the_rest_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("core.report.one_page.can_be_made", lambda: False)
-    assert "install what requirements-pdf.txt lists" in write_audit(Reports(AUDIT), tmp_path / "out")
-    assert (tmp_path / "out" / "internal" / "report.json").exists()
-    assert not list(tmp_path.rglob("summary.pdf"))
-
-
-def test_the_page_of_a_report_that_is_there(out: Path, tmp_path: Path, capsys: Capture):
     pages = {path: path.read_bytes() for path in out.rglob("summary.pdf")}
     for path in pages:
         path.unlink()
@@ -53,6 +43,13 @@ def test_the_page_of_a_report_that_is_there(out: Path, tmp_path: Path, capsys: C
     for report in (out / "internal", out / "internal" / "report.html"):
         assert main(["report", "page", str(report), "-o", str(tmp_path / "own.pdf")]) == 0
         assert (tmp_path / "own.pdf").read_bytes() == pages[out / "internal" / "summary.pdf"]
+
+
+def test_an_audit_without_the_package_writes_the_rest_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("core.report.one_page.can_be_made", lambda: False)
+    assert "install what requirements-pdf.txt lists" in write_audit(Reports(AUDIT), tmp_path / "out")
+    assert (tmp_path / "out" / "internal" / "report.json").exists()
+    assert not list(tmp_path.rglob("summary.pdf"))
 
 
 def test_bad_input_of_the_page(out: Path, tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch):
@@ -114,29 +111,23 @@ def verify(capsys, *more: str, report: str = "report.json") -> tuple[int, str]:
     return code, told.out + told.err
 
 
-def test_the_signer_is_told_from_everybody_else(folder, capsys):
+def test_who_signed_what_and_whether_it_changed_by_a_byte(folder, capsys):
     code, told = verify(capsys, "--signer", "officer.public.pem")
     assert code == 0 and "holds   Signature holds: the owner of officer.public.pem signed exactly this file." in told
     code, told = verify(capsys, "--signer", "other.public.pem")
     assert code == 1 and "BROKEN  Signed by another key: by " in told
     code, told = verify(capsys)
     assert code == 0 and "whose key that is, it does not tell: anybody can make one" in told
-
-
-def test_without_a_signature_anybody_could_have_written_it(folder, capsys):
-    (folder / "report.json.sig").unlink()
-    code, told = verify(capsys)
-    assert code == 0 and "NOTE    Not signed: anybody could have written this report, its numbers and its fing" in told
-    code, told = verify(capsys, "--signer", "officer.public.pem")
-    assert code == 1 and "BROKEN  Not signed: " in told
-
-
-def test_a_signed_file_may_not_change_by_a_byte(folder, capsys):
     path = folder / "report.json"
     path.write_bytes(path.read_bytes() + b"\n")  # the same content, and so the same fingerprint
     for more in ([], ["--signer", "officer.public.pem"]):
         code, told = verify(capsys, *more)
         assert code == 1 and "BROKEN  Signature does not hold: the file is not what the owner of the key " in told
+    (folder / "report.json.sig").unlink()
+    code, told = verify(capsys)
+    assert code == 0 and "NOTE    Not signed: anybody could have written this report, its numbers and its fing" in told
+    code, told = verify(capsys, "--signer", "officer.public.pem")
+    assert code == 1 and "BROKEN  Not signed: " in told
 
 
 @pytest.mark.parametrize(

@@ -17,18 +17,13 @@ import pytest
 from core.errors import InputError
 from core.sweep import FolderStore, grid, sweep
 from core.sweep import engine as cluster
+from tests.browser.driver import free_port
 from tests.patience import PATIENT
 from tests.sweep_work import BASE, people, surroundings
 from tests.unit.sweep.test_engine import never
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIGS = [*grid(BASE, tolerances=(0.05,)), replace(BASE, method="unmitigated", tolerance=0.0, seed=3)]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @contextmanager

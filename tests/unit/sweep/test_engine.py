@@ -37,11 +37,8 @@ def here() -> dict[AuditConfig, SweepPoint]:
     return by_config(sweep(CONFIGS, people()))
 
 
-def test_two_workers_give_the_same_to_the_bit(here: dict[AuditConfig, SweepPoint]):
+def test_two_workers_and_measuring_alone_give_the_same_to_the_bit(here: dict[AuditConfig, SweepPoint]):
     assert by_config(sweep(CONFIGS, people(), n_jobs=2)) == here
-
-
-def test_a_sweep_gives_what_measuring_gives(here: dict[AuditConfig, SweepPoint]):
     assert measure(CONFIGS[3], people()) == here[CONFIGS[3]]
     assert unattacked(replace(CONFIGS[3], seed=7), people()) != replace(here[CONFIGS[3]], disclosures={})
 
@@ -141,19 +138,13 @@ def test_a_worker_keeps_the_dataset_of_its_last_job_unless_it_is_somebodys_own(m
 BASE = AuditConfig(dataset="sample", train_share=0.4)
 
 
-def test_only_methods_that_take_a_tolerance_are_swept():
+def test_a_grid_holds_what_each_method_takes():
     found = grid(BASE, tolerances=PAPER_TOLERANCES, methods=METHODS, metrics=METRICS, seeds=(0, 1))
     assert len(found) == len(set(found)) == 2 * 4 * (49 + 4)
     assert {c.tolerance for c in found if c.method != "exponentiated_gradient"} == {0.0}
     assert {(c.method, c.metric, c.seed) for c in found} == set(itertools.product(METHODS, METRICS, (0, 1)))
     assert all(c.train_share == 0.4 and c.dataset == "sample" for c in found)
-
-
-def test_epsilon_is_the_private_trees_alone():
     found = grid(replace(BASE, epsilon=2.0), tolerances=(0.0, 0.1), methods=METHODS)
     assert {c.method: c.epsilon for c in found} == {m: 2.0 if m == "dp_id3" else math.inf for m in METHODS}
-
-
-def test_nothing_to_choose_from_is_told():
     with pytest.raises(InputError, match="seeds must hold at least one"):
         grid(BASE, seeds=())

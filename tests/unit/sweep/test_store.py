@@ -34,14 +34,11 @@ def the_record(folder: Path) -> Path:
     return record
 
 
-def test_a_point_comes_back_equal(tmp_path: Path, point: SweepPoint):
+def test_points_come_back_equal_infeasible_ones_too(tmp_path: Path, point: SweepPoint):
     FolderStore(tmp_path).save(KEY, point)
     back = FolderStore(tmp_path).load(KEY)
     assert back == point and back is not None
     assert (back.seconds, back.seconds_model) == (point.seconds, point.seconds_model)
-
-
-def test_infeasible_points_come_back_equal(tmp_path: Path):
     config = replace(BASE, tolerance=0.0, seed=0)
     found = measure(config, people())
     told = [d for d in found.disclosures.values() if d.after is None]

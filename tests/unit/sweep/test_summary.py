@@ -124,7 +124,7 @@ def test_means_deviations_and_intervals_agree_with_pandas_and_scipy(points: list
     assert (frame["n_seeds"] == 3).all() and (frame["n_true"] == 2).all()
 
 
-def test_seeds_without_a_correction_are_counted_not_averaged(points: list[SweepPoint]):
+def test_missing_corrections_are_counted_one_seed_keeps_its_interval_and_table_three_has_both(points: list[SweepPoint]):
     rows = summarise(points)
     missing = [r for r in rows if r.method == "exponentiated_gradient" and r.tolerance == 0]
     assert missing and all(r.after is not None and r.after.seeds == 2 and r.before.seeds == 3 for r in missing)
@@ -132,9 +132,6 @@ def test_seeds_without_a_correction_are_counted_not_averaged(points: list[SweepP
     alone = summarise([p for p in points if p.config == replace(GRID[0], tolerance=0.0, seed=1)])
     assert len(alone) == 8 and all(r.after is None and r.gain is None for r in alone)
     assert summary_frame(alone)["after"].isna().all()
-
-
-def test_one_seed_keeps_the_interval_over_people(points: list[SweepPoint]):
     only = [p for p in points if p.config.seed == 0]
     for row in summarise(only):
         told = next(p for p in only if (p.config.method, p.config.metric, p.tolerance) == row_setting(row))
@@ -142,13 +139,6 @@ def test_one_seed_keeps_the_interval_over_people(points: list[SweepPoint]):
         assert (row.before.value, row.before.low, row.before.high) == (before.value, before.low, before.high)
         assert row.before.over == "people" and math.isnan(row.before.sd) and row.seeds == (0,)
         assert row.unfairness_train.over == "" and math.isnan(row.unfairness_train.low)  # a fact, no estimate
-
-
-def row_setting(row: object) -> tuple[str, str, float]:
-    return row.method, row.metric, row.tolerance  # type: ignore[attr-defined]
-
-
-def test_table_three_is_a_line_a_metric_with_both_adversaries(points: list[SweepPoint]):
     summary = summarise(points)
     table = table_three(summary)
     assert list(table.metric) == ["equal_opportunity", "statistical_parity"] and set(table.tolerance) == {0.0}
@@ -160,3 +150,7 @@ def test_table_three_is_a_line_a_metric_with_both_adversaries(points: list[Sweep
                 assert line[f"{label} {name}"] == here[name] and line[f"{label} {name}_sd"] == here[f"{name}_sd"]
             assert line["model_train"] == here.model_train and line["unfairness_test_sd"] == here.unfairness_test_sd
     assert set(table_three(summary, cost="count").tolerance) == {0.0}
+
+
+def row_setting(row: object) -> tuple[str, str, float]:
+    return row.method, row.metric, row.tolerance  # type: ignore[attr-defined]
