@@ -63,7 +63,7 @@ def leaky(cells: dict[str, Cells]) -> ReleaseAudit:
             decided=None if row.decided is None else by_check[row.check].estimate,
             p_value=min(1.0, sizes[0] / 1000) if row.decided else row.p_value,
         )
-        for row in whole.verdict.rows
+        for row in sample().verdict.rows  # the same whatever the cells are
     )
     return dataclasses.replace(
         whole,

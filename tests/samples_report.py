@@ -8,7 +8,7 @@ from typing import Any
 from core.config import AuditConfig
 from core.datasets import Roles
 from core.estimates import Estimate, certain, not_measured, proportion
-from core.policy import CHECKS, CheckVerdict, Limit, Policy, Verdict
+from core.policy import Limit, Policy, judge
 from core.release_audit import AuditPlan, DataPlan, ModelPlan, PlannedAnswers, ReleaseAudit, SelfTest
 from core.release_audit.result import DataSummary, GroupSummary, ModelSummary, Provenance
 from core.study import Measurement
@@ -180,56 +180,6 @@ def _measured(gap: float, ratio: float) -> tuple[Measurement, ...]:
     )
 
 
-_UNLIMITED = ("attribute_excess", "attribute_balanced", "attribute_bits", "membership_auc", "membership_advantage")
-
-_VERDICTS = {
-    "correction_gain": ("fail", "The whole interval lies above the limit."),
-    "membership_caught": ("fail", f"The whole interval lies above the limit {HOSTILE}."),
-    "answers_excess": ("inconclusive", "The interval contains the limit."),
-    "attriguard_exposure": ("not_run", "AttriGuard is switched off in this audit."),
-    "unfairness": ("pass", "The whole interval lies below the limit."),
-    "four_fifths": ("pass", "The whole interval lies above the limit."),
-    "targeted_leakage": ("pass", "The computed value is within the limit."),
-    "membership_gap": ("pass", "The whole interval lies below the limit."),
-    **{check: ("not_asked", "The policy sets no limit.") for check in _UNLIMITED},
-    "attriguard_cost": ("not_asked", "The policy sets no limit."),
-    "measured_epsilon": ("not_asked", "The policy sets no limit."),
-    "two_models_gain": ("not_asked", "The policy sets no limit."),
-}
-
-
-def _verdict(measured: tuple[Measurement, ...], policy: Policy) -> Verdict:
-    by_check = {m.check: m for m in measured}
-    limits = {limit.check: (i + 1, limit) for i, limit in enumerate(policy.limits)}
-    rows = []
-    for check, (verdict, why) in _VERDICTS.items():
-        item, limit = limits.get(check, (0, None))
-        measurement = by_check[check]
-        estimated = verdict in ("fail", "inconclusive", "pass") and measurement.basis != "declared"
-        rows.append(
-            CheckVerdict(
-                check=check,
-                verdict=verdict,
-                limit=limit,
-                item=item,
-                measurement=measurement,
-                decided=measurement.estimate if estimated else None,
-                p_value=0.0004 if estimated else math.nan,
-                p_adjusted=0.0024 if estimated else math.nan,
-                why=why,
-                blocks=verdict not in ("pass", "not_asked") and limit is not None and limit.required,
-            )
-        )
-    return Verdict(
-        overall="fail",
-        headline="Do not release: two of eight checks fail.",
-        detail="One is inconclusive and one was not run; both also block a release. Four pass. Adult census, sex, "
-        "statistical parity within 0.001, seed 42.",
-        rows=tuple(rows),
-        policy=policy,
-    )
-
-
 def _curve() -> tuple[dict[str, Any], ...]:
     rows = []
     for tolerance in (0.0, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2):
@@ -297,7 +247,7 @@ def sample(groups: tuple[GroupSummary, ...] = GROUPS) -> ReleaseAudit:
             notes=("The model is randomised; its predictions were drawn once.",),
         ),
         measurements=measured,
-        verdict=_verdict(measured, POLICY),
+        verdict=judge(POLICY, measured, attribute="sex"),
         tables={
             "Corrections over tolerances": _curve(),
             "Rates by group": tuple(
@@ -347,6 +297,3 @@ def not_there(name: str) -> GroupSummary:
     return GroupSummary(
         group=name, count=40, label_rate=proportion(20, 40), test_rate=nothing, test_tpr=nothing, test_fpr=nothing
     )
-
-
-assert set(_VERDICTS) == set(CHECKS)

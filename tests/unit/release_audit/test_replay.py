@@ -9,19 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.__main__ import main
-from core.config import AuditConfig
-from core.datasets import Roles, read_table
+from core.datasets import read_table
 from core.errors import InputError
 from core.policy import default_policy
-from core.release_audit import AuditPlan, DataPlan, ModelPlan, audit_with_people, plan_of, same_numbers
+from core.release_audit import audit_with_people, plan_of, read_plan, same_numbers
 from core.report import Reports, from_json, to_json
+from tests.compared_reports import PLAN as VERSION
+from tests.compared_reports import people
 from tests.refusals import refused
 
 
@@ -238,31 +237,17 @@ def test_versions_and_machines_are_told_apart_from_numbers() -> None:
 # The command
 
 
-ROLES = Roles(label="paid", positive="yes", sensitive="sex", group=("w",), prediction="said", score="", sets="")
-PLAN = AuditPlan(
-    title="Given answers",
-    data=DataPlan(dataset="", file="people.csv"),
-    model=ModelPlan(kind="predictions"),
-    config=AuditConfig(dataset="upload", roles=ROLES, method="given", tolerance=0.1, seed=3),
-)
+PLAN = read_plan(VERSION.format(version="safe"))
 
 Capture = pytest.CaptureFixture[str]
-
-
-def people() -> pd.DataFrame:
-    rng = np.random.default_rng(0)
-    woman, age = rng.random(400) < 0.4, rng.integers(20, 60, 400)
-    paid, said = rng.random(400) < 0.5 + 0.2 * (age > 40), rng.random(400) < 0.5 - 0.1 * woman
-    sides = {"sex": np.where(woman, "w", "m"), "age": age, "town": rng.choice(["a", "b", "c"], 400)}
-    return pd.DataFrame(sides | {"paid": np.where(paid, "yes", "no"), "said": np.where(said, "yes", "no")})
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table, and the report of an audit of it."""
     made = tmp_path_factory.mktemp("replay")
-    people().to_csv(made / "renamed.csv", index=False)
-    table = read_table((made / "renamed.csv").read_bytes(), "people.csv")
+    people("safe", 400).to_csv(made / "renamed.csv", index=False)
+    table = read_table((made / "renamed.csv").read_bytes(), "safe.csv")
     (made / "report.json").write_text(
         to_json(Reports(*audit_with_people(PLAN, table, default_policy())).document()), encoding="utf-8"
     )
@@ -307,7 +292,7 @@ def test_a_report_of_an_older_wording_is_the_same_in_numbers(folder: Path, capsy
 
 
 def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: Path, capsys: Capture) -> None:
-    other = people()
+    other = people("safe", 400)
     other.loc[5, "age"] += 1
     other.to_csv(folder / "other.csv", index=False)
     (folder / "text.json").write_text("nothing", encoding="utf-8")
@@ -318,7 +303,7 @@ def test_another_table_and_other_unusable_input_are_told_in_a_sentence(folder: P
 
     cases: list[tuple[tuple[Any, ...], str]] = [
         ((folder / "report.json", "--file", folder / "other.csv"), "The table must be the one the report is about"),
-        ((folder / "report.json",), "--file must name the file that was 'people.csv' in the report"),
+        ((folder / "report.json",), "--file must name the file that was 'safe.csv' in the report"),
         ((folder / "report.json", "--file", folder / "none.csv"), "--file must be a file that can be read"),
         ((folder / "report.json", *table, "--model", folder / "text.json"), "--model is for an audit of a model file"),
         ((folder / "none.json",), "REPORT must be a file that can be read"),
