@@ -100,7 +100,7 @@ class History:
         if report_fingerprint(document) != document["fingerprint"]:
             raise InputError("A report must have the fingerprint of its content to be kept, got one that was altered.")
         with self._store.writing() as change:
-            events = change.events()
+            events = change.record()
             if (there := events.kept(project, document["fingerprint"])) is not None:
                 return there
             policy = document["policy"]
@@ -116,9 +116,9 @@ class History:
                 "parts": parts_of(document),
                 "digest": _digest(text),
             }
-            number = change.add(events, {"kind": "kept", **body})
-            change.keep(number, text)
-            return events.entries[number]
+            change.add(events, {"kind": "kept", **body})
+            change.keep(events.number, text)
+            return events.entries[events.number]
 
     def entries(self, project: str | None = None, *, deleted: bool = False) -> tuple[Entry, ...]:
         """Return the audits kept, of a project or all, newest first; `deleted` ones too, which have no document."""
@@ -146,7 +146,7 @@ class History:
     def document(self, entry: Entry) -> dict[str, Any]:
         """Return an entry's document; InputError if it was deleted, or is not what was kept."""
         with self._store.reading() as look:
-            return self._document(look, look.events(), entry)
+            return self._document(look, look.record(), entry)
 
     def _document(self, look: Transaction, events: Events, entry: Entry) -> dict[str, Any]:
         digest, text = self._entry(events, entry).digest, look.document(entry.id)
@@ -187,7 +187,7 @@ class History:
         }
         told["reason"] = check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
         with self._store.writing() as change:
-            events = change.events()
+            events = change.record()
             document = self._document(change, events, entry)
             if decision == "release" and (missing := not_releasable(document)):
                 raise InputError(f"“Release” cannot be signed. {missing}")
@@ -212,14 +212,14 @@ class History:
     def delete(self, *entries: Entry, who: str, reason: str = "") -> tuple[Entry, ...]:
         """Delete the documents of audits; who did it, when and why stays on record, and so do their signatures."""
         with self._store.writing() as change:
-            events = change.events()
+            events = change.record()
             return self._delete(change, events, [self._entry(events, one) for one in entries], who, reason)
 
     def expire(self, *, days: int, who: str, project: str | None = None) -> tuple[Entry, ...]:
         """Delete the documents kept more than some days ago, of a project or all; not those whose sign-off stands."""
         limit = datetime.now(UTC) - timedelta(days=whole_number(days, name="days", least=0, most=36_500))
         with self._store.writing() as change:
-            events = change.events()
+            events = change.record()
             standing = {one.entry for one in events.signatures if not one.void}
             old = [
                 one
@@ -243,7 +243,7 @@ class History:
 
     def _events(self) -> Events:
         with self._store.reading() as look:
-            return look.events()
+            return look.record()
 
 
 def _by(deletion: Deletion) -> str:
