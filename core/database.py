@@ -16,7 +16,7 @@ import os
 import re
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 from urllib.parse import quote
@@ -30,8 +30,6 @@ from core.errors import FairLeakError, InputError
 from core.files import why
 
 BUSY_SECONDS = 60
-
-Step = Callable[[str], None]
 
 
 def head_table(name: str, tables: sa.MetaData, *columns: sa.Column[Any]) -> sa.Table:
@@ -77,8 +75,8 @@ class Transaction(Generic[R]):
     says: type[R]
     """What follows the entries."""
 
-    def __init__(self, connection: sa.Connection, on_step: Step) -> None:
-        self.connection, self.on_step = connection, on_step
+    def __init__(self, connection: sa.Connection) -> None:
+        self.connection = connection
 
     def entries(self) -> list[Link]:
         """Return all entries."""
@@ -103,11 +101,9 @@ class Transaction(Generic[R]):
         record.add(link)
         values = {"number": link.number, "hash": link.hash, "text": link.text}
         self.connection.execute(sa.insert(self.links).values(**values, **self.beside(body)))
-        self.on_step("entry written")
         head = sa.update(self.head).where(self.head.c.number == number).values(number=link.number, hash=link.hash)
         if self.connection.execute(head).rowcount != 1:
             raise Damaged("its last entry changed although it was locked")
-        self.on_step("head moved")
 
     def begin(self) -> None:
         """Write the head and the first entry, unless they are there."""
@@ -130,10 +126,10 @@ T = TypeVar("T", bound=Transaction[Any])
 
 
 class Store(Generic[T]):
-    """A database with a chain in it, called `place` in sentences; `on_step` hears each step of a change as done."""
+    """A database with a chain in it, called `place` in sentences."""
 
-    def __init__(self, kind: type[T], engine: sa.Engine, place: str, on_step: Step) -> None:
-        self.kind, self.engine, self.place, self._on_step = kind, engine, place, on_step
+    def __init__(self, kind: type[T], engine: sa.Engine, place: str) -> None:
+        self.kind, self.engine, self.place = kind, engine, place
 
     def fill(self) -> None:
         """Make the tables and the first entry."""
@@ -152,7 +148,7 @@ class Store(Generic[T]):
             if self.engine.dialect.name == "postgresql":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
-                yield self.kind(connection, self._on_step)
+                yield self.kind(connection)
 
     @contextlib.contextmanager
     def writing(self, *, create: bool = False) -> Iterator[T]:
@@ -171,10 +167,7 @@ class Store(Generic[T]):
                     connection.execute(sa.select(self.kind.head.c.id).with_for_update())
                 if create:
                     self.kind.tables.create_all(connection)
-                self._on_step("locked")
-                yield self.kind(connection, self._on_step)
-                self._on_step("committing")
-        self._on_step("committed")
+                yield self.kind(connection)
 
     @contextlib.contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -216,13 +209,13 @@ def _said(error: sa.exc.DBAPIError, noun: str) -> str:
 _MAGIC = b"SQLite format 3\0"
 
 
-def open_store(kind: type[T], place: str | Path, *, create: bool, on_step: Step) -> Store[T]:
+def open_store(kind: type[T], place: str | Path, *, create: bool) -> Store[T]:
     """Return the store at a path or a PostgreSQL URL, checked whole; see `core.desk.open_ledger`."""
     told = str(place)
     if "://" in told:
-        return _server(kind, told, create, on_step)
+        return _server(kind, told, create)
     try:
-        return _file(kind, Path(place), create, on_step)
+        return _file(kind, Path(place), create)
     except FairLeakError:
         raise
     except (OSError, ValueError) as error:  # too long, a zero byte, a home that is not known
@@ -233,16 +226,16 @@ def open_store(kind: type[T], place: str | Path, *, create: bool, on_step: Step)
 # SQLite ---------------------------------------------------------------------------------------------------------------
 
 
-def _file(kind: type[T], path: Path, create: bool, on_step: Step) -> Store[T]:
+def _file(kind: type[T], path: Path, create: bool) -> Store[T]:
     if not path.exists():
         if not create:
             raise InputError(f"There is no {kind.noun} at {quoted(path, 200)}; {kind.made_by}.")
-        _make(kind, path, on_step)
+        _make(kind, path)
     _check_header(kind, path)
     mode = _careful_mode(path)
     _check_pages(kind, path, mode)
-    Store(kind, _engine(path, mode), quoted(path, 200), on_step).check()
-    return Store(kind, _engine(path, "rw"), quoted(path, 200), on_step)
+    Store(kind, _engine(path, mode), quoted(path, 200)).check()
+    return Store(kind, _engine(path, "rw"), quoted(path, 200))
 
 
 def _address(path: Path, mode: str) -> str:
@@ -309,7 +302,7 @@ def _check_pages(kind: type[Transaction[Any]], path: Path, mode: str) -> None:
         raise InputError(f"The {kind.noun} {quoted(path, 200)} is damaged and was left as it is: {told}.")
 
 
-def _make(kind: type[Transaction[Any]], path: Path, on_step: Step) -> None:
+def _make(kind: type[Transaction[Any]], path: Path) -> None:
     """Make an empty one; if somebody else makes it at the same time, theirs stays."""
     home = Path(core.__file__).resolve().parents[1]
     if Path(os.path.realpath(path)).is_relative_to(home):
@@ -320,7 +313,7 @@ def _make(kind: type[Transaction[Any]], path: Path, on_step: Step) -> None:
         os.close(handle)
         half = Path(name)
         try:
-            _fill_file(kind, half, quoted(path, 200), on_step)
+            _fill_file(kind, half, quoted(path, 200))
             os.link(half, path)  # unlike a rename it never replaces a file
         except FileExistsError:
             pass
@@ -332,11 +325,11 @@ def _make(kind: type[Transaction[Any]], path: Path, on_step: Step) -> None:
         raise InputError(f"The {kind.noun} {quoted(path, 200)} cannot be made there: {told}.") from None
 
 
-def _fill_file(kind: type[Transaction[Any]], half: Path, place: str, on_step: Step) -> None:
+def _fill_file(kind: type[Transaction[Any]], half: Path, place: str) -> None:
     with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute(f"PRAGMA application_id = {kind.application}")
         connection.execute(f"PRAGMA user_version = {kind.format}")
-    Store(kind, _engine(half, "rw"), place, on_step).fill()
+    Store(kind, _engine(half, "rw"), place).fill()
     with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")  # kept in the header: it holds for everybody from now on
 
@@ -344,7 +337,7 @@ def _fill_file(kind: type[Transaction[Any]], half: Path, place: str, on_step: St
 # PostgreSQL -----------------------------------------------------------------------------------------------------------
 
 
-def _server(kind: type[T], address: str, create: bool, on_step: Step) -> Store[T]:
+def _server(kind: type[T], address: str, create: bool) -> Store[T]:
     try:
         url = sa.make_url(address)
     except (sa.exc.ArgumentError, ValueError):
@@ -360,7 +353,7 @@ def _server(kind: type[T], address: str, create: bool, on_step: Step) -> Store[T
     url = url.set(drivername="postgresql+psycopg")
     engine = sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args={"connect_timeout": 10})
     public = url.difference_update_query(["password", "passfile", "sslpassword"])
-    store = Store(kind, engine, quoted(public.render_as_string(hide_password=True), 200), on_step)
+    store = Store(kind, engine, quoted(public.render_as_string(hide_password=True), 200))
     if create:
         store.fill()
     store.check()

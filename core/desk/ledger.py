@@ -428,7 +428,6 @@ def open_ledger(
     *,
     create: bool = False,
     randbelow: RandBelow = secrets.randbelow,
-    on_step: Callable[[str], None] = lambda step: None,
 ) -> Ledger:
     """Open a ledger, after checking it whole.
 
@@ -444,13 +443,11 @@ def open_ledger(
         Make it if it is not there. What is there is never replaced.
     randbelow : callable
         Where noise comes from: the operating system's entropy. Anything that can be repeated is for tests only.
-    on_step : callable
-        Called with the name of each step of a change as soon as it is done.
     """
     from core.database import open_store
     from core.desk.ledger_tables import Transaction
 
-    return Ledger(open_store(Transaction, place, create=create, on_step=on_step), randbelow)
+    return Ledger(open_store(Transaction, place, create=create), randbelow)
 
 
 def example_ledger(seed: int) -> Ledger:
@@ -463,6 +460,6 @@ def example_ledger(seed: int) -> Ledger:
     engine = sa.create_engine(
         "sqlite+pysqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}
     )
-    store = Store(Transaction, engine, "in memory", lambda step: None)
+    store = Store(Transaction, engine, "in memory")
     store.fill()
     return Ledger(store, random.Random(seed).randrange)

@@ -63,7 +63,6 @@ class Transaction(database.Transaction[Books]):
         change = sa.update(_accounts).where(where).values(spent=_accounts.c.spent + charged)
         if not self.connection.execute(change).rowcount:
             self.connection.execute(sa.insert(_accounts).values(name=name, budget=budget, spent=charged))
-        self.on_step("charged")
 
     def beside(self, body: dict[str, Any]) -> dict[str, Any]:
         """Return the account an entry is about."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,9 +58,7 @@ class History:
         self._store = store
 
     @classmethod
-    def open(
-        cls, place: str | Path = "", *, create: bool = True, on_step: Callable[[str], None] = lambda step: None
-    ) -> History:
+    def open(cls, place: str | Path = "", *, create: bool = True) -> History:
         """Open a history, after checking it whole.
 
         Raises `InputError` if there is none, it is damaged, of another format, or something else; a file then stays as
@@ -74,13 +71,11 @@ class History:
             "" is the place FAIRLEAK_HISTORY names, or else a file in the user's data folder.
         create : bool
             Make it if it is not there. What is there is never replaced.
-        on_step : callable
-            Called with the name of each step of a change as soon as it is done.
         """
         from core.database import open_store
         from core.history.history_tables import Transaction
 
-        return cls(open_store(Transaction, history_place(place), create=create, on_step=on_step))
+        return cls(open_store(Transaction, history_place(place), create=create))
 
     @property
     def place(self) -> str:

@@ -32,7 +32,6 @@ class Transaction(database.Transaction[Events]):
     def keep(self, entry: int, text: str) -> None:
         """Write an entry's document."""
         self.connection.execute(sa.insert(_documents).values(entry=entry, text=text))
-        self.on_step("document written")
 
     def drop(self, entry: int) -> None:
         """Delete an entry's document."""
