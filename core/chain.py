@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 TIME = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -73,3 +74,38 @@ def checked_body(link: Link, number: int, previous: str) -> dict[str, Any]:
     if not isinstance(body, dict):
         raise Damaged(f"entry {number} is not a record")
     return body
+
+
+@dataclass(slots=True, kw_only=True)
+class Record:
+    """What the entries of a chain say, followed from the first; a subclass knows its kinds of entries."""
+
+    number: int = 0
+    hash: str = FIRST
+    """Of the last entry followed."""
+
+    @classmethod
+    def of(cls, links: Iterable[Link]) -> Self:
+        """Follow all entries from the first; raise `Damaged` at one that does not follow."""
+        made = cls()
+        for link in links:
+            made.add(link)
+        if not made.number:
+            raise Damaged("it has no entries")
+        return made
+
+    def add(self, link: Link) -> None:
+        """Follow one more entry, or raise `Damaged` and leave everything as it was."""
+        number = self.number + 1
+        body = checked_body(link, number, self.hash)
+        if (body.get("kind") == "opened") != (number == 1):
+            raise Damaged(f"entry {number} is not of a kind that may stand there")
+        try:
+            self.follow(body.pop("kind"), link, body)
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+            raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
+        self.number, self.hash = number, link.hash
+
+    def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
+        """Take in what an entry of some kind says; what its body lacks, or a kind that is not known, is an error."""
+        raise NotImplementedError

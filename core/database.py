@@ -16,7 +16,7 @@ import os
 import re
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 from urllib.parse import quote
@@ -24,17 +24,42 @@ from urllib.parse import quote
 import sqlalchemy as sa
 
 import core
-from core.chain import Damaged, Link, OtherFormat, linked
+from core.chain import FIRST, Damaged, Link, OtherFormat, Record, linked, now
 from core.datasets.columns import quoted
 from core.errors import FairLeakError, InputError
 from core.files import why
 
 BUSY_SECONDS = 60
 
-Step = Callable[[str], None]
+
+def head_table(name: str, tables: sa.MetaData, *columns: sa.Column[Any]) -> sa.Table:
+    """Return the table of a chain's end, one row, with further columns."""
+    return sa.Table(
+        name,
+        tables,
+        sa.Column("id", sa.Integer, sa.CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
+        *columns,
+        sa.Column("number", sa.Integer, nullable=False),
+        sa.Column("hash", sa.String(64), nullable=False),
+    )
 
 
-class Transaction:
+def links_table(name: str, tables: sa.MetaData, *columns: sa.Column[Any]) -> sa.Table:
+    """Return the table of a chain's entries, with further columns."""
+    return sa.Table(
+        name,
+        tables,
+        sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("hash", sa.String(64), nullable=False, unique=True),
+        sa.Column("text", sa.Text, nullable=False),
+        *columns,
+    )
+
+
+R = TypeVar("R", bound=Record)
+
+
+class Transaction(Generic[R]):
     """One look at a chain, or one change of it; a subclass says what its kind of database is called and made of."""
 
     noun: ClassVar[str]
@@ -47,54 +72,64 @@ class Transaction:
     head: ClassVar[sa.Table]
     links: ClassVar[sa.Table]
     """The tables of the chain's end and of its entries."""
+    says: type[R]
+    """What follows the entries."""
 
-    def __init__(self, connection: sa.Connection, on_step: Step) -> None:
-        self.connection, self.on_step = connection, on_step
-
-    def check(self) -> None:
-        """Raise `Damaged` if the entries do not hold together."""
-        raise NotImplementedError
-
-    def begin(self) -> None:
-        """Write the first entry, unless it is there."""
-        raise NotImplementedError
+    def __init__(self, connection: sa.Connection) -> None:
+        self.connection = connection
 
     def entries(self) -> list[Link]:
         """Return all entries."""
         columns = (self.links.c.number, self.links.c.text, self.links.c.hash)
         return [Link(*row) for row in self.connection.execute(sa.select(*columns).order_by(self.links.c.number))]
 
-    def end(self) -> tuple[int, str] | None:
+    def record(self) -> R:
+        """Return what the entries say; raise `Damaged` if they do not hold together or end elsewhere than the head."""
+        found, end = self.says.of(self.entries()), self._end()
+        if end != (found.number, found.hash):
+            raise Damaged(f"it ends with entry {found.number} and should end with entry {end[0] if end else 0}")
+        return found
+
+    def _end(self) -> tuple[int, str] | None:
         """Return the number and hash of the last entry as the head has them; None before the first."""
         row = self.connection.execute(sa.select(self.head.c.number, self.head.c.hash)).first()
         return None if row is None else (row[0], row[1])
 
-    def check_end(self, number: int, last: str) -> None:
-        """Raise `Damaged` unless the chain ends with this entry."""
-        if (end := self.end()) != (number, last):
-            raise Damaged(f"it ends with entry {number} and should end with entry {end[0] if end else 0}")
-
-    def append(self, number: int, last: str, body: dict[str, Any], **columns: Any) -> Link:
-        """Write the entry after one with this number and hash."""
-        link = linked(number + 1, last, body)
+    def add(self, record: R, body: dict[str, Any]) -> None:
+        """Write the next entry; the `record` follows it, which checks it once more."""
+        number, link = record.number, linked(record.number + 1, record.hash, body)
+        record.add(link)
         values = {"number": link.number, "hash": link.hash, "text": link.text}
-        self.connection.execute(sa.insert(self.links).values(**values, **columns))
-        self.on_step("entry written")
+        self.connection.execute(sa.insert(self.links).values(**values, **self.beside(body)))
         head = sa.update(self.head).where(self.head.c.number == number).values(number=link.number, hash=link.hash)
         if self.connection.execute(head).rowcount != 1:
             raise Damaged("its last entry changed although it was locked")
-        self.on_step("head moved")
-        return link
+
+    def begin(self) -> None:
+        """Write the head and the first entry, unless they are there."""
+        if self._end() is None:
+            columns, body = self.opening()
+            self.connection.execute(sa.insert(self.head).values(id=1, number=0, hash=FIRST, **columns))
+            opened = {"kind": "opened", "format": self.format, "time": now(), "fairleak": core.__version__}
+            self.add(self.says(), opened | body)
+
+    def beside(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the further columns of an entry."""
+        return {}
+
+    def opening(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the further columns of the head, and what the first entry says besides."""
+        return {}, {}
 
 
-T = TypeVar("T", bound=Transaction)
+T = TypeVar("T", bound=Transaction[Any])
 
 
 class Store(Generic[T]):
-    """A database with a chain in it, called `place` in sentences; `on_step` hears each step of a change as done."""
+    """A database with a chain in it, called `place` in sentences."""
 
-    def __init__(self, kind: type[T], engine: sa.Engine, place: str, on_step: Step) -> None:
-        self.kind, self.engine, self.place, self._on_step = kind, engine, place, on_step
+    def __init__(self, kind: type[T], engine: sa.Engine, place: str) -> None:
+        self.kind, self.engine, self.place = kind, engine, place
 
     def fill(self) -> None:
         """Make the tables and the first entry."""
@@ -104,7 +139,7 @@ class Store(Generic[T]):
     def check(self) -> None:
         """Refuse a chain whose entries do not hold together."""
         with self.reading() as look:
-            look.check()
+            look.record()
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[T]:
@@ -113,7 +148,7 @@ class Store(Generic[T]):
             if self.engine.dialect.name == "postgresql":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
             with connection.begin():
-                yield self.kind(connection, self._on_step)
+                yield self.kind(connection)
 
     @contextlib.contextmanager
     def writing(self, *, create: bool = False) -> Iterator[T]:
@@ -132,10 +167,7 @@ class Store(Generic[T]):
                     connection.execute(sa.select(self.kind.head.c.id).with_for_update())
                 if create:
                     self.kind.tables.create_all(connection)
-                self._on_step("locked")
-                yield self.kind(connection, self._on_step)
-                self._on_step("committing")
-        self._on_step("committed")
+                yield self.kind(connection)
 
     @contextlib.contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -177,13 +209,13 @@ def _said(error: sa.exc.DBAPIError, noun: str) -> str:
 _MAGIC = b"SQLite format 3\0"
 
 
-def open_store(kind: type[T], place: str | Path, *, create: bool, on_step: Step) -> Store[T]:
+def open_store(kind: type[T], place: str | Path, *, create: bool) -> Store[T]:
     """Return the store at a path or a PostgreSQL URL, checked whole; see `core.desk.open_ledger`."""
     told = str(place)
     if "://" in told:
-        return _server(kind, told, create, on_step)
+        return _server(kind, told, create)
     try:
-        return _file(kind, Path(place), create, on_step)
+        return _file(kind, Path(place), create)
     except FairLeakError:
         raise
     except (OSError, ValueError) as error:  # too long, a zero byte, a home that is not known
@@ -194,16 +226,16 @@ def open_store(kind: type[T], place: str | Path, *, create: bool, on_step: Step)
 # SQLite ---------------------------------------------------------------------------------------------------------------
 
 
-def _file(kind: type[T], path: Path, create: bool, on_step: Step) -> Store[T]:
+def _file(kind: type[T], path: Path, create: bool) -> Store[T]:
     if not path.exists():
         if not create:
             raise InputError(f"There is no {kind.noun} at {quoted(path, 200)}; {kind.made_by}.")
-        _make(kind, path, on_step)
+        _make(kind, path)
     _check_header(kind, path)
     mode = _careful_mode(path)
     _check_pages(kind, path, mode)
-    Store(kind, _engine(path, mode), quoted(path, 200), on_step).check()
-    return Store(kind, _engine(path, "rw"), quoted(path, 200), on_step)
+    Store(kind, _engine(path, mode), quoted(path, 200)).check()
+    return Store(kind, _engine(path, "rw"), quoted(path, 200))
 
 
 def _address(path: Path, mode: str) -> str:
@@ -230,7 +262,7 @@ def _engine(path: Path, mode: str) -> sa.Engine:
     return engine
 
 
-def _check_header(kind: type[Transaction], path: Path) -> None:
+def _check_header(kind: type[Transaction[Any]], path: Path) -> None:
     """Refuse what is not of this kind by the bytes of its header, before SQLite may touch it."""
     try:
         if not path.is_file():
@@ -256,7 +288,7 @@ def _careful_mode(path: Path) -> str:
     return "ro" if any(one.exists() for one in beside) else "rw"
 
 
-def _check_pages(kind: type[Transaction], path: Path, mode: str) -> None:
+def _check_pages(kind: type[Transaction[Any]], path: Path, mode: str) -> None:
     """Refuse a file whose pages SQLite finds damaged; outside a transaction, which would leave files beside it."""
     try:
         with contextlib.closing(sqlite3.connect(_address(path, mode), uri=True, timeout=BUSY_SECONDS)) as connection:
@@ -270,7 +302,7 @@ def _check_pages(kind: type[Transaction], path: Path, mode: str) -> None:
         raise InputError(f"The {kind.noun} {quoted(path, 200)} is damaged and was left as it is: {told}.")
 
 
-def _make(kind: type[Transaction], path: Path, on_step: Step) -> None:
+def _make(kind: type[Transaction[Any]], path: Path) -> None:
     """Make an empty one; if somebody else makes it at the same time, theirs stays."""
     home = Path(core.__file__).resolve().parents[1]
     if Path(os.path.realpath(path)).is_relative_to(home):
@@ -281,7 +313,7 @@ def _make(kind: type[Transaction], path: Path, on_step: Step) -> None:
         os.close(handle)
         half = Path(name)
         try:
-            _fill_file(kind, half, quoted(path, 200), on_step)
+            _fill_file(kind, half, quoted(path, 200))
             os.link(half, path)  # unlike a rename it never replaces a file
         except FileExistsError:
             pass
@@ -293,11 +325,11 @@ def _make(kind: type[Transaction], path: Path, on_step: Step) -> None:
         raise InputError(f"The {kind.noun} {quoted(path, 200)} cannot be made there: {told}.") from None
 
 
-def _fill_file(kind: type[Transaction], half: Path, place: str, on_step: Step) -> None:
+def _fill_file(kind: type[Transaction[Any]], half: Path, place: str) -> None:
     with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute(f"PRAGMA application_id = {kind.application}")
         connection.execute(f"PRAGMA user_version = {kind.format}")
-    Store(kind, _engine(half, "rw"), place, on_step).fill()
+    Store(kind, _engine(half, "rw"), place).fill()
     with contextlib.closing(sqlite3.connect(half)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")  # kept in the header: it holds for everybody from now on
 
@@ -305,7 +337,7 @@ def _fill_file(kind: type[Transaction], half: Path, place: str, on_step: Step) -
 # PostgreSQL -----------------------------------------------------------------------------------------------------------
 
 
-def _server(kind: type[T], address: str, create: bool, on_step: Step) -> Store[T]:
+def _server(kind: type[T], address: str, create: bool) -> Store[T]:
     try:
         url = sa.make_url(address)
     except (sa.exc.ArgumentError, ValueError):
@@ -321,7 +353,7 @@ def _server(kind: type[T], address: str, create: bool, on_step: Step) -> Store[T
     url = url.set(drivername="postgresql+psycopg")
     engine = sa.create_engine(url, poolclass=sa.pool.NullPool, connect_args={"connect_timeout": 10})
     public = url.difference_update_query(["password", "passfile", "sslpassword"])
-    store = Store(kind, engine, quoted(public.render_as_string(hide_password=True), 200), on_step)
+    store = Store(kind, engine, quoted(public.render_as_string(hide_password=True), 200))
     if create:
         store.fill()
     store.check()

@@ -14,9 +14,9 @@ from core.datasets import CATALOG, Table, load, read_table
 from core.datasets.catalog import default_cache_folder
 from core.errors import InputError
 from core.files import content_of
-from core.policy import VERDICT_TITLES
+from core.policy import VERDICT_TITLES, CheckVerdict
 from core.release_audit import AuditPlan, audit_with_people, catalogue_plan, suggested_plan
-from core.report import CheckRow, Reports, board_html, board_style, check_rows
+from core.report import Reports, board_html, board_style, check_rows
 from core.report.tables import report_tables
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class AuditResult:
         """Return the verdict and the sentence under it."""
         return f"{self.headline}\n{self.reports.audit.verdict.detail}"
 
-    def _rows(self) -> tuple[CheckRow, ...]:
+    def _rows(self) -> tuple[CheckVerdict, ...]:
         return check_rows(self.reports.document("internal"))
 
     def _repr_html_(self) -> str:
@@ -75,7 +75,7 @@ class AuditResult:
             f"<h3>{html.escape(self.headline)}</h3><p>{html.escape(self.reports.audit.verdict.detail)}</p>"
             f"{board_html(rows)}"
         )
-        height = 11 + 4.6 * sum(row.verdict.limit is not None for row in rows)
+        height = 11 + 4.6 * sum(row.limit is not None for row in rows)
         look = f"width: 100%; height: {height:.0f}rem; border: 0; resize: vertical"
         return f'<iframe title="Checks of the audit" sandbox style="{look}" srcdoc="{html.escape(page)}"></iframe>'
 
@@ -84,14 +84,11 @@ class AuditResult:
         lines = [f"**{self.headline}** {self.reports.audit.verdict.detail}", "", "| | Check | Value | Limit |"]
         lines.append("|---|---|---|---|")
         for row in self._rows():
-            if row.verdict.limit:
-                cells = (VERDICT_TITLES[row.verdict.verdict], row.verdict.title, _value(row), row.limit)
+            if row.limit:
+                value = row.number if row.measured else ""
+                cells = (VERDICT_TITLES[row.verdict], row.title, value, row.limit_words)
                 lines.append(f"| {' | '.join(cell.replace('|', '∣') for cell in cells)} |")
         return "\n".join(lines)
-
-
-def _value(row: CheckRow) -> str:
-    return ", ".join(filter(None, (row.value, row.interval))) if row.measured else ""
 
 
 def audit(

@@ -30,7 +30,7 @@ config, table = audited()
 
 from core.policy import judge
 from core.release_audit import SAME_ANSWER
-from core.report import CheckRow, Reports, board_html, board_style, check_rows
+from core.report import Reports, board_html, board_style, check_rows
 from core.report.tables import report_tables
 
 _ICONS = {
@@ -146,7 +146,7 @@ if attacks.result is None:
     attacks.watch(attacks.show_progress)
     style()
     waiting = judge(policy, (), attribute=state.attribute_of(config))
-    st.html(board_html([CheckRow(verdict=row, definition="") for row in waiting.rows], waiting=True))
+    st.html(board_html(waiting.rows, waiting=True))
 else:
     want(tested)
     release = report_audit.judged(attacks, policy, tested.found)

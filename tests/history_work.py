@@ -16,7 +16,7 @@ from core.release_audit import ReleaseAudit
 from core.report import document
 from tests.judged_report import judged
 from tests.samples_report import POLICY, sample
-from tests.workers import Killer
+from tests.workers import Killer, steps
 
 PROJECT, WHO = "Loans", "A. Auditor"
 
@@ -56,11 +56,12 @@ def work(place: str, mode: str, seed: int, step: str, sent: Connection) -> None:
     try:
         killer = Killer(step)
         killer.armed = mode == "create"
-        history = History.open(place, create=mode == "create", on_step=killer)
-        killer.armed = True
-        for number in range({"create": 0, "many": 1_000_000}.get(mode, 1)):
-            data = "everybody's" if mode == "same" else f"{seed} {number}"
-            entry = history.keep(report(data), project=PROJECT, who=f"process {seed}")
-            sent.send({"id": entry.id, "fingerprint": entry.fingerprint})
+        with steps(killer):
+            history = History.open(place, create=mode == "create")
+            killer.armed = True
+            for number in range({"create": 0, "many": 1_000_000}.get(mode, 1)):
+                data = "everybody's" if mode == "same" else f"{seed} {number}"
+                entry = history.keep(report(data), project=PROJECT, who=f"process {seed}")
+                sent.send({"id": entry.id, "fingerprint": entry.fingerprint})
     except FairLeakError as error:
         sent.send(str(error))

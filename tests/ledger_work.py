@@ -70,13 +70,14 @@ def work(place: str, mode: str, seed: int, step: str, shown: Connection) -> None
     """
     killer = Killer(step)
     try:
-        ledger = open_ledger(place, randbelow=killer.randbelow, on_step=killer)
+        ledger = open_ledger(place, randbelow=killer.randbelow)
         killer.armed = True
-        for number in range(1 if mode == "ask" else 1000):
-            scores = question(1000 * seed + number)
-            answer = ledger.ask(NAME, people(), scores, epsilon=PRICE, asker=f"process {seed}")
-            if answer.refused:
-                return
-            shown.send(answer.to_dict())
+        with workers.steps(killer):
+            for number in range(1 if mode == "ask" else 1000):
+                scores = question(1000 * seed + number)
+                answer = ledger.ask(NAME, people(), scores, epsilon=PRICE, asker=f"process {seed}")
+                if answer.refused:
+                    return
+                shown.send(answer.to_dict())
     except FairLeakError as error:
         shown.send(str(error))

@@ -4,14 +4,56 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import re
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from types import ModuleType
 from typing import Any
 from unittest.mock import patch
 
+import sqlalchemy as sa
+
 from tests.patience import PATIENT
+
+STATEMENTS = {
+    "locked": "BEGIN IMMEDIATE|.* FOR UPDATE",
+    "charged": "(UPDATE|INSERT INTO) fairleak_accounts ",
+    "entry written": "INSERT INTO fairleak(_history)?_entries ",
+    "head moved": "UPDATE fairleak_(ledger|history) ",
+    "document written": "INSERT INTO fairleak_history_documents ",
+}
+"""Step of a change of a ledger or history -> the statement that does it."""
+
+
+@contextmanager
+def steps(heard: Callable[[str], None]) -> Iterator[None]:
+    """Hear each step of every change as soon as it is done, by what the databases of this process are asked."""
+    under_way: list[str] = []
+
+    def executed(connection: Any, cursor: Any, statement: str, *more: Any) -> None:
+        for step, words in STATEMENTS.items():
+            if re.match(words, statement, re.DOTALL):
+                under_way.append(step)
+                heard(step)
+
+    def ended(step: str) -> Callable[..., None]:
+        def tell(*_: Any) -> None:
+            if under_way and step:
+                heard(step)
+            if step != "committing":
+                under_way.clear()
+
+        return tell
+
+    places = [(sa.Engine, "after_cursor_execute", executed), (sa.Engine, "commit", ended("committing"))]
+    places += [(sa.Engine, "rollback", ended("")), (sa.pool.Pool, "checkin", ended("committed"))]
+    with ExitStack() as stack:
+        for place in places:
+            sa.event.listen(*place)
+            stack.callback(sa.event.remove, *place)
+        yield
 
 
 class Killer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import getpass
-import json
 import math
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -20,11 +19,11 @@ from core.datasets import AuditDataset, Roles, Table, build_dataset, load
 from core.datasets.catalog import CATALOG, default_cache_folder
 from core.datasets.columns import quoted
 from core.errors import InputError
-from core.files import MEGABYTE, check_place, content_of, write_file
+from core.files import MEGABYTE, check_place, content_of
 from core.report import EDITIONS, verify_report
 from core.report.document import Document
-from core.report.verification import OF_THIS_CODE, document_in
-from core.serialize import Result, plain
+from core.report.verification import document_in, report_text
+from core.serialize import Result
 from core.sweep import FolderStore, MemoryStore, sweep
 from core.validation import choice, seed_value
 
@@ -204,21 +203,6 @@ def check_files(arguments: argparse.Namespace) -> None:
         check_place(getattr(arguments, name, None), what=f"--{name}")
 
 
-def write_csv(content: bytes, arguments: argparse.Namespace, console: Console) -> None:
-    """Write tables where --csv asks for it."""
-    if arguments.csv is not None:
-        write_file(arguments.csv, content, what="--csv")
-        console.note(f"Every number is in {arguments.csv}.")
-
-
-def write_json(content: Any, arguments: argparse.Namespace, console: Console) -> None:
-    """Write results and settings where --json asks for it; null stands for what was not measured."""
-    if arguments.json is not None:
-        text = json.dumps(plain(content, finite=True), indent=1, ensure_ascii=False, allow_nan=False)
-        write_file(arguments.json, f"{text}\n".encode(), what="--json")
-        console.note(f"Everything is in {arguments.json}.")
-
-
 def finished(
     configs: Sequence[AuditConfig],
     arguments: argparse.Namespace,
@@ -286,8 +270,7 @@ def reports_in(path: Path, *, what: str = "REPORT") -> tuple[Path, ...]:
 def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Document]:
     """Return the bytes and the document of a report that was not altered; others are refused, for `what` is done."""
     content, text = read_report(path)
-    found = verify_report(text, name=repr(path.name))
-    if broken := next((f for f in found.findings if not f.holds and f.name not in OF_THIS_CODE), None):
+    if broken := verify_report(text, name=repr(path.name)).broken:
         raise InputError(f"Only a report that holds {what}: {broken.told}")
     return content, document_in(text)
 
@@ -295,8 +278,4 @@ def report_that_holds(path: Path, *, what: str) -> tuple[bytes, Document]:
 def read_report(path: Path, *, what: str = "REPORT") -> tuple[bytes, str]:
     """Return a report's bytes, and the text they are."""
     content = content_of(path, what=what, most=64 * MEGABYTE)
-    try:
-        return content, content.decode("utf-8")
-    except UnicodeDecodeError:
-        told = "must be a report of FairLeak, report.json or report.html, got no text."
-        raise InputError(f"{path.name!r} {told}") from None
+    return content, report_text(content, name=repr(path.name))

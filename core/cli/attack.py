@@ -8,8 +8,7 @@ from functools import partial
 from typing import Any
 
 from core.cli.arguments import Action, Parser, add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of
-from core.cli.console import Console
-from core.cli.outcome import Outcome, present
+from core.cli.console import Console, Outcome, present
 from core.config import AuditConfig
 from core.errors import InputError
 from core.quantities import Quantity

@@ -25,8 +25,7 @@ from core.cli.arguments import (
     data_folder_of,
     dataset_of,
 )
-from core.cli.console import Console
-from core.cli.outcome import Outcome, present
+from core.cli.console import Console, Outcome, present
 from core.config import AuditConfig
 from core.datasets import CATALOG, demo_ratings, read_ratings
 from core.errors import DataUnavailableError, InputError

@@ -44,7 +44,6 @@ from core.policy import (
     default_policy,
     predictions_policy,
     read_policy,
-    what_would_settle,
 )
 from core.release_audit import (
     AuditPlan,
@@ -56,9 +55,10 @@ from core.release_audit import (
     read_plan,
 )
 from core.release_audit.result import StudyFindings
-from core.report import EDITIONS, CheckRow, Reports
+from core.report import EDITIONS, Reports
 from core.report.junit import audit_junit
 from core.report.one_page import NAME, one_page
+from core.report.schema import is_report
 from core.report.verification import ENDING, private_key, signature_of
 from core.serialize import loads
 from core.study import Outcome, Report
@@ -141,7 +141,7 @@ def _foreign(out: Path, there: list[str]) -> str:
 
 def _is_report(path: Path) -> bool:
     try:
-        return json.loads(path.read_text(encoding="utf-8")).get("kind") == "fairleak release audit"
+        return is_report(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, AttributeError):
         return False
 
@@ -301,7 +301,7 @@ def _printed(reports: Reports) -> Iterator[str]:
         yield "What would settle it"
     for row in open_rows:
         reason = f"{row.why} " if row.verdict == "not_run" else ""
-        yield f"{row.title}: {reason}{what_would_settle(row)}"
+        yield f"{row.title}: {reason}{row.settling}"
     yield ""
     for row in verdict.rows:
         if row.check == "unfairness" and row.measurement is not None:
@@ -318,15 +318,13 @@ def _printed(reports: Reports) -> Iterator[str]:
         yield reports.meter.control
 
 
-def _row(verdict: CheckVerdict) -> list[str]:
-    row = CheckRow(verdict=verdict, definition="")
-    found, limit = row.found, verdict.limit
+def _row(row: CheckVerdict) -> list[str]:
     return [
-        VERDICT_TITLES[verdict.verdict] + ("" if limit is None or limit.required else " (not required)"),
-        verdict.title,
-        "" if found.estimate is None else found.basis,
+        VERDICT_TITLES[row.verdict] + ("" if row.limit is None or row.limit.required else " (not required)"),
+        row.title,
+        "" if row.found.estimate is None else row.found.basis,
         row.value if row.measured else "",
         row.interval,
-        row.limit,
+        row.limit_words,
         row.control,
     ]

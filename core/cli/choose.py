@@ -23,8 +23,7 @@ from core.cli.arguments import (
     table_and_roles,
 )
 from core.cli.audit import policy_named
-from core.cli.console import Console
-from core.cli.outcome import Outcome, present
+from core.cli.console import Console, Outcome, present
 from core.config import AuditConfig
 from core.datasets import build_dataset
 from core.datasets.catalog import default_cache_folder

@@ -7,9 +7,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from core.cli.arguments import add_file_arguments, add_history_argument, read_report, reports_in, write_json
-from core.cli.console import Console, aligned
-from core.compare import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit, readable
+from core.cli.arguments import add_file_arguments, add_history_argument, read_report, reports_in
+from core.cli.console import Console, aligned, write_json
+from core.compare import CheckChange, Comparison, change_text, compare, comparison_html, comparison_junit
 from core.compare.changes import NO_PROOF, change_range
 from core.errors import InputError
 from core.files import write_file
@@ -17,6 +17,7 @@ from core.history import Entry, History
 from core.policy import estimate_text
 from core.report import to_json
 from core.report.document import Document
+from core.report.verification import readable
 
 HELP = "Compare two audits check by check: better, worse, or not distinguishable."
 

@@ -13,8 +13,7 @@ from core.cli.arguments import (
     seeds_in,
 )
 from core.cli.attack import add_study_arguments, config_of, run_study
-from core.cli.console import Console
-from core.cli.outcome import Outcome, present
+from core.cli.console import Console, Outcome, present
 from core.config import AuditConfig
 from core.correction import (
     KINDS,

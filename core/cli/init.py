@@ -10,6 +10,7 @@ from core.cli.arguments import add_path
 from core.cli.console import Block, Console
 from core.datasets import CATALOG, cautions, read_table
 from core.errors import InputError
+from core.estimates import joined
 from core.files import content_of, write_file
 from core.models.model_files import read_model
 from core.release_audit import AuditPlan, catalogue_plan, commented_plan, suggested_plan
@@ -80,7 +81,9 @@ def _of_file(arguments: argparse.Namespace, console: Console) -> tuple[AuditPlan
             console.note(f"The model's file does not name its {model_file.width} columns: model.features is a guess.")
     plan, reasons = suggested_plan(table, name, model=model, model_file=model_file, attribute=attribute, label=label)
     guessed = [role for role, column in (("label", label), ("attribute", attribute)) if not column]
-    console.note(f"{_listed([*guessed, 'groups'])} are guesses from the columns' names and values: check them.")
+    console.note(
+        f"{joined([*guessed, 'groups']).capitalize()} are guesses from the columns' names and values: check them."
+    )
     notes = {
         key: f"Guessed: {reason}." for role, reason in reasons.items() for key in _KEYS.get(role, (f"data.{role}",))
     }
@@ -110,9 +113,3 @@ def _beside(file: Path, plan: Path | None, option: str) -> str:
             f"{str(plan.parent)!r}: write the plan beside the file."
         )
     return path.relative_to(folder).as_posix()
-
-
-def _listed(roles: list[str]) -> str:
-    """Write "Label, attribute and groups"."""
-    *others, last = roles
-    return (f"{', '.join(others)} and {last}" if others else last).capitalize()

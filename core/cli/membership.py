@@ -11,8 +11,7 @@ from itertools import count
 from typing import Annotated
 
 from core.cli.arguments import add_dataset_arguments, add_file_arguments, table_and_roles
-from core.cli.console import Console
-from core.cli.outcome import Outcome, present
+from core.cli.console import Console, Outcome, present
 from core.config import AuditConfig
 from core.datasets import Roles, Table, build_dataset
 from core.errors import InputError, PrivacyLeakWarning

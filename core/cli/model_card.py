@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from core.cli.arguments import add_data_argument, add_file_arguments, add_path, data_folder_of
-from core.cli.console import Console
-from core.cli.outcome import Outcome, present
+from core.cli.console import Console, Outcome, present
 from core.datasets.catalog import default_cache_folder
 from core.files import content_of
 from core.model_card import STATISTIC_TITLES, Advice, ReleaseSettings, ReleaseStudy, advise

@@ -6,8 +6,7 @@ import argparse
 
 from core.cli.arguments import add_file_arguments, dataset_of
 from core.cli.attack import add_study_arguments, config_of
-from core.cli.console import Console
-from core.cli.outcome import Outcome, present
+from core.cli.console import Console, Outcome, present
 from core.people import ATTACKS, PEOPLE, PeopleSettings
 from core.people.tables import PEOPLE_TABLE, people_rows
 from core.serialize import plain

@@ -10,8 +10,7 @@ import math
 from dataclasses import replace
 
 from core.cli.arguments import add_dataset_arguments, add_file_arguments, check_epsilon, dataset_of, table_named
-from core.cli.console import Console
-from core.cli.outcome import Outcome, present
+from core.cli.console import Console, Outcome, present
 from core.config import AuditConfig
 from core.datasets import build_dataset
 from core.datasets.catalog import black_and_white

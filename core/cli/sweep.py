@@ -14,9 +14,8 @@ from core.cli.arguments import (
     finished,
     parts_of,
     seeds_in,
-    write_csv,
 )
-from core.cli.console import Console, estimate_words, table
+from core.cli.console import Console, estimate_words, table, write_csv
 from core.config import AuditConfig
 from core.estimates import Spread
 from core.files import csv_of_frame

@@ -12,9 +12,8 @@ from core.cli.arguments import (
     add_seeds_argument,
     dataset_of,
     seeds_in,
-    write_csv,
 )
-from core.cli.console import Console, estimate_words, table
+from core.cli.console import Console, estimate_words, table, write_csv
 from core.estimates import percent
 from core.files import csv_of_frame
 from core.settings import add_arguments as add_settings

@@ -44,13 +44,12 @@ from enum import StrEnum
 from typing import Any
 
 from core.compare.changed_settings import Changed, changed_settings, same_people
-from core.compare.reading import audit_day, audit_name
 from core.errors import InputError
 from core.estimates import LEVEL, Estimate, certain, decimals_beside, in_words, number_text, quantile, weighted_sum
-from core.policy import CHECKS, UNITS, Status
+from core.policy import CHECKS, UNITS, CheckVerdict, Status
 from core.policy.decisions import Claim, at_alpha, decide
 from core.report.canonical import printed
-from core.report.document import CheckRow, check_rows
+from core.report.document import audit_day, audit_name, check_rows
 from core.serialize import Result
 from core.settings import told
 from core.study import Outcome
@@ -154,7 +153,7 @@ class Comparison(Result):
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: float | None = None) -> Comparison:
-    """Compare two reports, as `core.report` makes documents or `core.compare.readable` reads them.
+    """Compare two reports, as `core.report` makes documents or `core.report.verification.readable` reads them.
 
     Compared are the checks that either policy limits. The whole is worse if a required check is worse. Else it is
     inconclusive if a required check had a number before and has none of the same definition now, if no required check
@@ -165,8 +164,8 @@ def compare(before: Mapping[str, Any], after: Mapping[str, Any], *, margin: floa
     """
     if margin is not None and not (math.isfinite(margin) and margin > 0.0):
         raise InputError(f"margin must be a number above 0, such as 0.01 for a point, got {told(margin)}.")
-    was, now = ({row.verdict.check: row for row in check_rows(document)} for document in (before, after))
-    limited = [name for rows in (now, was) for name, row in rows.items() if row.verdict.limit is not None]
+    was, now = ({row.check: row for row in check_rows(document)} for document in (before, after))
+    limited = [name for rows in (now, was) for name, row in rows.items() if row.limit is not None]
     question = _question(before, after)
     people = same_people(before, after)
     repeated = bool(people) and _answers(before) == _answers(after)
@@ -242,19 +241,19 @@ def _question(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, 
 
 
 def _paired(
-    name: str, was: CheckRow | None, now: CheckRow | None, question: Mapping[str, str], same: bool
+    name: str, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str], same: bool
 ) -> tuple[CheckChange, Claim | None]:
     """Return one check with its two numbers and what is to be decided, or why they are not compared."""
     either = now or was
     assert either is not None
-    limits = [row.verdict.limit for row in (was, now) if row is not None and row.verdict.limit is not None]
+    limits = [row.limit for row in (was, now) if row is not None and row.limit is not None]
     found = CheckChange(
         check=name,
-        title=either.verdict.title or name,
+        title=either.title or name,
         required=any(limit.required for limit in limits),
         turn=Turn.NOT_DISTINGUISHABLE,
-        was=None if was is None else was.verdict.verdict,
-        now=None if now is None else now.verdict.verdict,
+        was=None if was is None else was.verdict,
+        now=None if now is None else now.verdict,
         before=_number(was),
         after=_number(now),
         limit=float(limits[-1].value),
@@ -275,28 +274,29 @@ def _paired(
     return replace(found, change=change), claim
 
 
-def _rounded(row: CheckRow) -> CheckRow:
+def _rounded(row: CheckVerdict) -> CheckVerdict:
     """Return a check with its number as the external report prints it."""
     estimate = _number(row)
-    if estimate is None or row.verdict.measurement is None:
+    if estimate is None or row.measurement is None:
         return row
     value, low, high = printed(estimate.value, estimate.low, estimate.high)
-    found = replace(row.verdict.measurement, estimate=replace(estimate, value=value, low=low, high=high))
-    return replace(row, verdict=replace(row.verdict, measurement=found))
+    return replace(
+        row, measurement=replace(row.measurement, estimate=replace(estimate, value=value, low=low, high=high))
+    )
 
 
-def _number(row: CheckRow | None) -> Estimate | None:
+def _number(row: CheckVerdict | None) -> Estimate | None:
     estimate = None if row is None or row.found.outcome != Outcome.DONE else row.found.estimate
     return None if estimate is None or math.isnan(estimate.value) else estimate
 
 
 def _apart(
-    found: CheckChange, was: CheckRow | None, now: CheckRow | None, question: Mapping[str, str]
+    found: CheckChange, was: CheckVerdict | None, now: CheckVerdict | None, question: Mapping[str, str]
 ) -> tuple[Turn | None, str]:
     """Return why two numbers are not compared, if they are not."""
-    if now is None or now.verdict.measurement is None:
+    if now is None or now.measurement is None:
         return Turn.GONE, "The later audit does not have it."
-    if was is None or was.verdict.measurement is None:
+    if was is None or was.measurement is None:
         return Turn.NEW, "The earlier audit does not have it."
     if found.after is None:
         return Turn.NOT_RUN, now.found.reason or "There is no number."

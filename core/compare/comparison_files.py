@@ -7,8 +7,9 @@ from typing import Any
 from markupsafe import Markup
 
 from core.compare.changes import NO_PROOF, CheckChange, Comparison, Turn, change_range, change_text
-from core.policy import CHECKS, VERDICT_TITLES, estimate_text
-from core.report.charts import clean, element
+from core.policy import VERDICT_TITLES, estimate_text
+from core.policy.verdict import on_scale
+from core.report.charts import bar
 from core.report.junit import Case, junit_xml
 from core.report.page import environment, logo
 
@@ -71,23 +72,9 @@ def _bar(found: CheckChange) -> Markup:
         return Markup("")
     shown = found.decided or found.change
     span = abs(found.limit or 0.0) or max(abs(found.change.value), 0.05)
-    places = [0.5 + x / span / 2 for x in (found.change.value, shown.low, shown.high) if x == x]
-    value, low, high = (min(1.0, max(0.0, place)) for place in (places * 3 if len(places) == 1 else places))
-    sides = ("forbidden", "allowed") if CHECKS[found.check].at_least else ("allowed", "forbidden")
-    boxes = [_box(f"side {side}") for side in sides] + [_box("limit")]
-    if high > low:
-        boxes.append(_box("interval", left=low, width=high - low))
-    boxes.append(_box("dot", left=value))
-    boxes += [_box("right", "▸")] if max(places) > 1 + 1e-9 else []
-    boxes += [_box("left", "◂")] if min(places) < -1e-9 else []
+    places = on_scale(found.change.value, shown, middle=0.0, span=span)
     told = f"Change {change_text(found)}, {found.turn}. The middle is no change."
-    colour = COLOURS.get(found.turn, "not_run")
-    return element("span", *boxes, role="img", aria_label=clean(told), class_=f"bullet {colour}")
-
-
-def _box(name: str, words: str = "", **places: float) -> Markup:
-    style = "; ".join(f"{key}: {100 * share:.4g}%" for key, share in places.items())
-    return element("span", words, class_=name, style=style or None)
+    return bar(found.check, places, told, COLOURS.get(found.turn, "not_run"))
 
 
 def since(found: CheckChange) -> tuple[str, str, str]:

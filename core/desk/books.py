@@ -21,7 +21,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
-from core.chain import FIRST, TIME, Damaged, Link, canonical, checked_body
+from core.chain import TIME, Damaged, Link, Record, canonical
 from core.datasets.columns import quoted
 from core.desk.noise import GRID, LEVEL, Noise, epsilon_of, gap_value, standard_error
 from core.desk.record import METRICS, LedgerAnswer, LedgerStatus, Registration, Verification
@@ -112,13 +112,11 @@ class Account:
         )
 
 
-@dataclass(slots=True)
-class Books:
-    """Everything a ledger's entries say: accounts by name, the last good entry's number and hash, the key's SHA-256."""
+@dataclass(slots=True, kw_only=True)
+class Books(Record):
+    """Everything a ledger's entries say: accounts by name, and the key's SHA-256."""
 
     accounts: dict[str, Account] = field(default_factory=dict)
-    number: int = 0
-    hash: str = FIRST
     key_hash: str = ""
 
     def status(self, name: str) -> LedgerStatus:
@@ -133,17 +131,9 @@ class Books:
             seal=self.hash,
         )
 
-    def add(self, entry: Link) -> None:
-        """Follow one more entry, or raise `Damaged` and leave everything as it was."""
-        number = self.number + 1
-        body = checked_body(entry, number, self.hash)
-        if (body.get("kind") == "opened") != (number == 1):
-            raise Damaged(f"entry {number} is not of a kind that may stand there")
-        try:
-            self._kinds[body["kind"]](self, entry, body)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, ZeroDivisionError):
-            raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
-        self.number, self.hash = number, entry.hash
+    def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
+        """Open, register, answer, or note a wrong file."""
+        self._kinds[kind](self, link, body)
 
     def _opened(self, entry: Link, body: dict[str, Any]) -> None:
         _rule(body["format"] == FORMAT, f"format {body['format']} is not the one this version knows ({FORMAT})")
@@ -191,16 +181,6 @@ class Books:
         self.accounts[body["name"]].wrong_files.append(str(body["file"]))
 
     _kinds: ClassVar = {"opened": _opened, "registered": _registered, "answered": _answered, "mismatched": _mismatched}
-
-
-def follow(entries: Iterable[Link]) -> Books:
-    """Follow all entries from the first; raise `Damaged` at one that does not follow."""
-    books = Books()
-    for entry in entries:
-        books.add(entry)
-    if not books.number:
-        raise Damaged("it has no entries")
-    return books
 
 
 def _rule(kept: bool, otherwise: str) -> None:

@@ -131,7 +131,7 @@ class Ledger:
             raise InputError(f"count_epsilon must be at most the budget of {amount_text(whole)}, got {told}.")
         check_different(test_set.ids, FORM)
         with self._store.writing() as change:
-            books, key = change.books(), change.key()
+            books, key = change.record(), change.key()
             refuse_a_second_budget(books, name, columns, test_set, key, another_attribute=another_attribute)
             noisy = int((test_set.attribute == 0).sum()) + discrete_laplace(10**6, price, self._randbelow)
             body = {
@@ -241,7 +241,7 @@ class Ledger:
     ) -> T:
         """Do something with a question about the registered people; a file that is not theirs goes on record."""
         with self._store.writing() as change:
-            books = change.books()
+            books = change.record()
             account = _account(books, name)
             if _is_registered(change, books, account, test_set):
                 return do(change, books, account, _planned(account, test_set, scores, **asked))
@@ -269,13 +269,13 @@ class Ledger:
     def record(self) -> tuple[bytes, str]:
         """Return all entries as the bytes of an export, and the last hash."""
         with self._store.reading() as look:
-            look.books()
+            look.record()
             entries = look.entries()
         return export_bytes(entries), entries[-1].hash
 
     def _books(self) -> Books:
         with self._store.reading() as look:
-            return look.books()
+            return look.record()
 
 
 def _title(text: str, *, name: str) -> str:
@@ -428,7 +428,6 @@ def open_ledger(
     *,
     create: bool = False,
     randbelow: RandBelow = secrets.randbelow,
-    on_step: Callable[[str], None] = lambda step: None,
 ) -> Ledger:
     """Open a ledger, after checking it whole.
 
@@ -444,13 +443,11 @@ def open_ledger(
         Make it if it is not there. What is there is never replaced.
     randbelow : callable
         Where noise comes from: the operating system's entropy. Anything that can be repeated is for tests only.
-    on_step : callable
-        Called with the name of each step of a change as soon as it is done.
     """
     from core.database import open_store
     from core.desk.ledger_tables import Transaction
 
-    return Ledger(open_store(Transaction, place, create=create, on_step=on_step), randbelow)
+    return Ledger(open_store(Transaction, place, create=create), randbelow)
 
 
 def example_ledger(seed: int) -> Ledger:
@@ -463,6 +460,6 @@ def example_ledger(seed: int) -> Ledger:
     engine = sa.create_engine(
         "sqlite+pysqlite://", poolclass=sa.pool.StaticPool, connect_args={"check_same_thread": False}
     )
-    store = Store(Transaction, engine, "in memory", lambda step: None)
+    store = Store(Transaction, engine, "in memory")
     store.fill()
     return Ledger(store, random.Random(seed).randrange)

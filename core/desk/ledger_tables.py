@@ -12,20 +12,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-import core
 from core import database
-from core.chain import Damaged, linked, now
-from core.desk.books import FORMAT, Books, follow
+from core.chain import Damaged
+from core.desk.books import FORMAT, Books
 
 _tables = sa.MetaData()
-_ledger = sa.Table(
-    "fairleak_ledger",
-    _tables,
-    sa.Column("id", sa.Integer, sa.CheckConstraint("id = 1"), primary_key=True, autoincrement=False),
-    sa.Column("key", sa.String(64), nullable=False),
-    sa.Column("number", sa.Integer, nullable=False),
-    sa.Column("hash", sa.String(64), nullable=False),
-)
+_ledger = database.head_table("fairleak_ledger", _tables, sa.Column("key", sa.String(64), nullable=False))
 _accounts = sa.Table(
     "fairleak_accounts",
     _tables,
@@ -34,14 +26,8 @@ _accounts = sa.Table(
     sa.Column("spent", sa.BigInteger, nullable=False),
     sa.CheckConstraint("spent >= 0 AND spent <= budget", name="fairleak_never_overspent"),
 )
-_entries = sa.Table(
-    "fairleak_entries",
-    _tables,
-    sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("hash", sa.String(64), nullable=False, unique=True),
-    sa.Column("text", sa.Text, nullable=False),
-    sa.Column("account", sa.ForeignKey("fairleak_accounts.name")),
-)
+_account: sa.Column[str] = sa.Column("account", sa.ForeignKey("fairleak_accounts.name"))
+_entries = database.links_table("fairleak_entries", _tables, _account)
 
 
 def hash_of_key(key: str) -> str:
@@ -49,24 +35,19 @@ def hash_of_key(key: str) -> str:
     return hashlib.sha256(key.encode()).hexdigest()
 
 
-class Transaction(database.Transaction):
+class Transaction(database.Transaction[Books]):
     """One look at the ledger, or one change of it."""
 
     noun, made_by = "ledger", "registering a test set makes one"
     application, format = 0x464C4B4C, FORMAT  # "FLKL"
-    tables, head, links = _tables, _ledger, _entries
+    tables, head, links, says = _tables, _ledger, _entries, Books
 
-    def check(self) -> None:
-        """Raise `Damaged` if entries and tables do not agree."""
-        self.books()
-
-    def books(self) -> Books:
+    def record(self) -> Books:
         """Return what the entries say, checked against the other tables; raise `Damaged` if they do not agree."""
-        books = follow(self.entries())
+        books = super().record()
         key = self.connection.execute(sa.select(_ledger.c.key)).scalar()
         if hash_of_key(str(key or "")) != books.key_hash:
             raise Damaged("its key is not the one it was opened with")
-        self.check_end(books.number, books.hash)
         kept = {name: (budget, spent) for name, budget, spent in self.connection.execute(sa.select(_accounts))}
         if kept != {name: (account.budget, account.spent) for name, account in books.accounts.items()}:
             raise Damaged("what its budgets say is not what its entries add up to")
@@ -82,18 +63,12 @@ class Transaction(database.Transaction):
         change = sa.update(_accounts).where(where).values(spent=_accounts.c.spent + charged)
         if not self.connection.execute(change).rowcount:
             self.connection.execute(sa.insert(_accounts).values(name=name, budget=budget, spent=charged))
-        self.on_step("charged")
 
-    def add(self, books: Books, body: dict[str, Any]) -> None:
-        """Write the next entry; `books` follow it, which checks its arithmetic once more."""
-        number, last = books.number, books.hash
-        books.add(linked(number + 1, last, body))
-        self.append(number, last, body, account=body.get("name"))
+    def beside(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the account an entry is about."""
+        return {"account": body.get("name")}
 
-    def begin(self) -> None:
-        """Write the key and the first entry, unless they are there."""
-        if self.end() is None:
-            key, books = secrets.token_hex(32), Books()
-            self.connection.execute(sa.insert(_ledger).values(id=1, key=key, number=books.number, hash=books.hash))
-            body = {"kind": "opened", "format": FORMAT, "time": now()}
-            self.add(books, body | {"key": hash_of_key(key), "fairleak": core.__version__})
+    def opening(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return a new key for the head, and its hash for the first entry."""
+        key = secrets.token_hex(32)
+        return {"key": key}, {"key": hash_of_key(key)}

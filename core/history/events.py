@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from core.chain import FIRST, Damaged, Link, OtherFormat, checked_body
+from core.chain import Link, OtherFormat, Record
 from core.estimates import in_words
 from core.fingerprint import content_fingerprint
 from core.serialize import Result
@@ -112,33 +112,21 @@ class Signature(Result):
         return replace(self, void=f"the audit changed since ({changed_parts(self.parts, parts)})")
 
 
-@dataclass(slots=True)
-class Events:
+@dataclass(slots=True, kw_only=True)
+class Events(Record):
     """Everything a history's entries say, in their order."""
 
     entries: dict[int, Entry] = field(default_factory=dict)
     signatures: list[Signature] = field(default_factory=list)
-    number: int = 0
-    hash: str = FIRST
-
-    def add(self, link: Link) -> None:
-        """Follow one more entry, or raise `Damaged`."""
-        number = self.number + 1
-        body = checked_body(link, number, self.hash)
-        if (body.get("kind") == "opened") != (number == 1):
-            raise Damaged(f"entry {number} is not of a kind that may stand there")
-        try:
-            self._follow(body.pop("kind"), number, body)
-        except (KeyError, TypeError, ValueError, AttributeError):
-            raise Damaged(f"entry {number} lacks something or holds something of another kind") from None
-        self.number, self.hash = number, link.hash
 
     def kept(self, project: str, fingerprint: str) -> Entry | None:
         """Return the entry of a document in a project; None where it is not there, or deleted."""
         same = (one for one in self.entries.values() if (one.project, one.fingerprint) == (project, fingerprint))
         return next((one for one in same if one.deleted is None), None)
 
-    def _follow(self, kind: str, number: int, body: dict[str, Any]) -> None:
+    def follow(self, kind: str, link: Link, body: dict[str, Any]) -> None:
+        """Open, keep, sign or delete."""
+        number = link.number
         match kind:
             case "opened":
                 if body["format"] != FORMAT:
@@ -172,16 +160,6 @@ def needs_reason(decision: str, signatures: Iterable[Signature]) -> str:
         return "“Accept the risk” needs a reason."
     others = [one for one in signatures if not one.void and one.decision != decision]
     return f"{others[-1].name} signed “{others[-1].title}”: another decision needs a reason." if others else ""
-
-
-def follow(links: Iterable[Link]) -> Events:
-    """Follow all entries from the first; raise `Damaged` at one that does not follow."""
-    events = Events()
-    for link in links:
-        events.add(link)
-    if not events.number:
-        raise Damaged("it has no entries")
-    return events
 
 
 def not_releasable(document: Mapping[str, Any]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -59,9 +58,7 @@ class History:
         self._store = store
 
     @classmethod
-    def open(
-        cls, place: str | Path = "", *, create: bool = True, on_step: Callable[[str], None] = lambda step: None
-    ) -> History:
+    def open(cls, place: str | Path = "", *, create: bool = True) -> History:
         """Open a history, after checking it whole.
 
         Raises `InputError` if there is none, it is damaged, of another format, or something else; a file then stays as
@@ -74,13 +71,11 @@ class History:
             "" is the place FAIRLEAK_HISTORY names, or else a file in the user's data folder.
         create : bool
             Make it if it is not there. What is there is never replaced.
-        on_step : callable
-            Called with the name of each step of a change as soon as it is done.
         """
         from core.database import open_store
         from core.history.history_tables import Transaction
 
-        return cls(open_store(Transaction, history_place(place), create=create, on_step=on_step))
+        return cls(open_store(Transaction, history_place(place), create=create))
 
     @property
     def place(self) -> str:
@@ -100,7 +95,7 @@ class History:
         if report_fingerprint(document) != document["fingerprint"]:
             raise InputError("A report must have the fingerprint of its content to be kept, got one that was altered.")
         with self._store.writing() as change:
-            events = change.events()
+            events = change.record()
             if (there := events.kept(project, document["fingerprint"])) is not None:
                 return there
             policy = document["policy"]
@@ -116,9 +111,9 @@ class History:
                 "parts": parts_of(document),
                 "digest": _digest(text),
             }
-            number = change.add(events, {"kind": "kept", **body})
-            change.keep(number, text)
-            return events.entries[number]
+            change.add(events, {"kind": "kept", **body})
+            change.keep(events.number, text)
+            return events.entries[events.number]
 
     def entries(self, project: str | None = None, *, deleted: bool = False) -> tuple[Entry, ...]:
         """Return the audits kept, of a project or all, newest first; `deleted` ones too, which have no document."""
@@ -146,7 +141,7 @@ class History:
     def document(self, entry: Entry) -> dict[str, Any]:
         """Return an entry's document; InputError if it was deleted, or is not what was kept."""
         with self._store.reading() as look:
-            return self._document(look, look.events(), entry)
+            return self._document(look, look.record(), entry)
 
     def _document(self, look: Transaction, events: Events, entry: Entry) -> dict[str, Any]:
         digest, text = self._entry(events, entry).digest, look.document(entry.id)
@@ -187,7 +182,7 @@ class History:
         }
         told["reason"] = check_line(reason, "reason", most=_LONGEST_REASON) if reason.strip() else ""
         with self._store.writing() as change:
-            events = change.events()
+            events = change.record()
             document = self._document(change, events, entry)
             if decision == "release" and (missing := not_releasable(document)):
                 raise InputError(f"“Release” cannot be signed. {missing}")
@@ -212,14 +207,14 @@ class History:
     def delete(self, *entries: Entry, who: str, reason: str = "") -> tuple[Entry, ...]:
         """Delete the documents of audits; who did it, when and why stays on record, and so do their signatures."""
         with self._store.writing() as change:
-            events = change.events()
+            events = change.record()
             return self._delete(change, events, [self._entry(events, one) for one in entries], who, reason)
 
     def expire(self, *, days: int, who: str, project: str | None = None) -> tuple[Entry, ...]:
         """Delete the documents kept more than some days ago, of a project or all; not those whose sign-off stands."""
         limit = datetime.now(UTC) - timedelta(days=whole_number(days, name="days", least=0, most=36_500))
         with self._store.writing() as change:
-            events = change.events()
+            events = change.record()
             standing = {one.entry for one in events.signatures if not one.void}
             old = [
                 one
@@ -243,7 +238,7 @@ class History:
 
     def _events(self) -> Events:
         with self._store.reading() as look:
-            return look.events()
+            return look.record()
 
 
 def _by(deletion: Deletion) -> str:

@@ -20,9 +20,18 @@ from core.policy.limits import (
     source_text,
     value_text,
 )
-from core.policy.verdict import CheckVerdict, Status, Verdict, bullet, headline_and_detail, what_would_settle
+from core.policy.verdict import (
+    BASIS_WORDS,
+    CheckVerdict,
+    Status,
+    Verdict,
+    bullet,
+    headline_and_detail,
+    what_would_settle,
+)
 
 __all__ = [
+    "BASIS_WORDS",
     "CHECKS",
     "NO_SOURCE",
     "UNITS",

@@ -206,7 +206,9 @@ def judge(
         CheckVerdict(check=name, verdict=Status.NOT_ASKED, measurement=found.get(name), why=NO_LIMIT) for name in others
     ]
     rows.sort(key=lambda row: list(Status).index(row.verdict))  # stable: within a verdict the policy's order stays
-    named = tuple(replace(row, title=check_title(row.check, attribute)) for row in rows)
+    named = tuple(
+        replace(row, title=check_title(row.check, attribute), definition=CHECKS[row.check].definition) for row in rows
+    )
     headline, detail = headline_and_detail(named, level=policy.level, failed_tests=failed_tests)
     worst = overall(named, failed_tests=failed_tests)
     return Verdict(overall=worst, headline=headline, detail=detail, rows=named, policy=policy)

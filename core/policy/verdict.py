@@ -13,14 +13,24 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
 
-from core.estimates import Estimate, in_words
+from core.estimates import Estimate, in_words, interval
 from core.policy.checks import CHECKS
-from core.policy.limits import Limit, Policy, level_text
+from core.policy.limits import (
+    Limit,
+    Policy,
+    control_text,
+    estimate_text,
+    is_placeholder,
+    level_text,
+    limit_text,
+    source_text,
+    value_text,
+)
 from core.serialize import Result
 from core.studies import STUDIES
 from core.study import Basis, Measurement, Outcome
@@ -37,6 +47,17 @@ class Status(StrEnum):
     NOT_ASKED = "not_asked"
 
 
+BASIS_WORDS = {
+    "measured": ("Measured", "an attack was run, or the model's answers were counted"),
+    "combined": ("Combined", "follows from measurements and from declared settings"),
+    "declared": ("Declared", "calculated from declared settings; nothing was attacked"),
+}
+"""Basis -> its word, and what it means."""
+
+_LONGEST_BRIEF = 64
+"""Characters of a source that stand beside a limit."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckVerdict(Result):
     """The verdict on one check.
@@ -45,7 +66,8 @@ class CheckVerdict(Result):
     None if the audit did not try the check at all. `decided` is the interval at the level of its step of Holm's
     procedure, from which the verdict follows, and `p_value` and `p_adjusted` are two-sided p-values of "the value is
     exactly the limit" before and after Holm's correction: None and nan where nothing is estimated. `why` is the verdict
-    in one sentence; `blocks` says whether it stands against a release; `title` names the sensitive attribute.
+    in one sentence; `blocks` says whether it stands against a release; `title` names the sensitive attribute, and
+    `definition` is the check's. What a reader is shown of it in words is empty where there is nothing.
     """
 
     check: str
@@ -59,6 +81,7 @@ class CheckVerdict(Result):
     why: str
     blocks: bool = False
     title: str = ""
+    definition: str = ""
 
     @property
     def excused(self) -> bool:
@@ -73,6 +96,127 @@ class CheckVerdict(Result):
     def counts(self) -> bool:
         """Return whether the release hangs on it."""
         return self.limit is not None and self.limit.required and not self.excused
+
+    @property
+    def found(self) -> Measurement:
+        """The measurement; one that was not run where the audit has none."""
+        return self.measurement or Measurement(
+            check=self.check, outcome=Outcome.NOT_RUN, reason="This audit did not try it."
+        )
+
+    @property
+    def measured(self) -> bool:
+        """Whether there is a number."""
+        return self.found.outcome == Outcome.DONE and self.value != "no value"
+
+    @property
+    def basis(self) -> str:
+        """How the number came about, in a word."""
+        return BASIS_WORDS[self.found.basis][0].lower() if self.found.outcome == Outcome.DONE else "not measured"
+
+    @property
+    def value(self) -> str:
+        """The number, such as "+7.0 points"; "no value" where there is none."""
+        return self._words[0]
+
+    @property
+    def interval(self) -> str:
+        """Its interval, such as "95%: 6.5 to 7.4"."""
+        return self._words[1]
+
+    @property
+    def number(self) -> str:
+        """Value and interval."""
+        return ", ".join(filter(None, self._words))
+
+    @property
+    def limit_words(self) -> str:
+        """The limit, such as "at most 5.0 points"."""
+        return "" if self.limit is None else limit_text(self.check, self.limit.value)
+
+    @property
+    def source(self) -> str:
+        """The limit's source."""
+        return "" if self.limit is None else source_text(self.limit)
+
+    @property
+    def placeholder(self) -> bool:
+        """Whether the limit is a starting value of FairLeak's, without a source."""
+        return self.limit is not None and is_placeholder(self.limit)
+
+    @property
+    def settling(self) -> str:
+        """What would settle it."""
+        return what_would_settle(self)
+
+    @property
+    def brief(self) -> str:
+        """The beginning of the source, cut between words."""
+        if self.placeholder:
+            return "placeholder"
+        if len(self.source) <= _LONGEST_BRIEF:
+            return self.source
+        return f"{self.source[:_LONGEST_BRIEF].rsplit(' ', 1)[0]}…"
+
+    @property
+    def lines(self) -> Iterator[tuple[str, str | tuple[str, ...] | dict[str, str]]]:
+        """All that a reader is shown of it: a term, and a text, several sentences or numbers by name."""
+        found, limit = self.found, self.limit
+        yield "Why this verdict", " ".join(filter(None, (self.why, self._p_value)))
+        yield "Quantity", self.definition
+        broken = "The attack stopped with an error." if found.outcome == Outcome.FAILED else "No number."
+        yield "Result", self.number if self.measured else f"{broken} {found.reason}".strip()
+        yield "Check", found.attacked
+        yield "The attacker knows", found.knows
+        yield "Control", self.control
+        yield "Assumptions", found.assumptions
+        if found.estimate is not None:
+            yield "Evidence", "{}: {}.".format(*BASIS_WORDS[found.basis])
+        yield "Further numbers", {name: _number(value) for name, value in sorted((found.details or {}).items())}
+        if limit is not None:
+            where = "where it can be run" if limit.if_not_run == "allowed" else "for release"
+            needed = f"required {where}" if limit.required else "shown, not required"
+            who = ", ".join(filter(None, (limit.author, limit.date))) or "no author"
+            yield "Limit", f"{self.limit_words}, item {self.item} of the policy, {needed}; set by {who}."
+            yield "Why this limit", limit.rationale.strip() or "No reason given."
+            yield "Source", self.source
+
+    @property
+    def _p_value(self) -> str:
+        adjusted = self.p_adjusted
+        small = "p < 0.001" if adjusted < 0.001 else f"p = {adjusted:.3f}"
+        return "" if adjusted != adjusted else f"{small} (Holm-adjusted)."
+
+    @property
+    def _words(self) -> tuple[str, str]:
+        """The number and its interval; a number that is computed, not estimated, has no interval to miss."""
+        estimate = self.found.estimate
+        if estimate is None or estimate.value != estimate.value:
+            return "no value", ""
+        beside = None if self.limit is None else self.limit.value
+        if estimate.low == estimate.high:
+            computed = self.found.basis == "declared"
+            return value_text(self.check, estimate.value, limit=beside), "calculated" if computed else ""
+        return estimate_text(self.check, estimate, limit=beside)
+
+    @property
+    def control(self) -> str:
+        """What is reached without the leak, a rate with its interval."""
+        control = self.found.control
+        if control is None or control.value != control.value:
+            return ""
+        told = control_text(self.check, control)
+        wide = control.low < control.high and told.endswith("%")
+        told = f"{told}, {100 * control.level:.4g}%: {interval(control)}" if wide else told
+        return f"{self.found.control_name or 'control'}: {told}"
+
+
+def _number(value: float) -> str:
+    """Write a further number: a count whole, the rest to three decimals."""
+    if abs(value) < 0.0005:
+        return "0.0"
+    whole = value == round(value) and abs(value) > 1
+    return (f"{value:,.0f}" if whole else f"{value:.3f}").replace("-", "−")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,14 +414,18 @@ def bullet(row: CheckVerdict) -> Bullet | None:
     estimate = row.measurement.estimate if row.measurement else None
     if row.limit is None or estimate is None or math.isnan(estimate.value) or row.verdict == Status.NOT_RUN:
         return None
-    shown = row.decided or estimate
     limit = float(row.limit.value)
     span = abs(limit) or (1.0 if CHECKS[row.check].unit == "columns" else 0.05)
-    ends = [estimate.value if math.isnan(x) else x for x in (estimate.value, shown.low, shown.high)]
-    places = [0.5 + (x - limit) / span / 2 for x in ends]
+    return on_scale(estimate.value, row.decided or estimate, middle=limit, span=span)
+
+
+def on_scale(value: float, shown: Estimate, *, middle: float, span: float) -> Bullet:
+    """Return the positions of a value and the interval shown on a scale of `span` to either side of the middle."""
+    ends = [value if math.isnan(x) else x for x in (value, shown.low, shown.high)]
+    places = [0.5 + (x - middle) / span / 2 for x in ends]
     beyond = {place > 0.5 for place in places if not -1e-9 <= place <= 1 + 1e-9}
-    value, low, high = (min(1.0, max(0.0, place)) for place in places)
-    return Bullet(value=value, low=low, high=high, arrows=tuple(sorted(beyond)))
+    at, low, high = (min(1.0, max(0.0, place)) for place in places)
+    return Bullet(value=at, low=low, high=high, arrows=tuple(sorted(beyond)))
 
 
 _MOST_TIMES = 10

@@ -1,7 +1,7 @@
 """The report of a release audit: one JSON document, drawn as HTML, cut into CSV files, in two editions."""
 
 from core.report.canonical import report_fingerprint, to_json
-from core.report.document import EDITIONS, CheckRow, check_rows, policy_of
+from core.report.document import EDITIONS, check_rows, policy_of
 from core.report.editions import Reports, document
 from core.report.page import board_html, board_style, embedded_document
 from core.report.schema import from_json
@@ -9,7 +9,6 @@ from core.report.verification import verify_report
 
 __all__ = [
     "EDITIONS",
-    "CheckRow",
     "Reports",
     "board_html",
     "board_style",

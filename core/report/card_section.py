@@ -13,9 +13,9 @@ from typing import Any
 
 from core.errors import InputError
 from core.estimates import count
-from core.policy import VERDICT_TITLES, placeholders_text
+from core.policy import VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.report.charts import clean
-from core.report.document import CheckRow, check_rows, policy_of
+from core.report.document import check_rows, policy_of
 from core.report.metering import MeterOutcome
 from core.report.page import KINDS, constraint_words
 from core.report.tables import count_words, rate_words
@@ -108,16 +108,16 @@ def _checks(told: Mapping[str, Any], reason: str) -> Iterator[tuple[str, ...]]:
     for row in check_rows(told):
         if not row.limit and not row.measured:
             continue
-        word = VERDICT_TITLES[row.verdict.verdict]
+        word = VERDICT_TITLES[row.verdict]
         source = "placeholder" if row.placeholder else markdown(row.source)
-        optional = ", not required" if row.limit and row.verdict.limit and not row.verdict.limit.required else ""
-        yield f"{word}{optional}", markdown(row.verdict.title), _result(row, reason), row.limit or "none", source or "–"
+        optional = ", not required" if row.limit and not row.limit.required else ""
+        yield f"{word}{optional}", markdown(row.title), _result(row, reason), row.limit_words or "none", source or "–"
 
 
-def _result(row: CheckRow, reason: str) -> str:
+def _result(row: CheckVerdict, reason: str) -> str:
     if not row.measured:
         return "withheld" if row.found.outcome == "done" else "not run"
-    if reason and row.verdict.check in _COMPUTED:
+    if reason and row.check in _COMPUTED:
         return "left out"
     return f"{row.value} ({row.interval.removeprefix('95%: ')})" if row.interval else row.value
 

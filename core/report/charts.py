@@ -21,10 +21,10 @@ from core.charts.theme import LIGHT, group_style
 from core.charts.words import LINE
 from core.correction import ATTACKERS
 from core.estimates import Estimate, percent
-from core.policy import CHECKS
+from core.policy import CHECKS, CheckVerdict
 from core.policy import bullet as places_of
+from core.policy.verdict import Bullet
 from core.report.canonical import estimate_of, number_of
-from core.report.document import CheckRow
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
@@ -56,7 +56,7 @@ def _number(value: Any) -> Any:
 PAPER = LIGHT.background
 
 
-def bullet(row: CheckRow) -> Markup:
+def bullet(row: CheckVerdict) -> Markup:
     """Return the bar of a check with a limit, as wide as its place; empty for one without.
 
     The limit stands in the middle, the number with its interval beside it, ▸ where it lies beyond. It is made of boxes
@@ -64,17 +64,20 @@ def bullet(row: CheckRow) -> Markup:
     """
     if not row.limit:
         return Markup("")
-    places, at_least = places_of(row.verdict), CHECKS[row.verdict.check].at_least
-    sides = ("forbidden", "allowed") if at_least else ("allowed", "forbidden")
+    told = f"{row.number if row.measured else 'No value'}. Limit: {row.limit_words}."
+    return bar(row.check, places_of(row), told, row.verdict)
+
+
+def bar(check: str, places: Bullet | None, told: str, kind: str) -> Markup:
+    """Return a bar with the sides that a check allows and forbids, a value with its interval, and what it is called."""
+    sides = ("forbidden", "allowed") if CHECKS[check].at_least else ("allowed", "forbidden")
     parts = [_box(f"side {side if places else 'empty'}") for side in sides] + [_box("limit")]
     if places is not None:
         if places.high > places.low:
             parts.append(_box("interval", left=places.low, width=places.high - places.low))
         parts.append(_box("dot", left=places.value))
         parts += [_box("right", "▸") if right else _box("left", "◂") for right in places.arrows]
-    told = f"{row.number if row.measured else 'No value'}. Limit: {row.limit}."
-    kind = f"bullet {row.verdict.verdict}"
-    return element("span", *parts, role="img", aria_label=clean(told), class_=kind)
+    return element("span", *parts, role="img", aria_label=clean(told), class_=f"bullet {kind}")
 
 
 def _box(name: str, words: str = "", **places: float) -> Markup:

@@ -23,7 +23,7 @@ from typing import Any
 from core.errors import InputError
 from core.estimates import Estimate, in_words, not_measured, proportion
 from core.fingerprint import code_fingerprint
-from core.policy import CHECKS, CheckVerdict, Status, headline_and_detail, judge
+from core.policy import CHECKS, Status, headline_and_detail, judge
 from core.policy.decisions import Claim, decide
 from core.policy.verdict import earlier_words, overall
 from core.report.canonical import decimals_of, estimate_of, number_of, read, strict
@@ -241,7 +241,7 @@ def rounded_section(found: Document, judged: Document, failed: Sequence[str]) ->
     shown = [str(status) for status in Status]  # a verdict that is not allowed comes last
     order = {row["check"]: (*shown, row["verdict"]).index(row["verdict"]) for row in rows}
     rows.sort(key=lambda row: (order[row["check"]], row["item"] or math.inf, place.get(row["check"], 0)))
-    verdicts: list[CheckVerdict] = [row.verdict for row in check_rows(found)]
+    verdicts = check_rows(found)
     headline, detail = headline_and_detail(verdicts, level=level, failed_tests=failed)
     worst = str(overall(verdicts, failed_tests=failed))
     return {"overall": worst, "headline": headline, "detail": detail, "checks": rows}
@@ -319,10 +319,9 @@ def judged_again(found: Document) -> tuple[list[str], list[str], str]:
     Returned is what came out otherwise than it is stated, a clause each: of verdicts, limits, intervals, p-values, and
     the release's headline and detail; then of titles, definitions and reasons; last what was judged, and what not.
     """
-    attribute = found["data"]["attribute"]
     failed = [test["attack"] for test in found["self_tests"] if not test["passed"]]
-    verdict = judge(policy_of(found), measurements_of(found), attribute=attribute, failed_tests=failed)
-    section = strict(verdict_section(verdict, attribute))
+    verdict = judge(policy_of(found), measurements_of(found), attribute=found["data"]["attribute"], failed_tests=failed)
+    section = strict(verdict_section(verdict))
     if found["edition"] != "internal":
         section = rounded_section(found, section, failed)
     facts, words = _differences(found, section)

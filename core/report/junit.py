@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from core.policy import VERDICT_TITLES
+from core.policy import VERDICT_TITLES, CheckVerdict
 from core.report.canonical import number_of
-from core.report.document import CheckRow, check_rows
+from core.report.document import check_rows
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -84,7 +84,7 @@ def audit_junit(document: Mapping[str, Any]) -> bytes:
     times = document["times"]
     return junit_xml(
         f"FairLeak audit: {title}",
-        [_case(row) for row in check_rows(document) if row.verdict.limit is not None],
+        [_case(row) for row in check_rows(document) if row.limit is not None],
         classname="fairleak.audit",
         started=str(times.get("started", "")),
         seconds=number_of(times.get("seconds")),
@@ -92,21 +92,19 @@ def audit_junit(document: Mapping[str, Any]) -> bytes:
     )
 
 
-def _case(row: CheckRow) -> Case:
-    verdict = row.verdict
-    passed = verdict.verdict == "pass"
-    word = VERDICT_TITLES[verdict.verdict]
+def _case(row: CheckVerdict) -> Case:
+    passed, word = row.verdict == "pass", VERDICT_TITLES[row.verdict]
     return Case(
-        name=verdict.title or verdict.check,
-        outcome="passed" if passed else "failure" if verdict.blocks else "skipped",
-        kind=verdict.verdict,
-        message="" if passed else f"{word}{'' if verdict.blocks else ' (not required)'}: {verdict.why}",
+        name=row.title or row.check,
+        outcome="passed" if passed else "failure" if row.blocks else "skipped",
+        kind=row.verdict,
+        message="" if passed else f"{word}{'' if row.blocks else ' (not required)'}: {row.why}",
         evidence="\n".join(_evidence(row)),
     )
 
 
-def _evidence(row: CheckRow) -> list[str]:
-    told = [f"Check: {row.verdict.check}"]
+def _evidence(row: CheckVerdict) -> list[str]:
+    told = [f"Check: {row.check}"]
     for term, text in row.lines:
         if isinstance(text, str) and text:
             told.append(f"{term}: {text}")

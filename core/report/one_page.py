@@ -20,11 +20,11 @@ from typing import Any
 from core.charts import LIGHT
 from core.errors import FairLeakError, InputError
 from core.estimates import count
-from core.policy import CHECKS, VERDICT_TITLES, placeholders_text
+from core.policy import CHECKS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.policy import bullet as places_of
 from core.report.canonical import number_of, read
 from core.report.charts import clean
-from core.report.document import CheckRow, check_rows, policy_of
+from core.report.document import check_rows, policy_of
 from core.report.page import COLOURS, KINDS, constraint_words
 from core.study import Outcome
 from core.subject import OutputsPlan
@@ -160,51 +160,49 @@ def _audited(told: Mapping[str, Any]) -> Iterator[tuple[str, str, int]]:
     yield "Fingerprint", " ".join(re.findall(".{1,16}", told["fingerprint"])), 80
 
 
-def _check(row: CheckRow) -> dict[str, Any]:
+def _check(row: CheckVerdict) -> dict[str, Any]:
     """Return what the table has of one check with a limit."""
-    verdict, places, withheld = row.verdict, places_of(row.verdict), _is_withheld(row)
-    sides = ["forbidden", "allowed"] if CHECKS[verdict.check].at_least else ["allowed", "forbidden"]
+    places, withheld = places_of(row), _is_withheld(row)
+    sides = ["forbidden", "allowed"] if CHECKS[row.check].at_least else ["allowed", "forbidden"]
     bar = None
     if places is not None:
         bar = {"value": places.value, "low": places.low, "high": places.high, "arrows": list(places.arrows)}
     interval = plain_words(row.interval.removeprefix("95%: "), 40)
     return {
-        "verdict": str(verdict.verdict),
-        "word": VERDICT_TITLES[verdict.verdict],
-        "title": plain_words(verdict.title, 90),
+        "verdict": str(row.verdict),
+        "word": VERDICT_TITLES[row.verdict],
+        "title": plain_words(row.title, 90),
         "brief": "" if row.found.outcome != Outcome.DONE else plain_words(row.found.attacked, 110, prose=True),
-        "optional": bool(verdict.limit and not verdict.limit.required),
+        "optional": bool(row.limit and not row.limit.required),
         "value": "withheld" if withheld else row.value,
         "interval": interval,
         "sides": sides if bar else ["empty", "empty"],
         "bar": bar,
-        "limit": row.limit,
+        "limit": row.limit_words,
         "source": "placeholder" if row.placeholder else plain_words(row.source, 80, prose=True),
         "placeholder": row.placeholder,
     }
 
 
-def _is_withheld(row: CheckRow) -> bool:
+def _is_withheld(row: CheckVerdict) -> bool:
     """Whether there is a number that the external report does not show."""
     return row.found.outcome == Outcome.DONE and not row.measured and row.found.estimate is None
 
 
-def _lists(told: Mapping[str, Any], rows: Sequence[CheckRow]) -> Iterator[tuple[str, str]]:
+def _lists(told: Mapping[str, Any], rows: Sequence[CheckVerdict]) -> Iterator[tuple[str, str]]:
     """Yield what was not tested, what the policy does not cover, and what is withheld: all checks by name."""
     missing = [row for row in rows if not row.measured and not _is_withheld(row)]
     reasons: dict[str, list[str]] = {}
     for row in missing:
-        reasons.setdefault(plain_words(row.found.reason, 130, prose=True), []).append(
-            plain_words(row.verdict.title, 70)
-        )
+        reasons.setdefault(plain_words(row.found.reason, 130, prose=True), []).append(plain_words(row.title, 70))
     parts = [f"{', '.join(titles)} ({reason.rstrip('.')})" for reason, titles in reasons.items()]
     if not told["self_tests"]:
         parts.append("the self-test of FairLeak's attacks")
     yield "Not tested", "; ".join([*parts, "other attacks, models and tables than these."])
     free = [row for row in rows if not row.limit and row.measured]
-    shown = (f"{plain_words(row.verdict.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free)
+    shown = (f"{plain_words(row.title, 70)} ({row.number.replace('95%:', '95% CI')})" for row in free)
     yield "Not covered by the policy", "; ".join(shown) + "." if free else "nothing that was measured."
-    gone = [plain_words(row.verdict.title, 70) for row in rows if _is_withheld(row)]
+    gone = [plain_words(row.title, 70) for row in rows if _is_withheld(row)]
     yield "Numbers withheld in the external report", f"{'; '.join(gone)}." if gone else ""
 
 

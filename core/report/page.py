@@ -22,10 +22,10 @@ from core.estimates import count, tolerance_text
 from core.fairness import METRIC_TITLES, UNFAIRNESS_TITLE, difference_title, is_smallest, largest_difference
 from core.glossary import chapters
 from core.membership import REGISTRY
-from core.policy import VERDICT_TITLES, placeholders_text
+from core.policy import BASIS_WORDS, VERDICT_TITLES, CheckVerdict, placeholders_text
 from core.report.canonical import estimate_of, number_of, parse_json, to_json
 from core.report.charts import bullet, clean, element, group_chart, line_chart
-from core.report.document import BASIS_WORDS, METRIC_RATES, PEOPLE_AT_RISK, CheckRow, Document, check_rows, policy_of
+from core.report.document import METRIC_RATES, PEOPLE_AT_RISK, Document, check_rows, policy_of
 from core.report.metering import BITS_OF_THE_METER
 from core.report.tables import count_words, people_tables, provenance_rows, rate_words, report_tables
 
@@ -86,7 +86,9 @@ Since = Mapping[str, tuple[str, str, str]]
 """Check -> its change as a number, what that is in a word, and the verdict whose colour it has."""
 
 
-def board_html(rows: Sequence[CheckRow], *, waiting: bool = False, since: Since | None = None, day: str = "") -> str:
+def board_html(
+    rows: Sequence[CheckVerdict], *, waiting: bool = False, since: Since | None = None, day: str = ""
+) -> str:
     """Return checks on one scale, each with its lines to open; those without a limit in one line below.
 
     While they are `waiting` for their attacks there are only the limits. `since` fills a column with the change since

@@ -159,7 +159,7 @@ def is_metered(document: Mapping[str, Any]) -> bool:
 
 def _checks(document: Mapping[str, Any]) -> ReportTable:
     measurements = {m["check"]: m for m in document["measurements"]}
-    settling = {row.verdict.check: row.settling for row in check_rows(document)}
+    settling = {row.check: row.settling for row in check_rows(document)}
     rows = []
     for row in document["verdict"]["checks"]:
         limit, found = row["limit"], measurements.get(row["check"], {})
@@ -192,7 +192,7 @@ def _checks(document: Mapping[str, Any]) -> ReportTable:
 
 
 def _policy(document: Mapping[str, Any]) -> ReportTable:
-    worded = {row.verdict.check: (row.verdict.title, row.limit) for row in check_rows(document)}
+    worded = {row.check: (row.title, row.limit_words) for row in check_rows(document)}
     rows = []
     for item, limit in enumerate(document["policy"]["limits"], 1):
         title, written = worded.get(limit["check"]) or (limit["check"], str(limit["value"]))

@@ -28,6 +28,7 @@ from core.report.judgement import contradictions, judged_again
 from core.report.page import embedded_document, to_html
 from core.report.schema import is_report, schema_error
 from core.serialize import Result
+from core.untrusted import ask_child
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -56,6 +57,11 @@ class Verification(Result):
     def holds(self) -> bool:
         """Whether everything holds."""
         return all(finding.holds for finding in self.findings)
+
+    @property
+    def broken(self) -> Finding | None:
+        """The first thing that does not hold, whichever version of FairLeak wrote the report; None if there is none."""
+        return next((one for one in self.findings if not one.holds and one.name not in OF_THIS_CODE), None)
 
 
 def verify_report(text: str, *, signed: str = "", name: str = "The file") -> Verification:
@@ -112,6 +118,40 @@ def document_in(text: str, *, name: str = "The file") -> Document:
             "with the FairLeak that wrote it, or run the audit again."
         )
     return found
+
+
+def readable(text: str, *, name: str) -> Document:
+    """Return the document of a report.json or report.html; sentences call the file by its `name`.
+
+    Another version of FairLeak may have written it; but content, schema, policy, verdict and numbers must hold, so
+    that nobody is compared with numbers that contradict each other. InputError says in one sentence what does not.
+    """
+    if broken := verify_report(text, name=name).broken:
+        raise InputError(f"{name} must be a report that verifies. {broken.told}")
+    return document_in(text, name=name)
+
+
+SECONDS = 20.0
+"""Longest time that reading a stranger's report may take; one of ours takes less than one."""
+
+
+def readable_apart(content: bytes, *, name: str) -> Document:
+    """Return `readable` of a stranger's file, verified in a short-lived process with limits on memory and time."""
+    arguments = {"content": content, "name": name}
+    return ask_child(name, f"{__name__}:verified", arguments, seconds=SECONDS, modules=(__name__,))[0]
+
+
+def verified(report: object, *, content: bytes, name: str) -> tuple[Document, None]:
+    """Return the document of a file's content; what a child is asked for."""
+    return readable(report_text(content, name=name), name=name), None
+
+
+def report_text(content: bytes, *, name: str) -> str:
+    """Return the text of a report's file."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{name} must be a report of FairLeak, report.json or report.html, got no text.") from None
 
 
 def _before_outputs(found: Mapping[str, Any]) -> bool:

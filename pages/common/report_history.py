@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 import streamlit as st
 
 import core
-from core.compare import Comparison, compare, comparison_html, readable_apart
+from core.compare import Comparison, compare, comparison_html
 from core.compare.changes import NO_PROOF
-from core.compare.reading import day_text
 from core.errors import FairLeakError, InputError
 from core.estimates import in_words
 from core.history import (
@@ -30,6 +29,8 @@ from core.history import (
     parts_of,
 )
 from core.report import Reports
+from core.report.document import day_text
+from core.report.verification import readable_apart
 from pages.common import panels, shell, signin
 
 T = TypeVar("T")

@@ -23,6 +23,7 @@ from tests.judged_report import judged
 from tests.ledger_work import COUNT, NAME, PRICE, STEPS, people, question, register
 from tests.sweep_work import CONFIGS
 from tests.sweep_work import people as swept_people
+from tests.workers import steps
 
 DISK = "the disk is full"
 
@@ -101,8 +102,9 @@ def asked(ledger: Ledger, seed: int) -> None:
 
 @pytest.mark.parametrize("step", [one for one in STEPS if one != "drawing"])
 def test_a_disk_that_fills_while_a_question_is_answered(step: str, place: Path, disk: Disk):
-    ledger = open_ledger(place, on_step=lambda done: disk.fill() if done == step else None)
-    lost = refused(lambda: asked(ledger, 2))
+    ledger = open_ledger(place)
+    with steps(lambda done: disk.fill() if done == step else None):
+        lost = refused(lambda: asked(ledger, 2))
     assert lost == (step != "committed")
     disk.empty()
     assert whole(place) == (1 if lost else 2)

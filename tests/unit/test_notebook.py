@@ -60,13 +60,13 @@ def test_a_notebook_shows_the_board_of_the_report(result: AuditResult):
     shown = html.unescape(result._repr_html_())
     assert board_html(check_rows(result.reports.document("internal"))) in shown
     assert f"<h3>{html.escape(result.headline)}</h3>" in shown and "sandbox" in shown and "<script" not in shown
-    limited = [row for row in check_rows(result.reports.document("internal")) if row.verdict.limit]
+    limited = [row for row in check_rows(result.reports.document("internal")) if row.limit]
     lines = result._repr_markdown_().splitlines()
     assert lines[0].startswith(f"**{result.headline}** ") and len(lines) == 4 + len(limited)
-    assert all(row.verdict.title in line for row, line in zip(limited, lines[4:], strict=True))
+    assert all(row.title in line for row, line in zip(limited, lines[4:], strict=True))
     assert repr(result) == f"<Audit of table.csv: {result.verdict}. {result.headline}>"
     assert str(result).splitlines()[0] == result.headline
-    assert list(result.checks["check"])[: len(limited)] == [row.verdict.check for row in limited]
+    assert list(result.checks["check"])[: len(limited)] == [row.check for row in limited]
 
 
 @pytest.mark.parametrize(

@@ -94,8 +94,8 @@ def test_an_audit_judges_it_and_the_report_has_its_chapter():
     reports = Reports(audit, people)
     told, cut = (from_json(to_json(reports.document(edition))) for edition in ("internal", "disclosure"))
     assert plan_of(told) == PLAN and "[uniqueness]" in plan_text(plan_of(told))
-    (row,) = [row for row in check_rows(told) if row.verdict.check == "score_uniqueness"]
-    assert row.verdict.verdict in ("pass", "fail", "inconclusive") and row.found.estimate is not None
+    (row,) = [row for row in check_rows(told) if row.check == "score_uniqueness"]
+    assert row.verdict in ("pass", "fail", "inconclusive") and row.found.estimate is not None
     (chapter,) = [one for one in told["findings"] if one["study"] == STUDY.name]
     assert chapter["title"] == STUDY.title and chapter["findings"][0]["to_do"] == "Release fewer decimals."
     page = to_html(told)

@@ -99,7 +99,7 @@ def altered(path: Path, statement: str) -> None:
         ("UPDATE fairleak_entries SET hash = upper(hash) WHERE number = 4", "the hash of entry 4"),
         ("UPDATE fairleak_ledger SET key = replace(hex(zeroblob(32)), '00', 'ab')", "its key is not the one"),
         ("UPDATE fairleak_ledger SET hash = 'f'", "it ends with entry 5"),
-        ("DELETE FROM fairleak_ledger", "its key is not the one"),
+        ("DELETE FROM fairleak_ledger", "it ends with entry 5 and should end with entry 0"),
         ("DROP TABLE fairleak_entries", "is not there, or is not a ledger"),
     ],
 )

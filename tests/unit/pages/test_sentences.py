@@ -62,11 +62,9 @@ def test_limits_are_replaced_in_their_place_added_at_the_end_and_taken_away():
     assert with_limit(with_limit(policy, cost.check, cost), cost.check, None) == policy
 
 
-@pytest.mark.parametrize(
-    "row", [row for row in check_rows(document(sample())) if row.verdict.limit], ids=lambda row: row.verdict.check
-)
+@pytest.mark.parametrize("row", [row for row in check_rows(document(sample())) if row.limit], ids=lambda row: row.check)
 def test_a_bar_shows_what_core_places(row):
-    places, bar = bullet(row.verdict), drawn(row)
+    places, bar = bullet(row), drawn(row)
     assert f'role="img" aria-label="{row.number.capitalize() if places else "No value"}' in bar
     assert bar.count('class="limit"') == 1
     if places is None:
@@ -74,7 +72,7 @@ def test_a_bar_shows_what_core_places(row):
         return
     assert f'class="dot" style="left: {100 * places.value:.4g}%"' in bar
     assert ("▸" in bar, "◂" in bar) == (True in places.arrows, False in places.arrows)
-    assert (bar.index("side allowed") > bar.index("side forbidden")) == (row.verdict.check == "four_fifths")
+    assert (bar.index("side allowed") > bar.index("side forbidden")) == (row.check == "four_fifths")
 
 
 CHOSEN = MembershipSettings(epsilon=1.0, max_depth=8)

@@ -89,8 +89,8 @@ def test_a_check_that_no_column_allows_says_so_and_is_neither_measured_nor_requi
     limit = replace(POLICY.limits[0], check="membership_auc", value=0.55, if_not_run="allowed")
     audit = judged(replace(sample(), measurements=few), policy=replace(POLICY, limits=(*POLICY.limits, limit)))
     for edition in ("internal", "disclosure"):
-        (row,) = (row for row in check_rows(document(audit, edition=edition)) if row.verdict.check == "membership_auc")
-        assert row.found.reason == row.verdict.why == SETS_UNKNOWN
+        (row,) = (row for row in check_rows(document(audit, edition=edition)) if row.check == "membership_auc")
+        assert row.found.reason == row.why == SETS_UNKNOWN
         assert row.basis == "not measured" and "required where it can be run" in dict(row.lines)["Limit"]
 
 
@@ -126,10 +126,10 @@ def test_what_would_settle_a_check_hangs_on_nothing_that_is_withheld():
         )
         audit = judged(replace(sample(SMALL_GROUPS), measurements=few))
         inside, outside = (
-            {row.verdict.check: row for row in check_rows(document(audit, edition=edition))}
+            {row.check: row for row in check_rows(document(audit, edition=edition))}
             for edition in ("internal", "disclosure")
         )
-        assert outside["unfairness"].verdict.verdict == "inconclusive"
+        assert outside["unfairness"].verdict == "inconclusive"
         assert "times the records" in inside["unfairness"].settling
         said.append({check: row.settling for check, row in outside.items()})
     assert said[0] == said[1]

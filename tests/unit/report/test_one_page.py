@@ -106,7 +106,7 @@ def test_it_is_one_page_that_says_every_number(name: str):
             assert left > inside and right < A4[0] - inside and bottom > inside and top < A4[1] - inside
     shown = words(text.get_text_range())
     for row in check_rows(document):
-        assert words(plain_words(row.verdict.title, 70)) in shown or words(plain_words(row.verdict.title, 90)) in shown
+        assert words(plain_words(row.title, 70)) in shown or words(plain_words(row.title, 90)) in shown
         if row.measured:
             assert words(row.value) in shown
     content = page_content(document, signatures)
