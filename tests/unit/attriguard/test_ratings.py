@@ -118,15 +118,6 @@ def test_transfer(guarded: Guarded):
         transfer(guarded, makers=("x",))
 
 
-def test_recommendation(guarded: Guarded):
-    found = recommendation(guarded, people=60, recommended=10, rank=8)
-    assert found.clean.shape == found.popular.shape == (60,) and found.noisy.shape == found.noise.size.shape == (60, 4)
-    assert set(np.round(np.unique(10 * found.noisy), 9)) <= set(range(6))
-    assert found.before.value > found.control.value > 0
-    assert found.at(0.0).value == found.before.value
-    assert found.at(9.0).value == pytest.approx((found.noisy @ found.target).mean())
-
-
 def test_noise_moves_recommendations():
     """Two tastes with ten items each, all rated by everybody who has it; five of a person's are set aside.
 

@@ -61,13 +61,6 @@ def test_expectations_are_the_mean_over_draws(guard: TableGuard, utility: TableU
     assert point.gap == pytest.approx(abs(np.subtract(*np.mean(rates, axis=0))), abs=0.008)
 
 
-def test_a_randomised_model_counts_by_its_probabilities(guard: TableGuard, data: AuditDataset) -> None:
-    fair = AuditConfig(dataset="sample", method="exponentiated_gradient", seed=3)
-    utility = table_utility(guard, data, fair)
-    assert ((utility.clean > 0) & (utility.clean < 1)).any()
-    assert 0.5 < utility.without_noise().accuracy.value < 1
-
-
 def test_any_model_can_be_asked(guard: TableGuard, data: AuditDataset) -> None:
     labels = data.labels[guard.people.rows]
     coin = utility_of(guard, lambda records, groups: np.full(len(records), 0.25), labels=labels)

@@ -6,12 +6,10 @@ import math
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from core.charts import LIGHT, Drawing
-from core.charts.audit import draw_groups, draw_rates
-from core.charts.correction import draw_disclosure, draw_landscape, draw_recognition, draw_waterfall
+from core.charts.correction import draw_disclosure, draw_landscape, draw_waterfall
 from core.config import AuditConfig
 from core.correction import STEPS, CorrectionResult, Disclosure, run
 from core.datasets import AuditDataset
@@ -58,39 +56,6 @@ def test_the_bars_of_a_waterfall_join(findings: CorrectionResult, curve: list[Di
     written = [note.text for note in drawing.figure(LIGHT).layout.annotations]
     for step in steps[1:]:
         assert f"<b>{points(step.changes['accuracy']).removesuffix(' points')}</b>" in written
-
-
-def test_many_groups_are_drawn_one_row_each(people: AuditDataset) -> None:
-    three = replace(
-        people,
-        sensitive=(people.sensitive + (people.features[:, 0] > 1.6)).astype(np.uint8),
-        group_names=("a", "b", "c"),
-    )
-    found = run(AuditConfig(dataset="sample", roles=ROLES, metric="equalized_odds"), dataset=three)
-    told = found.disclose(0.1, cost="count")
-    assert len(told.groups) == 3 and len(found.group_names) == 3
-    for drawing, lines in (
-        (draw_groups(three), 4),
-        (draw_rates(found.model, names=three.group_names), 8),
-        (draw_recognition(told, [told], names=three.group_names), 5),
-    ):
-        check(drawing)
-        assert len(drawing.table) == lines
-    rates = dots(draw_rates(found.model, names=three.group_names).figure(LIGHT))
-    assert len({dot.y[0] for dot in rates}) == len(rates)  # no mark hides that of another set
-
-
-def test_the_marker_stands_where_the_slider_does_and_the_axes_do_not_move(
-    findings: CorrectionResult, curve: list[Disclosure]
-) -> None:
-    axes = set()
-    for marker in curve:
-        figure = _told(findings, curve, marker).figure(LIGHT)
-        (dot,) = dots(figure)
-        assert marker.after is not None
-        assert (dot.x[0], dot.y[0]) == (marker.told, 100 * marker.after.value)
-        axes.add((figure.layout.xaxis.range, figure.layout.yaxis.range))
-    assert len(axes) == 1
 
 
 def test_no_correction_leaves_a_gap_and_a_hollow_marker(findings: CorrectionResult, curve: list[Disclosure]) -> None:

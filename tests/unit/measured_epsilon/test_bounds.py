@@ -24,8 +24,7 @@ from core.measured_epsilon.audits import COLUMNS
 from core.models.tree_budget import BudgetLedger
 from core.queries.mechanisms import LaplaceGlobal, NoisySums, SmoothLaplace
 
-RUNS, MOST_ABOVE = 200, 16
-"""At 95% ten of 200 bounds are above by chance; 16 or fewer in 98 of 100 such series."""
+RUNS = 200
 
 
 def printed(canaries: int, guesses: int, correct: int, epsilon: float, delta: float) -> float:

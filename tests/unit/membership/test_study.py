@@ -101,19 +101,6 @@ def test_the_gaps_are_those_of_the_verdicts_about_the_judged():
     assert found.recall.value == pytest.approx(guess.verdict[member].mean())
 
 
-def test_fairpick_takes_people_out_of_the_audit():
-    own = people(2000)
-    settings = replace(SETTINGS, theta=0.4)
-    target = attacked(own, settings, target_of(own, settings))
-    found = target.findings
-    assert found.fairpick is not None and target.picked is not None
-    deleted = target.picked.deleted
-    assert sum(found.fairpick.deleted.values()) == deleted.size > 0
-    assert found.n_members == 1000 - deleted.size
-    for rows in (target.split.members, target.split.known[0], target.split.judged[0]):
-        assert not np.intersect1d(rows, deleted).size
-
-
 def test_of_many_groups_the_chosen_one_is_set_against_all_others():
     own = people(n_groups=3)
     sides = two_sides(own, 2)
