@@ -164,13 +164,6 @@ def test_what_is_unclear_on_both_halves_alone_is_not_beyond_a_limit(auc: float, 
     assert ("Nothing exceeds its limit for certain" in found.to_do) is nothing
 
 
-def test_models_to_come_are_not_said_to_be_out_of_time():
-    points = [point(0, 0.75, SAFE, np.random.default_rng(16))]
-    found = choose(points, POLICY, ChooseSettings(), attribute="sex", planned=18)
-    assert finding(found, running=True).caveats[-1] == "17 of 18 models are still to come."
-    assert finding(found).caveats[-1] == "17 of 18 models were not tried for this choice."
-
-
 def test_of_given_predictions_others_are_asked_for():
     rng = np.random.default_rng(17)
     leaky = {**SAFE, "unfairness": 0.2}
